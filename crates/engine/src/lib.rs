@@ -1,0 +1,1 @@
+//! Runs a compiled protocol's handlers against Mechanisms

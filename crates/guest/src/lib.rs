@@ -1,0 +1,1 @@
+//! Compiles, rewrites and runs WebAssembly programs

@@ -1,0 +1,1 @@
+//! The protocol language: text to checked, compiled protocol

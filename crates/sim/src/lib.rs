@@ -1,0 +1,1 @@
+//! Simulates programs and protocols on modelled machines
