@@ -1,0 +1,172 @@
+//! `Mechanisms`: all that a handler can do to the world. Each road implements this and nothing more.
+
+use trivium_lang::protocol::{Access, LaneId, MessageId, ObjectKindId, RoleId, TaskId};
+
+/// The number of a node, from 0.
+pub type Node = u16;
+/// The number of a thread on its node, from 0.
+pub type Thread = u8;
+/// Most words that the arguments of one event can take.
+pub const MAX_ARGS: usize = 8;
+
+/// An object: a kind and a number. The agent of a node is `(NODE, 0)` on that node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Object {
+    /// What it is.
+    pub kind: ObjectKindId,
+    /// Which one.
+    pub id: u32,
+}
+
+/// Data of a message: a handle that the engine never looks into. Bytes in `sim` and `run`, small values in
+/// `check`. Who implements [`Mechanisms`] knows what it stands for and how long it lives: a payload that came
+/// with an event lives until that event has been handled, deferred events included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Payload(pub u32);
+
+/// Arguments of an event as words: scalars one each (`none` is -1), sets of nodes one for each 64 nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Args {
+    words: [i64; MAX_ARGS],
+    len: u8,
+}
+
+impl Args {
+    /// No arguments.
+    pub const NONE: Args = Args { words: [0; MAX_ARGS], len: 0 };
+
+    /// The given words; at most [`MAX_ARGS`].
+    pub fn of(words: &[i64]) -> Args {
+        let mut args = Args::NONE;
+        for &word in words {
+            args.push(word);
+        }
+        args
+    }
+
+    /// Adds a word.
+    pub fn push(&mut self, word: i64) {
+        self.words[self.len as usize] = word;
+        self.len += 1;
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[i64] {
+        &self.words[..self.len as usize]
+    }
+}
+
+/// A message that leaves a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// What kind.
+    pub message: MessageId,
+    /// About which object. For messages to an agent: `(NODE, 0)`.
+    pub object: Object,
+    /// Its arguments.
+    pub args: Args,
+    /// Its data.
+    pub payload: Option<Payload>,
+}
+
+/// The access at which a thread waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pending {
+    /// Byte offset in shared memory.
+    pub address: u64,
+    /// Bytes: 1, 2, 4 or 8.
+    pub size: u8,
+    /// What a store would write.
+    pub value: u64,
+}
+
+/// What costs time without having any other effect; `sim` prices it, others ignore it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charge {
+    /// The handler looks at the record of a role for the first time.
+    Record(RoleId),
+    /// An assignment, a branch or another plain step.
+    Step,
+    /// An element of a set or list is visited.
+    Element,
+}
+
+/// The way out of a handler, for one node. See `docs/semantics.md`.
+///
+/// The engine calls these in the order of the handler's steps. Changes of state, tags and data are at once
+/// true; what a message carries is what was true when it was sent.
+pub trait Mechanisms {
+    /// This node.
+    fn me(&self) -> Node;
+
+    /// The home of an object.
+    fn home(&self, object: Object) -> Node;
+
+    /// The record of a role for an object on this node, `Engine::record_bytes(role)` long; all zero for an
+    /// object that nobody has touched.
+    fn record(&mut self, role: RoleId, object: Object) -> &mut [u8];
+
+    /// A message leaves for `to` (which may be this node: it really travels).
+    fn send(&mut self, to: Node, message: Outgoing);
+
+    /// Whether this node has room for `count` more messages on a lane.
+    fn room(&mut self, lane: LaneId, count: u32) -> bool;
+
+    /// The contents of a block of this node, taken now, as a payload.
+    fn gather_block(&mut self, block: Object) -> Payload;
+
+    /// Bytes `from..to` of this node's memory, taken now, as a payload.
+    fn gather_memory(&mut self, from: u64, to: u64) -> Payload;
+
+    /// Several blocks, or words at addresses, taken now, in order, as one payload.
+    fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload;
+
+    /// The data of a payload go into a block of this node.
+    fn install_block(&mut self, payload: Payload, block: Object);
+
+    /// The data of a payload go into this node's memory from an address on; a payload made by
+    /// `gather_list` goes back to where it came from when `address` is `None`.
+    fn install_memory(&mut self, payload: Payload, address: Option<u64>);
+
+    /// The tag of a block changes, since the role's state did.
+    fn set_access(&mut self, block: Object, from: Access, to: Access);
+
+    /// The word at a byte offset of this node's memory (8 bytes, little-endian).
+    fn load(&mut self, address: u64) -> u64;
+
+    /// Writes such a word.
+    fn store(&mut self, address: u64, value: u64);
+
+    /// Copies bytes within this node's memory.
+    fn copy(&mut self, from: u64, to: u64, bytes: u64);
+
+    /// All threads that wait for the object try again; each is guaranteed to complete its access once before
+    /// any later event of that object on this node.
+    fn resume(&mut self, object: Object);
+
+    /// The accesses that wait for the object are performed now, once each, on this node's memory, whatever
+    /// the tag.
+    fn complete(&mut self, object: Object);
+
+    /// The call at which a thread waits returns.
+    fn answer(&mut self, thread: Thread, value: i64);
+
+    /// The access at which a thread waits.
+    fn pending(&mut self, thread: Thread) -> Pending;
+
+    /// A task goes to the end of this node's software queue.
+    fn start(&mut self, task: TaskId, object: Object, args: Args);
+
+    /// The role's state for the object has changed; with `Some(t)` the new state wants a timer event after
+    /// `t` cycles unless it is left before; with `None` a timer that runs is cancelled.
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>);
+
+    /// The state of the processor's cache for a block: 0 absent, 1 shared, 2 exclusive, 3 leaving.
+    fn probe(&mut self, block: Object) -> u8;
+
+    /// A function of the program runs on this node, before the program goes on.
+    fn invoke(&mut self, function: i64, args: &[i64]);
+
+    /// Time passes for something that has no other effect.
+    fn charge(&mut self, what: Charge);
+}

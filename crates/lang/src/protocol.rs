@@ -1,0 +1,891 @@
+//! The compiled protocol: what the compiler hands to the engine and to the three roads.
+//!
+//! Everything here is independent of the number of nodes; where a size depends on it, a [`Bound`] says how.
+//! `await` no longer exists at this level: it has become waiting states ([`State::waiting`]).
+
+use crate::source::{SourceMap, Span};
+use std::fmt;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub $inner);
+        impl $name {
+            /// The number as an index.
+            pub fn index(self) -> usize { self.0 as usize }
+        }
+    )*};
+}
+
+ids! {
+    /// A lane, in the order of declaration, which is also the order of ranks.
+    LaneId(u8);
+    /// A kind of message.
+    MessageId(u16);
+    /// A kind of object: 0 is `block`, 1 is `node` (agents), others are declared.
+    ObjectKindId(u8);
+    /// A call that a program makes.
+    OpId(u16);
+    /// A role.
+    RoleId(u8);
+    /// A state of one role; 0 is the role's first, in which every object starts.
+    StateId(u16);
+    /// A variable of one role.
+    VarId(u16);
+    /// A task of the protocol.
+    TaskId(u16);
+    /// A handler of one role.
+    HandlerId(u16);
+    /// A declared record type.
+    RecordId(u16);
+    /// A local of one handler: an argument, a `let`, a loop variable.
+    LocalId(u16);
+}
+
+/// The built-in object kind `block`.
+pub const BLOCK: ObjectKindId = ObjectKindId(0);
+/// The built-in object kind `node`, of which each node has exactly one: its agent.
+pub const NODE: ObjectKindId = ObjectKindId(1);
+
+/// A number that may depend on the number of nodes: `constant + per_node * nodes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bound {
+    /// The part that does not depend on the number of nodes.
+    pub constant: i64,
+    /// What each node adds.
+    pub per_node: i64,
+}
+
+impl Bound {
+    /// A bound that does not depend on the number of nodes.
+    pub const fn fixed(constant: i64) -> Bound {
+        Bound { constant, per_node: 0 }
+    }
+
+    /// Its value for a machine of `nodes` nodes.
+    pub fn at(self, nodes: u32) -> i64 {
+        self.constant + self.per_node * i64::from(nodes)
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.constant, self.per_node) {
+            (c, 0) => write!(f, "{c}"),
+            (0, 1) => write!(f, "nodes"),
+            (0, n) => write!(f, "{n} * nodes"),
+            (c, 1) if c < 0 => write!(f, "nodes - {}", -c),
+            (c, 1) => write!(f, "nodes + {c}"),
+            (c, n) => write!(f, "{n} * nodes + {c}"),
+        }
+    }
+}
+
+/// The right to access a block that a state gives the local thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access {
+    /// Loads and stores fault.
+    #[default]
+    None,
+    /// Loads proceed, stores fault.
+    Read,
+    /// Loads and stores proceed.
+    Write,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Access::None => "none",
+            Access::Read => "read",
+            Access::Write => "write",
+        })
+    }
+}
+
+/// A type. Scalars are `Bool` to `Thread`; sets, lists and records are wide.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// false or true.
+    Bool,
+    /// A whole number from `lo` to `hi`, both included.
+    Int {
+        /// Least value.
+        lo: Bound,
+        /// Greatest value.
+        hi: Bound,
+    },
+    /// The number of a node; optional ones may be `none` (-1 in the engine).
+    Node {
+        /// Whether `none` is a value.
+        optional: bool,
+    },
+    /// A byte offset into shared memory.
+    Address,
+    /// 64 bits that the protocol does not look into.
+    Word,
+    /// The number of an object of that kind.
+    Object(ObjectKindId),
+    /// A waiting thread of this node, to `return` to; may be `none` (-1).
+    Thread,
+    /// A set of nodes.
+    NodeSet,
+    /// A set of whole numbers from `lo` to `hi`, at most 256 of them.
+    IntSet {
+        /// Least element.
+        lo: Bound,
+        /// Greatest element.
+        hi: Bound,
+    },
+    /// A bounded sequence; as a `queue` taken from the front, as a `list` iterated over.
+    List {
+        /// The elements: scalars or records.
+        of: Box<Type>,
+        /// How many there may be.
+        up_to: Bound,
+        /// Whether it was declared as a queue.
+        queue: bool,
+    },
+    /// A record of scalars.
+    Record(RecordId),
+}
+
+/// A field, an argument or a variable: a name with a type.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The name as written.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A declared record type; its fields are scalars.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The name as written.
+    pub name: String,
+    /// Its fields in order.
+    pub fields: Vec<Named>,
+}
+
+/// A parameter with the value that is in force.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// The name as written.
+    pub name: String,
+    /// The value in force: the declared one, or one set from outside.
+    pub value: i64,
+    /// Least value allowed.
+    pub lo: i64,
+    /// Greatest value allowed.
+    pub hi: i64,
+}
+
+/// A lane of the network. Order is per pair of nodes and lane.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// The name as written.
+    pub name: String,
+    /// Whether messages between two nodes keep their order.
+    pub fifo: bool,
+    /// `None`: buffered, a send always has room. `Some(k)`: each node may have at most `k` messages of this
+    /// lane on their way, counted until their handlers start.
+    pub holds: Option<u32>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// What data a message carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadShape {
+    /// None.
+    Nothing,
+    /// The contents of the object's block.
+    Block,
+    /// A range of memory, named at the send.
+    Memory,
+    /// The contents of several blocks or words, from a list named at the send.
+    List,
+}
+
+/// A kind of message.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// The name as written.
+    pub name: String,
+    /// Its lane.
+    pub lane: LaneId,
+    /// Its arguments: scalars or sets of nodes.
+    pub args: Vec<Named>,
+    /// What data it carries.
+    pub payload: PayloadShape,
+    /// The role that handles it.
+    pub role: RoleId,
+    /// The object kind that it is about ([`NODE`] when an agent handles it).
+    pub object: ObjectKindId,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A call that a program makes: `op acquire(l: lock)`.
+#[derive(Clone, Debug)]
+pub struct Op {
+    /// The name as written.
+    pub name: String,
+    /// The object that it is about; the first parameter names it, unless it is [`NODE`].
+    pub object: ObjectKindId,
+    /// The parameters after the object.
+    pub args: Vec<Named>,
+    /// What it returns, if anything.
+    pub result: Option<Type>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A piece of protocol work that a node does later, from its software queue.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The name as written.
+    pub name: String,
+    /// Its arguments: scalars.
+    pub args: Vec<Named>,
+    /// The role that it belongs to.
+    pub role: RoleId,
+}
+
+/// What the protocol guarantees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// At most one node may write a block, and then no other may read it.
+    SingleWriter,
+    /// A read returns what the last write wrote.
+    LastWrite,
+    /// The accesses of all nodes fit one order that respects each thread's own.
+    Sequential,
+    /// Between the return of the first and the call of the second there is at most one thread.
+    Mutex(OpId, OpId),
+    /// Nobody returns from its k-th call before all have made theirs.
+    Barrier(OpId),
+}
+
+/// Under which use a protocol keeps its promises.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assume {
+    /// Each block is written by at most one node between two barriers.
+    OneWriterPerPhase,
+    /// Each thread calls the second only after the first, and the first only after the second.
+    Alternate(OpId, OpId),
+    /// Each thread makes this call at most once for an object.
+    Once(OpId),
+    /// Each thread makes the first call before the second.
+    Before(OpId, OpId),
+}
+
+/// An own invariant of the protocol, checked in every state.
+#[derive(Clone, Debug)]
+pub struct Invariant {
+    /// The name as written.
+    pub name: String,
+    /// It is checked for each object of this kind.
+    pub object: ObjectKindId,
+    /// The condition; may use the quantifiers of [`ExprKind`].
+    pub condition: Expr,
+    /// How many locals the condition's quantifiers need.
+    pub locals: u16,
+}
+
+/// Where one copy of a role's state machine lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleKind {
+    /// At the object's home.
+    Home,
+    /// On every node but the object's home.
+    Elsewhere,
+    /// On every node.
+    Everywhere,
+    /// On every node, once for the node and not per object.
+    Agent,
+}
+
+impl RoleKind {
+    /// Whether a node has an instance of the role for an object.
+    pub fn lives_at(self, is_home: bool) -> bool {
+        match self {
+            RoleKind::Home => is_home,
+            RoleKind::Elsewhere => !is_home,
+            RoleKind::Everywhere | RoleKind::Agent => true,
+        }
+    }
+}
+
+/// What can happen to a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EventKind {
+    /// The local thread's load faulted.
+    Read,
+    /// The local thread's store faulted.
+    Write,
+    /// The node wants the block's place.
+    Evict,
+    /// A message arrived.
+    Message(MessageId),
+    /// A program made a call.
+    Op(OpId),
+    /// A task of the software queue got its turn.
+    Task(TaskId),
+    /// The time of an `after` in the present state has passed.
+    Timer,
+}
+
+/// What a role does about an event in a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// The first of these handlers whose guard holds; the last has none, unless `fallback` follows.
+    Handle(Vec<HandlerId>),
+    /// It is deferred.
+    Defer,
+    /// A local event that its thread keeps, tried again when the state has changed.
+    Hold,
+    /// It cannot happen: a violation if it does.
+    Impossible,
+    /// It cannot happen because the state's access lets it pass.
+    Passes,
+}
+
+/// A state of a role.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// `Clean`, or `Clean.write.Owned` for a waiting state.
+    pub name: String,
+    /// The access that it gives the local thread, where the object is a block.
+    pub access: Access,
+    /// Whether it came from an `await`.
+    pub waiting: bool,
+    /// What an `await` waits for: messages by name, for reports.
+    pub awaits: Vec<MessageId>,
+    /// Variables that nobody can read again from here: cleared after each handler that ends here.
+    pub dead: Vec<VarId>,
+    /// Time of `after T`, in cycles of the machine's clock, if there is such a clause.
+    pub timer: Option<Bound>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A variable of a role, kept per object and node.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// The name as written; hidden ones (what an `await` keeps) start with `$`.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Its first value, for numbers and truth values.
+    pub initial: i64,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A role: a state machine, one instance per object and node.
+#[derive(Clone, Debug)]
+pub struct Role {
+    /// The name as written.
+    pub name: String,
+    /// Where it lives.
+    pub kind: RoleKind,
+    /// What it is about.
+    pub object: ObjectKindId,
+    /// Its states, declared ones first.
+    pub states: Vec<State>,
+    /// Its variables.
+    pub vars: Vec<Var>,
+    /// How many events it may defer, if any.
+    pub defers: Option<Bound>,
+    /// Which events may be deferred in some state.
+    pub deferrable: Vec<EventKind>,
+    /// All events that it answers, in a fixed order: the columns of its table.
+    pub events: Vec<EventKind>,
+    /// `table[state][column]`.
+    pub table: Vec<Vec<Response>>,
+    /// Its handlers.
+    pub handlers: Vec<Handler>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+impl Role {
+    /// The column of an event in the role's table.
+    pub fn column(&self, event: EventKind) -> Option<usize> {
+        self.events.iter().position(|&e| e == event)
+    }
+}
+
+/// How a local is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// In this many scalar places, from this one on (a record takes one a field).
+    Scalars {
+        /// The first place.
+        at: u16,
+        /// How many.
+        count: u16,
+    },
+    /// In this set place.
+    Set {
+        /// The place.
+        at: u16,
+    },
+}
+
+/// A local of a handler.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// The name as written.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Where the engine keeps it.
+    pub slot: Slot,
+}
+
+/// A handler: straight code with branches and bounded loops.
+#[derive(Clone, Debug)]
+pub struct Handler {
+    /// `Clean.write`, `Clean.write.Owned.Invalidate`, for reports.
+    pub name: String,
+    /// The event that starts it.
+    pub event: EventKind,
+    /// Its guard.
+    pub guard: Option<Expr>,
+    /// Its locals; the event's arguments are the first `args` of them.
+    pub locals: Vec<Local>,
+    /// How many of the locals are the event's arguments.
+    pub args: u16,
+    /// How many scalar places its locals need.
+    pub scalars: u16,
+    /// How many set places its locals need.
+    pub sets: u16,
+    /// What it does.
+    pub steps: Vec<Step>,
+    /// Steps on its longest path.
+    pub longest: Bound,
+    /// For each lane, the most messages that it may send without asking for room.
+    pub sends: Vec<Bound>,
+    /// The state in which it runs.
+    pub state: StateId,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// Whose variables and state: a role instance on the handler's own node.
+#[derive(Clone, Debug)]
+pub enum Owner {
+    /// The one whose handler (or whose action) runs.
+    Current,
+    /// Another role of the node: for the present object, or its agent.
+    Role(RoleId),
+    /// A role for another object of the node.
+    RoleOf(RoleId, Box<Expr>),
+    /// In invariants: a role at a given node.
+    At(RoleId, Box<Expr>),
+}
+
+/// A variable, or a field of one.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Whose.
+    pub owner: Owner,
+    /// The role that declares it.
+    pub role: RoleId,
+    /// Which.
+    pub var: VarId,
+    /// A field of a record.
+    pub field: Option<u16>,
+}
+
+/// An expression with its type.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Type,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// Operators on two scalars. Arithmetic is on 64-bit signed numbers; overflow is a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Equal,
+    Different,
+    Less,
+    LessEqual,
+    And,
+    Or,
+}
+
+/// Operators on two sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum SetOperator {
+    Union,
+    Difference,
+    Intersection,
+}
+
+/// What a quantifier of an invariant makes of its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// True for every node.
+    All,
+    /// True for some node.
+    Any,
+    /// The number of nodes for which it is true.
+    Count,
+}
+
+/// The forms of an expression. Scalars are 64-bit numbers: truth values 0 and 1, `none` -1.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A scalar known when the protocol is loaded.
+    Constant(Bound),
+    /// A local (scalar, set, or a record's first field).
+    Local(LocalId),
+    /// A field of a local record.
+    LocalField(LocalId, u16),
+    /// A variable.
+    Var(Place),
+    /// The node that sent the event; for local events this node.
+    Sender,
+    /// This node.
+    Me,
+    /// The home of the present object.
+    Home,
+    /// The thread of a local event.
+    Caller,
+    /// The number of the present object.
+    Object,
+    /// The address of the access that faulted.
+    FaultAddress,
+    /// Its size in bytes.
+    FaultSize,
+    /// The value that it would store, as 64 bits.
+    FaultValue,
+    /// Logical negation.
+    Not(Box<Expr>),
+    /// Arithmetic negation.
+    Negate(Box<Expr>),
+    /// Two scalars.
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    /// A set of the given elements.
+    SetOf(Vec<Expr>),
+    /// All nodes.
+    AllNodes,
+    /// Two sets.
+    SetBinary(SetOperator, Box<Expr>, Box<Expr>),
+    /// Whether two sets are equal.
+    SetEqual(Box<Expr>, Box<Expr>),
+    /// Whether the scalar is in the set.
+    In(Box<Expr>, Box<Expr>),
+    /// The number of elements of a set.
+    SetCount(Box<Expr>),
+    /// One element of a set, the least; a violation when it is empty.
+    Pick(Box<Expr>),
+    /// The number of elements of a list.
+    Length(Place),
+    /// An element of a list of scalars (or a field of a list of records).
+    Element(Place, Box<Expr>, u16),
+    /// The number of a node. Switches symmetry off.
+    Index(Box<Expr>),
+    /// The node of a number. Switches symmetry off.
+    NodeAt(Box<Expr>),
+    /// Whether this node has room for so many more messages on a lane.
+    Room(LaneId, Box<Expr>),
+    /// A word of this node's memory.
+    Memory(Box<Expr>),
+    /// The state of the processor's cache for the present block: 0 absent, 1 shared, 2 exclusive, 3 leaving.
+    Probe,
+    /// Invariants: over all nodes.
+    Over(Quantifier, LocalId, Box<Expr>),
+    /// Invariants and guards: whether a role is in one of these states.
+    InState(Owner, RoleId, Vec<StateId>),
+    /// Invariants: how many messages of this kind about the present object are on their way, to a node if given.
+    Flight(MessageId, Option<Box<Expr>>),
+}
+
+/// Where the data of a message come from.
+#[derive(Clone, Debug)]
+pub enum PayloadSource {
+    /// No data.
+    Nothing,
+    /// The block of the message's object.
+    Block,
+    /// The data of the message that is being handled, passed on.
+    Received,
+    /// Bytes of this node's memory.
+    Memory {
+        /// First byte.
+        from: Expr,
+        /// One past the last byte.
+        to: Expr,
+    },
+    /// The blocks or words in a list.
+    List(Place),
+}
+
+/// One step of a handler.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What it does.
+    pub kind: StepKind,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// The forms of a step.
+#[derive(Clone, Debug)]
+pub enum StepKind {
+    /// A scalar, set or record variable gets a value (a record: one expression a field).
+    Assign(Place, Vec<Expr>),
+    /// A local gets a value.
+    Let(LocalId, Vec<Expr>),
+    /// An element joins a set variable.
+    Insert(Place, Expr),
+    /// An element leaves a set variable.
+    Remove(Place, Expr),
+    /// An element (one expression a field) goes to the end of a list.
+    Push(Place, Vec<Expr>),
+    /// The first element leaves a list and becomes a local.
+    Pop(Place, LocalId),
+    /// A list becomes empty.
+    Clear(Place),
+    /// One way or the other.
+    If(Expr, Vec<Step>, Vec<Step>),
+    /// For each element of a set, in ascending order.
+    ForSet(LocalId, Expr, Vec<Step>),
+    /// For each whole number from the first to the second, both included.
+    ForRange(LocalId, Expr, Expr, Vec<Step>),
+    /// For each element of a list.
+    ForList(LocalId, Place, Vec<Step>),
+    /// A message leaves.
+    Send {
+        /// Which.
+        message: MessageId,
+        /// Its arguments.
+        args: Vec<Expr>,
+        /// Its data.
+        payload: PayloadSource,
+        /// About another object than the present one.
+        object: Option<Expr>,
+        /// To whom.
+        to: Expr,
+    },
+    /// The role's state becomes this one.
+    Goto(StateId),
+    /// All waiting threads of the object try again.
+    Resume,
+    /// The waiting access of the object is performed now, once, without giving access.
+    Complete,
+    /// A call returns.
+    Return {
+        /// With what.
+        value: Option<Expr>,
+        /// To whom; the handler's own caller if not said.
+        to: Option<Expr>,
+    },
+    /// The event that is being handled is kept for later.
+    Defer,
+    /// A task goes to the end of the software queue.
+    Start(TaskId, Vec<Expr>),
+    /// The running task goes to the end of the software queue again.
+    Yield,
+    /// The message's data go to the object's block, or to an address.
+    Install(Option<Expr>),
+    /// Bytes are copied within this node's memory.
+    Copy {
+        /// First byte read.
+        from: Expr,
+        /// First byte written.
+        to: Expr,
+        /// How many.
+        bytes: Expr,
+    },
+    /// A word of this node's memory gets a value.
+    Store(Expr, Expr),
+    /// A function of the program runs on this node.
+    Invoke(Expr, Vec<Expr>),
+    /// A violation, if it is reached.
+    Impossible,
+    /// A violation, if the condition is false.
+    Assert(Expr),
+    /// Steps of another role or object of this node.
+    Elsewhere(Owner, RoleId, Vec<Step>),
+}
+
+/// A small program in the protocol's file.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The name as written.
+    pub name: String,
+    /// What each thread does.
+    pub threads: Vec<ScenarioThread>,
+    /// Names of the registers that reads and calls fill.
+    pub registers: Vec<String>,
+    /// A final outcome that must not be possible (over registers, as locals).
+    pub forbid: Option<Expr>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// One thread of a scenario.
+#[derive(Clone, Debug)]
+pub struct ScenarioThread {
+    /// The node on which it runs.
+    pub node: u32,
+    /// What it does, in order.
+    pub actions: Vec<ScenarioAction>,
+}
+
+/// One action of a scenario's thread. Objects are numbers.
+#[derive(Clone, Debug)]
+pub enum ScenarioAction {
+    /// A load of a block's word into a register.
+    Read {
+        /// The block.
+        block: u32,
+        /// The register.
+        register: Option<u16>,
+    },
+    /// A store to a block's word.
+    Write {
+        /// The block.
+        block: u32,
+        /// The value.
+        value: u64,
+    },
+    /// A call.
+    Call {
+        /// Which.
+        op: OpId,
+        /// On which object.
+        object: u32,
+        /// With what.
+        args: Vec<i64>,
+        /// Where its result goes.
+        register: Option<u16>,
+    },
+}
+
+/// A rule that the file asks the compiler not to insist on, with the reason given there.
+#[derive(Clone, Debug)]
+pub struct Waiver {
+    /// `lane_rule` or `completeness`.
+    pub rule: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A checked, compiled protocol.
+#[derive(Clone, Debug)]
+pub struct Protocol {
+    /// The name as written.
+    pub name: String,
+    /// The text that it came from.
+    pub sources: SourceMap,
+    /// The comment at the head of the file, without comment marks.
+    pub about: String,
+    /// What it guarantees.
+    pub promises: Vec<Promise>,
+    /// Under which use.
+    pub assumptions: Vec<Assume>,
+    /// Its own invariants.
+    pub invariants: Vec<Invariant>,
+    /// Its small programs.
+    pub scenarios: Vec<Scenario>,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Its lanes, in order of rank.
+    pub lanes: Vec<Lane>,
+    /// Its messages.
+    pub messages: Vec<Message>,
+    /// The kinds of objects, `block` and `node` first.
+    pub objects: Vec<String>,
+    /// Its record types.
+    pub records: Vec<Record>,
+    /// Its calls.
+    pub ops: Vec<Op>,
+    /// Its tasks.
+    pub tasks: Vec<Task>,
+    /// Its roles.
+    pub roles: Vec<Role>,
+    /// Rules that it asks to be let off.
+    pub waivers: Vec<Waiver>,
+    /// Whether it uses `index` or `node(..)`, so that nodes are not alike.
+    pub asymmetric: Option<Span>,
+}
+
+impl Protocol {
+    /// The name of an event as reports write it.
+    pub fn event_name(&self, event: EventKind) -> String {
+        match event {
+            EventKind::Read => "read".into(),
+            EventKind::Write => "write".into(),
+            EventKind::Evict => "evict".into(),
+            EventKind::Message(m) => self.messages[m.index()].name.clone(),
+            EventKind::Op(o) => self.ops[o.index()].name.clone(),
+            EventKind::Task(t) => self.tasks[t.index()].name.clone(),
+            EventKind::Timer => "after".into(),
+        }
+    }
+
+    /// The message of a name.
+    pub fn message(&self, name: &str) -> Option<MessageId> {
+        self.messages.iter().position(|m| m.name == name).map(|i| MessageId(i as u16))
+    }
+
+    /// The call of a name.
+    pub fn op(&self, name: &str) -> Option<OpId> {
+        self.ops.iter().position(|o| o.name == name).map(|i| OpId(i as u16))
+    }
+
+    /// The role of a name.
+    pub fn role(&self, name: &str) -> Option<RoleId> {
+        self.roles.iter().position(|r| r.name == name).map(|i| RoleId(i as u8))
+    }
+
+    /// Whether some role is about this kind of object.
+    pub fn uses(&self, object: ObjectKindId) -> bool {
+        self.roles.iter().any(|r| r.object == object)
+    }
+
+    /// A promise as the file writes it.
+    pub fn promise_name(&self, promise: &Promise) -> String {
+        let op = |o: &OpId| &self.ops[o.index()].name;
+        match promise {
+            Promise::SingleWriter => "single_writer".into(),
+            Promise::LastWrite => "last_write".into(),
+            Promise::Sequential => "sequential".into(),
+            Promise::Mutex(a, b) => format!("mutex({}, {})", op(a), op(b)),
+            Promise::Barrier(a) => format!("barrier({})", op(a)),
+        }
+    }
+
+    /// An assumption as the file writes it.
+    pub fn assume_name(&self, assume: &Assume) -> String {
+        let op = |o: &OpId| &self.ops[o.index()].name;
+        match assume {
+            Assume::OneWriterPerPhase => "one_writer_per_phase".into(),
+            Assume::Alternate(a, b) => format!("alternate({}, {})", op(a), op(b)),
+            Assume::Once(a) => format!("once({})", op(a)),
+            Assume::Before(a, b) => format!("before({}, {})", op(a), op(b)),
+        }
+    }
+}
