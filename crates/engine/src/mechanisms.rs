@@ -1,6 +1,6 @@
 //! `Mechanisms`: all that a handler can do to the world. Each road implements this and nothing more.
 
-use trivium_lang::protocol::{Access, LaneId, MessageId, ObjectKindId, RoleId, TaskId};
+use trivium_lang::protocol::{Access, LaneId, MessageId, ObjectKindId, RoleId, StateId, TaskId};
 
 /// The number of a node, from 0.
 pub type Node = u16;
@@ -166,6 +166,12 @@ pub trait Mechanisms {
 
     /// A function of the program runs on this node, before the program goes on.
     fn invoke(&mut self, function: i64, args: &[i64]);
+
+    /// When the handler has ended: the state of a record that it touched differs from the one before. Whoever
+    /// holds events for the object raises them again, and looks whether a replay is due.
+    fn state_changed(&mut self, role: RoleId, object: Object, from: StateId, to: StateId) {
+        let _ = (role, object, from, to);
+    }
 
     /// Time passes for something that has no other effect.
     fn charge(&mut self, what: Charge);

@@ -1,0 +1,123 @@
+//! Faults of a protocol while it runs, and of loading one.
+
+use crate::event::Event;
+use crate::mechanisms::{Node, Object};
+use std::fmt;
+use trivium_lang::protocol::{RoleId, StateId};
+use trivium_lang::source::Span;
+
+/// What a protocol did wrong (`docs/semantics.md`, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// `impossible` was reached, or the event is impossible in this state.
+    Impossible,
+    /// No role of the node, or no handler in this state, answers the event.
+    Unanswered,
+    /// An `assert` is false.
+    Assertion,
+    /// A number lies outside the range of its type.
+    Range {
+        /// The number.
+        value: i64,
+        /// Least number allowed.
+        lo: i64,
+        /// Greatest number allowed.
+        hi: i64,
+    },
+    /// A list or queue has no place left.
+    ListFull,
+    /// The first element of an empty list or set was asked for.
+    Empty,
+    /// A list has no element of this number.
+    NoElement(i64),
+    /// The defer space has no place left.
+    DeferFull,
+    /// A division by zero.
+    DivisionByZero,
+    /// The result of an operation does not fit 64 bits.
+    Overflow,
+    /// `none` where a node or a thread is needed.
+    NoneUsed,
+    /// There is no such node.
+    NoSuchNode(i64),
+    /// The event carries no data, or data of another shape.
+    NoData,
+    /// A byte offset is negative, or a range of memory ends before it begins.
+    BadAddress(i64),
+    /// The node has no instance of the role for this object.
+    NotHere,
+    /// The event's arguments do not fit what was declared.
+    BadArguments,
+    /// A replay was asked for when none was due.
+    NoReplay,
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FaultKind::Impossible => f.write_str("this was declared impossible"),
+            FaultKind::Unanswered => f.write_str("nothing answers this event"),
+            FaultKind::Assertion => f.write_str("assertion failed"),
+            FaultKind::Range { value, lo, hi } => write!(f, "{value} is outside {lo}..{hi}"),
+            FaultKind::ListFull => f.write_str("the list is full"),
+            FaultKind::Empty => f.write_str("nothing to take: it is empty"),
+            FaultKind::NoElement(at) => write!(f, "the list has no element {at}"),
+            FaultKind::DeferFull => f.write_str("the defer space is full"),
+            FaultKind::DivisionByZero => f.write_str("division by zero"),
+            FaultKind::Overflow => f.write_str("the result does not fit 64 bits"),
+            FaultKind::NoneUsed => f.write_str("`none` where a node or thread is needed"),
+            FaultKind::NoSuchNode(node) => write!(f, "there is no node {node}"),
+            FaultKind::NoData => f.write_str("the event carries no such data"),
+            FaultKind::BadAddress(at) => write!(f, "{at} is not an address"),
+            FaultKind::NotHere => f.write_str("the node has no such role for this object"),
+            FaultKind::BadArguments => f.write_str("the arguments do not fit the declaration"),
+            FaultKind::NoReplay => f.write_str("no deferred event is due"),
+        }
+    }
+}
+
+/// A fault: what went wrong, to whom and where in the protocol's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// On which node.
+    pub node: Node,
+    /// Whose handler ran, or who should have answered.
+    pub role: Option<RoleId>,
+    /// For which object.
+    pub object: Object,
+    /// The role's state when the event came.
+    pub state: Option<StateId>,
+    /// Which event, if the fault came from one.
+    pub event: Option<Event>,
+    /// Where in the protocol's text.
+    pub span: Span,
+    /// All of this as one line, with file, line and column.
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Why a protocol cannot be loaded for so many nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// Where in the protocol's text, if it is the text's fault.
+    pub span: Option<Span>,
+    /// What does not fit, and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for LoadError {}
