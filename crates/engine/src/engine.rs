@@ -1,80 +1,117 @@
-//! A protocol that is loaded for a number of nodes.
+//! A protocol that is loaded for a number of nodes, and what can be asked about it and its records.
 
-use crate::event::{Event, Outcome};
-use crate::fault::{Fault, LoadError};
-use crate::mechanisms::{Mechanisms, Object};
-use crate::record::Value;
+use crate::event::Event;
+use crate::layout::get;
+use crate::load::{ArgShapes, RolePlan};
+use crate::mechanisms::Object;
 use std::sync::Arc;
-use trivium_lang::protocol::{Access, EventKind, ObjectKindId, Protocol, Response, RoleId, StateId, VarId};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, ObjectKindId, Protocol, Response, RoleId, StateId};
 
 /// A protocol that is loaded for a number of nodes: the layouts of its records, and its handlers ready to run.
+///
+/// It holds no state of a run: one engine serves all nodes and all host threads.
 #[derive(Clone, Debug)]
 pub struct Engine {
     pub(crate) protocol: Arc<Protocol>,
     pub(crate) nodes: u32,
+    pub(crate) roles: Vec<RolePlan>,
+    pub(crate) args: ArgShapes,
+    /// Which role gives a block its tag: away from its home, and there.
+    pub(crate) tag_roles: [Option<RoleId>; 2],
+    /// No room on any lane, for events that nobody answers.
+    pub(crate) no_room: Vec<u32>,
 }
 
-#[allow(unused_variables, missing_docs)]
 impl Engine {
-    pub fn load(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, LoadError> {
-        todo!()
-    }
+    /// The protocol.
     pub fn protocol(&self) -> &Protocol {
         &self.protocol
     }
+
+    /// For how many nodes it is loaded.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
+
+    /// How many bytes a record of the role takes. All zero is the record of an object that nobody has touched.
     pub fn record_bytes(&self, role: RoleId) -> usize {
-        todo!()
+        self.roles[role.index()].bytes
     }
+
+    /// The state in a record.
     pub fn state(&self, role: RoleId, record: &[u8]) -> StateId {
-        todo!()
+        StateId(get(record, 0, self.roles[role.index()].state_width) as u16)
     }
+
+    /// The access that the state in a record gives the local thread.
     pub fn access(&self, role: RoleId, record: &[u8]) -> Access {
-        todo!()
+        self.protocol.roles[role.index()].states[self.state(role, record).index()].access
     }
-    /// Who answers an event for an object on a node that is (or is not) its home.
+
+    /// The role that gives a block its tag, on a node that is, or is not, its home.
+    pub fn tag_role(&self, is_home: bool) -> Option<RoleId> {
+        self.tag_roles[usize::from(is_home)]
+    }
+
+    /// Who answers an event for an object of a kind, on a node that is, or is not, its home.
+    ///
+    /// A timer belongs to the role whose state it was set for, which is not always the one found here: use
+    /// [`Engine::dispatch_to`] for timers.
     pub fn role_for(&self, event: EventKind, object: ObjectKindId, is_home: bool) -> Option<RoleId> {
-        todo!()
+        match event {
+            EventKind::Message(m) => self.protocol.messages.get(m.index()).map(|m| m.role),
+            EventKind::Task(t) => self.protocol.tasks.get(t.index()).map(|t| t.role),
+            EventKind::Read | EventKind::Write | EventKind::Evict if object == BLOCK => self.tag_role(is_home),
+            _ => self.roles_of(object, is_home).find(|role| self.answers(*role, event)),
+        }
     }
-    /// All roles that have an instance there.
+
+    /// All roles about a kind of object that have an instance on a node that is, or is not, its home.
     pub fn roles_of(&self, object: ObjectKindId, is_home: bool) -> impl Iterator<Item = RoleId> + '_ {
-        [].into_iter()
+        let here = move |role: &trivium_lang::protocol::Role| role.object == object && role.kind.lives_at(is_home);
+        let roles = self.protocol.roles.iter().enumerate();
+        roles.filter(move |(_, role)| here(role)).map(|(id, _)| RoleId(id as u8))
     }
+
+    /// Whether the role answers the event in any state. Events that nobody answers are off: do not raise them.
+    pub fn answers(&self, role: RoleId, event: EventKind) -> bool {
+        self.roles[role.index()].column(event).is_some()
+    }
+
+    /// What the role does about an event in a state.
     pub fn response(&self, role: RoleId, state: StateId, event: EventKind) -> &Response {
-        todo!()
+        match self.roles[role.index()].column(event) {
+            Some(column) => &self.protocol.roles[role.index()].table[state.index()][column],
+            None => &Response::Impossible,
+        }
     }
-    /// Per lane: room that must be there before the event may be dispatched.
+
+    /// For each lane, the room that must be there before the event may be dispatched: the most that any of its
+    /// handlers may send without asking; 0 for buffered lanes.
     pub fn room_needed(&self, event: EventKind, role: RoleId, state: StateId) -> &[u32] {
-        todo!()
+        self.roles[role.index()].room(event, state).unwrap_or(&self.no_room)
     }
+
+    /// Whether a deferred event is to be tried before any other event of the record.
     pub fn replay_due(&self, role: RoleId, record: &[u8]) -> bool {
-        todo!()
+        match &self.roles[role.index()].defers {
+            Some(defers) => defers.cursor(record) < defers.len(record),
+            None => false,
+        }
     }
-    /// The next deferred event to be tried, which stays where it is.
+
+    /// The deferred event that [`Engine::replay`] would try next. It stays where it is.
     pub fn replay_event(&self, role: RoleId, object: Object, record: &[u8]) -> Option<Event> {
-        todo!()
+        let defers = self.roles[role.index()].defers.as_ref()?;
+        let cursor = defers.cursor(record);
+        if cursor < defers.len(record) { defers.event(record, cursor, object) } else { None }
     }
+
+    /// All deferred events of a record, oldest first; their payloads are alive.
     pub fn deferred(&self, role: RoleId, object: Object, record: &[u8]) -> Vec<Event> {
-        todo!()
-    }
-    /// Dispatches to the role that answers.
-    pub fn dispatch<M: Mechanisms>(&self, event: &Event, m: &mut M) -> Result<Outcome, Fault> {
-        todo!()
-    }
-    /// Dispatches to a given role: timers, which say whose they are, go this way.
-    pub fn dispatch_to<M: Mechanisms>(&self, role: RoleId, event: &Event, m: &mut M) -> Result<Outcome, Fault> {
-        todo!()
-    }
-    pub fn replay<M: Mechanisms>(&self, role: RoleId, object: Object, m: &mut M) -> Result<Outcome, Fault> {
-        todo!()
-    }
-    pub fn read_var(&self, role: RoleId, record: &[u8], var: VarId) -> Value {
-        todo!()
-    }
-    /// `Lent owner=2 sharers={0,1}`.
-    pub fn describe(&self, role: RoleId, record: &[u8]) -> String {
-        todo!()
+        match &self.roles[role.index()].defers {
+            Some(defers) => (0..defers.len(record)).filter_map(|i| defers.event(record, i, object)).collect(),
+            None => Vec::new(),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::event::Event;
 use crate::mechanisms::{Node, Object};
 use std::fmt;
-use trivium_lang::protocol::{RoleId, StateId};
+use trivium_lang::protocol::{Protocol, RoleId, StateId};
 use trivium_lang::source::Span;
 
 /// What a protocol did wrong (`docs/semantics.md`, section 3).
@@ -50,6 +50,8 @@ pub enum FaultKind {
     BadArguments,
     /// A replay was asked for when none was due.
     NoReplay,
+    /// The compiled protocol has a part that means nothing where it stands: a fault of the compiler.
+    Malformed,
 }
 
 impl fmt::Display for FaultKind {
@@ -71,6 +73,7 @@ impl fmt::Display for FaultKind {
             FaultKind::BadAddress(at) => write!(f, "{at} is not an address"),
             FaultKind::NotHere => f.write_str("the node has no such role for this object"),
             FaultKind::BadArguments => f.write_str("the arguments do not fit the declaration"),
+            FaultKind::Malformed => f.write_str("the compiled protocol means nothing here"),
             FaultKind::NoReplay => f.write_str("no deferred event is due"),
         }
     }
@@ -112,6 +115,22 @@ pub struct LoadError {
     pub span: Option<Span>,
     /// What does not fit, and what to do.
     pub message: String,
+}
+
+impl LoadError {
+    /// An error whose cause stands at `span`.
+    pub(crate) fn at(protocol: &Protocol, span: Span, message: String) -> LoadError {
+        LoadError { span: Some(span), message: format!("{message}{}", place(protocol, span)) }
+    }
+}
+
+/// ` (file:line:column)`, or nothing for a protocol without text.
+pub(crate) fn place(protocol: &Protocol, span: Span) -> String {
+    if (span.file as usize) < protocol.sources.files().count() {
+        format!(" ({})", protocol.sources.place(span))
+    } else {
+        String::new()
+    }
 }
 
 impl fmt::Display for LoadError {

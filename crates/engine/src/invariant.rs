@@ -1,9 +1,16 @@
-//! Invariants, which look at all nodes at once.
+//! Invariants, which look at all nodes at once, and outcomes of scenarios.
 
 use crate::engine::Engine;
-use crate::fault::Fault;
+use crate::evaluate::{Locate, Scope, Trouble, Try, quantify, scalar, trouble};
+use crate::fault::{Fault, FaultKind, place};
+use crate::load::MAX_RECORD_BYTES;
 use crate::mechanisms::{Node, Object};
-use trivium_lang::protocol::{Expr, Invariant, MessageId, RoleId};
+use crate::set::Set;
+use trivium_lang::protocol::{BLOCK, Expr, ExprKind, Invariant, LocalId, MessageId, NODE, Owner, RoleId};
+use trivium_lang::source::Span;
+
+/// The record of a role where it has no instance: untouched.
+static NO_RECORD: [u8; MAX_RECORD_BYTES] = [0; MAX_RECORD_BYTES];
 
 /// The state of the whole system, as an invariant sees it.
 pub trait World {
@@ -20,9 +27,15 @@ impl Engine {
     ///
     /// # Errors
     /// A fault in the condition itself, such as a division by zero.
-    pub fn evaluate_invariant<W: World>(&self, invariant: &Invariant, object: Object, world: &W) -> Result<bool, Fault> {
-        let _ = (invariant, object, world);
-        todo!()
+    pub fn evaluate_invariant<W: World>(
+        &self,
+        invariant: &Invariant,
+        object: Object,
+        world: &W,
+    ) -> Result<bool, Fault> {
+        let locals = vec![0; invariant.locals as usize];
+        let mut view = View { engine: self, world, object, locals };
+        self.condition(&mut view, &invariant.condition, object)
     }
 
     /// Whether a condition over registers, such as a scenario's `forbid`, holds.
@@ -30,7 +43,134 @@ impl Engine {
     /// # Errors
     /// A fault in the condition itself.
     pub fn evaluate_registers(&self, condition: &Expr, registers: &[i64]) -> Result<bool, Fault> {
-        let _ = (condition, registers);
-        todo!()
+        let object = Object { kind: BLOCK, id: 0 };
+        let mut view = View { engine: self, world: &Nowhere, object, locals: registers.to_vec() };
+        self.condition(&mut view, condition, object)
+    }
+
+    fn condition<W: World>(&self, view: &mut View<W>, condition: &Expr, object: Object) -> Result<bool, Fault> {
+        scalar(view, condition).map(|value| value != 0).map_err(|Trouble { kind, span }| Fault {
+            kind,
+            node: 0,
+            role: None,
+            object,
+            state: None,
+            event: None,
+            span,
+            message: format!("in a condition: {kind}{}", place(&self.protocol, span)),
+        })
+    }
+}
+
+/// A world without records and messages, for conditions over registers.
+struct Nowhere;
+
+impl World for Nowhere {
+    fn home(&self, _: Object) -> Node {
+        0
+    }
+
+    fn record(&self, _: Node, _: RoleId, _: Object) -> &[u8] {
+        &NO_RECORD
+    }
+
+    fn in_flight(&self, _: MessageId, _: Object, _: Option<Node>) -> u32 {
+        0
+    }
+}
+
+/// The scope of an invariant.
+struct View<'e, 'w, W> {
+    engine: &'e Engine,
+    world: &'w W,
+    object: Object,
+    locals: Vec<i64>,
+}
+
+impl<W: World> View<'_, '_, W> {
+    /// Where the record that an owner means lies: node, role, object. A role at no given node is the one at the
+    /// object's home.
+    fn resolve(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<(Node, Object)> {
+        let kind = self.engine.protocol.roles[role.index()].object;
+        let object = match owner {
+            Owner::RoleOf(_, id) => {
+                let value = scalar(self, id)?;
+                let range = FaultKind::Range { value, lo: 0, hi: i64::from(u32::MAX) };
+                Object { kind, id: u32::try_from(value).map_err(|_| range).at(span)? }
+            }
+            _ if kind == NODE => Object { kind, id: 0 },
+            _ => Object { kind, id: self.object.id },
+        };
+        let node = match owner {
+            Owner::At(_, node) => {
+                let node = scalar(self, node)?;
+                self.engine.node(node).at(span)?
+            }
+            _ if kind == NODE => return trouble(FaultKind::NotHere, span),
+            _ => self.world.home(object),
+        };
+        Ok((node, object))
+    }
+
+    fn lives(&self, node: Node, role: RoleId, object: Object) -> bool {
+        let kind = self.engine.protocol.roles[role.index()].kind;
+        object.kind == NODE || kind.lives_at(self.world.home(object) == node)
+    }
+}
+
+impl<'e, W: World> Scope<'e> for View<'e, '_, W> {
+    fn engine(&self) -> &'e Engine {
+        self.engine
+    }
+
+    fn local(&self, local: LocalId, _: u16) -> Option<i64> {
+        self.locals.get(local.index()).copied()
+    }
+
+    fn local_set(&self, _: LocalId) -> Option<Set> {
+        None
+    }
+
+    fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]> {
+        let (node, object) = self.resolve(owner, role, span)?;
+        if self.lives(node, role, object) { Ok(self.world.record(node, role, object)) } else { Ok(&NO_RECORD) }
+    }
+
+    fn own(&mut self, expr: &Expr) -> Try<i64> {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Home => Ok(i64::from(self.world.home(self.object))),
+            ExprKind::Object => Ok(i64::from(self.object.id)),
+            ExprKind::InState(owner, role, states) => {
+                let (node, object) = self.resolve(owner, *role, span)?;
+                if !self.lives(node, *role, object) {
+                    return Ok(0);
+                }
+                let state = self.engine.state(*role, self.world.record(node, *role, object));
+                Ok(i64::from(states.contains(&state)))
+            }
+            ExprKind::Flight(message, to) => {
+                let to = match to {
+                    Some(node) => {
+                        let node = scalar(self, node)?;
+                        Some(self.engine.node(node).at(span)?)
+                    }
+                    None => None,
+                };
+                Ok(i64::from(self.world.in_flight(*message, self.object, to)))
+            }
+            ExprKind::Over(quantifier, local, body) => {
+                let mut held = 0;
+                for node in 0..self.engine.nodes {
+                    match self.locals.get_mut(local.index()) {
+                        Some(place) => *place = i64::from(node),
+                        None => return trouble(FaultKind::Malformed, span),
+                    }
+                    held += u32::from(scalar(self, body)? != 0);
+                }
+                Ok(quantify(*quantifier, held, self.engine.nodes))
+            }
+            _ => trouble(FaultKind::Malformed, span),
+        }
     }
 }

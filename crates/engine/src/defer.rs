@@ -1,0 +1,185 @@
+//! The defer space at the end of a record: a cursor, a length, and the events, oldest first.
+//!
+//! Events before the cursor have been tried since the state last changed; a replay is due while the cursor is
+//! below the length.
+
+use crate::event::Event;
+use crate::fault::{FaultKind, LoadError};
+use crate::layout::{ListCell, Planner, Shape, get, put};
+use crate::mechanisms::{Args, Object, Payload};
+use crate::set::Set;
+use trivium_lang::protocol::{EventKind, PayloadShape, Protocol, Role};
+
+/// Where the parts of the defer space of one role lie.
+#[derive(Clone, Debug)]
+pub(crate) struct DeferLayout {
+    /// Offset of the cursor; it is as wide as the length of the list.
+    cursor: u32,
+    /// The events.
+    events: ListCell,
+    /// Bytes of an event's column in the role's table, which comes first in its entry.
+    column_width: u8,
+    /// Offset of the sender (nodes are below 256), if messages may be deferred.
+    sender: Option<u32>,
+    /// Offset of the thread, if accesses or calls may be deferred.
+    thread: Option<u32>,
+    /// Offset of the payload, if messages with data may be deferred.
+    payload: Option<u32>,
+    /// For each column that may be deferred: its kind and its arguments.
+    columns: Vec<Option<(EventKind, Vec<Shape>)>>,
+}
+
+/// The declared arguments of an event.
+pub(crate) fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_lang::protocol::Named] {
+    match event {
+        EventKind::Message(m) => &protocol.messages[m.index()].args,
+        EventKind::Op(o) => &protocol.ops[o.index()].args,
+        EventKind::Task(t) => &protocol.tasks[t.index()].args,
+        EventKind::Read | EventKind::Write | EventKind::Evict | EventKind::Timer => &[],
+    }
+}
+
+fn carries_data(protocol: &Protocol, event: EventKind) -> bool {
+    matches!(event, EventKind::Message(m) if protocol.messages[m.index()].payload != PayloadShape::Nothing)
+}
+
+impl DeferLayout {
+    /// Plans the defer space of a role, from the planner's present offset on.
+    pub fn plan(planner: &mut Planner, role: &Role) -> Result<Option<DeferLayout>, LoadError> {
+        let Some(bound) = role.defers else { return Ok(None) };
+        let (protocol, capacity) = (planner.protocol, bound.at(planner.nodes));
+        if !(0..=i64::from(u16::MAX)).contains(&capacity) {
+            let message = format!("role {} cannot defer up to {capacity} events: 0..65535 are possible", role.name);
+            return Err(LoadError::at(protocol, role.span, message));
+        }
+        let mut entry = Planner { protocol, nodes: planner.nodes, at: 0 };
+        let column_width = if role.events.len() > 256 { 2 } else { 1 };
+        entry.at += u32::from(column_width);
+        let mut part = |needed: bool, width: u8| {
+            needed.then(|| {
+                entry.at += u32::from(width);
+                entry.at - u32::from(width)
+            })
+        };
+        let any = |test: &dyn Fn(EventKind) -> bool| role.deferrable.iter().any(|&e| test(e));
+        let sender = part(any(&|e| matches!(e, EventKind::Message(_))), 1);
+        let thread = part(any(&|e| matches!(e, EventKind::Read | EventKind::Write | EventKind::Op(_))), 1);
+        let payload = part(any(&|e| carries_data(protocol, e)), 4);
+        let args_at = entry.at;
+        let mut element = args_at;
+        let mut columns = Vec::new();
+        for &event in &role.events {
+            entry.at = args_at;
+            columns.push(if role.deferrable.contains(&event) {
+                let args = declared_args(protocol, event).iter().map(|a| entry.argument(&a.ty, a.span));
+                Some((event, args.collect::<Result<_, _>>()?))
+            } else {
+                None
+            });
+            element = element.max(entry.at);
+        }
+        let len_width: u8 = if capacity > 255 { 2 } else { 1 };
+        let cursor = planner.at;
+        let at = cursor + u32::from(len_width);
+        let events = ListCell { at, len_width, capacity: capacity as u32, element, fields: Vec::new() };
+        planner.at = at + events.bytes();
+        Ok(Some(DeferLayout { cursor, events, column_width, sender, thread, payload, columns }))
+    }
+
+    /// How many events are deferred.
+    pub fn len(&self, record: &[u8]) -> u32 {
+        self.events.len(record)
+    }
+
+    /// The next to be tried.
+    pub fn cursor(&self, record: &[u8]) -> u32 {
+        get(record, self.cursor as usize, self.events.len_width) as u32
+    }
+
+    /// Says which is to be tried next.
+    pub fn set_cursor(&self, record: &mut [u8], cursor: u32) {
+        put(record, self.cursor as usize, self.events.len_width, u64::from(cursor));
+    }
+
+    /// The event at a place.
+    pub fn event(&self, record: &[u8], index: u32, object: Object) -> Option<Event> {
+        let at = self.events.element_at(index);
+        let column = get(record, at, self.column_width) as usize;
+        let (kind, shapes) = self.columns.get(column)?.as_ref()?;
+        let mut event = Event::local(*kind, object, 0);
+        if let (Some(offset), EventKind::Message(_)) = (self.sender, kind) {
+            event.sender = u16::from(record[at + offset as usize]);
+        }
+        if let (Some(offset), true) = (self.thread, event.has_caller()) {
+            event.thread = record[at + offset as usize];
+        }
+        if let Some(offset) = self.payload {
+            // A handle is stored one up, so that a message without data leaves the place zero.
+            let raw = get(record, at + offset as usize, 4) as u32;
+            event.payload = raw.checked_sub(1).map(Payload);
+        }
+        for shape in shapes {
+            match shape {
+                Shape::Scalar(cell) => event.args.push(cell.read(record, at)),
+                Shape::Set(set) => {
+                    let words = set.read(record, at).0;
+                    words[..set.words()].iter().for_each(|&w| event.args.push(w as i64));
+                }
+                Shape::List(_) | Shape::Record(_) => unreachable!("the planner accepts scalars and sets only"),
+            }
+        }
+        Some(event)
+    }
+
+    /// Takes an event out.
+    pub fn remove(&self, record: &mut [u8], index: u32) {
+        self.events.remove(record, index);
+    }
+
+    /// Puts an event in before `index`.
+    pub fn insert(&self, record: &mut [u8], index: u32, column: usize, event: &Event) -> Result<(), FaultKind> {
+        if self.len(record) >= self.events.capacity {
+            return Err(FaultKind::DeferFull);
+        }
+        let Some(Some((_, shapes))) = self.columns.get(column) else { return Err(FaultKind::Unanswered) };
+        self.events.insert(record, index);
+        let at = self.events.element_at(index);
+        put(record, at, self.column_width, column as u64);
+        if let (Some(offset), EventKind::Message(_)) = (self.sender, event.kind) {
+            record[at + offset as usize] = event.sender as u8;
+        }
+        if let (Some(offset), true) = (self.thread, event.has_caller()) {
+            record[at + offset as usize] = event.thread;
+        }
+        if let (Some(offset), Some(payload)) = (self.payload, event.payload) {
+            put(record, at + offset as usize, 4, u64::from(payload.0) + 1);
+        }
+        self.write_args(record, at, shapes, &event.args);
+        Ok(())
+    }
+
+    fn write_args(&self, record: &mut [u8], at: usize, shapes: &[Shape], args: &Args) {
+        let mut words = args.words().iter().copied();
+        for shape in shapes {
+            match shape {
+                Shape::Scalar(cell) => cell.write(record, at, words.next().unwrap_or(cell.initial)),
+                Shape::Set(set) => {
+                    let mut value = Set::default();
+                    value.0.iter_mut().zip(words.by_ref().take(set.words())).for_each(|(to, from)| *to = from as u64);
+                    set.write(record, at, value);
+                }
+                Shape::List(_) | Shape::Record(_) => {}
+            }
+        }
+    }
+
+    /// Puts an event at the end. While no replay is due it counts as tried.
+    pub fn append(&self, record: &mut [u8], column: usize, event: &Event) -> Result<(), FaultKind> {
+        let (cursor, len) = (self.cursor(record), self.len(record));
+        self.insert(record, len, column, event)?;
+        if cursor == len {
+            self.set_cursor(record, len + 1);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+//! From an event to its handler: who answers, what the table says, and the replay of deferred events.
+
+use crate::engine::Engine;
+use crate::evaluate::{Locate, Trouble, Try, trouble};
+use crate::event::{Disposition, Event, Outcome};
+use crate::execute::{Run, Start};
+use crate::fault::{Fault, FaultKind, place};
+use crate::layout::Shape;
+use crate::mechanisms::{Charge, Mechanisms, Node, Object};
+use trivium_lang::protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
+
+impl Engine {
+    /// Dispatches an event to the role of this node that answers it, and runs one handler to its end.
+    ///
+    /// The caller has made sure that no replay is due for the record, and that there is room
+    /// ([`Engine::room_needed`]).
+    ///
+    /// # Errors
+    /// A fault of the protocol (`docs/semantics.md`, section 3). What the handler did before it remains.
+    pub fn dispatch<M: Mechanisms>(&self, event: &Event, m: &mut M) -> Result<Outcome, Fault> {
+        let is_home = event.object.kind != NODE && m.home(event.object) == m.me();
+        match self.role_for(event.kind, event.object.kind, is_home) {
+            Some(role) => self.dispatch_to(role, event, m),
+            None => {
+                let trouble = Trouble { kind: FaultKind::Unanswered, span: Default::default() };
+                Err(self.fault(m.me(), None, event, trouble))
+            }
+        }
+    }
+
+    /// Dispatches an event to a given role. Timers, which are set for a role, go this way.
+    ///
+    /// # Errors
+    /// As [`Engine::dispatch`].
+    pub fn dispatch_to<M: Mechanisms>(&self, role: RoleId, event: &Event, m: &mut M) -> Result<Outcome, Fault> {
+        self.check_event(role, event, m)
+            .map_err(|kind| {
+                let span = self.protocol.roles[role.index()].span;
+                self.fault(m.me(), Some((role, None)), event, Trouble { kind, span })
+            })
+            .and_then(|()| self.answer(role, event, None, m))
+    }
+
+    /// Takes the deferred event that is due out of its record and dispatches it. If it is deferred again it goes
+    /// back to its place.
+    ///
+    /// # Errors
+    /// As [`Engine::dispatch`], and [`FaultKind::NoReplay`] when none is due.
+    pub fn replay<M: Mechanisms>(&self, role: RoleId, object: Object, m: &mut M) -> Result<Outcome, Fault> {
+        let record = m.record(role, object);
+        let defers = self.roles[role.index()].defers.as_ref();
+        let next = self.replay_event(role, object, record);
+        let (Some(defers), Some(event)) = (defers, next) else {
+            let event = Event::local(EventKind::Timer, object, 0);
+            let span = self.protocol.roles[role.index()].span;
+            let mut fault = self.fault(m.me(), Some((role, None)), &event, Trouble { kind: FaultKind::NoReplay, span });
+            fault.event = None;
+            return Err(fault);
+        };
+        let at = defers.cursor(record);
+        defers.remove(record, at);
+        self.answer(role, &event, Some(at), m)
+    }
+
+    /// Whether an event that comes from outside fits its declaration.
+    fn check_event<M: Mechanisms>(&self, role: RoleId, event: &Event, m: &M) -> Result<(), FaultKind> {
+        let declared = &self.protocol.roles[role.index()];
+        let object = event.object;
+        if declared.object != object.kind {
+            return Err(FaultKind::NotHere);
+        }
+        if object.kind != NODE && !declared.kind.lives_at(m.home(object) == m.me()) {
+            return Err(FaultKind::NotHere);
+        }
+        let shapes = self.args.of(event.kind);
+        let words = event.args.words();
+        if shapes.iter().map(Shape::words).sum::<usize>() != words.len() {
+            return Err(FaultKind::BadArguments);
+        }
+        // What a handler sent has been checked where it was sent; what a program passes has not.
+        if let EventKind::Op(_) = event.kind {
+            let mut at = 0;
+            for shape in shapes {
+                if let Shape::Scalar(cell) = shape {
+                    cell.check(words[at])?;
+                }
+                at += shape.words();
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps an event in the defer space of a record.
+    pub(crate) fn keep(
+        &self,
+        role: RoleId,
+        record: &mut [u8],
+        column: usize,
+        event: &Event,
+        replay: Option<u32>,
+    ) -> Result<(), FaultKind> {
+        let Some(defers) = &self.roles[role.index()].defers else { return Err(FaultKind::DeferFull) };
+        match replay {
+            Some(at) => {
+                defers.insert(record, at, column, event)?;
+                defers.set_cursor(record, at + 1);
+                Ok(())
+            }
+            None => defers.append(record, column, event),
+        }
+    }
+
+    fn answer<M: Mechanisms>(
+        &self,
+        role: RoleId,
+        event: &Event,
+        replay: Option<u32>,
+        m: &mut M,
+    ) -> Result<Outcome, Fault> {
+        let before = self.state(role, m.record(role, event.object));
+        self.respond(role, before, event, replay, m)
+            .map_err(|trouble| self.fault(m.me(), Some((role, Some(before))), event, trouble))
+    }
+
+    fn respond<M: Mechanisms>(
+        &self,
+        role: RoleId,
+        before: StateId,
+        event: &Event,
+        replay: Option<u32>,
+        m: &mut M,
+    ) -> Try<Outcome> {
+        let declared = &self.protocol.roles[role.index()];
+        let state = &declared.states[before.index()];
+        let outcome = |disposition| Outcome {
+            role,
+            object: event.object,
+            before,
+            after: before,
+            handler: None,
+            disposition,
+            steps: 0,
+        };
+        // The tag may have been raised since the access faulted.
+        let allowed = match event.kind {
+            EventKind::Read => state.access >= Access::Read,
+            EventKind::Write => state.access == Access::Write,
+            _ => false,
+        };
+        if allowed {
+            m.resume(event.object);
+            return Ok(outcome(Disposition::Passed));
+        }
+        let Some(column) = self.roles[role.index()].column(event.kind) else {
+            return trouble(FaultKind::Unanswered, state.span);
+        };
+        m.charge(Charge::Record(role));
+        match &declared.table[before.index()][column] {
+            Response::Handle(handlers) => {
+                let start = Start { event, role, before, column, replay };
+                let (handler, (after, deferred, steps)) = self.handle(handlers, start, m)?;
+                let disposition = if deferred { Disposition::Deferred } else { Disposition::Handled };
+                Ok(Outcome { after, handler: Some(handler), steps, ..outcome(disposition) })
+            }
+            Response::Defer => {
+                let record = m.record(role, event.object);
+                self.keep(role, record, column, event, replay).at(state.span)?;
+                Ok(outcome(Disposition::Deferred))
+            }
+            Response::Hold => Ok(outcome(Disposition::Held)),
+            Response::Impossible | Response::Passes => trouble(FaultKind::Impossible, state.span),
+        }
+    }
+
+    /// Runs the first handler whose guard holds.
+    fn handle<M: Mechanisms>(
+        &self,
+        handlers: &[HandlerId],
+        start: Start,
+        m: &mut M,
+    ) -> Try<(HandlerId, (StateId, bool, u32))> {
+        let declared = &self.protocol.roles[start.role.index()];
+        let [first, others @ ..] = handlers else {
+            return trouble(FaultKind::Unanswered, declared.states[start.before.index()].span);
+        };
+        let mut run = Run::new(self, m, &declared.handlers[first.index()], start);
+        if run.guard()? {
+            return Ok((*first, run.run()?));
+        }
+        for id in others {
+            run.try_next(&declared.handlers[id.index()]);
+            if run.guard()? {
+                return Ok((*id, run.run()?));
+            }
+        }
+        trouble(FaultKind::Unanswered, declared.states[start.before.index()].span)
+    }
+
+    /// A fault with everything that is known about it.
+    #[cold]
+    fn fault(&self, node: Node, who: Option<(RoleId, Option<StateId>)>, event: &Event, trouble: Trouble) -> Fault {
+        let protocol = &self.protocol;
+        let kind_name = protocol.objects.get(event.object.kind.index()).map_or("object", |name| name.as_str());
+        let mut message = format!("node {node}: ");
+        if event.object.kind != NODE {
+            message += &format!("{kind_name} {}: ", event.object.id);
+        }
+        if let Some((role, state)) = who {
+            let declared = &protocol.roles[role.index()];
+            message += &declared.name;
+            if let Some(state) = state {
+                message += &format!(" in {}", declared.states[state.index()].name);
+            }
+            message += ": ";
+        }
+        if trouble.kind != FaultKind::NoReplay {
+            message += &self.event_text(event);
+            message += ": ";
+        }
+        message += &trouble.kind.to_string();
+        message += &place(protocol, trouble.span);
+        Fault {
+            kind: trouble.kind,
+            node,
+            role: who.map(|(role, _)| role),
+            object: event.object,
+            state: who.and_then(|(_, state)| state),
+            event: Some(*event),
+            span: trouble.span,
+            message,
+        }
+    }
+
+    /// An event as reports write it: `GetRead from 2`, `read`.
+    pub(crate) fn event_text(&self, event: &Event) -> String {
+        let known = match event.kind {
+            EventKind::Message(m) => m.index() < self.protocol.messages.len(),
+            EventKind::Op(o) => o.index() < self.protocol.ops.len(),
+            EventKind::Task(t) => t.index() < self.protocol.tasks.len(),
+            _ => true,
+        };
+        let name = if known { self.protocol.event_name(event.kind) } else { "unknown event".into() };
+        match event.kind {
+            EventKind::Message(_) => format!("{name} from {}", event.sender),
+            _ => name,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Expressions, in handlers and in invariants alike.
+//!
+//! What the two see differently (whose records, what is on its way) is behind [`Scope`].
+
+use crate::engine::Engine;
+use crate::fault::FaultKind;
+use crate::layout::{Cell, ListCell, SetCell, Shape};
+use crate::set::Set;
+use trivium_lang::protocol::{
+    Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type,
+};
+use trivium_lang::source::Span;
+
+/// A fault with its place, before it is known who ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trouble {
+    pub kind: FaultKind,
+    pub span: Span,
+}
+
+/// The result of a part of a handler.
+pub(crate) type Try<T> = Result<T, Trouble>;
+
+/// A fault at a place in the text.
+pub(crate) fn trouble<T>(kind: FaultKind, span: Span) -> Try<T> {
+    Err(Trouble { kind, span })
+}
+
+/// Gives a fault its place in the text.
+pub(crate) trait Locate<T> {
+    fn at(self, span: Span) -> Try<T>;
+}
+
+impl<T> Locate<T> for Result<T, FaultKind> {
+    fn at(self, span: Span) -> Try<T> {
+        self.map_err(|kind| Trouble { kind, span })
+    }
+}
+
+/// What an expression is evaluated in.
+pub(crate) trait Scope<'e> {
+    /// The loaded protocol.
+    fn engine(&self) -> &'e Engine;
+    /// A scalar local, or a field of a record local.
+    fn local(&self, local: LocalId, field: u16) -> Option<i64>;
+    /// A set local.
+    fn local_set(&self, local: LocalId) -> Option<Set>;
+    /// The record of a role.
+    fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]>;
+    /// The forms whose meaning depends on the scope.
+    fn own(&mut self, expr: &Expr) -> Try<i64>;
+}
+
+impl Engine {
+    /// How a variable, not a field of it, is kept.
+    pub(crate) fn shape(&self, place: &Place) -> Option<&Shape> {
+        self.roles.get(place.role.index())?.vars.get(place.var.index())
+    }
+
+    /// Where a scalar variable, or a field of a record, lies.
+    pub(crate) fn cell(&self, place: &Place, span: Span) -> Try<Cell> {
+        match (self.shape(place), place.field) {
+            (Some(Shape::Scalar(cell)), None) => Ok(*cell),
+            (Some(Shape::Record(fields)), field) => match fields.get(field.unwrap_or(0) as usize) {
+                Some(cell) => Ok(*cell),
+                None => trouble(FaultKind::Malformed, span),
+            },
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+
+    /// Where a set variable lies.
+    pub(crate) fn set_cell(&self, place: &Place, span: Span) -> Try<SetCell> {
+        match self.shape(place) {
+            Some(Shape::Set(set)) => Ok(*set),
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+
+    /// Where a list lies.
+    pub(crate) fn list_cell(&self, place: &Place, span: Span) -> Try<&ListCell> {
+        match self.shape(place) {
+            Some(Shape::List(list)) => Ok(list),
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+
+    /// The least possible element of a set type, and how many are possible.
+    pub(crate) fn set_range(&self, ty: &Type) -> (i64, i64) {
+        match ty {
+            Type::IntSet { lo, hi } => {
+                let lo = lo.at(self.nodes);
+                (lo, hi.at(self.nodes).saturating_sub(lo).saturating_add(1).min(256))
+            }
+            _ => (0, i64::from(self.nodes)),
+        }
+    }
+
+    /// Whether a number is that of a node.
+    pub(crate) fn node(&self, value: i64) -> Result<u16, FaultKind> {
+        match value {
+            -1 => Err(FaultKind::NoneUsed),
+            node if (0..i64::from(self.nodes)).contains(&node) => Ok(node as u16),
+            node => Err(FaultKind::NoSuchNode(node)),
+        }
+    }
+}
+
+/// The value of a scalar expression.
+pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
+    let span = expr.span;
+    match &expr.kind {
+        ExprKind::Constant(bound) => Ok(bound.at(scope.engine().nodes)),
+        ExprKind::Local(local) => scope.local(*local, 0).ok_or(FaultKind::Malformed).at(span),
+        ExprKind::LocalField(local, field) => scope.local(*local, *field).ok_or(FaultKind::Malformed).at(span),
+        ExprKind::Var(place) => {
+            let cell = scope.engine().cell(place, span)?;
+            Ok(cell.read(scope.record(&place.owner, place.role, span)?, 0))
+        }
+        ExprKind::Not(inner) => Ok(i64::from(scalar(scope, inner)? == 0)),
+        ExprKind::Negate(inner) => scalar(scope, inner)?.checked_neg().ok_or(FaultKind::Overflow).at(span),
+        ExprKind::Binary(operator, left, right) => binary(scope, *operator, left, right, span),
+        ExprKind::SetEqual(left, right) => {
+            let (lo, _) = scope.engine().set_range(&left.ty);
+            Ok(i64::from(set(scope, left)? == set_from(scope, right, lo)?))
+        }
+        ExprKind::In(element, of) => {
+            let element = scalar(scope, element)?;
+            let (lo, _) = scope.engine().set_range(&of.ty);
+            Ok(i64::from(set(scope, of)?.contains(element.wrapping_sub(lo))))
+        }
+        ExprKind::SetCount(of) => Ok(i64::from(set(scope, of)?.count())),
+        ExprKind::Pick(of) => {
+            let (lo, _) = scope.engine().set_range(&of.ty);
+            set(scope, of)?.take_least().map(|bit| bit + lo).ok_or(FaultKind::Empty).at(span)
+        }
+        ExprKind::Length(place) => {
+            let list = scope.engine().list_cell(place, span)?;
+            Ok(i64::from(list.len(scope.record(&place.owner, place.role, span)?)))
+        }
+        ExprKind::Element(place, index, field) => {
+            let index = scalar(scope, index)?;
+            let list = scope.engine().list_cell(place, span)?;
+            let record = scope.record(&place.owner, place.role, span)?;
+            if !(0..i64::from(list.len(record))).contains(&index) {
+                return trouble(FaultKind::NoElement(index), span);
+            }
+            match list.fields.get(*field as usize) {
+                Some(cell) => Ok(cell.read(record, list.element_at(index as u32))),
+                None => trouble(FaultKind::Malformed, span),
+            }
+        }
+        ExprKind::Index(node) => {
+            let node = scalar(scope, node)?;
+            scope.engine().node(node).map(i64::from).at(span)
+        }
+        ExprKind::NodeAt(number) => {
+            let number = scalar(scope, number)?;
+            match scope.engine().node(number) {
+                Ok(node) => Ok(i64::from(node)),
+                Err(_) => trouble(FaultKind::NoSuchNode(number), span),
+            }
+        }
+        ExprKind::SetOf(_) | ExprKind::AllNodes | ExprKind::SetBinary(..) => trouble(FaultKind::Malformed, span),
+        ExprKind::Sender
+        | ExprKind::Me
+        | ExprKind::Home
+        | ExprKind::Caller
+        | ExprKind::Object
+        | ExprKind::FaultAddress
+        | ExprKind::FaultSize
+        | ExprKind::FaultValue
+        | ExprKind::Room(..)
+        | ExprKind::Memory(_)
+        | ExprKind::Probe
+        | ExprKind::Over(..)
+        | ExprKind::InState(..)
+        | ExprKind::Flight(..) => scope.own(expr),
+    }
+}
+
+/// Whether a condition is true.
+pub(crate) fn truth<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<bool> {
+    Ok(scalar(scope, expr)? != 0)
+}
+
+fn binary<'e, S: Scope<'e>>(scope: &mut S, operator: Operator, left: &Expr, right: &Expr, span: Span) -> Try<i64> {
+    let left = scalar(scope, left)?;
+    match operator {
+        Operator::And if left == 0 => return Ok(0),
+        Operator::Or if left != 0 => return Ok(1),
+        _ => {}
+    }
+    let right = scalar(scope, right)?;
+    let result = match operator {
+        Operator::Add => left.checked_add(right),
+        Operator::Subtract => left.checked_sub(right),
+        Operator::Multiply => left.checked_mul(right),
+        Operator::Divide | Operator::Remainder if right == 0 => return trouble(FaultKind::DivisionByZero, span),
+        Operator::Divide => left.checked_div(right),
+        Operator::Remainder => left.checked_rem(right),
+        Operator::Equal => Some(i64::from(left == right)),
+        Operator::Different => Some(i64::from(left != right)),
+        Operator::Less => Some(i64::from(left < right)),
+        Operator::LessEqual => Some(i64::from(left <= right)),
+        Operator::And | Operator::Or => Some(i64::from(right != 0)),
+    };
+    result.ok_or(FaultKind::Overflow).at(span)
+}
+
+/// The value of a set expression; its elements count from the least possible one of the expression's type.
+pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<Set> {
+    let span = expr.span;
+    match &expr.kind {
+        ExprKind::Local(local) => scope.local_set(*local).ok_or(FaultKind::Malformed).at(span),
+        ExprKind::Var(place) => {
+            let cell = scope.engine().set_cell(place, span)?;
+            Ok(cell.read(scope.record(&place.owner, place.role, span)?, 0))
+        }
+        ExprKind::SetOf(elements) => {
+            let mut result = Set::default();
+            for element in elements {
+                let value = scalar(scope, element)?;
+                result.insert(set_bit(scope.engine(), &expr.ty, value).at(element.span)?);
+            }
+            Ok(result)
+        }
+        ExprKind::AllNodes => Ok(Set::all(scope.engine().nodes)),
+        ExprKind::SetBinary(operator, left, right) => {
+            let (lo, _) = scope.engine().set_range(&expr.ty);
+            let left = set_from(scope, left, lo)?;
+            let right = set_from(scope, right, lo)?;
+            Ok(left.zip(right, |l, r| match operator {
+                SetOperator::Union => l | r,
+                SetOperator::Difference => l & !r,
+                SetOperator::Intersection => l & r,
+            }))
+        }
+        _ => trouble(FaultKind::Malformed, span),
+    }
+}
+
+/// The bit of an element in a set of a type.
+pub(crate) fn set_bit(engine: &Engine, ty: &Type, element: i64) -> Result<i64, FaultKind> {
+    if *ty == Type::NodeSet {
+        return engine.node(element).map(i64::from);
+    }
+    let (lo, count) = engine.set_range(ty);
+    let bit = element.wrapping_sub(lo);
+    if (0..count).contains(&bit) {
+        Ok(bit)
+    } else {
+        Err(FaultKind::Range { value: element, lo, hi: lo + count - 1 })
+    }
+}
+
+/// The value of a set expression whose elements count from `lo`.
+pub(crate) fn set_from<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, lo: i64) -> Try<Set> {
+    let value = set(scope, expr)?;
+    let (from, _) = scope.engine().set_range(&expr.ty);
+    if from == lo {
+        return Ok(value);
+    }
+    let mut moved = Set::default();
+    for bit in value.iter() {
+        let element = bit.wrapping_add(from);
+        let bit = element.wrapping_sub(lo);
+        if !(0..256).contains(&bit) {
+            return trouble(FaultKind::Range { value: element, lo, hi: lo.saturating_add(255) }, expr.span);
+        }
+        moved.insert(bit);
+    }
+    Ok(moved)
+}
+
+/// What a quantifier makes of the number of nodes for which its body is true.
+pub(crate) fn quantify(quantifier: Quantifier, held: u32, nodes: u32) -> i64 {
+    match quantifier {
+        Quantifier::All => i64::from(held == nodes),
+        Quantifier::Any => i64::from(held > 0),
+        Quantifier::Count => i64::from(held),
+    }
+}

@@ -1,0 +1,329 @@
+//! Where each variable lies in a record.
+//!
+//! A record is flat little-endian bytes: the state, the variables, the defer space. All zero is the untouched
+//! record, because every scalar is stored as its distance from its first value. Unused places are zero, so that
+//! two records are equal when their bytes are.
+
+use crate::fault::{FaultKind, LoadError};
+use crate::set::{MAX_ELEMENTS, Set};
+use trivium_lang::protocol::{Protocol, Type};
+use trivium_lang::source::Span;
+
+/// Most fields of a record type.
+pub(crate) const MAX_FIELDS: usize = 16;
+
+/// Fewest bytes (1, 2, 4 or 8) that tell `hi - lo + 1` numbers apart.
+fn width(lo: i64, hi: i64) -> u8 {
+    match hi.wrapping_sub(lo) as u64 {
+        0..=0xff => 1,
+        0..=0xffff => 2,
+        0..=0xffff_ffff => 4,
+        _ => 8,
+    }
+}
+
+/// A little-endian number of `width` bytes.
+pub(crate) fn get(bytes: &[u8], at: usize, width: u8) -> u64 {
+    match width {
+        1 => u64::from(bytes[at]),
+        2 => u64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]])),
+        4 => u64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))),
+        _ => u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")),
+    }
+}
+
+/// Writes such a number.
+pub(crate) fn put(bytes: &mut [u8], at: usize, width: u8, value: u64) {
+    let width = width as usize;
+    bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+}
+
+/// A scalar in a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    /// Offset of its first byte.
+    pub at: u32,
+    /// How many bytes it takes.
+    pub width: u8,
+    /// Least value.
+    pub lo: i64,
+    /// Greatest value.
+    pub hi: i64,
+    /// The value that zero stands for.
+    pub initial: i64,
+    /// Whether it is the number of a node, for the words of a fault.
+    node: bool,
+}
+
+impl Cell {
+    /// Its value in a record whose part begins at `base`.
+    pub fn read(&self, bytes: &[u8], base: usize) -> i64 {
+        let raw = get(bytes, base + self.at as usize, self.width);
+        let mask = u64::MAX >> (64 - 8 * u32::from(self.width));
+        let offset = raw.wrapping_add(self.initial.wrapping_sub(self.lo) as u64) & mask;
+        self.lo.wrapping_add(offset as i64)
+    }
+
+    /// Writes a value that has been checked.
+    pub fn write(&self, bytes: &mut [u8], base: usize, value: i64) {
+        put(bytes, base + self.at as usize, self.width, value.wrapping_sub(self.initial) as u64);
+    }
+
+    /// Whether a value may be stored.
+    pub fn check(&self, value: i64) -> Result<(), FaultKind> {
+        if (self.lo..=self.hi).contains(&value) {
+            Ok(())
+        } else if !self.node {
+            Err(FaultKind::Range { value, lo: self.lo, hi: self.hi })
+        } else if value == -1 {
+            Err(FaultKind::NoneUsed)
+        } else {
+            Err(FaultKind::NoSuchNode(value))
+        }
+    }
+}
+
+/// A set in a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SetCell {
+    /// Offset of its first byte.
+    pub at: u32,
+    /// Its least possible element.
+    pub lo: i64,
+    /// How many elements are possible.
+    pub count: u32,
+}
+
+impl SetCell {
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u32 {
+        self.count.div_ceil(8)
+    }
+
+    /// How many words it takes as an argument.
+    pub fn words(&self) -> usize {
+        self.count.div_ceil(64) as usize
+    }
+
+    /// Its value.
+    pub fn read(&self, bytes: &[u8], base: usize) -> Set {
+        let mut set = Set::default();
+        let from = base + self.at as usize;
+        for (i, &byte) in bytes[from..from + self.bytes() as usize].iter().enumerate() {
+            set.0[i / 8] |= u64::from(byte) << (i % 8 * 8);
+        }
+        set
+    }
+
+    /// Writes it.
+    pub fn write(&self, bytes: &mut [u8], base: usize, set: Set) {
+        let from = base + self.at as usize;
+        for (i, byte) in bytes[from..from + self.bytes() as usize].iter_mut().enumerate() {
+            *byte = (set.0[i / 8] >> (i % 8 * 8)) as u8;
+        }
+    }
+
+    /// The bit of an element.
+    pub fn bit(&self, element: i64) -> Result<i64, FaultKind> {
+        let bit = element.wrapping_sub(self.lo);
+        if (0..i64::from(self.count)).contains(&bit) {
+            Ok(bit)
+        } else {
+            Err(FaultKind::Range { value: element, lo: self.lo, hi: self.lo + i64::from(self.count) - 1 })
+        }
+    }
+}
+
+/// A list in a record: its length, then room for all its elements.
+#[derive(Clone, Debug)]
+pub(crate) struct ListCell {
+    /// Offset of its first byte.
+    pub at: u32,
+    /// Bytes of its length.
+    pub len_width: u8,
+    /// Most elements.
+    pub capacity: u32,
+    /// Bytes of an element.
+    pub element: u32,
+    /// The parts of an element; offsets from its first byte.
+    pub fields: Vec<Cell>,
+}
+
+impl ListCell {
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u32 {
+        u32::from(self.len_width) + self.capacity * self.element
+    }
+
+    /// How many elements it has.
+    pub fn len(&self, bytes: &[u8]) -> u32 {
+        get(bytes, self.at as usize, self.len_width) as u32
+    }
+
+    /// Sets the number of elements.
+    pub fn set_len(&self, bytes: &mut [u8], len: u32) {
+        put(bytes, self.at as usize, self.len_width, u64::from(len));
+    }
+
+    /// Offset of an element.
+    pub fn element_at(&self, index: u32) -> usize {
+        self.at as usize + self.len_width as usize + (index * self.element) as usize
+    }
+
+    /// Removes an element; those behind it move up, and the place that gets free is zero.
+    pub fn remove(&self, bytes: &mut [u8], index: u32) {
+        let len = self.len(bytes);
+        let (from, end) = (self.element_at(index), self.element_at(len));
+        bytes.copy_within(from + self.element as usize..end, from);
+        bytes[end - self.element as usize..end].fill(0);
+        self.set_len(bytes, len - 1);
+    }
+
+    /// Makes room for an element before `index`, which is all zero.
+    pub fn insert(&self, bytes: &mut [u8], index: u32) {
+        let len = self.len(bytes);
+        let (from, end) = (self.element_at(index), self.element_at(len));
+        bytes.copy_within(from..end, from + self.element as usize);
+        bytes[from..from + self.element as usize].fill(0);
+        self.set_len(bytes, len + 1);
+    }
+}
+
+/// How a variable, or an argument, is kept.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// One scalar.
+    Scalar(Cell),
+    /// A set.
+    Set(SetCell),
+    /// A list.
+    List(ListCell),
+    /// A record: its fields.
+    Record(Vec<Cell>),
+}
+
+impl Shape {
+    /// First byte and number of bytes.
+    pub fn extent(&self) -> (u32, u32) {
+        match self {
+            Shape::Scalar(cell) => (cell.at, u32::from(cell.width)),
+            Shape::Set(set) => (set.at, set.bytes()),
+            Shape::List(list) => (list.at, list.bytes()),
+            Shape::Record(fields) => {
+                let at = fields.first().map_or(0, |f| f.at);
+                (at, fields.last().map_or(0, |f| f.at + u32::from(f.width) - at))
+            }
+        }
+    }
+
+    /// How many words it takes as an argument.
+    pub fn words(&self) -> usize {
+        match self {
+            Shape::Set(set) => set.words(),
+            _ => 1,
+        }
+    }
+}
+
+/// Lays out types one after the other.
+pub(crate) struct Planner<'p> {
+    pub protocol: &'p Protocol,
+    pub nodes: u32,
+    pub at: u32,
+}
+
+impl Planner<'_> {
+    fn error(&self, span: Span, message: String) -> LoadError {
+        LoadError::at(self.protocol, span, message)
+    }
+
+    /// The place of a variable, from `at` on.
+    pub fn variable(&mut self, ty: &Type, initial: i64, span: Span) -> Result<Shape, LoadError> {
+        self.shape(ty, Some(initial), false, span)
+    }
+
+    /// The place of an argument: a node that is not optional cannot be `none`.
+    pub fn argument(&mut self, ty: &Type, span: Span) -> Result<Shape, LoadError> {
+        let shape = self.shape(ty, None, true, span)?;
+        match shape {
+            Shape::Scalar(_) | Shape::Set(_) => Ok(shape),
+            _ => Err(self.error(span, "an argument must be a scalar or a set".into())),
+        }
+    }
+
+    fn shape(&mut self, ty: &Type, initial: Option<i64>, strict: bool, span: Span) -> Result<Shape, LoadError> {
+        Ok(match ty {
+            Type::NodeSet => Shape::Set(self.set(0, i64::from(self.nodes) - 1, span)?),
+            Type::IntSet { lo, hi } => Shape::Set(self.set(lo.at(self.nodes), hi.at(self.nodes), span)?),
+            Type::List { of, up_to, .. } => Shape::List(self.list(of, up_to.at(self.nodes), span)?),
+            Type::Record(record) => Shape::Record(self.fields(record.index(), span)?),
+            scalar => Shape::Scalar(self.cell(scalar, initial, strict, span)?),
+        })
+    }
+
+    fn cell(&mut self, ty: &Type, initial: Option<i64>, strict: bool, span: Span) -> Result<Cell, LoadError> {
+        let node = matches!(ty, Type::Node { .. });
+        let (lo, hi, first) = match ty {
+            Type::Bool => (0, 1, initial.unwrap_or(0)),
+            Type::Int { lo, hi } => {
+                let lo = lo.at(self.nodes);
+                (lo, hi.at(self.nodes), initial.unwrap_or(lo))
+            }
+            // A variable that nobody has set holds `none`, whatever its type allows.
+            Type::Node { optional } if strict && !optional => (0, i64::from(self.nodes) - 1, 0),
+            Type::Node { .. } => (-1, i64::from(self.nodes) - 1, -1),
+            Type::Thread => (-1, 254, -1),
+            Type::Object(_) => (0, i64::from(u32::MAX), 0),
+            Type::Address | Type::Word => (i64::MIN, i64::MAX, initial.unwrap_or(0)),
+            _ => return Err(self.error(span, "a field or an element must be a scalar".into())),
+        };
+        if lo > hi {
+            let message = format!("the range {lo}..{hi} is empty with {} nodes", self.nodes);
+            return Err(self.error(span, message));
+        }
+        if !(lo..=hi).contains(&first) {
+            let message = format!("the first value {first} is outside {lo}..{hi} with {} nodes", self.nodes);
+            return Err(self.error(span, message));
+        }
+        let cell = Cell { at: self.at, width: width(lo, hi), lo, hi, initial: first, node };
+        self.at += u32::from(cell.width);
+        Ok(cell)
+    }
+
+    fn set(&mut self, lo: i64, hi: i64, span: Span) -> Result<SetCell, LoadError> {
+        let count = hi.saturating_sub(lo).saturating_add(1);
+        if !(0..=i64::from(MAX_ELEMENTS)).contains(&count) {
+            let message = format!("a set of {lo}..{hi} does not fit: at most {MAX_ELEMENTS} elements are possible");
+            return Err(self.error(span, message));
+        }
+        let set = SetCell { at: self.at, lo, count: count as u32 };
+        self.at += set.bytes();
+        Ok(set)
+    }
+
+    fn list(&mut self, of: &Type, capacity: i64, span: Span) -> Result<ListCell, LoadError> {
+        if !(0..=i64::from(u16::MAX)).contains(&capacity) {
+            return Err(self.error(span, format!("a list of up to {capacity} elements is not possible: 0..65535 are")));
+        }
+        let mut element = Planner { protocol: self.protocol, nodes: self.nodes, at: 0 };
+        let fields = match of {
+            Type::Record(record) => element.fields(record.index(), span)?,
+            scalar => vec![element.cell(scalar, None, false, span)?],
+        };
+        let len_width = if capacity > 255 { 2 } else { 1 };
+        let list = ListCell { at: self.at, len_width, capacity: capacity as u32, element: element.at, fields };
+        self.at += list.bytes();
+        Ok(list)
+    }
+
+    fn fields(&mut self, record: usize, span: Span) -> Result<Vec<Cell>, LoadError> {
+        let protocol = self.protocol;
+        let record = &protocol.records[record];
+        if record.fields.len() > MAX_FIELDS {
+            let message =
+                format!("record {} has {} fields; {MAX_FIELDS} are possible", record.name, record.fields.len());
+            return Err(self.error(span, message));
+        }
+        record.fields.iter().map(|field| self.cell(&field.ty, None, false, field.span)).collect()
+    }
+}

@@ -1,0 +1,57 @@
+//! Sets of small numbers: nodes, or offsets from the least element of a range.
+
+/// Most elements that a set can have: the greatest number of nodes.
+pub(crate) const MAX_ELEMENTS: u32 = 256;
+
+/// A set of numbers from 0 to 255.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Set(pub [u64; 4]);
+
+impl Set {
+    /// The set of all numbers below `count`.
+    pub fn all(count: u32) -> Set {
+        let mut set = Set::default();
+        for (i, word) in set.0.iter_mut().enumerate() {
+            let here = count.saturating_sub(i as u32 * 64).min(64);
+            *word = if here == 64 { u64::MAX } else { (1 << here) - 1 };
+        }
+        set
+    }
+
+    /// Whether `element`, which may be any number, is in the set.
+    pub fn contains(&self, element: i64) -> bool {
+        (0..256).contains(&element) && self.0[element as usize / 64] >> (element % 64) & 1 == 1
+    }
+
+    /// Puts in a number from 0 to 255.
+    pub fn insert(&mut self, element: i64) {
+        self.0[element as usize / 64] |= 1 << (element % 64);
+    }
+
+    /// Combines two sets word by word.
+    pub fn zip(self, other: Set, f: impl Fn(u64, u64) -> u64) -> Set {
+        Set(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+    }
+
+    /// How many elements it has.
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|w| w.count_ones()).sum()
+    }
+
+    /// Takes out the least element.
+    pub fn take_least(&mut self) -> Option<i64> {
+        for (i, word) in self.0.iter_mut().enumerate() {
+            if *word != 0 {
+                let bit = word.trailing_zeros();
+                *word &= *word - 1;
+                return Some(i as i64 * 64 + i64::from(bit));
+            }
+        }
+        None
+    }
+
+    /// The elements in ascending order.
+    pub fn iter(mut self) -> impl Iterator<Item = i64> {
+        std::iter::from_fn(move || self.take_least())
+    }
+}
