@@ -1,0 +1,103 @@
+//! The compute processor's data cache: which lines it holds and how, without their contents.
+
+use crate::machine::CacheModel;
+
+/// How a line is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Not at all.
+    Absent,
+    /// Readable; a store must first invalidate on the bus.
+    Shared,
+    /// Readable and writable.
+    Exclusive,
+    /// Writable and newer than memory.
+    Dirty,
+}
+
+/// A direct-mapped cache of tags.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    line_shift: u32,
+    mask: u64,
+    /// Line number + 1 and how it is held; 0 is an empty place.
+    places: Vec<(u32, Line)>,
+}
+
+impl Cache {
+    /// An empty cache.
+    pub fn new(model: &CacheModel) -> Cache {
+        let lines = (model.bytes / model.line) as usize;
+        Cache {
+            line_shift: model.line.trailing_zeros(),
+            mask: lines as u64 - 1,
+            places: vec![(0, Line::Absent); lines],
+        }
+    }
+
+    fn place(&self, address: u32) -> (usize, u32) {
+        let number = address >> self.line_shift;
+        ((u64::from(number) & self.mask) as usize, number + 1)
+    }
+
+    /// How the line of an address is held.
+    pub fn look(&self, address: u32) -> Line {
+        let (place, number) = self.place(address);
+        if self.places[place].0 == number { self.places[place].1 } else { Line::Absent }
+    }
+
+    /// Changes how a line that is held is held.
+    pub fn change(&mut self, address: u32, line: Line) {
+        let (place, number) = self.place(address);
+        if self.places[place].0 == number {
+            self.places[place].1 = line;
+        }
+    }
+
+    /// Brings a line in; true if a dirty one had to leave.
+    pub fn fill(&mut self, address: u32, line: Line) -> bool {
+        let (place, number) = self.place(address);
+        let dirty = self.places[place].1 == Line::Dirty && self.places[place].0 != number;
+        self.places[place] = (number, line);
+        dirty
+    }
+
+    /// The lines of a range of bytes leave, or stay as clean shared ones.
+    pub fn lower(&mut self, from: u32, bytes: u32, keep_shared: bool) {
+        let step = 1u32 << self.line_shift;
+        for address in (from..from + bytes).step_by(step as usize) {
+            if self.look(address) != Line::Absent {
+                self.change(address, if keep_shared { Line::Shared } else { Line::Absent });
+            }
+        }
+    }
+
+    /// The strongest hold of any line of a range of bytes, and whether one is held.
+    pub fn strongest(&self, from: u32, bytes: u32) -> Line {
+        let step = 1usize << self.line_shift;
+        let holds = (from..from + bytes).step_by(step).map(|address| self.look(address));
+        holds.max_by_key(|line| *line as u8).unwrap_or(Line::Absent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_conflict_and_leave() {
+        let mut cache = Cache::new(&CacheModel { bytes: 1024, line: 32, associativity: 1 });
+        assert_eq!(cache.look(0), Line::Absent);
+        assert!(!cache.fill(4, Line::Dirty));
+        assert_eq!(cache.look(31), Line::Dirty);
+        assert_eq!(cache.look(1024), Line::Absent);
+        assert!(cache.fill(1024, Line::Shared), "the dirty line at 0 leaves");
+        assert_eq!(cache.look(0), Line::Absent);
+        cache.fill(64, Line::Dirty);
+        cache.lower(64, 64, true);
+        assert_eq!((cache.look(64), cache.look(96)), (Line::Shared, Line::Absent));
+        assert_eq!(cache.strongest(0, 128), Line::Shared);
+        cache.lower(64, 32, false);
+        assert_eq!(cache.strongest(0, 128), Line::Absent);
+    }
+}

@@ -1,0 +1,329 @@
+//! What a handler did, primitive by primitive, and what that takes on a machine.
+//!
+//! A handler's effects are true at once; only then is its time worked out. Hardware does some pairs in one go:
+//! sending a block and lowering its tag, installing a block and raising its tag. Such pairs of one handler are
+//! priced together.
+
+use crate::bus::Bus;
+use crate::machine::Machine;
+use crate::price::Price;
+use trivium_engine::Object;
+use trivium_lang::protocol::Access;
+
+/// Where the data of a message that leaves come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A block of this node.
+    Block(Object),
+    /// The message being handled, passed on.
+    Received,
+    /// Other memory of this node.
+    Memory,
+}
+
+/// What starts a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A load or store faulted.
+    Fault,
+    /// A message, with so many words of arguments.
+    Message(u64),
+    /// A call, with so many words of arguments.
+    Call(u64),
+    /// A task.
+    Task,
+    /// A timer.
+    Timer,
+    /// A deferred event is tried again.
+    Replay,
+}
+
+/// A primitive effect, in the order of the handler's steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Primitive {
+    /// First look at a record; true for a home's.
+    Record(bool),
+    /// A plain step.
+    Step,
+    /// A visited element.
+    Element,
+    /// A message leaves: words of arguments, and of data if it has any. Messages leave in this order.
+    Send {
+        /// Words of arguments.
+        words: u64,
+        /// Where the data come from, and how many bytes.
+        data: Option<(Origin, u64)>,
+    },
+    /// A block's data come in.
+    InstallBlock(Object),
+    /// Other data come in, so many bytes.
+    InstallMemory(u64),
+    /// A tag changes.
+    Tag(Object, Access, Access),
+    /// Bytes are copied.
+    Copy(u64),
+    /// A word is loaded.
+    Load,
+    /// A word is stored.
+    Store,
+    /// The cache is asked.
+    Probe,
+    /// A lane is asked for room.
+    Room,
+    /// A task is started.
+    Start,
+    /// Waiting threads go on, or a call is answered.
+    Resume,
+}
+
+/// A stretch of a handler's time, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// What it was spent on.
+    pub what: &'static str,
+    /// First cycle.
+    pub from: u64,
+    /// One past the last cycle.
+    pub to: u64,
+}
+
+/// The time of a handler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// When each of its messages is handed to the network interface.
+    pub sends: Vec<u64>,
+    /// When waiting threads go on, if they do.
+    pub resume: Option<u64>,
+    /// When it has ended.
+    pub end: u64,
+    /// On what the time was spent; empty unless asked for.
+    pub stretches: Vec<Stretch>,
+}
+
+/// Lays primitives out in time, one after the other, on a bus that others use too.
+struct Layout<'a> {
+    machine: &'a Machine,
+    bus: &'a mut Bus,
+    now: u64,
+    timing: Timing,
+    detailed: bool,
+}
+
+/// The time of a handler that `source` starts at cycle `start`, on a machine with blocks of `block` bytes.
+pub fn lay(source: Source, effects: &[Primitive], start: u64, machine: &Machine, block: u64, bus: &mut Bus, detailed: bool) -> Timing {
+    let mut layout = Layout { machine, bus, now: start, timing: Timing::default(), detailed };
+    let prices = &machine.prices;
+    layout.dispatch(source);
+    let granules = machine.granules(block);
+    let fusion = fuse(effects);
+    let mut covered = 0;
+    for (at, effect) in effects.iter().enumerate() {
+        match *effect {
+            Primitive::Record(home) => {
+                covered += prices.record.covers;
+                layout.spend("directory lookup, branch", if home { &prices.record.home } else { &prices.record.other }, 1);
+            }
+            Primitive::Step if covered > 0 => covered -= 1,
+            Primitive::Step => layout.spend("plain steps", &prices.step, 1),
+            Primitive::Element => layout.spend("set and list elements", &prices.element, 1),
+            Primitive::Send { words, data } => {
+                layout.send(words, data, fusion.of_send(at), granules);
+            }
+            Primitive::InstallBlock(_) => {
+                let (what, price) = match fusion.of_install(at) {
+                    true => ("read message data, change tag", &prices.install.raise),
+                    false => ("read message data", &prices.install.keep),
+                };
+                layout.spend(what, price, granules);
+            }
+            Primitive::InstallMemory(bytes) => layout.spend("read message data", &prices.install.keep, machine.granules(bytes)),
+            Primitive::Tag(..) if fusion.gone(at) => {}
+            Primitive::Tag(_, from, to) => layout.spend("change tag", prices.tag(from, to), granules),
+            Primitive::Copy(bytes) => layout.spend("copy memory", &prices.copy, machine.granules(bytes)),
+            Primitive::Load => layout.spend("load a word", &prices.load, 1),
+            Primitive::Store => layout.spend("store a word", &prices.store, 1),
+            Primitive::Probe => layout.spend("probe the cache", &prices.probe, 1),
+            Primitive::Room => layout.spend("ask for room", &prices.room, 1),
+            Primitive::Start => layout.spend("start a task", &prices.start, 1),
+            Primitive::Resume => {
+                layout.spend("unmask processor", &prices.resume, 1);
+                layout.timing.resume.get_or_insert(layout.now);
+            }
+        }
+    }
+    layout.timing.end = layout.now;
+    layout.timing
+}
+
+impl Layout<'_> {
+    fn dispatch(&mut self, source: Source) {
+        let prices = &self.machine.prices;
+        match source {
+            Source::Fault => {
+                self.spend("detect access fault, dispatch handler", &prices.dispatch.fault, 1);
+                self.spend("get fault state", &prices.fault_state, 1);
+            }
+            Source::Message(words) => {
+                self.spend("dispatch message handler", &prices.dispatch.message, 1);
+                self.spend("read message", &prices.message.header, 1);
+                self.spend("read message", &prices.message.word, words);
+            }
+            Source::Call(words) => {
+                self.spend("dispatch call handler", &prices.dispatch.call, 1);
+                self.spend("read call", &prices.message.word, words);
+            }
+            Source::Task => self.spend("dispatch task", &prices.dispatch.task, 1),
+            Source::Timer => self.spend("dispatch timer", &prices.dispatch.timer, 1),
+            Source::Replay => self.spend("dispatch deferred event", &prices.dispatch.replay, 1),
+        }
+    }
+
+    fn send(&mut self, words: u64, data: Option<(Origin, u64)>, lowered: Option<(Access, Access)>, block: u64) {
+        let prices = &self.machine.prices;
+        match data {
+            None => {
+                self.spend("send message", &prices.send.header, 1);
+                self.spend("send message", &prices.send.word, words);
+            }
+            Some((origin, bytes)) => {
+                self.spend("send message header", &prices.send.data_header, 1);
+                self.spend("send message header", &prices.send.word, words);
+                match origin {
+                    Origin::Block(_) => {
+                        let (from, to) = lowered.unwrap_or_default();
+                        let what = if lowered.is_some() { "fetch data from memory, change tag, send" } else { "fetch data from memory, send" };
+                        self.spend(what, prices.fetch(from, to), block);
+                    }
+                    Origin::Received => self.spend("forward data", &prices.send.forward, self.machine.granules(bytes)),
+                    Origin::Memory => self.spend("fetch data from memory, send", &prices.fetch.keep, self.machine.granules(bytes)),
+                }
+            }
+        }
+        self.timing.sends.push(self.now);
+    }
+
+    fn spend(&mut self, what: &'static str, price: &Price, times: u64) {
+        let from = self.now;
+        let own = price.own_cycles(self.bus.model());
+        let stretched = self.machine.engine.slowdown.of(own);
+        for _ in 0..times {
+            let mut waited = 0;
+            let mut request = self.now;
+            for &transaction in &price.bus {
+                let earliest = request + self.bus.model().arbitration();
+                let grant = self.bus.book(transaction, earliest);
+                waited += grant - earliest;
+                request = grant + self.bus.model().occupancy(transaction);
+            }
+            self.now += price.cycles - own + stretched + waited;
+        }
+        if self.detailed && self.now > from {
+            match self.timing.stretches.last_mut() {
+                Some(last) if last.what == what && last.to == from => last.to = self.now,
+                _ => self.timing.stretches.push(Stretch { what, from, to: self.now }),
+            }
+        }
+    }
+}
+
+/// Which tag changes are part of which sends and installs.
+struct Fusion {
+    /// (place of the send, place of the tag change, from, to).
+    sends: Vec<(usize, usize, Access, Access)>,
+    /// (place of the install, place of the tag change).
+    installs: Vec<(usize, usize)>,
+}
+
+fn fuse(effects: &[Primitive]) -> Fusion {
+    let mut fusion = Fusion { sends: Vec::new(), installs: Vec::new() };
+    for (at, effect) in effects.iter().enumerate() {
+        let &Primitive::Tag(block, from, to) = effect else { continue };
+        if to < from {
+            let sends = |e: &Primitive| matches!(e, Primitive::Send { data: Some((Origin::Block(b), _)), .. } if *b == block);
+            if let Some(send) = (0..effects.len()).rev().find(|&i| sends(&effects[i]) && fusion.of_send(i).is_none()) {
+                fusion.sends.push((send, at, from, to));
+            }
+        } else if let Some(install) = (0..effects.len()).find(|&i| effects[i] == Primitive::InstallBlock(block) && !fusion.of_install(i)) {
+            fusion.installs.push((install, at));
+        }
+    }
+    fusion
+}
+
+impl Fusion {
+    fn of_send(&self, at: usize) -> Option<(Access, Access)> {
+        self.sends.iter().find(|s| s.0 == at).map(|s| (s.2, s.3))
+    }
+
+    fn of_install(&self, at: usize) -> bool {
+        self.installs.iter().any(|i| i.0 == at)
+    }
+
+    fn gone(&self, at: usize) -> bool {
+        self.sends.iter().any(|s| s.1 == at) || self.installs.iter().any(|i| i.1 == at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trivium_lang::protocol::BLOCK;
+
+    const B: Object = Object { kind: BLOCK, id: 7 };
+
+    fn time(machine: &str, source: Source, effects: &[Primitive], block: u64) -> Timing {
+        let machine = Machine::load(machine, &[]).unwrap();
+        let mut bus = Bus::new(&machine.bus);
+        lay(source, effects, 1000, &machine, block, &mut bus, true)
+    }
+
+    /// tempest.md 4.3: home handler 49, 94, 265, 564.
+    #[test]
+    fn the_home_of_a_read_miss_is_occupied_as_published() {
+        let data = Some((Origin::Block(B), 32));
+        let effects = [Primitive::Record(true), Primitive::Step, Primitive::Send { words: 0, data }, Primitive::Tag(B, Access::Write, Access::Read)];
+        for (machine, cycles) in [("simple-coma", 49), ("typhoon", 94), ("typhoon-1", 265), ("typhoon-0", 564)] {
+            let timing = time(machine, Source::Message(0), &effects, 32);
+            assert_eq!(timing.end - 1000, cycles, "{machine}");
+            assert_eq!(timing.sends, [timing.end]);
+        }
+    }
+
+    /// tempest.md 4.3: response side 1, 21, 105, 460, and the unmasking of step 15.
+    #[test]
+    fn the_response_side_is_occupied_as_published() {
+        let effects = [Primitive::InstallBlock(B), Primitive::Tag(B, Access::None, Access::Read), Primitive::Resume];
+        for (machine, cycles, unmask) in [("simple-coma", 1, 0), ("typhoon", 21, 0), ("typhoon-1", 105, 22), ("typhoon-0", 460, 22)] {
+            let timing = time(machine, Source::Message(0), &effects, 32);
+            assert_eq!(timing.end - 1000, cycles + unmask, "{machine}");
+        }
+    }
+
+    /// tempest.md 4.5: block prices once per granule, the control part once.
+    #[test]
+    fn larger_blocks_pay_by_the_granule() {
+        let data = Some((Origin::Block(B), 128));
+        let effects = [Primitive::Send { words: 0, data }, Primitive::Tag(B, Access::Write, Access::None)];
+        assert_eq!(time("typhoon", Source::Message(0), &effects, 128).end - 1000, 9 + 17 + 4 * 48);
+    }
+
+    /// tempest.md 4.4: only the engine's own cycles are stretched.
+    #[test]
+    fn a_slower_engine_does_not_slow_the_bus() {
+        let mut machine = Machine::load("typhoon", &[]).unwrap();
+        machine.engine.slowdown = crate::ratio::Ratio::new(4, 1).unwrap();
+        let data = Some((Origin::Block(B), 32));
+        let effects = [Primitive::Record(true), Primitive::Send { words: 0, data }, Primitive::Tag(B, Access::Write, Access::Read)];
+        let mut bus = Bus::new(&machine.bus);
+        assert_eq!(lay(Source::Message(0), &effects, 0, &machine, 32, &mut bus, false).end, 46 * 4 + 48);
+    }
+
+    #[test]
+    fn a_second_copy_is_not_fused_with_the_same_tag_change() {
+        let data = Some((Origin::Block(B), 32));
+        let send = Primitive::Send { words: 0, data };
+        let effects = [send, send, Primitive::Tag(B, Access::Write, Access::None)];
+        let timing = time("typhoon-0", Source::Message(0), &effects, 32);
+        assert_eq!(timing.end - 1000, 159 + 40 + 2 * 52 + 168 + 192);
+    }
+}

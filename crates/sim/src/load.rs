@@ -1,0 +1,174 @@
+//! Machines by name or from a file, with overrides, and errors that point into the file.
+
+use crate::error::SimError;
+use crate::machine::Machine;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// The machines that are built in: name and text.
+pub const BUILT_IN: [(&str, &str); 4] = [
+    ("simple-coma", include_str!("../../../machines/simple-coma.toml")),
+    ("typhoon", include_str!("../../../machines/typhoon.toml")),
+    ("typhoon-1", include_str!("../../../machines/typhoon-1.toml")),
+    ("typhoon-0", include_str!("../../../machines/typhoon-0.toml")),
+];
+
+/// The text of a built-in machine.
+pub fn built_in(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|machine| machine.0 == name).map(|machine| machine.1)
+}
+
+impl Machine {
+    /// The machine of a name (built in) or path (ending in `.toml`), changed by overrides
+    /// `("network.latency", "500")` as `--set machine.network.latency=500` gives them.
+    ///
+    /// # Errors
+    /// What is missing, misspelt, negative or out of range, with its place in the file.
+    pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Machine, SimError> {
+        if let Some(text) = built_in(name) {
+            return Machine::parse(&format!("machines/{name}.toml"), text, overrides);
+        }
+        if !name.ends_with(".toml") {
+            let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
+            let near = nearest(name, &names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            return Err(SimError::input(format!("there is no machine `{name}`"))
+                .help(format!("{near}there are {}, and files ending in .toml", names.join(", "))));
+        }
+        let text = std::fs::read_to_string(Path::new(name))
+            .map_err(|error| SimError::input(format!("the machine file cannot be read: {error}")).at(name))?;
+        Machine::parse(name, &text, overrides)
+    }
+
+    /// The machine of a TOML text; `file` is for messages.
+    ///
+    /// # Errors
+    /// As [`Machine::load`].
+    pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, SimError> {
+        let machine: Machine = toml::from_str(text).map_err(|error| explain(&error, file, text))?;
+        machine.validate().map_err(|error| {
+            let place = place_of_key(text, &error.what).map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
+            error.at(place)
+        })?;
+        if overrides.is_empty() {
+            return Ok(machine);
+        }
+        let mut table: Table = toml::from_str(text).map_err(|error| explain(&error, file, text))?;
+        for (key, value) in overrides {
+            set(&mut table, key, value)?;
+            let changed = Machine::try_from_table(&table).map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
+            changed.validate().map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
+        }
+        Machine::try_from_table(&table)
+    }
+
+    fn try_from_table(table: &Table) -> Result<Machine, SimError> {
+        let text = toml::to_string(table).map_err(|error| SimError::input(error.to_string()))?;
+        toml::from_str(&text).map_err(|error| {
+            let explained = explain(&error, "", &text);
+            SimError { place: None, ..explained }
+        })
+    }
+}
+
+/// Puts a value at a dotted path, of the type that it reads as.
+fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
+    let place = format!("--set machine.{key}={value}");
+    let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("v"));
+    let parsed = parsed.unwrap_or_else(|| Value::String(value.to_string()));
+    let mut steps: Vec<&str> = key.split('.').collect();
+    let last = steps.pop().filter(|last| !last.is_empty()).ok_or_else(|| SimError::input("the key is empty").at(&place))?;
+    let mut table = table;
+    for step in steps {
+        let names: Vec<String> = table.keys().cloned().collect();
+        table = match table.get_mut(step) {
+            Some(Value::Table(inner)) => inner,
+            _ => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let near = nearest(step, &names).map_or(format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
+                return Err(SimError::input(format!("the machine has no table `{step}`")).at(place).help(near));
+            }
+        };
+    }
+    table.insert(last.to_string(), parsed);
+    Ok(())
+}
+
+/// A TOML error as ours, with place and remedy.
+fn explain(error: &toml::de::Error, file: &str, text: &str) -> SimError {
+    let message = error.message().trim().replace('\n', ", ");
+    let place = match error.span() {
+        Some(span) => {
+            let (line, column) = line_and_column(text, span.start);
+            format!("{file}:{line}:{column}")
+        }
+        None => file.to_string(),
+    };
+    let explained = SimError::input(message.clone()).at(place);
+    match remedy(&message) {
+        Some(help) => explained.help(help),
+        None => explained,
+    }
+}
+
+/// What to do about serde's message.
+fn remedy(message: &str) -> Option<String> {
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+        let (unknown, known) = words.split_first()?;
+        return Some(match nearest(unknown, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the keys here are {}", known.join(", ")),
+        });
+    }
+    if message.starts_with("missing field") {
+        return Some(format!("add `{} = ..` to this table; docs/machines.md says what it means", words.first()?));
+    }
+    if message.contains("invalid value: integer") {
+        return Some("it must be a whole number that is not negative".into());
+    }
+    None
+}
+
+/// Where the last part of a key named in `what` is set, for errors found after parsing.
+fn place_of_key(text: &str, what: &str) -> Option<(usize, usize)> {
+    let (table, key) = what.split('`').nth(1)?.rsplit_once('.')?;
+    let mut inside = false;
+    for (number, line) in text.lines().enumerate() {
+        let trimmed = line.trim();
+        if trimmed.starts_with('[') {
+            inside = trimmed == format!("[{table}]");
+        } else if inside && trimmed.split('=').next().is_some_and(|name| name.trim() == key) {
+            return Some((number + 1, line.len() - line.trim_start().len() + 1));
+        }
+    }
+    None
+}
+
+/// Line and column, from 1, of a byte.
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+/// The name that differs least, if it differs little.
+pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    let best = names.iter().map(|known| (distance(name, known), *known)).min()?;
+    (best.0 <= 1 + name.len() / 4).then_some(best.1)
+}
+
+/// Edits (insert, delete, replace) between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,83 @@
+//! Exact fractions for what a machine scales by: cycles per instruction, the engine's slowdown.
+
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use std::fmt;
+
+/// A fraction that is not negative, written in a machine file as `2`, `0.7` or `"7/10"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ratio {
+    numerator: u64,
+    denominator: u64,
+}
+
+/// Numerators and denominators stay below this, so that products with 40-bit counts fit 64 bits.
+const LIMIT: u64 = 1_000_000;
+
+impl Ratio {
+    /// The fraction; `None` when the denominator is 0 or a part is above 1,000,000.
+    pub fn new(numerator: u64, denominator: u64) -> Option<Ratio> {
+        (denominator > 0 && numerator <= LIMIT && denominator <= LIMIT).then_some(Ratio { numerator, denominator })
+    }
+
+    /// `count` times the fraction, rounded down. Of a growing count, so that no rounding accumulates.
+    pub fn of(self, count: u64) -> u64 {
+        (u128::from(count) * u128::from(self.numerator) / u128::from(self.denominator)) as u64
+    }
+
+    /// Reads `2`, `0.7` or `7/10`.
+    pub fn parse(text: &str) -> Option<Ratio> {
+        if let Some((above, below)) = text.split_once('/') {
+            return Ratio::new(above.trim().parse().ok()?, below.trim().parse().ok()?);
+        }
+        let Some((whole, digits)) = text.split_once('.') else {
+            return Ratio::new(text.trim().parse().ok()?, 1);
+        };
+        let denominator = 10u64.checked_pow(digits.len() as u32)?;
+        let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+        let rest: u64 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+        Ratio::new(whole.checked_mul(denominator)?.checked_add(rest)?, denominator)
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.denominator == 1 { write!(f, "{}", self.numerator) } else { write!(f, "{}/{}", self.numerator, self.denominator) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Ratio {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
+        struct RatioVisitor;
+        impl Visitor<'_> for RatioVisitor {
+            type Value = Ratio;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a number that is not negative, like 2, 0.7 or \"7/10\"")
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Ratio, E> {
+                self.visit_str(&value.to_string())
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Ratio, E> {
+                self.visit_str(&value.to_string())
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Ratio, E> {
+                Ratio::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        deserializer.deserialize_any(RatioVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ratio;
+
+    #[test]
+    fn decimals_and_fractions_are_exact() {
+        assert_eq!(Ratio::parse("0.7").unwrap().of(1_000_000_000_010), 700_000_000_007);
+        assert_eq!(Ratio::parse("1/3").unwrap().of(10), 3);
+        assert_eq!(Ratio::parse("4").unwrap().of(5), 20);
+        for bad in ["-1", "", "1/0", "x", "1.2.3", "1e9999999"] {
+            assert!(Ratio::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

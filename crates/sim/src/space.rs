@@ -1,0 +1,140 @@
+//! The shared address space: who allocated what, under which protocol, and where each page's home is.
+
+use crate::error::SimError;
+use trivium_engine::Node;
+use trivium_guest::{Placement, SHARED_BASE, SHARED_END};
+
+/// The home of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    /// Decided.
+    At(Node),
+    /// Decided by whoever claims it first.
+    Unclaimed,
+}
+
+/// One collective allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Region {
+    placement: Placement,
+    bytes: u64,
+    protocol: usize,
+    first_page: usize,
+}
+
+/// The shared address space of all nodes. Addresses of pages depend only on the sequence of allocations, which
+/// is the same on every node, so it does not matter which node makes one first.
+#[derive(Clone, Debug)]
+pub struct Space {
+    page: u64,
+    nodes: u32,
+    regions: Vec<Region>,
+    /// Of each page so far: its home, and the protocol of its region.
+    pages: Vec<(Home, usize)>,
+}
+
+impl Space {
+    /// An empty space.
+    pub fn new(page: u64, nodes: u32) -> Space {
+        Space { page, nodes, regions: Vec::new(), pages: Vec::new() }
+    }
+
+    /// The `index`-th allocation of a node: its byte offset in shared memory.
+    ///
+    /// # Errors
+    /// The node's call differs from the one that another node made as its `index`-th, or memory is exhausted.
+    pub fn allocate(&mut self, node: Node, index: usize, bytes: u64, placement: Placement, protocol: usize) -> Result<u64, SimError> {
+        if let Some(made) = self.regions.get(index) {
+            if (made.bytes, made.placement, made.protocol) == (bytes, placement, protocol) {
+                return Ok(made.first_page as u64 * self.page);
+            }
+            let number = index + 1;
+            return Err(SimError::subject(format!(
+                "node {node} asks in its allocation {number} for {bytes} bytes, {placement:?}, but another node asked for {} bytes, {:?}",
+                made.bytes, made.placement
+            ))
+            .help("allocation is collective: every node makes the same allocations in the same order"));
+        }
+        if let Placement::Explicit(home) = placement
+            && home >= self.nodes
+        {
+            return Err(SimError::subject(format!("node {node} asks for memory on node {home}, but there are only {} nodes", self.nodes)));
+        }
+        let first_page = self.pages.len();
+        let count = bytes.div_ceil(self.page);
+        let room = u64::from(SHARED_END - SHARED_BASE) - first_page as u64 * self.page;
+        if count.saturating_mul(self.page) > room {
+            return Err(SimError::subject(format!("node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"))
+                .help("shared memory has 1 GiB; use a smaller problem"));
+        }
+        for page in first_page..first_page + count as usize {
+            let home = match placement {
+                Placement::Explicit(home) => Home::At(home as Node),
+                Placement::RoundRobin => Home::At((page as u64 % u64::from(self.nodes)) as Node),
+                Placement::FirstTouch => Home::Unclaimed,
+            };
+            self.pages.push((home, protocol));
+        }
+        self.regions.push(Region { placement, bytes, protocol, first_page });
+        Ok(first_page as u64 * self.page)
+    }
+
+    /// The number of the page of a byte offset.
+    pub fn page_of(&self, offset: u64) -> usize {
+        (offset / self.page) as usize
+    }
+
+    /// Bytes allocated so far, whole pages.
+    pub fn bytes(&self) -> u64 {
+        self.pages.len() as u64 * self.page
+    }
+
+    /// The home of the page of a byte offset, if there is such a page and it has one.
+    pub fn home(&self, offset: u64) -> Option<Node> {
+        match self.pages.get(self.page_of(offset))?.0 {
+            Home::At(node) => Some(node),
+            Home::Unclaimed => None,
+        }
+    }
+
+    /// The protocol of the region of a byte offset.
+    pub fn protocol(&self, offset: u64) -> Option<usize> {
+        self.pages.get(self.page_of(offset)).map(|page| page.1)
+    }
+
+    /// Who decides where a page lives that is placed by first touch (tempest.md 5.1: the home table is
+    /// distributed).
+    pub fn manager(&self, page: usize) -> Node {
+        (page as u64 % u64::from(self.nodes)) as Node
+    }
+
+    /// A node claims a page; the first claim makes the home.
+    pub fn claim(&mut self, page: usize, node: Node) {
+        if self.pages[page].0 == Home::Unclaimed {
+            self.pages[page].0 = Home::At(node);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocation_is_collective_and_placed() {
+        let mut space = Space::new(4096, 3);
+        assert_eq!(space.allocate(1, 0, 5000, Placement::RoundRobin, 0).unwrap(), 0);
+        assert_eq!(space.allocate(0, 0, 5000, Placement::RoundRobin, 0).unwrap(), 0);
+        assert_eq!(space.allocate(0, 1, 1, Placement::Explicit(2), 1).unwrap(), 8192);
+        assert_eq!(space.allocate(0, 2, 1, Placement::FirstTouch, 0).unwrap(), 12288);
+        assert_eq!((space.home(0), space.home(4096), space.home(8192)), (Some(0), Some(1), Some(2)));
+        assert_eq!((space.protocol(8200), space.protocol(1 << 20)), (Some(1), None));
+        assert_eq!(space.home(12288), None);
+        space.claim(3, 1);
+        space.claim(3, 2);
+        assert_eq!(space.home(12288), Some(1));
+        assert!(space.allocate(1, 1, 2, Placement::Explicit(2), 1).is_err(), "not what node 0 asked for");
+        assert!(space.allocate(0, 3, 1, Placement::Explicit(3), 0).is_err(), "no such node");
+        assert!(space.allocate(0, 3, 1 << 31, Placement::RoundRobin, 0).is_err(), "more than there is");
+    }
+}
