@@ -225,7 +225,7 @@ impl Engine {
             role: who.map(|(role, _)| role),
             object: event.object,
             state: who.and_then(|(_, state)| state),
-            event: Some(*event),
+            event: Some(Box::new(*event)),
             span: trouble.span,
             message,
         }

@@ -93,7 +93,7 @@ pub struct Fault {
     /// The role's state when the event came.
     pub state: Option<StateId>,
     /// Which event, if the fault came from one.
-    pub event: Option<Event>,
+    pub event: Option<Box<Event>>,
     /// Where in the protocol's text.
     pub span: Span,
     /// All of this as one line, with file, line and column.

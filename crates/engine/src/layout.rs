@@ -15,9 +15,9 @@ pub(crate) const MAX_FIELDS: usize = 16;
 /// Fewest bytes (1, 2, 4 or 8) that tell `hi - lo + 1` numbers apart.
 fn width(lo: i64, hi: i64) -> u8 {
     match hi.wrapping_sub(lo) as u64 {
-        0..=0xff => 1,
-        0..=0xffff => 2,
-        0..=0xffff_ffff => 4,
+        0..0x100 => 1,
+        0x100..0x1_0000 => 2,
+        0x1_0000..0x1_0000_0000 => 4,
         _ => 8,
     }
 }

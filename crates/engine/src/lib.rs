@@ -1,6 +1,7 @@
 //! Runs a compiled protocol's handlers against [`Mechanisms`].
 //!
 //! It knows no road: neither the search of `check`, nor machines and time, nor transports.
+pub mod contract;
 mod defer;
 mod dispatch;
 mod engine;
@@ -11,6 +12,7 @@ mod fault;
 mod invariant;
 mod layout;
 mod load;
+pub mod local;
 pub mod mechanisms;
 mod record;
 mod set;

@@ -1,0 +1,409 @@
+//! The contract of [`Mechanisms`], as checks that every implementation must pass.
+//!
+//! An implementation is put on a [`Bench`], which says how to make one and what it is able to hold; a test of
+//! the implementation's own crate then asks [`check_mechanisms`] for breaches and expects none:
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use trivium_engine::contract::{LocalBench, check_mechanisms};
+//! # use trivium_engine::Engine;
+//! # fn any_protocol() -> Arc<trivium_lang::protocol::Protocol> {
+//! #     Arc::new(trivium_engine::contract::empty_protocol())
+//! # }
+//! let engine = Engine::load(any_protocol(), 2).unwrap();
+//! let breaches = check_mechanisms(&LocalBench::new(engine));
+//! assert!(breaches.is_empty(), "{breaches:?}");
+//! ```
+
+use crate::engine::Engine;
+use crate::local::{Local, Waiting};
+use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Pending, Thread};
+use std::fmt;
+use trivium_lang::protocol::{
+    Access, BLOCK, EventKind, LaneId, MessageId, NODE, ObjectKindId, PayloadShape, Protocol, RoleId,
+};
+
+/// An implementation of [`Mechanisms`] with what a test needs to know and do about it.
+pub trait Bench {
+    /// The implementation.
+    type M: Mechanisms;
+
+    /// The loaded protocol that the implementation serves.
+    fn engine(&self) -> &Engine;
+
+    /// A fresh one, in which no object has been touched.
+    fn make(&self) -> Self::M;
+
+    /// Two blocks of which the node can hold contents.
+    fn blocks(&self) -> [Object; 2];
+
+    /// Gives the node's copy of a block contents that depend on `seed` (1 to 9): other seed, other contents.
+    fn fill(&self, m: &mut Self::M, block: Object, seed: u8);
+
+    /// The contents of the node's copy of a block, in any form that tells contents apart.
+    fn contents(&self, m: &mut Self::M, block: Object) -> Vec<u8>;
+
+    /// The address of eight consecutive words of the node's memory that may be written, or `None` where memory
+    /// is not addressable.
+    fn words(&self) -> Option<u64>;
+
+    /// Whether payloads of several blocks (and of several words, where there are words) are possible.
+    fn lists(&self) -> bool;
+
+    /// Lets a thread wait for a block with a store that changes the contents left by `fill` with seed 1;
+    /// returns what `pending` must say. `None` where threads cannot be made to wait from outside.
+    fn wait(&self, m: &mut Self::M, thread: Thread, block: Object) -> Option<Pending>;
+}
+
+/// A clause of the contract that an implementation breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The clause.
+    pub clause: &'static str,
+    /// What was seen.
+    pub seen: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.clause, self.seen)
+    }
+}
+
+/// Checks an implementation, clause by clause; an empty list means that it keeps the contract.
+pub fn check_mechanisms<B: Bench>(bench: &B) -> Vec<Breach> {
+    let mut book = Book::default();
+    identity(bench, &mut book);
+    records(bench, &mut book);
+    blocks(bench, &mut book);
+    lanes(bench, &mut book);
+    if let Some(words) = bench.words() {
+        memory(bench, words, &mut book);
+    }
+    if bench.lists() {
+        lists(bench, &mut book);
+    }
+    waiting(bench, &mut book);
+    no_side_effects(bench, &mut book);
+    book.breaches
+}
+
+/// The breaches so far.
+#[derive(Default)]
+struct Book {
+    breaches: Vec<Breach>,
+}
+
+impl Book {
+    fn expect(&mut self, clause: &'static str, kept: bool, seen: impl FnOnce() -> String) {
+        if !kept {
+            self.breaches.push(Breach { clause, seen: seen() });
+        }
+    }
+}
+
+/// The instances that the node has of the protocol's roles for the bench's blocks, two objects of each other
+/// kind, and the node itself.
+fn instances<B: Bench>(bench: &B, m: &B::M) -> Vec<(RoleId, Object)> {
+    let engine = bench.engine();
+    let mut found = Vec::new();
+    for kind in (0..engine.protocol().objects.len()).map(|i| ObjectKindId(i as u8)) {
+        let objects = match kind {
+            BLOCK => bench.blocks().to_vec(),
+            NODE => vec![Object { kind, id: 0 }],
+            _ => vec![Object { kind, id: 0 }, Object { kind, id: 1 }],
+        };
+        for object in objects {
+            let is_home = kind != NODE && m.home(object) == m.me();
+            found.extend(engine.roles_of(kind, is_home).map(|role| (role, object)));
+        }
+    }
+    found
+}
+
+fn identity<B: Bench>(bench: &B, book: &mut Book) {
+    let m = bench.make();
+    let nodes = bench.engine().nodes();
+    book.expect("the node's number is below the number of nodes", u32::from(m.me()) < nodes, || m.me().to_string());
+    for block in bench.blocks() {
+        let home = m.home(block);
+        book.expect("an object has a home", u32::from(home) < nodes, || format!("{block:?} at {home}"));
+        let other = bench.make();
+        book.expect("the home of an object is fixed", m.home(block) == home && other.home(block) == home, || {
+            format!("{block:?} at {home}, then at {} and {}", m.home(block), other.home(block))
+        });
+    }
+}
+
+fn records<B: Bench>(bench: &B, book: &mut Book) {
+    let mut m = bench.make();
+    let instances = instances(bench, &m);
+    for &(role, object) in &instances {
+        let wanted = bench.engine().record_bytes(role);
+        let record = m.record(role, object);
+        let len = record.len();
+        book.expect("a record has the length that the engine planned", len == wanted, || {
+            format!("{role:?} of {object:?}: {len} bytes, not {wanted}")
+        });
+        book.expect("an untouched record is all zero", record.iter().all(|&b| b == 0), || {
+            format!("{role:?} of {object:?}")
+        });
+    }
+    for (mark, &(role, object)) in instances.iter().enumerate() {
+        m.record(role, object).fill(mark as u8 + 1);
+    }
+    for (mark, &(role, object)) in instances.iter().enumerate() {
+        let kept = m.record(role, object).iter().all(|&b| b == mark as u8 + 1);
+        book.expect("a record keeps what is written, and nobody else's", kept, || format!("{role:?} of {object:?}"));
+    }
+}
+
+fn blocks<B: Bench>(bench: &B, book: &mut Book) {
+    let [a, b] = bench.blocks();
+    let mut m = bench.make();
+    bench.fill(&mut m, a, 1);
+    bench.fill(&mut m, b, 2);
+    let (first, second) = (bench.contents(&mut m, a), bench.contents(&mut m, b));
+    book.expect("bench: other seed, other contents", first != second, || "seeds 1 and 2 look the same".into());
+
+    let of_a = m.gather_block(a);
+    let of_b = m.gather_block(b);
+    bench.fill(&mut m, a, 3);
+    m.install_block(of_a, b);
+    book.expect("a payload carries what was true when it was gathered", bench.contents(&mut m, b) == first, || {
+        "a later store to the block shows, or the data did not arrive".into()
+    });
+    m.install_block(of_b, a);
+    book.expect("payloads do not disturb each other", bench.contents(&mut m, a) == second, || {
+        "the older of two payloads has other data".into()
+    });
+    bench.fill(&mut m, b, 3);
+    m.install_block(of_a, b);
+    book.expect("a payload can be installed again", bench.contents(&mut m, b) == first, || {
+        "the second install brought other data".into()
+    });
+    let passed_on = m.gather_block(b);
+    m.install_block(passed_on, a);
+    book.expect("installed data can be gathered", bench.contents(&mut m, a) == first, || "data changed".into());
+}
+
+fn memory<B: Bench>(bench: &B, words: u64, book: &mut Book) {
+    let mut m = bench.make();
+    let at = |i: u64| words + 8 * i;
+    let values: Vec<u64> = (0..8).map(|i| 0x0123_4567_89ab_cdef_u64.rotate_left(8 * i as u32)).collect();
+    for (i, &value) in values.iter().enumerate() {
+        m.store(at(i as u64), value);
+    }
+    for (i, &value) in values.iter().enumerate() {
+        let seen = m.load(at(i as u64));
+        book.expect("a word keeps what is stored", seen == value, || format!("word {i}: {seen:#x}, not {value:#x}"));
+    }
+    m.store(at(0) + 4, u64::MAX);
+    let low = m.load(at(0));
+    book.expect("words are little-endian bytes", low == values[0] & 0xffff_ffff | 0xffff_ffff << 32, || {
+        format!("after a store of ones four bytes on: {low:#x}")
+    });
+    m.store(at(0), values[0]);
+    m.store(at(1), values[1]);
+
+    let payload = m.gather_memory(at(0), at(2));
+    m.store(at(0), 0);
+    m.install_memory(payload, Some(at(4)));
+    let seen = [m.load(at(4)), m.load(at(5)), m.load(at(6))];
+    book.expect("memory is gathered as it is, and installed where it is asked", seen[..2] == values[..2], || {
+        format!("{seen:x?}")
+    });
+    book.expect("an install writes no more than the payload has", seen[2] == values[6], || format!("{seen:x?}"));
+
+    m.copy(at(6), at(2), 16);
+    let seen = [m.load(at(2)), m.load(at(3)), m.load(at(4))];
+    book.expect("bytes are copied", seen == [values[6], values[7], values[0]], || format!("{seen:x?}"));
+
+    if bench.lists() {
+        m.store(at(2), 22);
+        m.store(at(5), 55);
+        let payload = m.gather_list(false, &[at(5) as i64, at(2) as i64]);
+        m.store(at(2), 0);
+        m.store(at(5), 0);
+        m.install_memory(payload, None);
+        let seen = [m.load(at(2)), m.load(at(5))];
+        book.expect("words of a list go back to where they came from", seen == [22, 55], || format!("{seen:?}"));
+    }
+}
+
+fn lists<B: Bench>(bench: &B, book: &mut Book) {
+    let [a, b] = bench.blocks();
+    let mut m = bench.make();
+    bench.fill(&mut m, a, 1);
+    bench.fill(&mut m, b, 2);
+    let before = (bench.contents(&mut m, a), bench.contents(&mut m, b));
+    let payload = m.gather_list(true, &[i64::from(b.id), i64::from(a.id)]);
+    bench.fill(&mut m, a, 3);
+    bench.fill(&mut m, b, 4);
+    m.install_memory(payload, None);
+    let after = (bench.contents(&mut m, a), bench.contents(&mut m, b));
+    book.expect("blocks of a list go back to where they came from", before == after, || "other contents".into());
+}
+
+/// A message of a kind with arguments that nobody looks at.
+fn sample<B: Bench>(bench: &B, m: &mut B::M, message: MessageId) -> Option<Outgoing> {
+    let declared = &bench.engine().protocol().messages[message.index()];
+    let payload: Option<Payload> = match declared.payload {
+        PayloadShape::Nothing => None,
+        PayloadShape::Block => Some(m.gather_block(bench.blocks()[0])),
+        PayloadShape::Memory | PayloadShape::List => return None,
+    };
+    let object = match declared.object {
+        BLOCK => bench.blocks()[0],
+        kind => Object { kind, id: 0 },
+    };
+    let words = bench.engine().args.of(EventKind::Message(message)).iter().map(|shape| shape.words()).sum::<usize>();
+    Some(Outgoing { message, object, args: Args::of(&vec![0; words]), payload })
+}
+
+fn lanes<B: Bench>(bench: &B, book: &mut Book) {
+    let protocol = bench.engine().protocol();
+    for (i, lane) in protocol.lanes.iter().enumerate() {
+        let id = LaneId(i as u8);
+        let mut m = bench.make();
+        let Some(holds) = lane.holds else {
+            let room = m.room(id, 1_000_000);
+            book.expect("a buffered lane always has room", room, || lane.name.clone());
+            continue;
+        };
+        let (all, more) = (m.room(id, holds), m.room(id, holds + 1));
+        book.expect("an idle finite lane has room for what it holds", all, || lane.name.clone());
+        book.expect("a finite lane has no room for more than it holds", !more, || lane.name.clone());
+        let kinds = (0..protocol.messages.len()).map(|k| MessageId(k as u16));
+        let of_lane: Vec<MessageId> = kinds.filter(|k| protocol.messages[k.index()].lane == id).collect();
+        if let Some(message) = of_lane.into_iter().find_map(|kind| sample(bench, &mut m, kind)) {
+            let to = m.home(message.object);
+            m.send(to, message);
+            let (rest, all) = (m.room(id, holds - 1), m.room(id, holds));
+            book.expect("a message that was sent takes one place of its lane", rest && !all, || {
+                format!("{}: room for {}: {rest}, for {holds}: {all}", lane.name, holds - 1)
+            });
+        }
+    }
+}
+
+fn waiting<B: Bench>(bench: &B, book: &mut Book) {
+    let [block, _] = bench.blocks();
+    let mut m = bench.make();
+    bench.fill(&mut m, block, 1);
+    let before = bench.contents(&mut m, block);
+    let Some(expected) = bench.wait(&mut m, 0, block) else { return };
+    let seen = m.pending(0);
+    book.expect("`pending` says what the thread waits with", seen == expected, || format!("{seen:?}"));
+    let unchanged = bench.contents(&mut m, block) == before;
+    book.expect("an access that waits has had no effect", unchanged, || "the contents changed".into());
+    m.complete(block);
+    let changed = bench.contents(&mut m, block) != before;
+    book.expect("`complete` performs a waiting store", changed, || "the contents are the old ones".into());
+}
+
+fn no_side_effects<B: Bench>(bench: &B, book: &mut Book) {
+    let [block, other] = bench.blocks();
+    let mut m = bench.make();
+    bench.fill(&mut m, block, 1);
+    let contents = bench.contents(&mut m, block);
+    let instances = instances(bench, &m);
+    let records: Vec<Vec<u8>> = instances.iter().map(|&(role, object)| m.record(role, object).to_vec()).collect();
+    m.set_access(block, Access::None, Access::Write);
+    m.set_access(block, Access::Write, Access::None);
+    m.charge(Charge::Step);
+    m.charge(Charge::Element);
+    if let Some(&(role, object)) = instances.first() {
+        m.charge(Charge::Record(role));
+        m.timer(role, object, Some(100));
+        m.timer(role, object, None);
+    }
+    m.resume(other);
+    let payload = m.gather_block(block);
+    m.install_block(payload, block);
+    let same = bench.contents(&mut m, block) == contents;
+    book.expect("tags, charges and timers do not change a block", same, || format!("{block:?}"));
+    for (&(role, object), before) in instances.iter().zip(&records) {
+        let same = m.record(role, object) == &before[..];
+        book.expect("only the engine writes records", same, || format!("{role:?} of {object:?}"));
+    }
+}
+
+/// A protocol without lanes, messages and roles: the least that an engine can load.
+pub fn empty_protocol() -> Protocol {
+    Protocol {
+        name: "empty".into(),
+        sources: Default::default(),
+        about: String::new(),
+        promises: Vec::new(),
+        assumptions: Vec::new(),
+        invariants: Vec::new(),
+        scenarios: Vec::new(),
+        params: Vec::new(),
+        lanes: Vec::new(),
+        messages: Vec::new(),
+        objects: vec!["block".into(), "node".into()],
+        records: Vec::new(),
+        ops: Vec::new(),
+        tasks: Vec::new(),
+        roles: Vec::new(),
+        waivers: Vec::new(),
+        asymmetric: None,
+    }
+}
+
+/// [`Local`] on the bench.
+pub struct LocalBench {
+    engine: Engine,
+}
+
+impl LocalBench {
+    /// Blocks of 64 bytes.
+    const BLOCK_BYTES: usize = 64;
+
+    /// A bench for a protocol.
+    pub fn new(engine: Engine) -> LocalBench {
+        LocalBench { engine }
+    }
+}
+
+impl Bench for LocalBench {
+    type M = Local;
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn make(&self) -> Local {
+        Local::new(&self.engine, 0, 4, Self::BLOCK_BYTES)
+    }
+
+    fn blocks(&self) -> [Object; 2] {
+        [Object { kind: BLOCK, id: 0 }, Object { kind: BLOCK, id: 1 }]
+    }
+
+    fn fill(&self, m: &mut Local, block: Object, seed: u8) {
+        for (i, byte) in m.block(block).iter_mut().enumerate() {
+            *byte = seed.wrapping_mul(31).wrapping_add(i as u8);
+        }
+    }
+
+    fn contents(&self, m: &mut Local, block: Object) -> Vec<u8> {
+        m.block(block).to_vec()
+    }
+
+    fn words(&self) -> Option<u64> {
+        Some(2 * Self::BLOCK_BYTES as u64)
+    }
+
+    fn lists(&self) -> bool {
+        true
+    }
+
+    fn wait(&self, m: &mut Local, thread: Thread, block: Object) -> Option<Pending> {
+        let address = u64::from(block.id) * Self::BLOCK_BYTES as u64 + 8;
+        let pending = Pending { address, size: 4, value: 0xdead_beef };
+        m.wait(Waiting { thread, block, store: true, pending });
+        Some(pending)
+    }
+}

@@ -1,0 +1,262 @@
+//! The plainest [`Mechanisms`]: one node in memory, which notes what its handlers do. For tests and benchmarks,
+//! and as a reading aid for whoever writes another implementation.
+
+use crate::engine::Engine;
+use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use std::collections::BTreeMap;
+use trivium_lang::protocol::{Access, LaneId, NODE, RoleId, StateId, TaskId};
+
+/// Something that a handler did to the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Effect {
+    Sent { to: Node, message: Outgoing },
+    Access { block: Object, from: Access, to: Access },
+    Resumed(Object),
+    Completed(Object),
+    Answered { thread: Thread, value: i64 },
+    Started { task: TaskId, object: Object, args: Args },
+    Timer { role: RoleId, object: Object, after: Option<u64> },
+    Changed { role: RoleId, object: Object, from: StateId, to: StateId },
+    Invoked { function: i64, args: Vec<i64> },
+}
+
+/// An access at which a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Whose.
+    pub thread: Thread,
+    /// For which block.
+    pub block: Object,
+    /// Whether it is a store.
+    pub store: bool,
+    /// Which access.
+    pub pending: Pending,
+}
+
+/// The data of a payload, with the places from which a list was gathered.
+#[derive(Clone, Debug)]
+struct Data {
+    bytes: Vec<u8>,
+    sources: Vec<usize>,
+}
+
+/// One node in memory. Block `b` has the bytes from `b * block_bytes` on; the home of object `i` is node
+/// `i mod nodes`.
+#[derive(Clone, Debug)]
+pub struct Local {
+    me: Node,
+    nodes: u32,
+    block_bytes: usize,
+    record_bytes: Vec<usize>,
+    lane_of: Vec<LaneId>,
+    /// For each lane: what it holds, and what has been sent and not yet been delivered.
+    lanes: Vec<(Option<u32>, u32)>,
+    records: BTreeMap<(RoleId, Object), Vec<u8>>,
+    memory: Vec<u8>,
+    payloads: Vec<Data>,
+    waiting: Vec<Waiting>,
+    cache: BTreeMap<Object, u8>,
+    /// What handlers did, in order.
+    pub effects: Vec<Effect>,
+    /// What was charged, in order; empty unless `charging`.
+    pub charges: Vec<Charge>,
+    /// Whether charges are kept.
+    pub charging: bool,
+}
+
+impl Local {
+    /// Node `me` with memory for so many blocks of so many bytes.
+    pub fn new(engine: &Engine, me: Node, blocks: u32, block_bytes: usize) -> Local {
+        let protocol = engine.protocol();
+        Local {
+            me,
+            nodes: engine.nodes(),
+            block_bytes,
+            record_bytes: (0..protocol.roles.len()).map(|i| engine.record_bytes(RoleId(i as u8))).collect(),
+            lane_of: protocol.messages.iter().map(|m| m.lane).collect(),
+            lanes: protocol.lanes.iter().map(|lane| (lane.holds, 0)).collect(),
+            records: BTreeMap::new(),
+            memory: vec![0; blocks as usize * block_bytes],
+            payloads: Vec::new(),
+            waiting: Vec::new(),
+            cache: BTreeMap::new(),
+            effects: Vec::new(),
+            charges: Vec::new(),
+            charging: false,
+        }
+    }
+
+    /// The bytes of this node's memory.
+    pub fn memory(&mut self) -> &mut [u8] {
+        &mut self.memory
+    }
+
+    /// The bytes of a block.
+    pub fn block(&mut self, block: Object) -> &mut [u8] {
+        let at = block.id as usize * self.block_bytes;
+        &mut self.memory[at..at + self.block_bytes]
+    }
+
+    /// A thread waits with an access.
+    pub fn wait(&mut self, waiting: Waiting) {
+        self.waiting.push(waiting);
+    }
+
+    /// Messages of a lane have arrived elsewhere, which makes room.
+    pub fn delivered(&mut self, lane: LaneId, count: u32) {
+        let (_, sent) = &mut self.lanes[lane.index()];
+        *sent = sent.saturating_sub(count);
+    }
+
+    /// Says what the processor's cache holds of a block.
+    pub fn set_cache(&mut self, block: Object, state: u8) {
+        self.cache.insert(block, state);
+    }
+
+    /// All records that exist, in order.
+    pub fn records(&self) -> impl Iterator<Item = (RoleId, Object, &[u8])> {
+        self.records.iter().map(|(&(role, object), bytes)| (role, object, &bytes[..]))
+    }
+
+    /// Forgets all notes and payloads, so that a long loop does not fill the memory.
+    pub fn forget(&mut self) {
+        self.effects.clear();
+        self.charges.clear();
+        self.payloads.clear();
+        self.lanes.iter_mut().for_each(|(_, sent)| *sent = 0);
+    }
+
+    fn keep(&mut self, bytes: Vec<u8>, sources: Vec<usize>) -> Payload {
+        self.payloads.push(Data { bytes, sources });
+        Payload(self.payloads.len() as u32 - 1)
+    }
+}
+
+impl Mechanisms for Local {
+    fn me(&self) -> Node {
+        self.me
+    }
+
+    fn home(&self, object: Object) -> Node {
+        if object.kind == NODE { self.me } else { (object.id % self.nodes) as Node }
+    }
+
+    fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
+        let bytes = self.record_bytes[role.index()];
+        self.records.entry((role, object)).or_insert_with(|| vec![0; bytes])
+    }
+
+    fn send(&mut self, to: Node, message: Outgoing) {
+        self.lanes[self.lane_of[message.message.index()].index()].1 += 1;
+        self.effects.push(Effect::Sent { to, message });
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        let (holds, sent) = self.lanes[lane.index()];
+        holds.is_none_or(|holds| sent.saturating_add(count) <= holds)
+    }
+
+    fn gather_block(&mut self, block: Object) -> Payload {
+        let bytes = self.block(block).to_vec();
+        self.keep(bytes, Vec::new())
+    }
+
+    fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
+        let bytes = self.memory[from as usize..to as usize].to_vec();
+        self.keep(bytes, Vec::new())
+    }
+
+    fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
+        let (scale, size) = if blocks { (self.block_bytes, self.block_bytes) } else { (1, 8) };
+        let sources: Vec<usize> = items.iter().map(|&item| item as usize * scale).collect();
+        let bytes = sources.iter().flat_map(|&at| self.memory[at..at + size].iter().copied()).collect();
+        self.keep(bytes, sources)
+    }
+
+    fn install_block(&mut self, payload: Payload, block: Object) {
+        let at = block.id as usize * self.block_bytes;
+        let bytes = &self.payloads[payload.0 as usize].bytes;
+        self.memory[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
+        let Data { bytes, sources } = &self.payloads[payload.0 as usize];
+        match address {
+            Some(at) => self.memory[at as usize..at as usize + bytes.len()].copy_from_slice(bytes),
+            None => {
+                let size = bytes.len() / sources.len().max(1);
+                for (&at, part) in sources.iter().zip(bytes.chunks(size.max(1))) {
+                    self.memory[at..at + size].copy_from_slice(part);
+                }
+            }
+        }
+    }
+
+    fn set_access(&mut self, block: Object, from: Access, to: Access) {
+        self.effects.push(Effect::Access { block, from, to });
+    }
+
+    fn load(&mut self, address: u64) -> u64 {
+        let at = address as usize;
+        u64::from_le_bytes(std::array::from_fn(|i| self.memory[at + i]))
+    }
+
+    fn store(&mut self, address: u64, value: u64) {
+        self.memory[address as usize..address as usize + 8].copy_from_slice(&value.to_le_bytes());
+    }
+
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        self.memory.copy_within(from as usize..(from + bytes) as usize, to as usize);
+    }
+
+    fn resume(&mut self, object: Object) {
+        self.effects.push(Effect::Resumed(object));
+    }
+
+    fn complete(&mut self, object: Object) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            if waiting.block != object {
+                self.waiting.push(waiting);
+            } else if waiting.store {
+                let (at, size) = (waiting.pending.address as usize, waiting.pending.size as usize);
+                self.memory[at..at + size].copy_from_slice(&waiting.pending.value.to_le_bytes()[..size]);
+            }
+        }
+        self.effects.push(Effect::Completed(object));
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.effects.push(Effect::Answered { thread, value });
+    }
+
+    fn pending(&mut self, thread: Thread) -> Pending {
+        self.waiting.iter().find(|w| w.thread == thread).map(|w| w.pending).unwrap_or_default()
+    }
+
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.effects.push(Effect::Started { task, object, args });
+    }
+
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
+        self.effects.push(Effect::Timer { role, object, after });
+    }
+
+    fn probe(&mut self, block: Object) -> u8 {
+        self.cache.get(&block).copied().unwrap_or(0)
+    }
+
+    fn invoke(&mut self, function: i64, args: &[i64]) {
+        self.effects.push(Effect::Invoked { function, args: args.to_vec() });
+    }
+
+    fn state_changed(&mut self, role: RoleId, object: Object, from: StateId, to: StateId) {
+        self.effects.push(Effect::Changed { role, object, from, to });
+    }
+
+    fn charge(&mut self, what: Charge) {
+        if self.charging {
+            self.charges.push(what);
+        }
+    }
+}
