@@ -1,1 +1,62 @@
-//! Compiles, rewrites and runs WebAssembly programs
+//! Compiles, rewrites and runs WebAssembly programs.
+//!
+//! A program is one WebAssembly module, run as N *nodes* (SPMD): one instance and one linear
+//! memory each. Before it is compiled, the module is rewritten so that instructions are counted
+//! and every load, store, loop head and function entry asks the node's [`Processor`], which may
+//! let it go on, make it wait, or answer in its place. Calls that a program makes (allocation,
+//! barrier, atomics, printing, calls of a protocol) arrive at the same trait.
+//!
+//! **Invariants.** This crate knows no protocol, no machine and no time: it never decides whether
+//! an access is allowed, only whether it lies inside memory. It never reorders accesses. The
+//! number of instructions depends on the program and the values that it reads, and not on how
+//! often it had to wait.
+//!
+//! # Memory of a node
+//!
+//! ```text
+//! 0                         private bytes        SHARED_BASE              shared end     SHARED_END
+//! | stack, globals, malloc  |  out of bounds  |  regions of trivium_alloc  | out of bounds |
+//! ```
+//!
+//! A shared address is the same offset on every node, and each node's memory holds that node's
+//! copy. The whole range up to [`SHARED_END`] is mapped lazily and never moves.
+//!
+//! # Example
+//!
+//! ```
+//! use std::{cell::RefCell, rc::Rc};
+//! use trivium_guest::*;
+//!
+//! /// Lets everything pass.
+//! struct Alone;
+//! impl Processor for Alone {
+//!     fn access(&mut self, _: u64, _: Access) -> Result<Step, Fault> { Ok(Step::Go) }
+//!     fn poll(&mut self, _: u64) -> Result<Step, Fault> { Ok(Step::Go) }
+//!     fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, Fault> { Ok(CallStep::Done(0)) }
+//! }
+//!
+//! // (module (func (export "_start")))
+//! let bytes = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x07\x0a\x01\x06_start\0\0\x0a\x04\x01\x02\0\x0b";
+//! let program = Program::load(bytes, "empty").unwrap();
+//! let mut node = Node::new(&program, 0, &[], Rc::new(RefCell::new(Alone))).unwrap();
+//! assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
+//! ```
+
+mod compile;
+mod error;
+mod host;
+mod inspect;
+mod memory;
+mod node;
+mod processor;
+mod program;
+mod rewrite;
+
+pub use compile::{CompileOptions, Toolchain, compile_c};
+pub use error::Error;
+pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
+pub use node::{Node, Outcome};
+pub use processor::{
+    Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step,
+};
+pub use program::{CallImport, Program};

@@ -1,0 +1,556 @@
+//! The host's side of a running node: accesses, polls, bulk memory operations, and the program's
+//! own imports.
+
+mod trivium;
+mod wasi;
+
+use std::cell::{Cell, RefCell};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use wasmtime::{Caller, Engine, FuncType, Global, Linker, Result, Val, ValType};
+
+use crate::inspect::{PAGE, RESERVED};
+use crate::memory::{Memory, SHARED_BASE};
+use crate::processor::{Access, AccessKind, Call, CallStep, Fault, Processor, Step};
+use crate::program::Compiled;
+use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
+
+/// What a node's store holds.
+pub(crate) struct NodeState<P> {
+    pub processor: Rc<RefCell<P>>,
+    pub program: Arc<Compiled>,
+    pub number: u32,
+    pub args: Vec<String>,
+    /// Set once the module is instantiated.
+    pub memory: Option<Memory>,
+    /// Set once the module is instantiated.
+    pub counter: Option<Global>,
+    /// The instruction count when the host was last called.
+    pub instructions: Rc<Cell<u64>>,
+    /// How large the program thinks its memory is, in pages.
+    pub private_pages: u64,
+    /// End of what this node has allocated of shared memory.
+    pub shared_end: u64,
+    /// The bits of an access that the processor completed itself.
+    pub completed: Option<u64>,
+    /// State of the deterministic `random_get`.
+    pub random: u64,
+}
+
+// SAFETY: Wasmtime asks for `Send` because an async store may be polled on any thread. A `Node`
+// holds the store, its future and every handle to its parts, and is itself neither `Send` nor
+// `Sync` (it has an `Rc`), so that all of this stays on the thread that made it.
+unsafe impl<P> Send for NodeState<P> {}
+
+/// The program ended itself with this exit code.
+#[derive(Debug)]
+pub(crate) struct Exit(pub i32);
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit code {}", self.0)
+    }
+}
+
+impl std::error::Error for Exit {}
+
+/// Returns to whoever resumed the node, once.
+struct Suspend {
+    done: bool,
+}
+
+impl Future for Suspend {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.done, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+fn suspend() -> Suspend {
+    Suspend { done: false }
+}
+
+/// A function that programs may import.
+pub(crate) struct KnownImport {
+    pub module: &'static str,
+    pub name: &'static str,
+    params: &'static str,
+    result: &'static str,
+}
+
+/// Types of imports are written with one letter each: `i` is a 32-bit, `I` a 64-bit integer.
+fn letter(ty: wasmparser::ValType) -> char {
+    match ty {
+        wasmparser::ValType::I32 => 'i',
+        wasmparser::ValType::I64 => 'I',
+        _ => '?',
+    }
+}
+
+impl KnownImport {
+    pub(crate) fn has_type(&self, ty: &wasmparser::FuncType) -> bool {
+        let letters = |types: &[wasmparser::ValType]| types.iter().copied().map(letter).collect::<String>();
+        letters(ty.params()) == self.params && letters(ty.results()) == self.result
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let list = |letters: &str| {
+            let names: Vec<_> =
+                letters.chars().map(|letter| if letter == 'i' { "i32" } else { "i64" }).collect();
+            names.join(", ")
+        };
+        format!("({}) -> ({})", list(self.params), list(self.result))
+    }
+}
+
+/// All functions that programs may import, but for those of protocols.
+pub(crate) fn known_imports() -> impl Iterator<Item = KnownImport> {
+    let trivium = trivium::FUNCTIONS.iter().map(|known| ("trivium", known.0, known.1, known.2));
+    let wasi =
+        wasi::FUNCTIONS.iter().map(|known| ("wasi_snapshot_preview1", known.0, known.1, known.2));
+    trivium.chain(wasi).map(|(module, name, params, result)| KnownImport {
+        module,
+        name,
+        params,
+        result,
+    })
+}
+
+/// What one of the program's imports is.
+#[derive(Clone, Copy)]
+enum Target {
+    Trivium(trivium::Function),
+    Wasi(wasi::Function),
+    /// A protocol's: index into the program's calls.
+    Op(usize),
+}
+
+/// A linker with everything that the program imports.
+pub(crate) fn linker<P: Processor>(
+    engine: &Engine,
+    program: &Compiled,
+) -> Result<Linker<NodeState<P>>> {
+    let mut linker = Linker::new(engine);
+    // A program may import the same function twice.
+    linker.allow_shadowing(true);
+    link_rewriting(&mut linker)?;
+    for (index, import) in program.imports.iter().enumerate() {
+        let target = target(program, index);
+        let translate = |types: &[wasmparser::ValType]| -> Vec<ValType> {
+            let is_word = |ty: &wasmparser::ValType| *ty == wasmparser::ValType::I64;
+            types.iter().map(|ty| if is_word(ty) { ValType::I64 } else { ValType::I32 }).collect()
+        };
+        let ty = FuncType::new(engine, translate(import.ty.params()), translate(import.ty.results()));
+        linker.func_new_async(&import.module, &import.name, ty, move |caller, args, results| {
+            Box::new(run_import(caller, target, args, results))
+        })?;
+    }
+    Ok(linker)
+}
+
+fn target(program: &Compiled, import: usize) -> Target {
+    if let Some(op) = program.calls.iter().position(|call| call.import == import) {
+        return Target::Op(op);
+    }
+    let name = &program.imports[import].name;
+    let trivium = trivium::FUNCTIONS.iter().find(|known| known.0 == name);
+    let wasi = wasi::FUNCTIONS.iter().find(|known| known.0 == name);
+    match (program.imports[import].module.as_str(), trivium, wasi) {
+        ("trivium", Some(known), _) => Target::Trivium(known.3),
+        (_, _, Some(known)) => Target::Wasi(known.3),
+        _ => unreachable!("imports are checked when a program is loaded"),
+    }
+}
+
+async fn run_import<P: Processor>(
+    mut caller: Caller<'_, NodeState<P>>,
+    target: Target,
+    args: &[Val],
+    results: &mut [Val],
+) -> Result<()> {
+    let args: Vec<i64> = args
+        .iter()
+        .map(|arg| match arg {
+            Val::I32(value) => i64::from(*value as u32),
+            Val::I64(value) => *value,
+            _ => 0,
+        })
+        .collect();
+    let mut host = Host::new(&mut caller);
+    let value = match target {
+        Target::Trivium(function) => trivium::run(&mut host, function, &args).await?,
+        Target::Wasi(function) => wasi::run(&mut host, function, &args).await?,
+        Target::Op(import) => host.call(Call::Op { import, args }).await?,
+    };
+    if let Some(result) = results.first_mut() {
+        *result = match result {
+            Val::I64(_) => Val::I64(value),
+            _ => Val::I32(value as i32),
+        };
+    }
+    Ok(())
+}
+
+fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
+    linker.func_wrap(
+        RESERVED,
+        "access",
+        |mut caller: Caller<'_, NodeState<P>>,
+         base: i32,
+         offset: i32,
+         meta: i32,
+         value: i64,
+         instructions: i64|
+         -> Result<i32> {
+            let state = caller.data_mut();
+            state.instructions.set(instructions as u64);
+            state.access(base as u32, offset as u32, meta, value as u64)
+        },
+    )?;
+    linker.func_wrap(
+        RESERVED,
+        "poll",
+        |mut caller: Caller<'_, NodeState<P>>, instructions: i64| -> Result<i32> {
+            let state = caller.data_mut();
+            state.instructions.set(instructions as u64);
+            let step = state.processor.borrow_mut().poll(instructions as u64)?;
+            Ok(if step == Step::Wait { WAIT } else { GO })
+        },
+    )?;
+    linker.func_wrap_async(RESERVED, "suspend", |_: Caller<'_, NodeState<P>>, (): ()| {
+        Box::new(suspend())
+    })?;
+    linker.func_wrap_async(
+        RESERVED,
+        "load_slowly",
+        |mut caller: Caller<'_, NodeState<P>>, (base, offset, meta): (i32, i32, i32)| {
+            Box::new(async move {
+                let mut host = Host::new(&mut caller);
+                if let Some(bits) = host.state().completed.take() {
+                    return Ok(bits as i64);
+                }
+                let addr = (base as u32).wrapping_add(offset as u32);
+                let mut word = [0; 8];
+                host.read_pieces(addr, &mut word[..meta as usize]).await?;
+                Ok::<i64, wasmtime::Error>(i64::from_le_bytes(word))
+            })
+        },
+    )?;
+    linker.func_wrap_async(
+        RESERVED,
+        "store_slowly",
+        |mut caller: Caller<'_, NodeState<P>>,
+         (base, offset, meta, value): (i32, i32, i32, i64)| {
+            Box::new(async move {
+                let mut host = Host::new(&mut caller);
+                if host.state().completed.take().is_some() {
+                    return Ok(());
+                }
+                let addr = (base as u32).wrapping_add(offset as u32);
+                let size = (meta - WRITE) as usize;
+                host.write_pieces(addr, &value.to_le_bytes()[..size]).await
+            })
+        },
+    )?;
+    link_bulk(linker)
+}
+
+fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
+    linker.func_wrap(RESERVED, "memory_size", |caller: Caller<'_, NodeState<P>>| {
+        caller.data().private_pages as i32
+    })?;
+    linker.func_wrap(
+        RESERVED,
+        "memory_grow",
+        |mut caller: Caller<'_, NodeState<P>>, pages: i32| {
+            let state = caller.data_mut();
+            let before = state.private_pages;
+            let after = before + u64::from(pages as u32);
+            if after > state.program.private_pages.1 {
+                return -1;
+            }
+            state.private_pages = after;
+            before as i32
+        },
+    )?;
+    linker.func_wrap_async(
+        RESERVED,
+        "memory_copy",
+        |mut caller: Caller<'_, NodeState<P>>, (to, from, bytes): (i32, i32, i32)| {
+            Box::new(async move {
+                Host::new(&mut caller).copy(to as u32, from as u32, bytes as u32).await
+            })
+        },
+    )?;
+    linker.func_wrap_async(
+        RESERVED,
+        "memory_fill",
+        |mut caller: Caller<'_, NodeState<P>>, (to, byte, bytes): (i32, i32, i32)| {
+            Box::new(async move {
+                Host::new(&mut caller).fill(to as u32, byte as u8, bytes as u32).await
+            })
+        },
+    )?;
+    linker.func_wrap(
+        RESERVED,
+        "memory_init",
+        |caller: Caller<'_, NodeState<P>>, to: i32, bytes: i32| -> Result<()> {
+            let state = caller.data();
+            let (to, bytes) = (to as u32, u64::from(bytes as u32));
+            if u64::from(to) + bytes > state.private_bytes() {
+                Err(state.out_of_bounds(u64::from(to), bytes, "initialisation from a data segment"))?;
+            }
+            Ok(())
+        },
+    )?;
+    Ok(())
+}
+
+/// Whether an access lies in one aligned 8-byte word.
+fn in_one_word(addr: u32, size: u32) -> bool {
+    addr % 8 + size <= 8
+}
+
+/// How many of `bytes` bytes from `addr` on lie in its aligned 8-byte word.
+fn to_word_end(addr: u32, bytes: u32) -> u32 {
+    bytes.min(8 - addr % 8)
+}
+
+impl<P> NodeState<P> {
+    fn private_bytes(&self) -> u64 {
+        self.private_pages * PAGE
+    }
+
+    /// Whether `bytes` bytes at `addr` are the program's to use.
+    fn is_in_bounds(&self, addr: u64, bytes: u64) -> bool {
+        let end = addr + bytes;
+        end <= self.private_bytes() || (addr >= u64::from(SHARED_BASE) && end <= self.shared_end)
+    }
+
+    fn out_of_bounds(&self, addr: u64, bytes: u64, what: &str) -> Fault {
+        let mut message = format!(
+            "node {}: {what} of {bytes} bytes at {addr:#x} is out of bounds (private memory is 0..{:#x}, shared memory {SHARED_BASE:#x}..{:#x})",
+            self.number,
+            self.private_bytes(),
+            self.shared_end
+        );
+        // The stack is below everything else and grows down, so that an overflow wraps around.
+        if addr >= 0xff00_0000 {
+            message.push_str("; the stack has overflowed, or a null pointer was indexed with a negative number");
+        }
+        Fault::new(message)
+    }
+}
+
+impl<P: Processor> NodeState<P> {
+    /// Asks the processor about an access that the program is about to make.
+    fn access(&mut self, base: u32, offset: u32, meta: i32, value: u64) -> Result<i32> {
+        let size = (meta & 0xff) as u32;
+        let kind = if meta & WRITE != 0 { AccessKind::Write } else { AccessKind::Read };
+        let addr = u64::from(base) + u64::from(offset);
+        if !self.is_in_bounds(addr, u64::from(size)) {
+            let what = if kind == AccessKind::Write { "a store" } else { "a load" };
+            return Err(self.out_of_bounds(addr, u64::from(size), what).into());
+        }
+        let addr = addr as u32;
+        if !in_one_word(addr, size) {
+            return Ok(SLOWLY);
+        }
+        let value = if size == 8 { value } else { value & ((1 << (8 * size)) - 1) };
+        let access = Access { addr, size, kind, value };
+        let step = self.processor.borrow_mut().access(self.instructions.get(), access)?;
+        Ok(match step {
+            Step::Go => GO,
+            Step::Wait => WAIT,
+            Step::Complete(bits) => {
+                self.completed = Some(bits);
+                SLOWLY
+            }
+        })
+    }
+}
+
+/// A running node, seen from a host function that may wait.
+pub(crate) struct Host<'a, 'b, P: 'static> {
+    caller: &'a mut Caller<'b, NodeState<P>>,
+    memory: Memory,
+    instructions: u64,
+}
+
+// SAFETY: as for `NodeState`: Wasmtime asks for futures that are `Send`, and these stay on the
+// node's thread.
+unsafe impl<P> Send for Host<'_, '_, P> {}
+
+impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
+    fn new(caller: &'a mut Caller<'b, NodeState<P>>) -> Host<'a, 'b, P> {
+        let counter = caller.data().counter;
+        let count = counter.map(|counter| counter.get(&mut *caller));
+        let instructions = count.and_then(|value| value.i64()).unwrap_or(0) as u64;
+        let state = caller.data();
+        state.instructions.set(instructions);
+        let memory = state.memory.clone().expect("a module without start function runs nothing before it is instantiated");
+        Host { caller, memory, instructions }
+    }
+
+    fn state(&mut self) -> &mut NodeState<P> {
+        self.caller.data_mut()
+    }
+
+    /// Makes a call, waiting as often as the processor wants.
+    async fn call(&mut self, call: Call) -> Result<i64> {
+        loop {
+            let step = self.state().processor.clone().borrow_mut().call(self.instructions, &call)?;
+            match step {
+                CallStep::Done(value) => return Ok(value),
+                CallStep::Wait => suspend().await,
+            }
+        }
+    }
+
+    /// Waits until an access may happen; the bits if the processor has completed it itself.
+    async fn grant(&mut self, access: Access) -> Result<Option<u64>> {
+        loop {
+            let step = self.state().processor.clone().borrow_mut().access(self.instructions, access)?;
+            match step {
+                Step::Go => return Ok(None),
+                Step::Complete(bits) => return Ok(Some(bits)),
+                Step::Wait => suspend().await,
+            }
+        }
+    }
+
+    fn check(&mut self, addr: u32, bytes: u64, what: &str) -> Result<()> {
+        if self.state().is_in_bounds(u64::from(addr), bytes) {
+            return Ok(());
+        }
+        Err(self.state().out_of_bounds(u64::from(addr), bytes, what).into())
+    }
+
+    /// Reads within one aligned 8-byte word.
+    async fn read_piece(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
+        let access = Access { addr, size: into.len() as u32, kind: AccessKind::Read, value: 0 };
+        match self.grant(access).await? {
+            None => self.memory.read(addr, into)?,
+            Some(bits) => into.copy_from_slice(&bits.to_le_bytes()[..into.len()]),
+        }
+        Ok(())
+    }
+
+    /// Writes within one aligned 8-byte word.
+    async fn write_piece(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let value = u64::from_le_bytes(word);
+        let access = Access { addr, size: bytes.len() as u32, kind: AccessKind::Write, value };
+        if self.grant(access).await?.is_none() {
+            self.memory.write(addr, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Reads, word by word, what is known to be in bounds.
+    async fn read_pieces(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
+        let mut at = 0;
+        while at < into.len() {
+            let here = addr + at as u32;
+            let end = at + to_word_end(here, (into.len() - at) as u32) as usize;
+            self.read_piece(here, &mut into[at..end]).await?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Writes, word by word, what is known to be in bounds.
+    async fn write_pieces(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let here = addr + at as u32;
+            let end = at + to_word_end(here, (bytes.len() - at) as u32) as usize;
+            self.write_piece(here, &bytes[at..end]).await?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// `memory.copy`: as if by the largest aligned pieces, upwards, or downwards if the ranges
+    /// overlap so.
+    async fn copy(&mut self, to: u32, from: u32, bytes: u32) -> Result<()> {
+        self.check(from, bytes.into(), "a copy")?;
+        self.check(to, bytes.into(), "a copy")?;
+        let mut word = [0; 8];
+        if to <= from || to >= from + bytes {
+            let mut at = 0;
+            while at < bytes {
+                let size = to_word_end(from + at, to_word_end(to + at, bytes - at));
+                let piece = &mut word[..size as usize];
+                self.read_piece(from + at, piece).await?;
+                self.write_piece(to + at, piece).await?;
+                at += size;
+            }
+        } else {
+            let mut left = bytes;
+            while left > 0 {
+                let in_word = |end: u32| (end - 1) % 8 + 1;
+                let size = left.min(in_word(from + left)).min(in_word(to + left));
+                left -= size;
+                let piece = &mut word[..size as usize];
+                self.read_piece(from + left, piece).await?;
+                self.write_piece(to + left, piece).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `memory.fill`.
+    async fn fill(&mut self, to: u32, byte: u8, bytes: u32) -> Result<()> {
+        self.check(to, bytes.into(), "a fill")?;
+        let mut at = 0;
+        while at < bytes {
+            let size = to_word_end(to + at, bytes - at);
+            self.write_piece(to + at, &[byte; 8][..size as usize]).await?;
+            at += size;
+        }
+        Ok(())
+    }
+
+    /// Reads an argument of a call out of memory. What lies in private memory is read as it is:
+    /// the host's own work is not the program's.
+    async fn read_bytes(&mut self, addr: u32, bytes: u32) -> Result<Vec<u8>> {
+        self.check(addr, bytes.into(), "a read by the system")?;
+        let mut read = vec![0; bytes as usize];
+        if addr >= SHARED_BASE {
+            self.read_pieces(addr, &mut read).await?;
+        } else {
+            self.memory.read(addr, &mut read)?;
+        }
+        Ok(read)
+    }
+
+    /// Writes a result of a call to memory; see [`Host::read_bytes`].
+    async fn write_bytes(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+        self.check(addr, bytes.len() as u64, "a write by the system")?;
+        if addr >= SHARED_BASE {
+            self.write_pieces(addr, bytes).await?;
+        } else {
+            self.memory.write(addr, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// A C string, at most 4096 bytes of it.
+    async fn read_string(&mut self, addr: u32) -> Result<String> {
+        let mut bytes = Vec::new();
+        while bytes.len() < 4096 {
+            let byte = self.read_bytes(addr.wrapping_add(bytes.len() as u32), 1).await?[0];
+            if byte == 0 {
+                break;
+            }
+            bytes.push(byte);
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}

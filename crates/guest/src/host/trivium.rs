@@ -1,0 +1,130 @@
+//! The functions of `trivium.h`: the module `trivium`.
+
+use wasmtime::Result;
+
+use super::Host;
+use crate::memory::{SHARED_BASE, SHARED_END};
+use crate::processor::{Call, Fault, Placement, Processor, ReadModifyWrite, RmwOp};
+
+#[derive(Clone, Copy)]
+pub(super) enum Function {
+    Node,
+    Nodes,
+    Alloc,
+    Barrier,
+    Rmw,
+    WaitUntilChanged,
+    Begin,
+    End,
+    Cycles,
+    Fail,
+}
+
+/// Name, parameters, result.
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 10] = [
+    ("node", "", "i", Function::Node),
+    ("nodes", "", "i", Function::Nodes),
+    // bytes, placement, node, protocol or null -> address
+    ("alloc", "Iiii", "i", Function::Alloc),
+    ("barrier", "", "", Function::Barrier),
+    // address, size, operation, operand, expected -> old value
+    ("rmw", "iiiII", "I", Function::Rmw),
+    // address, size, old value -> new value
+    ("wait_until_changed", "iiI", "I", Function::WaitUntilChanged),
+    ("begin", "", "", Function::Begin),
+    ("end", "", "", Function::End),
+    ("cycles", "", "I", Function::Cycles),
+    ("fail", "i", "", Function::Fail),
+];
+
+pub(super) async fn run<P: Processor>(
+    host: &mut Host<'_, '_, P>,
+    function: Function,
+    args: &[i64],
+) -> Result<i64> {
+    match function {
+        Function::Node => host.call(Call::Node).await,
+        Function::Nodes => host.call(Call::Nodes).await,
+        Function::Alloc => alloc(host, args).await,
+        Function::Barrier => host.call(Call::Barrier).await,
+        Function::Rmw => rmw(host, args).await,
+        Function::WaitUntilChanged => {
+            let (addr, size) = word(host, args[0], args[1])?;
+            host.call(Call::WaitUntilChanged { addr, size, old: truncate(args[2], size) }).await
+        }
+        Function::Begin => host.call(Call::RegionBegin).await,
+        Function::End => host.call(Call::RegionEnd).await,
+        Function::Cycles => host.call(Call::Cycles).await,
+        Function::Fail => {
+            let message = host.read_string(args[0] as u32).await?;
+            let number = host.state().number;
+            Err(Fault::new(format!("node {number}: the program reports: {message}")).into())
+        }
+    }
+}
+
+async fn alloc<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i64> {
+    let number = host.state().number;
+    let fault = |message: String| Fault::new(format!("node {number}: trivium_alloc: {message}"));
+    let placement = match args[1] {
+        0 => Placement::Explicit(args[2] as u32),
+        1 => Placement::RoundRobin,
+        2 => Placement::FirstTouch,
+        other => Err(fault(format!("{other} is not a placement")))?,
+    };
+    let bytes = args[0] as u64;
+    let most = u64::from(SHARED_END - SHARED_BASE);
+    if bytes == 0 || bytes > most {
+        Err(fault(format!("{bytes} bytes asked for; shared memory has {most}")))?;
+    }
+    let protocol = match args[3] as u32 {
+        0 => None,
+        name => Some(host.read_string(name).await?),
+    };
+    let addr = host.call(Call::Alloc { bytes, placement, protocol }).await?;
+    let start = u64::from(SHARED_BASE);
+    // The C library reads strings by whole words, up to the word's end.
+    let end = (addr as u64).saturating_add(bytes).next_multiple_of(8);
+    if (addr as u64) < start || end > u64::from(SHARED_END) {
+        Err(fault(format!("shared memory is exhausted: {bytes} bytes do not fit")))?;
+    }
+    let state = host.state();
+    state.shared_end = state.shared_end.max(end);
+    Ok(addr)
+}
+
+async fn rmw<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i64> {
+    let (addr, size) = word(host, args[0], args[1])?;
+    let op = match args[2] {
+        0 => RmwOp::Add,
+        1 => RmwOp::And,
+        2 => RmwOp::Or,
+        3 => RmwOp::Xor,
+        4 => RmwOp::Swap,
+        5 => RmwOp::CompareSwap,
+        other => {
+            let number = host.state().number;
+            Err(Fault::new(format!("node {number}: {other} is not an atomic operation")))?
+        }
+    };
+    let operand = truncate(args[3], size);
+    let expected = truncate(args[4], size);
+    host.call(Call::ReadModifyWrite(ReadModifyWrite { addr, size, op, operand, expected })).await
+}
+
+/// Checks the address and the size of a word.
+fn word<P: Processor>(host: &mut Host<'_, '_, P>, addr: i64, size: i64) -> Result<(u32, u32)> {
+    let (addr, size) = (addr as u32, size as u32);
+    if (size != 4 && size != 8) || !addr.is_multiple_of(size) {
+        let number = host.state().number;
+        Err(Fault::new(format!(
+            "node {number}: an atomic operation on {size} bytes at {addr:#x}: it must be 4 or 8 bytes, aligned to their size"
+        )))?;
+    }
+    host.check(addr, size.into(), "an atomic operation")?;
+    Ok((addr, size))
+}
+
+fn truncate(value: i64, size: u32) -> u64 {
+    if size == 4 { u64::from(value as u32) } else { value as u64 }
+}

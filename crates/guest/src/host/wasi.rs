@@ -1,0 +1,162 @@
+//! What a C library needs of WASI preview 1: arguments, output, a clock that shows simulated
+//! time, and deterministic random numbers. There are no files and no environment.
+
+use wasmtime::Result;
+
+use super::{Exit, Host};
+use crate::processor::{Call, Processor};
+
+#[derive(Clone, Copy)]
+pub(super) enum Function {
+    ArgsGet,
+    ArgsSizesGet,
+    EnvironGet,
+    EnvironSizesGet,
+    ClockResGet,
+    ClockTimeGet,
+    FdClose,
+    FdFdstatGet,
+    FdPrestatGet,
+    FdPrestatDirName,
+    FdRead,
+    FdSeek,
+    FdWrite,
+    ProcExit,
+    RandomGet,
+    SchedYield,
+}
+
+/// Name, parameters, result.
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 16] = [
+    ("args_get", "ii", "i", Function::ArgsGet),
+    ("args_sizes_get", "ii", "i", Function::ArgsSizesGet),
+    ("environ_get", "ii", "i", Function::EnvironGet),
+    ("environ_sizes_get", "ii", "i", Function::EnvironSizesGet),
+    ("clock_res_get", "ii", "i", Function::ClockResGet),
+    ("clock_time_get", "iIi", "i", Function::ClockTimeGet),
+    ("fd_close", "i", "i", Function::FdClose),
+    ("fd_fdstat_get", "ii", "i", Function::FdFdstatGet),
+    ("fd_prestat_get", "ii", "i", Function::FdPrestatGet),
+    ("fd_prestat_dir_name", "iii", "i", Function::FdPrestatDirName),
+    ("fd_read", "iiii", "i", Function::FdRead),
+    ("fd_seek", "iIii", "i", Function::FdSeek),
+    ("fd_write", "iiii", "i", Function::FdWrite),
+    ("proc_exit", "i", "", Function::ProcExit),
+    ("random_get", "ii", "i", Function::RandomGet),
+    ("sched_yield", "", "i", Function::SchedYield),
+];
+
+// Error numbers of WASI preview 1.
+const SUCCESS: i64 = 0;
+const BAD_DESCRIPTOR: i64 = 8;
+const CANNOT_SEEK: i64 = 70;
+
+pub(super) async fn run<P: Processor>(
+    host: &mut Host<'_, '_, P>,
+    function: Function,
+    args: &[i64],
+) -> Result<i64> {
+    let pointer = |index: usize| args[index] as u32;
+    match function {
+        Function::ArgsGet => args_get(host, pointer(0), pointer(1)).await,
+        Function::ArgsSizesGet => {
+            let count = host.state().args.len() as u32;
+            let bytes: usize = host.state().args.iter().map(|arg| arg.len() + 1).sum();
+            host.write_bytes(pointer(0), &count.to_le_bytes()).await?;
+            host.write_bytes(pointer(1), &(bytes as u32).to_le_bytes()).await?;
+            Ok(SUCCESS)
+        }
+        Function::EnvironGet => Ok(SUCCESS),
+        Function::EnvironSizesGet => {
+            host.write_bytes(pointer(0), &[0; 4]).await?;
+            host.write_bytes(pointer(1), &[0; 4]).await?;
+            Ok(SUCCESS)
+        }
+        Function::ClockResGet => {
+            host.write_bytes(pointer(1), &1u64.to_le_bytes()).await?;
+            Ok(SUCCESS)
+        }
+        Function::ClockTimeGet => {
+            let cycles = host.call(Call::Cycles).await?;
+            host.write_bytes(pointer(2), &cycles.to_le_bytes()).await?;
+            Ok(SUCCESS)
+        }
+        Function::FdClose => Ok(if args[0] <= 2 { SUCCESS } else { BAD_DESCRIPTOR }),
+        Function::FdFdstatGet => fd_fdstat_get(host, args[0], pointer(1)).await,
+        Function::FdPrestatGet | Function::FdPrestatDirName => Ok(BAD_DESCRIPTOR),
+        Function::FdRead => {
+            if args[0] != 0 {
+                return Ok(BAD_DESCRIPTOR);
+            }
+            // Standard input is at its end.
+            host.write_bytes(pointer(3), &[0; 4]).await?;
+            Ok(SUCCESS)
+        }
+        Function::FdSeek => Ok(if args[0] <= 2 { CANNOT_SEEK } else { BAD_DESCRIPTOR }),
+        Function::FdWrite => fd_write(host, args).await,
+        Function::ProcExit => Err(wasmtime::Error::new(Exit(args[0] as i32))),
+        Function::RandomGet => {
+            let bytes: Vec<u8> = (0..pointer(1)).map(|_| next_random(&mut host.state().random)).collect();
+            host.write_bytes(pointer(0), &bytes).await?;
+            Ok(SUCCESS)
+        }
+        Function::SchedYield => Ok(SUCCESS),
+    }
+}
+
+async fn args_get<P: Processor>(
+    host: &mut Host<'_, '_, P>,
+    pointers: u32,
+    strings: u32,
+) -> Result<i64> {
+    let mut string = strings;
+    for (index, arg) in host.state().args.clone().into_iter().enumerate() {
+        host.write_bytes(pointers.wrapping_add(4 * index as u32), &string.to_le_bytes()).await?;
+        let bytes = [arg.as_bytes(), &[0]].concat();
+        host.write_bytes(string, &bytes).await?;
+        string = string.wrapping_add(bytes.len() as u32);
+    }
+    Ok(SUCCESS)
+}
+
+async fn fd_fdstat_get<P: Processor>(
+    host: &mut Host<'_, '_, P>,
+    fd: i64,
+    into: u32,
+) -> Result<i64> {
+    if fd > 2 {
+        return Ok(BAD_DESCRIPTOR);
+    }
+    // A character device, so that the C library writes line by line; may read (2) or write (64).
+    let mut stat = [0; 24];
+    stat[0] = 2;
+    stat[8] = if fd == 0 { 2 } else { 64 };
+    host.write_bytes(into, &stat).await?;
+    Ok(SUCCESS)
+}
+
+async fn fd_write<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i64> {
+    let fd = args[0] as u32;
+    if fd != 1 && fd != 2 {
+        return Ok(BAD_DESCRIPTOR);
+    }
+    let mut bytes = Vec::new();
+    for index in 0..args[2] as u32 {
+        let vector = host.read_bytes((args[1] as u32).wrapping_add(8 * index), 8).await?;
+        let word = |at: usize| u32::from_le_bytes([vector[at], vector[at + 1], vector[at + 2], vector[at + 3]]);
+        bytes.extend(host.read_bytes(word(0), word(4)).await?);
+    }
+    let written = bytes.len() as u32;
+    host.call(Call::Print { fd, bytes }).await?;
+    host.write_bytes(args[3] as u32, &written.to_le_bytes()).await?;
+    Ok(SUCCESS)
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014), one byte a step.
+fn next_random(state: &mut u64) -> u8 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) as u8
+}

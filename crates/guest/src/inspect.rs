@@ -1,0 +1,415 @@
+//! Reads a module and refuses, with names and remedies, what cannot be rewritten.
+
+use std::collections::BTreeMap;
+
+use wasmparser::{
+    BinaryReader, CodeSectionReader, CompositeInnerType, DataSectionReader, ElementSectionReader, Encoding,
+    ExportSectionReader, ExternalKind, FuncType, FunctionSectionReader, GlobalSectionReader,
+    ImportSectionReader, KnownCustom, NameSectionReader, Operator, Parser, Payload,
+    TableSectionReader, TypeRef, TypeSectionReader, ValType, Validator, WasmFeatures,
+};
+
+use crate::error::Error;
+use crate::memory::PRIVATE_LIMIT;
+use crate::program::CallImport;
+
+/// Bytes in a Wasm page.
+pub(crate) const PAGE: u64 = 65536;
+
+/// The prefix of names that the rewriter gives and a program may not use.
+pub(crate) const RESERVED: &str = "trivium-host";
+
+/// What a program may consist of: what C compilers emit by default, without threads, vectors,
+/// exceptions and garbage collection.
+pub(crate) fn accepted_features() -> WasmFeatures {
+    WasmFeatures::MUTABLE_GLOBAL
+        | WasmFeatures::SATURATING_FLOAT_TO_INT
+        | WasmFeatures::SIGN_EXTENSION
+        | WasmFeatures::REFERENCE_TYPES
+        | WasmFeatures::CALL_INDIRECT_OVERLONG
+        | WasmFeatures::MULTI_VALUE
+        | WasmFeatures::BULK_MEMORY
+        | WasmFeatures::BULK_MEMORY_OPT
+        | WasmFeatures::FLOATS
+        | WasmFeatures::EXTENDED_CONST
+        | WasmFeatures::GC_TYPES
+}
+
+/// A function that the program imports.
+pub(crate) struct Import {
+    pub module: String,
+    pub name: String,
+    pub ty: FuncType,
+}
+
+/// A module taken apart into its sections, known to be acceptable.
+#[derive(Default)]
+pub(crate) struct Inspected<'a> {
+    pub types: Option<TypeSectionReader<'a>>,
+    /// The types, flattened; none where a type is not a function's.
+    pub function_types: Vec<Option<FuncType>>,
+    pub import_section: Option<ImportSectionReader<'a>>,
+    pub imports: Vec<Import>,
+    pub functions: Option<FunctionSectionReader<'a>>,
+    pub defined_functions: u32,
+    pub tables: Option<TableSectionReader<'a>>,
+    /// Initial and greatest private size, in pages; none: the program has no memory.
+    pub memory: Option<(u64, u64)>,
+    pub globals: Option<GlobalSectionReader<'a>>,
+    pub global_count: u32,
+    pub exports: Option<ExportSectionReader<'a>>,
+    pub elements: Option<ElementSectionReader<'a>>,
+    pub data_count: Option<u32>,
+    pub code: Option<CodeSectionReader<'a>>,
+    pub data: Option<DataSectionReader<'a>>,
+    pub names: Option<NameSectionReader<'a>>,
+    /// The names of the program's functions, by index, as far as it tells them.
+    pub function_names: BTreeMap<u32, String>,
+}
+
+/// Takes `bytes` apart; `name` is used in messages.
+pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, Error> {
+    let refuse = |error: Error| if error.place.is_none() { error.at(name) } else { error };
+    check_header(bytes).map_err(refuse)?;
+    let module = sections(bytes).map_err(refuse)?;
+    check_operators(&module, name)?;
+    Validator::new_with_features(accepted_features())
+        .validate_all(bytes)
+        .map_err(|error| refuse(invalid(&error)))?;
+    check_entry(&module).map_err(refuse)?;
+    check_data(&module).map_err(refuse)?;
+    Ok(module)
+}
+
+fn invalid(error: &wasmparser::BinaryReaderError) -> Error {
+    let what = format!("the WebAssembly module is not valid: {} (at byte {:#x})", error.message(), error.offset());
+    Error::new(what).help("compile the program again, for wasm32-wasi, without extra -m options")
+}
+
+fn check_header(bytes: &[u8]) -> Result<(), Error> {
+    if bytes.get(..4) != Some(b"\0asm") {
+        return Err(Error::new("this is not a WebAssembly module")
+            .help("give a .wasm file made by a compiler for wasm32-wasi, or a .c file"));
+    }
+    if Parser::is_component(bytes) {
+        return Err(component());
+    }
+    Ok(())
+}
+
+fn component() -> Error {
+    Error::new("this is a WebAssembly component, not a core module")
+        .help("compile for wasm32-wasi (preview 1) without making a component")
+}
+
+fn sections(bytes: &[u8]) -> Result<Inspected<'_>, Error> {
+    let mut module = Inspected::default();
+    for payload in Parser::new(0).parse_all(bytes) {
+        let payload = payload.map_err(|error| invalid(&error))?;
+        section(&mut module, bytes, payload).map_err(|error| match error {
+            Refusal::Invalid(error) => invalid(&error),
+            Refusal::Refused(error) => error,
+        })?;
+    }
+    Ok(module)
+}
+
+enum Refusal {
+    Invalid(wasmparser::BinaryReaderError),
+    Refused(Error),
+}
+
+impl From<wasmparser::BinaryReaderError> for Refusal {
+    fn from(error: wasmparser::BinaryReaderError) -> Refusal {
+        Refusal::Invalid(error)
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal::Refused(error)
+    }
+}
+
+fn section<'a>(
+    module: &mut Inspected<'a>,
+    bytes: &'a [u8],
+    payload: Payload<'a>,
+) -> Result<(), Refusal> {
+    match payload {
+        Payload::Version { encoding: Encoding::Component, .. } => Err(component())?,
+        Payload::TypeSection(reader) => types(module, reader)?,
+        Payload::ImportSection(reader) => imports(module, reader)?,
+        Payload::FunctionSection(reader) => {
+            module.defined_functions = reader.count();
+            module.functions = Some(reader);
+        }
+        Payload::TableSection(reader) => module.tables = Some(reader),
+        Payload::MemorySection(reader) => memory(module, reader)?,
+        Payload::TagSection(_) => Err(refused_proposal("exceptions"))?,
+        Payload::GlobalSection(reader) => {
+            module.global_count += reader.count();
+            module.globals = Some(reader);
+        }
+        Payload::ExportSection(reader) => module.exports = Some(reader),
+        Payload::StartSection { .. } => Err(Error::new("the module has a start function")
+            .help("export the entry as `_start` instead: compile as a command, with `main`"))?,
+        Payload::ElementSection(reader) => module.elements = Some(reader),
+        Payload::DataCountSection { count, .. } => module.data_count = Some(count),
+        Payload::CodeSectionStart { range, .. } => {
+            let reader = BinaryReader::new(&bytes[range.clone()], range.start);
+            module.code = Some(CodeSectionReader::new(reader)?);
+        }
+        Payload::DataSection(reader) => module.data = Some(reader),
+        Payload::CustomSection(reader) => {
+            if let KnownCustom::Name(names) = reader.as_known() {
+                function_names(module, names.clone());
+                module.names = Some(names);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn types<'a>(module: &mut Inspected<'a>, reader: TypeSectionReader<'a>) -> Result<(), Refusal> {
+    for group in reader.clone() {
+        for ty in group?.into_types() {
+            let function = match ty.composite_type.inner {
+                CompositeInnerType::Func(ty) => Some(ty),
+                _ => None,
+            };
+            module.function_types.push(function);
+        }
+    }
+    module.types = Some(reader);
+    Ok(())
+}
+
+fn imports<'a>(module: &mut Inspected<'a>, reader: ImportSectionReader<'a>) -> Result<(), Refusal> {
+    for import in reader.clone().into_imports() {
+        let import = import?;
+        let full = format!("{}.{}", import.module, import.name);
+        let TypeRef::Func(ty) = import.ty else {
+            let kind = match import.ty {
+                TypeRef::Memory(_) => "memory",
+                TypeRef::Global(_) => "global",
+                TypeRef::Table(_) => "table",
+                _ => "tag",
+            };
+            Err(Error::new(format!("the module imports the {kind} `{full}`"))
+                .help("a program may import functions only: define the memory, tables and globals in the module"))?
+        };
+        let ty = module.function_types.get(ty as usize).cloned().flatten();
+        let Some(ty) = ty else {
+            Err(Error::new(format!("the import `{full}` has an unknown type")))?
+        };
+        module.imports.push(Import { module: import.module.into(), name: import.name.into(), ty });
+    }
+    module.import_section = Some(reader);
+    Ok(())
+}
+
+fn memory(
+    module: &mut Inspected<'_>,
+    reader: wasmparser::MemorySectionReader<'_>,
+) -> Result<(), Refusal> {
+    if reader.count() > 1 {
+        Err(Error::new(format!("the module has {} memories", reader.count()))
+            .help("a program has exactly one memory: compile without multiple memories"))?
+    }
+    for memory in reader {
+        let memory = memory?;
+        if memory.shared {
+            Err(refused_proposal("threads"))?
+        }
+        if memory.memory64 {
+            Err(Error::new("the module has a 64-bit memory")
+                .help("compile for wasm32-wasi, not wasm64"))?
+        }
+        let most = u64::from(PRIVATE_LIMIT) / PAGE;
+        if memory.initial > most {
+            Err(Error::new(format!(
+                "the module needs {} bytes of private memory; a node has {PRIVATE_LIMIT}",
+                memory.initial * PAGE
+            ))
+            .help("make global arrays smaller, or allocate shared memory with trivium_alloc"))?
+        }
+        module.memory = Some((memory.initial, memory.maximum.unwrap_or(most).min(most)));
+    }
+    Ok(())
+}
+
+/// Reads the name section as far as it is well-formed; names are only for messages.
+fn function_names(module: &mut Inspected<'_>, names: NameSectionReader<'_>) {
+    for subsection in names.into_iter().flatten() {
+        if let wasmparser::Name::Function(map) = subsection {
+            for naming in map.into_iter().flatten() {
+                module.function_names.insert(naming.index, naming.name.to_string());
+            }
+        }
+    }
+}
+
+/// The proposal that an operator belongs to, as wasmparser names it.
+fn proposal(operator: &Operator<'_>) -> &'static str {
+    macro_rules! proposals {
+        ($( @$proposal:ident $op:ident $({ $($arg:ident: $ty:ty),* })? => $visit:ident ($($ann:tt)*) )*) => {
+            match operator {
+                $( Operator::$op { .. } => stringify!($proposal), )*
+                _ => "unknown",
+            }
+        };
+    }
+    wasmparser::for_each_operator!(proposals)
+}
+
+fn is_accepted(proposal: &str) -> bool {
+    let accepted =
+        ["mvp", "sign_extension", "saturating_float_to_int", "bulk_memory", "reference_types"];
+    accepted.contains(&proposal)
+}
+
+fn refused_proposal(proposal: &str) -> Error {
+    let (what, help) = match proposal {
+        "threads" | "shared_everything_threads" => (
+            "threads and atomic instructions",
+            "compile without -pthread and -matomics; use trivium_fetch_add and its like",
+        ),
+        "simd" | "relaxed_simd" => {
+            ("vector (v128) instructions", "compile with -mno-simd128 (and without -msimd128)")
+        }
+        "exceptions" | "legacy_exceptions" => (
+            "exceptions",
+            "compile without -fwasm-exceptions and without setjmp and longjmp",
+        ),
+        "gc" | "custom_descriptors" | "function_references" => {
+            ("garbage-collected references", "compile from C, for wasm32-wasi")
+        }
+        "tail_call" => ("tail calls", "compile without -mtail-call"),
+        "wide_arithmetic" => ("wide arithmetic", "compile without -mwide-arithmetic"),
+        _ => ("instructions that are not supported", "compile for wasm32-wasi without -m options"),
+    };
+    Error::new(format!("the module uses {what}")).help(help)
+}
+
+/// Refuses operators of proposals that are not accepted, naming the function.
+fn check_operators(module: &Inspected<'_>, name: &str) -> Result<(), Error> {
+    let Some(code) = module.code.clone() else { return Ok(()) };
+    for (index, body) in code.into_iter().enumerate() {
+        let function = module.function_name(module.imports.len() as u32 + index as u32);
+        let check = || -> Result<(), Refusal> {
+            for operator in body?.get_operators_reader()? {
+                let proposal = proposal(&operator?);
+                if !is_accepted(proposal) {
+                    Err(refused_proposal(proposal))?
+                }
+            }
+            Ok(())
+        };
+        check().map_err(|refusal| match refusal {
+            Refusal::Invalid(error) => invalid(&error).at(format!("{name}, function `{function}`")),
+            Refusal::Refused(error) => error.at(format!("{name}, function `{function}`")),
+        })?;
+    }
+    Ok(())
+}
+
+/// A program must export `_start: [] -> []` and may not use reserved names.
+fn check_entry(module: &Inspected<'_>) -> Result<(), Error> {
+    let missing = || {
+        Error::new("the module does not export a function `_start` without parameters and results")
+            .help("compile a program with `main`, as a command (not with -mexec-model=reactor or -Wl,--no-entry)")
+    };
+    let mut start = None;
+    for export in module.exports.clone().into_iter().flatten() {
+        let export = export.map_err(|error| invalid(&error))?;
+        if export.name.starts_with(RESERVED) {
+            let what = format!("the module exports the reserved name `{}`", export.name);
+            return Err(Error::new(what).help("give it another name"));
+        }
+        if export.name == "_start" && export.kind == ExternalKind::Func {
+            start = Some(export.index);
+        }
+    }
+    let ty = module.function_type(start.ok_or_else(missing)?)?;
+    if ty.is_some_and(|ty| ty.params().is_empty() && ty.results().is_empty()) {
+        Ok(())
+    } else {
+        Err(missing())
+    }
+}
+
+/// Active data must lie in the initial private memory: the physical memory is larger, so the
+/// instantiation itself would not notice.
+fn check_data(module: &Inspected<'_>) -> Result<(), Error> {
+    let bytes = module.memory.map_or(0, |(initial, _)| initial * PAGE);
+    for data in module.data.clone().into_iter().flatten() {
+        let data = data.map_err(|error| invalid(&error))?;
+        let wasmparser::DataKind::Active { offset_expr, .. } = data.kind else { continue };
+        let mut operators = offset_expr.get_operators_reader();
+        let first = operators.read().map_err(|error| invalid(&error))?;
+        let second = operators.read().map_err(|error| invalid(&error))?;
+        let (Operator::I32Const { value }, Operator::End) = (first, second) else {
+            return Err(Error::new("a data segment's address is not a plain constant")
+                .help("link the program statically, without -fPIC and -shared"));
+        };
+        if u64::from(value as u32) + data.data.len() as u64 > bytes {
+            return Err(Error::new(format!(
+                "{} bytes of data at {:#x} lie outside the program's memory of {bytes} bytes",
+                data.data.len(),
+                value as u32
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Inspected<'_> {
+    /// What messages call the function with this index.
+    pub(crate) fn function_name(&self, index: u32) -> String {
+        function_name(&self.function_names, index)
+    }
+
+    fn function_type(&self, index: u32) -> Result<Option<&FuncType>, Error> {
+        let index = index as usize;
+        if let Some(import) = self.imports.get(index) {
+            return Ok(Some(&import.ty));
+        }
+        let mut defined = self.functions.clone().into_iter().flatten();
+        let ty = defined.nth(index - self.imports.len());
+        let Some(ty) = ty else { return Ok(None) };
+        let ty = ty.map_err(|error| invalid(&error))?;
+        Ok(self.function_types.get(ty as usize).and_then(Option::as_ref))
+    }
+
+    /// The protocol calls that the program imports: modules `trivium:PROTOCOL`.
+    pub(crate) fn calls(&self) -> Result<Vec<CallImport>, Error> {
+        let mut calls = Vec::new();
+        for (import, from) in self.imports.iter().enumerate() {
+            let Some(protocol) = from.module.strip_prefix("trivium:") else { continue };
+            let words = |types: &[ValType]| types.iter().all(|ty| *ty == ValType::I64);
+            let (params, results) = (from.ty.params(), from.ty.results());
+            if !words(params) || !words(results) || results.len() > 1 {
+                return Err(Error::new(format!(
+                    "the protocol call `{}.{}` is declared with another type than int64_t",
+                    from.module, from.name
+                ))
+                .help("every parameter and the result of a protocol call is int64_t (or void): use the header made from the protocol"));
+            }
+            calls.push(CallImport {
+                protocol: protocol.into(),
+                op: from.name.clone(),
+                params: params.len(),
+                has_result: !results.is_empty(),
+                import,
+            });
+        }
+        Ok(calls)
+    }
+}
+
+/// What messages call the function with this index, given the names that are known.
+pub(crate) fn function_name(names: &BTreeMap<u32, String>, index: u32) -> String {
+    names.get(&index).cloned().unwrap_or_else(|| format!("#{index}"))
+}

@@ -1,0 +1,95 @@
+//! A node's memory, as the rest of the product reads and writes it.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::processor::{Fault, ReadModifyWrite};
+
+/// A node's private memory (stack, globals, `malloc`) ends here at the latest, in bytes: 1 GiB.
+pub const PRIVATE_LIMIT: u32 = SHARED_BASE;
+/// Shared memory starts at this byte address, on every node.
+pub const SHARED_BASE: u32 = 0x4000_0000;
+/// Shared memory ends before this byte address: there is 1 GiB of it.
+pub const SHARED_END: u32 = 0x8000_0000;
+
+/// A handle to a node's memory.
+///
+/// It may be used whenever the host runs: between two `resume`s, after the program has finished,
+/// and inside the callbacks of [`Processor`](crate::Processor). Once the node is dropped, every
+/// use gives a [`Fault`]. It is neither `Send` nor `Sync`, as the node is not.
+#[derive(Clone)]
+pub struct Memory {
+    base: *mut u8,
+    length: usize,
+    alive: Rc<Cell<bool>>,
+}
+
+impl Memory {
+    /// # Safety
+    /// `base..base + length` must be readable and writable, and must not move, as long as `alive`
+    /// is true; whoever unmaps it sets `alive` to false first.
+    pub(crate) unsafe fn new(base: *mut u8, length: usize, alive: Rc<Cell<bool>>) -> Memory {
+        Memory { base, length, alive }
+    }
+
+    fn checked(&self, addr: u32, length: usize) -> Result<*mut u8, Fault> {
+        if !self.alive.get() {
+            return Err(Fault::new("the memory of a node that no longer exists was used"));
+        }
+        let end = (addr as usize).checked_add(length);
+        if end.is_none_or(|end| end > self.length) {
+            let message = format!("{length} bytes at {addr:#x} lie outside the node's memory");
+            return Err(Fault::new(message));
+        }
+        // SAFETY: `addr` is at most `length`, so the result lies in the mapping or at its end.
+        Ok(unsafe { self.base.add(addr as usize) })
+    }
+
+    /// Copies memory from `addr` on into `into`; a [`Fault`] if it does not lie in memory.
+    pub fn read(&self, addr: u32, into: &mut [u8]) -> Result<(), Fault> {
+        let from = self.checked(addr, into.len())?;
+        // SAFETY: `checked` has bounded the source, which lives as long as `alive`. Nothing else
+        // touches it meanwhile: the handle is bound to the node's thread, on which Wasm code does
+        // not run while host code does. No reference into Wasm memory is ever made by this crate,
+        // so `into` cannot overlap it.
+        unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    /// Copies `bytes` to memory from `addr` on; a [`Fault`] if they do not fit in memory.
+    pub fn write(&self, addr: u32, bytes: &[u8]) -> Result<(), Fault> {
+        let to = self.checked(addr, bytes.len())?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        Ok(())
+    }
+
+    /// `size` (1 to 8) bytes at `addr`, little-endian, zero-extended.
+    pub fn read_word(&self, addr: u32, size: u32) -> Result<u64, Fault> {
+        let mut word = [0; 8];
+        self.read(addr, &mut word[..size.min(8) as usize])?;
+        Ok(u64::from_le_bytes(word))
+    }
+
+    /// Writes the low `size` (1 to 8) bytes of `value` at `addr`, little-endian.
+    pub fn write_word(&self, addr: u32, size: u32, value: u64) -> Result<(), Fault> {
+        self.write(addr, &value.to_le_bytes()[..size.min(8) as usize])
+    }
+
+    /// The 8 bytes at `addr`, little-endian.
+    pub fn read_u64(&self, addr: u32) -> Result<u64, Fault> {
+        self.read_word(addr, 8)
+    }
+
+    /// Writes 8 bytes at `addr`, little-endian.
+    pub fn write_u64(&self, addr: u32, value: u64) -> Result<(), Fault> {
+        self.write_word(addr, 8, value)
+    }
+
+    /// Performs an atomic read-modify-write on this memory and returns the old word.
+    pub fn read_modify_write(&self, rmw: &ReadModifyWrite) -> Result<u64, Fault> {
+        let old = self.read_word(rmw.addr, rmw.size)?;
+        self.write_word(rmw.addr, rmw.size, rmw.apply(old))?;
+        Ok(old)
+    }
+}

@@ -1,0 +1,197 @@
+//! What a node asks of the world while it runs: the [`Processor`] trait and its vocabulary.
+
+use std::fmt;
+
+/// Whether a load or a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+}
+
+/// One load or store, about to happen.
+///
+/// It never crosses an aligned 8-byte word: an unaligned access that would is presented in
+/// pieces, and so is a bulk copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// Byte address in the node's memory; shared from [`SHARED_BASE`](crate::SHARED_BASE) on.
+    pub addr: u32,
+    /// Size in bytes, 1 to 8.
+    pub size: u32,
+    /// Load or store.
+    pub kind: AccessKind,
+    /// The bits about to be stored, zero-extended, little-endian; 0 for a load.
+    pub value: u64,
+}
+
+/// What becomes of an access or a poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Go on: the access happens in the node's memory before anything else of this node.
+    Go,
+    /// The node suspends; when it is resumed it tries the same access or poll again.
+    Wait,
+    /// The access is already done elsewhere: a load takes these bits, a store leaves the node's
+    /// memory alone. For a poll the same as [`Step::Go`].
+    Complete(u64),
+}
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallStep {
+    /// The call is done, with this result (ignored by calls without a result).
+    Done(i64),
+    /// The node suspends; when it is resumed it makes the same call again.
+    Wait,
+}
+
+/// The program did something that cannot be allowed: it ends with this message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What it did, naming node and address where there are such.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault with a message.
+    pub fn new(message: impl Into<String>) -> Fault {
+        Fault { message: message.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Where the home of each page of an allocation lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Placement {
+    /// All of it at one node.
+    Explicit(u32),
+    /// Page by page over all nodes.
+    RoundRobin,
+    /// Where it is first touched.
+    FirstTouch,
+}
+
+/// The operation of an atomic read-modify-write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RmwOp {
+    /// Addition, modulo the size.
+    Add,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Replace.
+    Swap,
+    /// Replace if the old value is the expected one.
+    CompareSwap,
+}
+
+/// An atomic read-modify-write of a naturally aligned word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ReadModifyWrite {
+    /// Byte address.
+    pub addr: u32,
+    /// 4 or 8 bytes.
+    pub size: u32,
+    /// What to do.
+    pub op: RmwOp,
+    /// The right-hand side, or the new value.
+    pub operand: u64,
+    /// The value that [`RmwOp::CompareSwap`] compares with; 0 for the others.
+    pub expected: u64,
+}
+
+impl ReadModifyWrite {
+    /// The word that replaces `old`.
+    pub fn apply(&self, old: u64) -> u64 {
+        let new = match self.op {
+            RmwOp::Add => old.wrapping_add(self.operand),
+            RmwOp::And => old & self.operand,
+            RmwOp::Or => old | self.operand,
+            RmwOp::Xor => old ^ self.operand,
+            RmwOp::Swap => self.operand,
+            RmwOp::CompareSwap if old == self.expected => self.operand,
+            RmwOp::CompareSwap => old,
+        };
+        if self.size == 4 { new & 0xffff_ffff } else { new }
+    }
+}
+
+/// A call that a program makes. Addresses and sizes have been checked to lie in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Call {
+    /// `trivium_node()`: this node's number, from 0.
+    Node,
+    /// `trivium_nodes()`: how many nodes there are.
+    Nodes,
+    /// `trivium_alloc()`: collective; the k-th of every node gives the same address, at least
+    /// 8-byte aligned, in `SHARED_BASE..SHARED_END`.
+    Alloc {
+        /// Size in bytes, at least 1.
+        bytes: u64,
+        /// Where its homes are.
+        placement: Placement,
+        /// The protocol that it is under; the default one if none is named.
+        protocol: Option<String>,
+    },
+    /// `trivium_barrier()`: the machine's own barrier.
+    Barrier,
+    /// An atomic read-modify-write; the processor performs it (see
+    /// [`Memory::read_modify_write`](crate::Memory::read_modify_write)) and gives the old word.
+    ReadModifyWrite(ReadModifyWrite),
+    /// `trivium_wait_until_changed()`: done, with the word read, once it differs from `old`. The
+    /// reading is the processor's, and so is the charge for it.
+    WaitUntilChanged {
+        /// Byte address, naturally aligned.
+        addr: u32,
+        /// 4 or 8 bytes.
+        size: u32,
+        /// The word as last seen, zero-extended.
+        old: u64,
+    },
+    /// The region of interest begins on this node.
+    RegionBegin,
+    /// The region of interest ends on this node.
+    RegionEnd,
+    /// `trivium_cycles()`, and the clock of the C library, for which a cycle is a nanosecond.
+    Cycles,
+    /// Bytes written to standard output (1) or standard error (2).
+    Print {
+        /// 1 or 2.
+        fd: u32,
+        /// What is written.
+        bytes: Vec<u8>,
+    },
+    /// A call of a protocol.
+    Op {
+        /// Which: an index into [`Program::calls`](crate::Program::calls).
+        import: usize,
+        /// Its arguments.
+        args: Vec<i64>,
+    },
+}
+
+/// A node's processor, as its program sees it. Called from inside the running program; the first
+/// argument is always the number of instructions executed so far, this one included.
+pub trait Processor: 'static {
+    /// The program is about to load or store.
+    fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault>;
+
+    /// The program is at a loop head or a function entry.
+    fn poll(&mut self, instructions: u64) -> Result<Step, Fault>;
+
+    /// The program makes a call.
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault>;
+}

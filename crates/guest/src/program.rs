@@ -1,0 +1,152 @@
+//! A program: a module that has been checked, rewritten and compiled.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use wasmtime::{Config, Engine, Module};
+
+use crate::error::Error;
+use crate::host::known_imports;
+use crate::inspect::{Import, Inspected, inspect};
+use crate::rewrite::{HOST_IMPORTS, rewrite};
+
+/// The stack of a node's compiled code, in bytes: deeper recursion is an error of the program.
+const WASM_STACK: usize = 1 << 20;
+/// The stack of a node's fibre, in bytes: compiled code and the host functions above it.
+const FIBRE_STACK: usize = 2 << 20;
+
+/// A protocol call that a program imports, from the module `trivium:PROTOCOL`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallImport {
+    /// The protocol.
+    pub protocol: String,
+    /// The operation.
+    pub op: String,
+    /// The number of arguments, all of them 64-bit integers.
+    pub params: usize,
+    /// Whether it has a (64-bit integer) result.
+    pub has_result: bool,
+    /// Its place among the program's imports.
+    pub(crate) import: usize,
+}
+
+/// A program, ready to run on any number of nodes. Cloning is cheap.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) shared: Arc<Compiled>,
+}
+
+pub(crate) struct Compiled {
+    pub name: String,
+    pub hash: String,
+    pub module: Module,
+    pub imports: Vec<Import>,
+    pub calls: Vec<CallImport>,
+    /// Initial and greatest private size, in pages.
+    pub private_pages: (u64, u64),
+    pub function_names: std::collections::BTreeMap<u32, String>,
+    /// Index in the rewritten module of the first function that is not the program's.
+    pub added_functions: u32,
+}
+
+impl Program {
+    /// Checks, rewrites and compiles the WebAssembly module in `bytes`; `name` is for messages.
+    ///
+    /// # Errors
+    /// What is not a core module of the accepted kind is refused: not WebAssembly, invalid, a
+    /// component, more than one memory, threads, vectors, exceptions, garbage collection, an
+    /// unknown import, no `_start`.
+    pub fn load(bytes: &[u8], name: &str) -> Result<Program, Error> {
+        let inspected = inspect(bytes, name)?;
+        let calls = inspected.calls().map_err(|error| error.at(name))?;
+        for import in &inspected.imports {
+            check_import(import).map_err(|error| error.at(name))?;
+        }
+        let (rewritten, added_functions) =
+            rewrite(&inspected).map_err(|error| error.at(name))?;
+        let module = compile(&rewritten).map_err(|error| {
+            Error::new(format!("the program cannot be compiled: {error:#}")).at(name)
+        })?;
+        let Inspected { imports, memory, function_names, .. } = inspected;
+        Ok(Program {
+            shared: Arc::new(Compiled {
+                name: name.to_string(),
+                hash: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+                module,
+                imports,
+                calls,
+                private_pages: memory.unwrap_or((0, 0)),
+                function_names,
+                added_functions,
+            }),
+        })
+    }
+
+    /// The name that it was loaded under.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// SHA-256 of the module as it was before rewriting, in hexadecimal.
+    pub fn hash(&self) -> &str {
+        &self.shared.hash
+    }
+
+    /// The protocol calls that it imports, in the order of its imports;
+    /// [`Call::Op`](crate::Call::Op) refers to them by index.
+    pub fn calls(&self) -> &[CallImport] {
+        &self.shared.calls
+    }
+}
+
+impl Compiled {
+    /// What messages call a function of the rewritten module; none for added ones.
+    pub(crate) fn function_name(&self, index: u32) -> Option<String> {
+        let imported = self.imports.len() as u32;
+        let first = imported + HOST_IMPORTS.len() as u32;
+        if index < first || index >= self.added_functions {
+            return None;
+        }
+        Some(crate::inspect::function_name(&self.function_names, index - HOST_IMPORTS.len() as u32))
+    }
+}
+
+/// Compiled code is the same on every machine as far as a program can see: no relaxed operators,
+/// one form of NaN.
+fn compile(module: &[u8]) -> wasmtime::Result<Module> {
+    let mut config = Config::new();
+    config
+        .cranelift_nan_canonicalization(true)
+        .wasm_relaxed_simd(false)
+        .wasm_simd(false)
+        .memory_may_move(false)
+        .memory_reservation(1 << 32)
+        .max_wasm_stack(WASM_STACK)
+        .async_stack_size(FIBRE_STACK);
+    Module::from_binary(&Engine::new(&config)?, module)
+}
+
+/// An import is a protocol call, or one that the host knows.
+fn check_import(import: &Import) -> Result<(), Error> {
+    if import.module.starts_with("trivium:") {
+        return Ok(());
+    }
+    let of_module: Vec<_> = known_imports().filter(|known| known.module == import.module).collect();
+    let Some(known) = of_module.iter().find(|known| known.name == import.name) else {
+        let list = |names: Vec<&str>| names.join(", ");
+        let help = if of_module.is_empty() {
+            "a program may import from `trivium`, `trivium:PROTOCOL` and `wasi_snapshot_preview1`; a function that is declared but not defined is imported from `env`".to_string()
+        } else {
+            let names = of_module.iter().map(|known| known.name).collect();
+            format!("`{}` has: {}", import.module, list(names))
+        };
+        let what = format!("the program imports `{}.{}`, which does not exist", import.module, import.name);
+        return Err(Error::new(what).help(help));
+    };
+    if known.has_type(&import.ty) {
+        return Ok(());
+    }
+    let what = format!("the program imports `{}.{}` with a wrong type", import.module, import.name);
+    Err(Error::new(what)
+        .help(format!("its type is {}; include the `trivium.h` of this version", known.describe())))
+}

@@ -1,0 +1,115 @@
+//! Rewrites the bodies of the program's functions.
+
+use wasm_encoder::reencode::{self, Reencode};
+use wasm_encoder::{Function, Instruction};
+use wasmparser::{FunctionBody, Operator};
+
+use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access};
+
+/// Whether an operator is an instruction in the sense of the results: all are but those that move
+/// locals, constants, and the brackets of the program's structure.
+pub(super) fn is_counted(operator: &Operator<'_>) -> bool {
+    use Operator as O;
+    !matches!(
+        operator,
+        O::LocalGet { .. }
+            | O::LocalSet { .. }
+            | O::LocalTee { .. }
+            | O::I32Const { .. }
+            | O::I64Const { .. }
+            | O::F32Const { .. }
+            | O::F64Const { .. }
+            | O::Block { .. }
+            | O::Loop { .. }
+            | O::Else
+            | O::End
+            | O::Drop
+            | O::Nop
+    )
+}
+
+/// Whether the counter must be right before this operator: because it leaves the straight line,
+/// because control can arrive behind it, or because the host looks at the counter in it.
+fn needs_count(operator: &Operator<'_>) -> bool {
+    use Operator as O;
+    matches!(
+        operator,
+        O::Loop { .. }
+            | O::If { .. }
+            | O::Else
+            | O::End
+            | O::Br { .. }
+            | O::BrIf { .. }
+            | O::BrTable { .. }
+            | O::Return
+            | O::Unreachable
+            | O::Call { .. }
+            | O::CallIndirect { .. }
+            | O::MemorySize { .. }
+            | O::MemoryGrow { .. }
+            | O::MemoryCopy { .. }
+            | O::MemoryFill { .. }
+            | O::MemoryInit { .. }
+    ) || access::find(operator).is_some()
+}
+
+/// The body with counting, polls and access checks.
+pub(super) fn function(
+    layout: &mut Layout,
+    body: &FunctionBody<'_>,
+) -> Result<Function, reencode::Error> {
+    let mut function = layout.new_function_with_parsed_locals(body)?;
+    function.instruction(&Instruction::Call(layout.poll()));
+    let mut pending = 0;
+    for operator in body.get_operators_reader()? {
+        let operator = operator?;
+        pending += i64::from(is_counted(&operator));
+        if needs_count(&operator) {
+            count(layout, &mut function, &mut pending);
+        }
+        rewrite(layout, &mut function, operator)?;
+    }
+    Ok(function)
+}
+
+/// Adds the instructions that are not yet counted to the counter.
+fn count(layout: &Layout, function: &mut Function, pending: &mut i64) {
+    if *pending > 0 {
+        function
+            .instruction(&Instruction::GlobalGet(layout.counter))
+            .instruction(&Instruction::I64Const(*pending))
+            .instruction(&Instruction::I64Add)
+            .instruction(&Instruction::GlobalSet(layout.counter));
+    }
+    *pending = 0;
+}
+
+fn rewrite(
+    layout: &mut Layout,
+    function: &mut Function,
+    operator: Operator<'_>,
+) -> Result<(), reencode::Error> {
+    if let Some((access, memarg)) = access::find(&operator) {
+        // The validator has bounded a 32-bit memory's offset.
+        function.instruction(&Instruction::I32Const(memarg.offset as u32 as i32));
+        function.instruction(&Instruction::Call(layout.access(access)));
+        return Ok(());
+    }
+    let instead = match operator {
+        Operator::MemorySize { .. } => layout.host(MEMORY_SIZE),
+        Operator::MemoryGrow { .. } => layout.host(MEMORY_GROW),
+        Operator::MemoryCopy { .. } => layout.host(MEMORY_COPY),
+        Operator::MemoryFill { .. } => layout.host(MEMORY_FILL),
+        Operator::MemoryInit { data_index, .. } => layout.memory_init(data_index),
+        _ => {
+            let is_loop = matches!(operator, Operator::Loop { .. });
+            function.instruction(&layout.instruction(operator)?);
+            if is_loop {
+                function.instruction(&Instruction::Call(layout.poll()));
+            }
+            return Ok(());
+        }
+    };
+    function.instruction(&Instruction::Call(instead));
+    Ok(())
+}

@@ -1,0 +1,265 @@
+//! A machine with perfect memory: one copy of shared memory, which every access uses at once.
+//! Programs run on it as on any machine, without a protocol and without time.
+
+// Each test binary uses a part of it.
+#![allow(dead_code)]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use trivium_guest::{
+    Access, AccessKind, Call, CallStep, CompileOptions, Fault, Node, Outcome, Processor, Program,
+    SHARED_BASE, Step, compile_c,
+};
+
+/// What the nodes share.
+#[derive(Default)]
+pub struct Shared {
+    bytes: Vec<u8>,
+    allocations: Vec<(u32, u64)>,
+    arrived: BTreeMap<u64, u32>,
+    locks: BTreeMap<i64, u32>,
+    tree_barriers: BTreeMap<(i64, u64), u32>,
+    buffers: BTreeMap<i64, Vec<i64>>,
+    pub output: Vec<u8>,
+}
+
+impl Shared {
+    fn word(&mut self, addr: u32, size: u32) -> Result<&mut [u8], Fault> {
+        let start = (addr - SHARED_BASE) as usize;
+        let bytes = self.bytes.get_mut(start..start + size as usize);
+        bytes.ok_or_else(|| Fault::new(format!("no shared memory at {addr:#x}")))
+    }
+
+    fn read(&mut self, addr: u32, size: u32) -> Result<u64, Fault> {
+        let mut word = [0; 8];
+        let bytes = self.word(addr, size)?;
+        word[..bytes.len()].copy_from_slice(bytes);
+        Ok(u64::from_le_bytes(word))
+    }
+
+    fn write(&mut self, addr: u32, size: u32, value: u64) -> Result<(), Fault> {
+        self.word(addr, size)?.copy_from_slice(&value.to_le_bytes()[..size as usize]);
+        Ok(())
+    }
+}
+
+/// One node's processor. With `patience` > 0 it says `Wait` that often out of 16 polls and
+/// accesses, pseudo-randomly.
+pub struct Perfect {
+    pub number: u32,
+    pub nodes: u32,
+    pub shared: Rc<RefCell<Shared>>,
+    pub program: Program,
+    pub patience: u64,
+    pub random: u64,
+    pub polls: u64,
+    pub accesses: u64,
+    allocated: usize,
+    barriers: u64,
+    tree_barriers: BTreeMap<i64, u64>,
+    inside: bool,
+}
+
+impl Perfect {
+    pub fn new(number: u32, nodes: u32, program: &Program, shared: Rc<RefCell<Shared>>) -> Perfect {
+        Perfect {
+            number,
+            nodes,
+            shared,
+            program: program.clone(),
+            patience: 0,
+            random: u64::from(number) + 1,
+            polls: 0,
+            accesses: 0,
+            allocated: 0,
+            barriers: 0,
+            tree_barriers: BTreeMap::new(),
+            inside: false,
+        }
+    }
+
+    fn waits(&mut self) -> bool {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random >> 8 & 15 < self.patience
+    }
+
+    fn alloc(&mut self, bytes: u64) -> CallStep {
+        let mut shared = self.shared.borrow_mut();
+        if self.allocated == shared.allocations.len() {
+            let start = (shared.bytes.len() as u64).next_multiple_of(4096);
+            if start + bytes > 1 << 30 {
+                return CallStep::Done(0);
+            }
+            shared.bytes.resize((start + bytes).next_multiple_of(8) as usize, 0);
+            shared.allocations.push((SHARED_BASE + start as u32, bytes));
+        }
+        let (addr, of) = shared.allocations[self.allocated];
+        assert_eq!(of, bytes, "allocations are collective");
+        self.allocated += 1;
+        CallStep::Done(i64::from(addr))
+    }
+
+    fn op(&mut self, import: usize, args: &[i64]) -> Result<CallStep, Fault> {
+        let call = self.program.calls()[import].clone();
+        let mut shared = self.shared.borrow_mut();
+        let done = Ok(CallStep::Done(0));
+        match (call.protocol.as_str(), call.op.as_str()) {
+            ("token-lock", "acquire") => match shared.locks.get(&args[0]) {
+                Some(_) => return Ok(CallStep::Wait),
+                None => shared.locks.insert(args[0], self.number),
+            },
+            ("token-lock", "release") => {
+                let holder = shared.locks.remove(&args[0]);
+                if holder != Some(self.number) {
+                    return Err(Fault::new("released a lock that it did not hold"));
+                }
+                return done;
+            }
+            ("tree-barrier", "arrive") => {
+                let round = self.tree_barriers.entry(args[0]).or_default();
+                let arrived = shared.tree_barriers.entry((args[0], *round)).or_default();
+                *arrived += u32::from(!self.inside);
+                self.inside = *arrived < self.nodes;
+                if self.inside {
+                    return Ok(CallStep::Wait);
+                }
+                *round += 1;
+                return done;
+            }
+            ("remote-write", "put") => {
+                let buffer = shared.buffers.entry(args[0]).or_default();
+                buffer.push(args[1]);
+                return done;
+            }
+            _ => return Err(Fault::new(format!("no protocol call {call:?}"))),
+        };
+        done
+    }
+}
+
+impl Processor for Perfect {
+    fn access(&mut self, _: u64, access: Access) -> Result<Step, Fault> {
+        if self.waits() {
+            return Ok(Step::Wait);
+        }
+        self.accesses += 1;
+        assert!(access.addr % 8 + access.size <= 8, "{access:?} crosses a word");
+        if access.addr < SHARED_BASE {
+            return Ok(Step::Go);
+        }
+        let mut shared = self.shared.borrow_mut();
+        Ok(Step::Complete(match access.kind {
+            AccessKind::Read => shared.read(access.addr, access.size)?,
+            AccessKind::Write => {
+                shared.write(access.addr, access.size, access.value)?;
+                0
+            }
+        }))
+    }
+
+    fn poll(&mut self, _: u64) -> Result<Step, Fault> {
+        if self.waits() {
+            return Ok(Step::Wait);
+        }
+        self.polls += 1;
+        Ok(Step::Go)
+    }
+
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
+        Ok(match call {
+            Call::Node => CallStep::Done(self.number.into()),
+            Call::Nodes => CallStep::Done(self.nodes.into()),
+            Call::Alloc { bytes, .. } => self.alloc(*bytes),
+            Call::Barrier => {
+                let mut shared = self.shared.borrow_mut();
+                let arrived = shared.arrived.entry(self.barriers).or_default();
+                *arrived += u32::from(!self.inside);
+                self.inside = *arrived < self.nodes;
+                if self.inside {
+                    return Ok(CallStep::Wait);
+                }
+                self.barriers += 1;
+                CallStep::Done(0)
+            }
+            Call::ReadModifyWrite(rmw) => {
+                let mut shared = self.shared.borrow_mut();
+                let old = shared.read(rmw.addr, rmw.size)?;
+                shared.write(rmw.addr, rmw.size, rmw.apply(old))?;
+                CallStep::Done(old as i64)
+            }
+            Call::WaitUntilChanged { addr, size, old } => {
+                let now = self.shared.borrow_mut().read(*addr, *size)?;
+                if now == *old { CallStep::Wait } else { CallStep::Done(now as i64) }
+            }
+            Call::RegionBegin | Call::RegionEnd => CallStep::Done(0),
+            Call::Cycles => CallStep::Done(instructions as i64),
+            Call::Print { bytes, .. } => {
+                self.shared.borrow_mut().output.extend(bytes);
+                CallStep::Done(0)
+            }
+            Call::Op { import, args } => self.op(*import, args)?,
+        })
+    }
+}
+
+/// What came of a run on all nodes.
+pub struct Run {
+    pub outcomes: Vec<Outcome>,
+    pub instructions: Vec<u64>,
+    pub output: String,
+}
+
+/// Runs a program on perfect memory, resuming the nodes in turn until all have ended. At most
+/// `turns` rounds; a node that still waits then is reported as suspended.
+pub fn run(program: &Program, nodes: u32, args: &[&str], patience: u64, turns: u64) -> Run {
+    let shared = Rc::new(RefCell::new(Shared::default()));
+    let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
+    let mut running: Vec<Node<Perfect>> = (0..nodes)
+        .map(|number| {
+            let mut processor = Perfect::new(number, nodes, program, shared.clone());
+            processor.patience = patience;
+            let processor = Rc::new(RefCell::new(processor));
+            Node::new(program, number, &args, processor).expect("a node")
+        })
+        .collect();
+    let mut outcomes = vec![Outcome::Suspended; nodes as usize];
+    for _ in 0..turns {
+        let mut waiting = false;
+        for (node, outcome) in running.iter_mut().zip(&mut outcomes) {
+            if *outcome == Outcome::Suspended {
+                *outcome = node.resume();
+                waiting |= *outcome == Outcome::Suspended;
+            }
+        }
+        if !waiting || outcomes.iter().any(|outcome| matches!(outcome, Outcome::Trapped { .. })) {
+            break;
+        }
+    }
+    let output = String::from_utf8_lossy(&shared.borrow().output).into_owned();
+    Run { outcomes, instructions: running.iter().map(Node::instructions).collect(), output }
+}
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Compiles a C program, with `programs/include` and the tests' own headers.
+pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
+    let include_dirs =
+        vec![root().join("programs/include"), root().join("crates/guest/tests/include")];
+    let mut options = CompileOptions::new(include_dirs);
+    options.cache_dir = root().join("target/programs");
+    compile_c(path, &options)
+}
+
+/// Compiles and loads one of `programs/`.
+pub fn load(name: &str) -> Program {
+    let bytes = compile(&root().join("programs").join(name)).unwrap_or_else(|error| panic!("{error}"));
+    Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
+}

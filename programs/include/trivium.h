@@ -1,0 +1,170 @@
+/* trivium.h: shared memory and synchronisation for programs that run under Trivium.
+ *
+ * A program is SPMD: every node runs `main` with the same arguments. Globals, the stack and
+ * `malloc` are private to a node. What nodes share lies in memory from the trivium_alloc family,
+ * at the same address on every node, and is used through plain C pointers: each access is
+ * checked, and the protocol that the memory is under brings the data.
+ *
+ * The compiler may keep a value in a register between two calls of this header, as with threads:
+ * declare as `volatile` what another node changes while this one looks at it.
+ */
+#ifndef TRIVIUM_H
+#define TRIVIUM_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TRIVIUM_IMPORT(module, name) \
+    __attribute__((import_module(module), import_name(name)))
+
+/* ---- Nodes ---------------------------------------------------------------------------------- */
+
+/* This node's number: 0, 1, ... */
+TRIVIUM_IMPORT("trivium", "node") int32_t trivium_node(void);
+
+/* How many nodes there are. */
+TRIVIUM_IMPORT("trivium", "nodes") int32_t trivium_nodes(void);
+
+/* ---- Shared memory -------------------------------------------------------------------------- */
+
+/* Where the home of each block of an allocation is. */
+enum {
+    TRIVIUM_ON_NODE = 0,     /* all of it at one node */
+    TRIVIUM_ROUND_ROBIN = 1, /* page by page over all nodes */
+    TRIVIUM_FIRST_TOUCH = 2  /* at the node that first touches it */
+};
+
+/* Allocates shared memory, zeroed. Collective: every node makes the same allocations in the same
+ * order, and the k-th gives the same address on all of them. It never returns NULL: a program
+ * that exhausts shared memory ends with an error. `node` matters for TRIVIUM_ON_NODE only;
+ * `protocol` names the protocol that the memory is under, NULL the default one. */
+TRIVIUM_IMPORT("trivium", "alloc")
+void *trivium_alloc(uint64_t bytes, int32_t placement, int32_t node, const char *protocol);
+
+static inline void *trivium_alloc_on_under(const char *protocol, int32_t node, uint64_t bytes) {
+    return trivium_alloc(bytes, TRIVIUM_ON_NODE, node, protocol);
+}
+
+static inline void *trivium_alloc_round_robin_under(const char *protocol, uint64_t bytes) {
+    return trivium_alloc(bytes, TRIVIUM_ROUND_ROBIN, 0, protocol);
+}
+
+static inline void *trivium_alloc_first_touch_under(const char *protocol, uint64_t bytes) {
+    return trivium_alloc(bytes, TRIVIUM_FIRST_TOUCH, 0, protocol);
+}
+
+static inline void *trivium_alloc_on(int32_t node, uint64_t bytes) {
+    return trivium_alloc_on_under(0, node, bytes);
+}
+
+static inline void *trivium_alloc_round_robin(uint64_t bytes) {
+    return trivium_alloc_round_robin_under(0, bytes);
+}
+
+static inline void *trivium_alloc_first_touch(uint64_t bytes) {
+    return trivium_alloc_first_touch_under(0, bytes);
+}
+
+/* ---- Atomic operations on shared memory ------------------------------------------------------ */
+
+/* Operations of trivium_rmw. */
+enum {
+    TRIVIUM_ADD = 0,
+    TRIVIUM_AND = 1,
+    TRIVIUM_OR = 2,
+    TRIVIUM_XOR = 3,
+    TRIVIUM_SWAP = 4,
+    TRIVIUM_COMPARE_SWAP = 5
+};
+
+/* Atomically replaces the word of `size` (4 or 8) bytes at `word`, naturally aligned, and returns
+ * the old one. `expected` matters for TRIVIUM_COMPARE_SWAP only. */
+TRIVIUM_IMPORT("trivium", "rmw")
+int64_t trivium_rmw(volatile void *word, int32_t size, int32_t op, int64_t operand,
+                    int64_t expected);
+
+/* Each returns the old value. */
+static inline int32_t trivium_fetch_add32(volatile int32_t *word, int32_t value) {
+    return (int32_t)trivium_rmw(word, 4, TRIVIUM_ADD, value, 0);
+}
+
+static inline int64_t trivium_fetch_add64(volatile int64_t *word, int64_t value) {
+    return trivium_rmw(word, 8, TRIVIUM_ADD, value, 0);
+}
+
+static inline int32_t trivium_swap32(volatile int32_t *word, int32_t value) {
+    return (int32_t)trivium_rmw(word, 4, TRIVIUM_SWAP, value, 0);
+}
+
+static inline int64_t trivium_swap64(volatile int64_t *word, int64_t value) {
+    return trivium_rmw(word, 8, TRIVIUM_SWAP, value, 0);
+}
+
+/* Writes `value` if the word is `expected`. */
+static inline int32_t trivium_compare_swap32(volatile int32_t *word, int32_t expected,
+                                             int32_t value) {
+    return (int32_t)trivium_rmw(word, 4, TRIVIUM_COMPARE_SWAP, value, expected);
+}
+
+static inline int64_t trivium_compare_swap64(volatile int64_t *word, int64_t expected,
+                                             int64_t value) {
+    return trivium_rmw(word, 8, TRIVIUM_COMPARE_SWAP, value, expected);
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+TRIVIUM_IMPORT("trivium", "wait_until_changed")
+int64_t trivium_wait_word(const volatile void *word, int32_t size, int64_t old);
+
+/* Spins until the word is no longer `old`, and returns what it is then. The spinning is charged
+ * as if it were executed, but not executed. */
+static inline int32_t trivium_wait_until_changed(const volatile int32_t *word, int32_t old) {
+    return (int32_t)trivium_wait_word(word, 4, old);
+}
+
+static inline int64_t trivium_wait_until_changed64(const volatile int64_t *word, int64_t old) {
+    return trivium_wait_word(word, 8, old);
+}
+
+/* Waits until every node has arrived: the machine's own barrier. */
+TRIVIUM_IMPORT("trivium", "barrier") void trivium_barrier(void);
+
+/* A test-and-test-and-set lock, for shared memory; 0 is free. */
+typedef struct {
+    volatile int32_t held;
+} trivium_lock_t;
+
+static inline void trivium_lock(trivium_lock_t *lock) {
+    while (trivium_swap32(&lock->held, 1) != 0) {
+        trivium_wait_until_changed(&lock->held, 1);
+    }
+}
+
+static inline void trivium_unlock(trivium_lock_t *lock) {
+    __asm__ volatile("" ::: "memory"); /* what was written under the lock stays before this */
+    lock->held = 0;
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+/* The region of interest: what is counted begins and ends here, on this node. Without these calls
+ * the whole program is counted. */
+TRIVIUM_IMPORT("trivium", "begin") void trivium_begin(void);
+TRIVIUM_IMPORT("trivium", "end") void trivium_end(void);
+
+/* This node's clock, in cycles of its processor. */
+TRIVIUM_IMPORT("trivium", "cycles") int64_t trivium_cycles(void);
+
+/* ---- Failing --------------------------------------------------------------------------------- */
+
+/* Ends the run: the program's own check of its answer has failed. */
+TRIVIUM_IMPORT("trivium", "fail") __attribute__((noreturn)) void trivium_fail(const char *message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
