@@ -168,6 +168,8 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
         let roles = &self.engine.protocol.roles;
         match owner {
             Owner::Current if role == self.role => Ok((self.role, self.object)),
+            // Inside `Elsewhere`, what the handler's own role passes to an action of the other one.
+            Owner::Current if role == self.first.role => Ok((role, self.first.object)),
             Owner::Current | Owner::Role(_) | Owner::At(..) => {
                 if let Owner::At(_, node) = owner
                     && scalar(self, node)? != i64::from(self.me)

@@ -1,0 +1,98 @@
+//! What does not fit is refused when the protocol is loaded, with a message that says what to do.
+
+mod hand;
+use hand::*;
+use std::sync::Arc;
+use trivium_engine::Engine;
+use trivium_lang::protocol::*;
+
+fn refusal(hand: Hand, nodes: u32) -> String {
+    Engine::load(Arc::new(hand.protocol), nodes).unwrap_err().message
+}
+
+fn plain() -> Hand {
+    let mut hand = Hand::new();
+    hand.state("Idle", Access::Write);
+    hand
+}
+
+#[test]
+fn the_number_of_nodes_is_1_to_256() {
+    assert_eq!(refusal(plain(), 0), "a machine has 1 to 256 nodes, not 0");
+    assert_eq!(refusal(plain(), 257), "a machine has 1 to 256 nodes, not 257");
+    for nodes in [1, 256] {
+        assert_eq!(plain().load(nodes).nodes(), nodes);
+    }
+}
+
+#[test]
+fn arguments_must_fit_eight_words() {
+    let with_sets = || {
+        let mut hand = plain();
+        hand.message("Two", &[Type::NodeSet, Type::NodeSet, number()], PayloadShape::Nothing);
+        hand
+    };
+    assert_eq!(with_sets().load(192).nodes(), 192);
+    assert!(refusal(with_sets(), 193).starts_with("the arguments of message Two take 9 words with 193 nodes"));
+}
+
+#[test]
+fn a_set_has_at_most_256_elements() {
+    let mut hand = plain();
+    hand.var("s", Type::IntSet { lo: Bound::fixed(0), hi: Bound { constant: 0, per_node: 4 } }, 0);
+    assert!(refusal(hand, 64).starts_with("a set of 0..256 does not fit: at most 256 elements"));
+}
+
+#[test]
+fn a_record_takes_at_most_64_kib() {
+    let mut hand = plain();
+    let list = |up_to| Type::List { of: Box::new(Type::Word), up_to: Bound::fixed(up_to), queue: false };
+    hand.var("l", list(8192), 0);
+    assert!(refusal(hand, 2).starts_with("a record of role home takes 65539 bytes; 65536 are possible"));
+}
+
+#[test]
+fn a_range_must_not_be_empty_and_hold_its_first_value() {
+    let mut hand = plain();
+    hand.var("n", Type::Int { lo: Bound::fixed(2), hi: Bound { constant: -1, per_node: 1 } }, 2);
+    assert_eq!(refusal(hand, 2), "the range 2..1 is empty with 2 nodes");
+    let mut hand = plain();
+    hand.var("n", Type::Int { lo: Bound::fixed(0), hi: Bound { constant: -1, per_node: 1 } }, 3);
+    assert_eq!(refusal(hand, 3), "the first value 3 is outside 0..2 with 3 nodes");
+}
+
+#[test]
+fn a_handler_must_not_send_more_than_a_lane_holds() {
+    let make = |holds| {
+        let mut hand = plain();
+        hand.protocol.lanes[0].holds = Some(holds);
+        let go = hand.message("Go", &[], PayloadShape::Nothing);
+        hand.on(StateId(0), EventKind::Message(go), &[], vec![]);
+        hand.protocol.roles[0].handlers[0].sends = vec![Bound { constant: -1, per_node: 1 }];
+        hand
+    };
+    let engine = make(3).load(4);
+    assert_eq!(engine.room_needed(EventKind::Message(MessageId(0)), HOME, StateId(0)), [3]);
+    assert_eq!(engine.room_needed(EventKind::Evict, HOME, StateId(0)), [0]);
+    assert!(refusal(make(3), 5).starts_with("handler h0 may send 4 messages on lane main with 5 nodes, which holds 3"));
+}
+
+#[test]
+fn what_is_deferred_must_have_a_place() {
+    let mut hand = plain();
+    let go = hand.message("Go", &[], PayloadShape::Nothing);
+    hand.answer(StateId(0), EventKind::Message(go), Response::Defer);
+    assert!(refusal(hand, 2).starts_with("role home defers Go but reserves no place for it"));
+}
+
+#[test]
+fn records_are_small() {
+    let mut hand = plain();
+    hand.var("owner", some_node(), 0);
+    hand.var("sharers", Type::NodeSet, 0);
+    let get = hand.message("Get", &[], PayloadShape::Nothing);
+    hand.answer(StateId(0), EventKind::Message(get), Response::Defer);
+    hand.defers(2, &[EventKind::Message(get)]);
+    // State 1, owner 1, sharers 4, cursor 1, length 1, and 2 for each deferred event.
+    assert_eq!(hand.load(32).record_bytes(HOME), 12);
+}
