@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sha2::{Digest, Sha256};
+use wasm_encoder::RawSection;
+use wasmparser::{Parser, Payload};
 
 use crate::error::Error;
 
-/// The compiler's flags, but for paths. 1 MiB of stack, names of functions but no debug sections.
-const FLAGS: [&str; 9] = [
+/// The compiler's flags, but for paths. 1 MiB of stack. Without `-g` the linker takes the names of
+/// functions away; the debug sections are removed later.
+const FLAGS: [&str; 8] = [
     "-target",
     "wasm32-wasi",
     "-O2",
-    "-g0",
+    "-g",
     "-Wall",
     "-Wextra",
-    "-Wl,--strip-debug",
     "-Wl,-z,stack-size=1048576",
     "-lm",
 ];
@@ -121,6 +123,11 @@ pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error
     let compiled = scratch.path().join("program.wasm");
     run_compiler(path, options, &toolchain, &compiled)?;
     let bytes = fs::read(&compiled).map_err(cannot_write)?;
+    let bytes = without_debug(&bytes).map_err(|error| {
+        Error::new(format!("the C compiler made an invalid module: {error}"))
+            .at(path.display().to_string())
+    })?;
+    fs::write(&compiled, &bytes).map_err(cannot_write)?;
     // A rename: the file appears whole or not at all.
     fs::rename(&compiled, &kept).map_err(cannot_write)?;
     Ok(bytes)
@@ -151,6 +158,24 @@ fn run_compiler(
     // Warnings are the user's to see, once: a program found in the cache is silent.
     let _ = std::io::stderr().write_all(&output.stderr);
     Ok(())
+}
+
+/// The module without custom sections but the names: debug information is 50 times larger than
+/// the code, and tells where on this machine the sources lie.
+fn without_debug(module: &[u8]) -> wasmparser::Result<Vec<u8>> {
+    let mut stripped = wasm_encoder::Module::new();
+    for payload in Parser::new(0).parse_all(module) {
+        let payload = payload?;
+        if let Payload::CustomSection(section) = &payload
+            && section.name() != "name"
+        {
+            continue;
+        }
+        if let Some((id, range)) = payload.as_section() {
+            stripped.section(&RawSection { id, data: &module[range] });
+        }
+    }
+    Ok(stripped.finish())
 }
 
 fn hash_inputs(

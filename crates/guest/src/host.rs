@@ -145,8 +145,15 @@ pub(crate) fn linker<P: Processor>(
             types.iter().map(|ty| if is_word(ty) { ValType::I64 } else { ValType::I32 }).collect()
         };
         let ty = FuncType::new(engine, translate(import.ty.params()), translate(import.ty.results()));
+        let is_long = import.ty.results() == [wasmparser::ValType::I64];
         linker.func_new_async(&import.module, &import.name, ty, move |caller, args, results| {
-            Box::new(run_import(caller, target, args, results))
+            Box::new(async move {
+                let value = run_import(caller, target, args).await?;
+                if let Some(result) = results.first_mut() {
+                    *result = if is_long { Val::I64(value) } else { Val::I32(value as i32) };
+                }
+                Ok(())
+            })
         })?;
     }
     Ok(linker)
@@ -170,8 +177,7 @@ async fn run_import<P: Processor>(
     mut caller: Caller<'_, NodeState<P>>,
     target: Target,
     args: &[Val],
-    results: &mut [Val],
-) -> Result<()> {
+) -> Result<i64> {
     let args: Vec<i64> = args
         .iter()
         .map(|arg| match arg {
@@ -181,18 +187,11 @@ async fn run_import<P: Processor>(
         })
         .collect();
     let mut host = Host::new(&mut caller);
-    let value = match target {
-        Target::Trivium(function) => trivium::run(&mut host, function, &args).await?,
-        Target::Wasi(function) => wasi::run(&mut host, function, &args).await?,
-        Target::Op(import) => host.call(Call::Op { import, args }).await?,
-    };
-    if let Some(result) = results.first_mut() {
-        *result = match result {
-            Val::I64(_) => Val::I64(value),
-            _ => Val::I32(value as i32),
-        };
+    match target {
+        Target::Trivium(function) => trivium::run(&mut host, function, &args).await,
+        Target::Wasi(function) => wasi::run(&mut host, function, &args).await,
+        Target::Op(import) => host.call(Call::Op { import, args }).await,
     }
-    Ok(())
 }
 
 fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {

@@ -245,7 +245,10 @@ fn function_names(module: &mut Inspected<'_>, names: NameSectionReader<'_>) {
     for subsection in names.into_iter().flatten() {
         if let wasmparser::Name::Function(map) = subsection {
             for naming in map.into_iter().flatten() {
-                module.function_names.insert(naming.index, naming.name.to_string());
+                // What C compilers for Wasm make of `main`.
+                let is_main = ["__original_main", "__main_argc_argv", "__main_void"];
+                let name = if is_main.contains(&naming.name) { "main" } else { naming.name };
+                module.function_names.insert(naming.index, name.to_string());
             }
         }
     }

@@ -201,7 +201,7 @@ fn outcome(program: &Compiled, result: wasmtime::Result<()>) -> Outcome {
     } else if let Some(trap) = error.downcast_ref::<Trap>() {
         trap_message(*trap)
     } else {
-        format!("{error:#}")
+        error.root_cause().to_string()
     };
     Outcome::Trapped { message, function }
 }

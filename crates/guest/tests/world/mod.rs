@@ -14,6 +14,14 @@ use trivium_guest::{
     SHARED_BASE, Step, compile_c,
 };
 
+/// A receiver of remote writes.
+#[derive(Default)]
+struct Buffer {
+    base: u32,
+    words: i64,
+    finished: u32,
+}
+
 /// What the nodes share.
 #[derive(Default)]
 pub struct Shared {
@@ -22,7 +30,7 @@ pub struct Shared {
     arrived: BTreeMap<u64, u32>,
     locks: BTreeMap<i64, u32>,
     tree_barriers: BTreeMap<(i64, u64), u32>,
-    buffers: BTreeMap<i64, Vec<i64>>,
+    buffers: BTreeMap<i64, Buffer>,
     pub output: Vec<u8>,
 }
 
@@ -131,10 +139,22 @@ impl Perfect {
                 *round += 1;
                 return done;
             }
-            ("remote-write", "put") => {
-                let buffer = shared.buffers.entry(args[0]).or_default();
-                buffer.push(args[1]);
+            ("remote-write", "open") => {
+                shared.buffers.entry(args[0]).or_default().base = args[1] as u32;
                 return done;
+            }
+            ("remote-write", "put") => {
+                let buffer = shared.buffers.get_mut(&args[0]).expect("an open buffer");
+                let addr = buffer.base + 8 * buffer.words as u32;
+                buffer.words += 1;
+                shared.write(addr, 8, args[1] as u64)?;
+                return done;
+            }
+            ("remote-write", "finish") => {
+                let buffer = shared.buffers.get_mut(&args[0]).expect("an open buffer");
+                buffer.finished += u32::from(!self.inside);
+                self.inside = buffer.finished < self.nodes;
+                return Ok(if self.inside { CallStep::Wait } else { CallStep::Done(buffer.words) });
             }
             _ => return Err(Fault::new(format!("no protocol call {call:?}"))),
         };

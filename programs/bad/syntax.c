@@ -1,0 +1,4 @@
+/* Is not C. */
+int main(void) {
+    return 0
+}
