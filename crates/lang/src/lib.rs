@@ -1,5 +1,29 @@
 //! The protocol language: text to checked, compiled protocol; diagnostics; tables and diagrams.
 //!
 //! It must never know what runs a protocol: no engine, no machine, no program.
+//!
+//! The way through: [`lexer`] → [`parse`] → [`ast`] → [`compile`](fn@compile) → [`analyse`] → [`protocol::Protocol`].
+
+pub mod analyse;
+pub mod ast;
+mod compile;
+pub mod diagnostics;
+pub mod lexer;
+pub mod parse;
 pub mod protocol;
 pub mod source;
+
+pub use compile::{Loader, Options, compile};
+pub use diagnostics::{Diagnostic, Diagnostics};
+
+/// Compiles a protocol's file, with the files that it `use`s beside it.
+///
+/// # Errors
+/// That the file cannot be read, or what is wrong with its text.
+pub fn compile_file(path: &std::path::Path, params: &[(String, i64)]) -> Result<protocol::Protocol, String> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|e| format!("error: {name} cannot be read: {e}\n"))?;
+    let load = |name: &str| std::fs::read_to_string(name).ok();
+    let options = Options { params: params.to_vec(), load: Some(&load) };
+    compile(&name, &text, &options).map_err(|d| d.to_string())
+}

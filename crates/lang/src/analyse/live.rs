@@ -1,0 +1,240 @@
+//! Which variables nobody can read again from a state: they are cleared there, so that states do not
+//! multiply on leftovers.
+
+use crate::protocol::*;
+use std::collections::BTreeSet;
+
+type Vars = BTreeSet<VarId>;
+
+pub(super) fn live(protocol: &mut Protocol) {
+    let mut pinned: Vec<Vars> = protocol.roles.iter().map(|_| Vars::new()).collect();
+    for invariant in &protocol.invariants {
+        pin_expr(&invariant.condition, None, &mut pinned);
+    }
+    for (r, role) in protocol.roles.iter().enumerate() {
+        for handler in &role.handlers {
+            if let Some(guard) = &handler.guard {
+                pin_expr(guard, Some(r), &mut pinned);
+            }
+            pin_steps(&handler.steps, Some(r), &mut pinned);
+        }
+    }
+    for (r, role) in protocol.roles.iter_mut().enumerate() {
+        let live = live_in(role);
+        let count = role.vars.len();
+        for (state, live) in role.states.iter_mut().zip(live) {
+            let dead = (0..count as u16).map(VarId).filter(|v| !live.contains(v) && !pinned[r].contains(v));
+            state.dead = dead.collect();
+        }
+    }
+}
+
+/// What one handler reads before it writes it, writes for certain, and where it may end.
+struct Summary {
+    reads: Vars,
+    writes: Vars,
+    targets: Vec<StateId>,
+}
+
+fn live_in(role: &Role) -> Vec<Vars> {
+    let summaries: Vec<Summary> = role.handlers.iter().map(summary).collect();
+    let mut live: Vec<Vars> = role.states.iter().map(|_| Vars::new()).collect();
+    loop {
+        let mut changed = false;
+        for s in 0..role.states.len() {
+            let mut now = live[s].clone();
+            for response in &role.table[s] {
+                let Response::Handle(handlers) = response else { continue };
+                for handler in handlers {
+                    let summary = &summaries[handler.index()];
+                    now.extend(&summary.reads);
+                    for target in &summary.targets {
+                        now.extend(live[target.index()].difference(&summary.writes));
+                    }
+                }
+            }
+            if now != live[s] {
+                live[s] = now;
+                changed = true;
+            }
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
+
+fn summary(handler: &Handler) -> Summary {
+    let mut summary = Summary { reads: Vars::new(), writes: Vars::new(), targets: Vec::new() };
+    if let Some(guard) = &handler.guard {
+        reads(guard, &Vars::new(), &mut summary.reads);
+    }
+    let mut written = Vars::new();
+    walk(&handler.steps, &mut written, &mut summary);
+    summary.writes = written;
+    summary
+}
+
+fn walk(steps: &[Step], written: &mut Vars, summary: &mut Summary) {
+    for step in steps {
+        for expr in expressions(&step.kind) {
+            reads(expr, written, &mut summary.reads);
+        }
+        match &step.kind {
+            StepKind::Assign(place, _) if own(place) && place.field.is_none() => {
+                written.insert(place.var);
+            }
+            StepKind::Clear(place) if own(place) => {
+                written.insert(place.var);
+            }
+            StepKind::Assign(place, _)
+            | StepKind::Insert(place, _)
+            | StepKind::Remove(place, _)
+            | StepKind::Push(place, _)
+            | StepKind::Pop(place, _) => touch(place, written, &mut summary.reads),
+            StepKind::Goto(state) => summary.targets.push(*state),
+            StepKind::If(_, a, b) => {
+                let mut other = written.clone();
+                walk(a, written, summary);
+                walk(b, &mut other, summary);
+                *written = written.intersection(&other).copied().collect();
+            }
+            StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) => {
+                walk(body, &mut written.clone(), summary);
+            }
+            StepKind::ForList(_, place, body) => {
+                touch(place, written, &mut summary.reads);
+                walk(body, &mut written.clone(), summary);
+            }
+            StepKind::Send { payload: PayloadSource::List(place), .. } => {
+                touch(place, written, &mut summary.reads);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn own(place: &Place) -> bool {
+    matches!(place.owner, Owner::Current)
+}
+
+fn touch(place: &Place, written: &Vars, read: &mut Vars) {
+    if own(place) && !written.contains(&place.var) {
+        read.insert(place.var);
+    }
+}
+
+/// The variables of the handler's own role that an expression reads.
+fn reads(expr: &Expr, written: &Vars, read: &mut Vars) {
+    visit(expr, &mut |e| match &e.kind {
+        ExprKind::Var(place) | ExprKind::Length(place) | ExprKind::Element(place, _, _) => touch(place, written, read),
+        _ => {}
+    });
+}
+
+/// Variables that another role or an invariant looks at stay as they are.
+fn pin_expr(expr: &Expr, own_role: Option<usize>, pinned: &mut [Vars]) {
+    visit(expr, &mut |e| match &e.kind {
+        ExprKind::Var(place) | ExprKind::Length(place) | ExprKind::Element(place, _, _) => {
+            pin(place, own_role, pinned);
+        }
+        _ => {}
+    });
+}
+
+fn pin(place: &Place, own_role: Option<usize>, pinned: &mut [Vars]) {
+    if !own(place) || own_role != Some(place.role.index()) {
+        pinned[place.role.index()].insert(place.var);
+    }
+}
+
+fn pin_steps(steps: &[Step], own_role: Option<usize>, pinned: &mut [Vars]) {
+    for step in steps {
+        for expr in expressions(&step.kind) {
+            pin_expr(expr, own_role, pinned);
+        }
+        match &step.kind {
+            StepKind::Assign(place, _)
+            | StepKind::Insert(place, _)
+            | StepKind::Remove(place, _)
+            | StepKind::Push(place, _)
+            | StepKind::Pop(place, _)
+            | StepKind::Clear(place)
+            | StepKind::Send { payload: PayloadSource::List(place), .. } => pin(place, own_role, pinned),
+            StepKind::If(_, a, b) => {
+                pin_steps(a, own_role, pinned);
+                pin_steps(b, own_role, pinned);
+            }
+            StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) => pin_steps(body, own_role, pinned),
+            StepKind::ForList(_, place, body) => {
+                pin(place, own_role, pinned);
+                pin_steps(body, own_role, pinned);
+            }
+            // Inside, "current" is another instance: nothing of it is known to be dead.
+            StepKind::Elsewhere(_, _, body) => pin_steps(body, None, pinned),
+            _ => {}
+        }
+    }
+}
+
+/// The expressions that stand directly in a step.
+fn expressions(step: &StepKind) -> Vec<&Expr> {
+    match step {
+        StepKind::Assign(_, values) | StepKind::Let(_, values) | StepKind::Push(_, values) => values.iter().collect(),
+        StepKind::Start(_, values) => values.iter().collect(),
+        StepKind::Insert(_, e) | StepKind::Remove(_, e) | StepKind::Assert(e) => vec![e],
+        StepKind::If(e, _, _) | StepKind::ForSet(_, e, _) => vec![e],
+        StepKind::ForRange(_, a, b, _) | StepKind::Store(a, b) => vec![a, b],
+        StepKind::Send { args, payload, object, to, .. } => {
+            let mut all: Vec<&Expr> = args.iter().chain(object).chain([to]).collect();
+            if let PayloadSource::Memory { from, to } = payload {
+                all.extend([from, to]);
+            }
+            all
+        }
+        StepKind::Return { value, to } => value.iter().chain(to).collect(),
+        StepKind::Install(at) => at.iter().collect(),
+        StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
+        StepKind::Invoke(f, args) => [f].into_iter().chain(args).collect(),
+        StepKind::Elsewhere(Owner::RoleOf(_, e) | Owner::At(_, e), _, _) => vec![e],
+        _ => Vec::new(),
+    }
+}
+
+/// Calls `see` for an expression and all that stands in it.
+fn visit<'a>(expr: &'a Expr, see: &mut impl FnMut(&'a Expr)) {
+    see(expr);
+    let owner = |owner: &'a Owner| match owner {
+        Owner::RoleOf(_, e) | Owner::At(_, e) => Some(&**e),
+        _ => None,
+    };
+    match &expr.kind {
+        ExprKind::Var(place) | ExprKind::Length(place) => {
+            if let Some(e) = owner(&place.owner) {
+                visit(e, see);
+            }
+        }
+        ExprKind::Element(place, index, _) => {
+            if let Some(e) = owner(&place.owner) {
+                visit(e, see);
+            }
+            visit(index, see);
+        }
+        ExprKind::Not(e) | ExprKind::Negate(e) | ExprKind::SetCount(e) | ExprKind::Pick(e) | ExprKind::Index(e) => {
+            visit(e, see);
+        }
+        ExprKind::NodeAt(e) | ExprKind::Room(_, e) | ExprKind::Memory(e) | ExprKind::Over(_, _, e) => visit(e, see),
+        ExprKind::Binary(_, a, b) | ExprKind::SetBinary(_, a, b) | ExprKind::SetEqual(a, b) | ExprKind::In(a, b) => {
+            visit(a, see);
+            visit(b, see);
+        }
+        ExprKind::SetOf(list) => list.iter().for_each(|e| visit(e, see)),
+        ExprKind::InState(o, _, _) => {
+            if let Some(e) = owner(o) {
+                visit(e, see);
+            }
+        }
+        ExprKind::Flight(_, Some(e)) => visit(e, see),
+        _ => {}
+    }
+}

@@ -1,0 +1,100 @@
+//! What is proved about a protocol before anything runs: handlers end, lanes cannot block each other, and
+//! which variables are dead in which state.
+
+mod lanes;
+mod live;
+mod longest;
+
+use crate::diagnostics::Diagnostics;
+use crate::protocol::*;
+
+/// Runs all analyses: fills in [`Handler::longest`], [`Handler::sends`] and [`State::dead`], and notes
+/// violations of the lane rule.
+pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
+    longest::longest(protocol);
+    lanes::lanes(protocol, diagnostics);
+    live::live(protocol);
+}
+
+/// Most nodes of a machine; bounds that are not linear in the number of nodes are taken there.
+pub const MAX_NODES: u32 = 256;
+
+fn sum(a: Bound, b: Bound) -> Bound {
+    Bound { constant: a.constant.saturating_add(b.constant), per_node: a.per_node.saturating_add(b.per_node) }
+}
+
+/// The greater of two bounds for every number of nodes.
+fn greater(a: Bound, b: Bound) -> Bound {
+    Bound { constant: a.constant.max(b.constant), per_node: a.per_node.max(b.per_node) }
+}
+
+/// The product; where it would be quadratic in the number of nodes, its value for the most nodes.
+fn product(times: Bound, body: Bound) -> Bound {
+    let fixed = |k: i64, b: Bound| Bound { constant: b.constant.saturating_mul(k), per_node: b.per_node.saturating_mul(k) };
+    match (times.per_node, body.per_node) {
+        (0, _) => fixed(times.constant, body),
+        (_, 0) => fixed(body.constant, times),
+        _ => Bound::fixed(times.at(MAX_NODES).saturating_mul(body.at(MAX_NODES))),
+    }
+}
+
+/// How often a loop runs at the most.
+fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
+    match step {
+        StepKind::ForSet(_, set, _) => match &set.ty {
+            Type::IntSet { lo, hi } => Bound::fixed((hi.at(MAX_NODES) - lo.at(MAX_NODES) + 1).min(256)),
+            _ => match &set.kind {
+                ExprKind::SetOf(list) => Bound::fixed(list.len() as i64),
+                // `S - {x}` with x a member is smaller, but x need not be one.
+                _ => Bound { constant: 0, per_node: 1 },
+            },
+        },
+        StepKind::ForRange(_, lo, hi, _) => {
+            let (lo, hi) = (least(protocol, lo), most(protocol, hi));
+            Bound { constant: (hi.constant - lo.constant + 1).max(0), per_node: (hi.per_node - lo.per_node).max(0) }
+        }
+        StepKind::ForList(_, place, _) => {
+            match &protocol.roles[place.role.index()].vars[place.var.index()].ty {
+                Type::List { up_to, .. } => *up_to,
+                _ => Bound::fixed(0),
+            }
+        }
+        _ => Bound::fixed(1),
+    }
+}
+
+/// The least value that an expression's type allows.
+fn least(protocol: &Protocol, expr: &Expr) -> Bound {
+    range(protocol, expr).map_or(Bound::fixed(0), |(lo, _)| lo)
+}
+
+/// The greatest value that an expression's type allows.
+fn most(protocol: &Protocol, expr: &Expr) -> Bound {
+    range(protocol, expr).map_or(Bound::fixed(i64::from(u32::MAX)), |(_, hi)| hi)
+}
+
+/// What is known of a number's range; `None` if nothing is.
+pub(crate) fn range(protocol: &Protocol, expr: &Expr) -> Option<(Bound, Bound)> {
+    let known = |ty: &Type| match ty {
+        Type::Int { lo, hi } if hi.constant != i64::MAX && lo.constant != i64::MIN => Some((*lo, *hi)),
+        _ => None,
+    };
+    match &expr.kind {
+        ExprKind::Constant(c) => Some((*c, *c)),
+        ExprKind::SetCount(_) | ExprKind::Index(_) => Some((Bound::fixed(0), Bound { constant: 0, per_node: 1 })),
+        ExprKind::Length(place) => match &protocol.roles[place.role.index()].vars[place.var.index()].ty {
+            Type::List { up_to, .. } => Some((Bound::fixed(0), *up_to)),
+            _ => None,
+        },
+        ExprKind::Binary(Operator::Add, a, b) => {
+            let ((al, ah), (bl, bh)) = (range(protocol, a)?, range(protocol, b)?);
+            Some((sum(al, bl), sum(ah, bh)))
+        }
+        ExprKind::Binary(Operator::Subtract, a, b) => {
+            let ((al, ah), (bl, bh)) = (range(protocol, a)?, range(protocol, b)?);
+            let minus = |x: Bound| Bound { constant: -x.constant, per_node: -x.per_node };
+            Some((sum(al, minus(bh)), sum(ah, minus(bl))))
+        }
+        _ => known(&expr.ty),
+    }
+}

@@ -1,0 +1,282 @@
+//! The protocol as written: what the parser makes of the text, before any name is looked up.
+
+use crate::source::Span;
+
+/// A name with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ident {
+    /// The name.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A whole file.
+#[derive(Clone, Debug, Default)]
+pub struct File {
+    /// The name after `protocol`.
+    pub name: Option<Ident>,
+    /// What follows.
+    pub items: Vec<Item>,
+}
+
+/// A declaration.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Item {
+    Use { file: String, span: Span },
+    Promises(Vec<Word>),
+    Assume(Vec<Word>),
+    Param { name: Ident, value: Expr, range: Option<(Expr, Expr)> },
+    Lane { name: Ident, unordered: bool, holds: Option<Expr> },
+    Object(Vec<Ident>),
+    Record { name: Ident, fields: Vec<Field> },
+    Message { messages: Vec<(Ident, Vec<Field>)>, lane: Option<Ident>, with: Option<Ident> },
+    Op { name: Ident, params: Vec<Field>, result: Option<Type> },
+    Role(Role),
+    Invariant { name: Ident, of: Option<Ident>, condition: Expr },
+    Scenario(Scenario),
+    Waive { rule: Ident, reason: String },
+}
+
+/// A promise or an assumption: a word, perhaps with names in brackets.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Word {
+    pub name: Ident,
+    pub args: Vec<Ident>,
+}
+
+/// `name: type`, in records, messages, calls, actions.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Field {
+    pub name: Ident,
+    pub ty: Type,
+}
+
+/// A type as written.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Type {
+    /// A name, optional if followed by `?`.
+    Named { name: Ident, optional: bool },
+    Range { lo: Expr, hi: Expr },
+    Set { of: Box<Type>, span: Span },
+    List { of: Box<Type>, up_to: Expr, queue: bool, span: Span },
+}
+
+/// A role.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Role {
+    pub name: Ident,
+    pub of: Ident,
+    pub everywhere: bool,
+    pub defers: Option<Expr>,
+    pub vars: Vec<Var>,
+    pub actions: Vec<Action>,
+    pub tasks: Vec<Action>,
+    pub states: Vec<State>,
+    /// `otherwise` for messages that a state does not name.
+    pub otherwise: Option<(Otherwise, Span)>,
+}
+
+/// A variable of a role.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Var {
+    pub name: Ident,
+    pub ty: Type,
+    pub initial: Option<Expr>,
+}
+
+/// An action or a task: a named block with parameters.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Action {
+    pub name: Ident,
+    pub params: Vec<Field>,
+    pub body: Vec<Statement>,
+}
+
+/// What happens to events that nothing names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Otherwise {
+    Defer,
+    Impossible,
+}
+
+/// A state.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct State {
+    pub name: Ident,
+    pub access: Option<Ident>,
+    pub clauses: Vec<Clause>,
+    pub otherwise: Option<(Otherwise, Span)>,
+}
+
+/// `on EVENT, EVENT when GUARD { .. }`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Clause {
+    pub events: Vec<Event>,
+    pub guard: Option<Expr>,
+    pub body: Body,
+    pub span: Span,
+}
+
+/// An event with names for its arguments.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Event {
+    pub name: Ident,
+    pub args: Option<Vec<Ident>>,
+    /// `after T`.
+    pub after: Option<Expr>,
+}
+
+/// What a clause does.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Body {
+    Steps(Vec<Statement>),
+    As(Ident),
+    Otherwise(Otherwise),
+}
+
+/// A statement with its place.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Statement {
+    pub kind: StatementKind,
+    pub span: Span,
+}
+
+/// The forms of a statement.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum StatementKind {
+    /// `target = e`, `target += e`, `target -= e`.
+    Assign { target: Expr, sign: AssignSign, value: Expr },
+    Let { name: Ident, value: Expr },
+    If { condition: Expr, then: Vec<Statement>, otherwise: Vec<Statement> },
+    For { name: Ident, over: Over, body: Vec<Statement> },
+    Send { message: Ident, args: Vec<Expr>, with: With, of: Option<Expr>, to: Expr },
+    Goto(Ident),
+    Lower(Ident),
+    Resume,
+    Complete,
+    Return { value: Option<Expr>, to: Option<Expr> },
+    Defer,
+    Start { task: Ident, args: Vec<Expr> },
+    Yield,
+    Install { at: Option<Expr> },
+    Copy { from: Expr, to: Expr, bytes: Expr },
+    Invoke { function: Expr, args: Vec<Expr> },
+    Impossible,
+    Assert(Expr),
+    /// An action, or a method such as `q.push(e)`.
+    Call(Expr),
+    Await(Await),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum AssignSign {
+    Set,
+    Plus,
+    Minus,
+}
+
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Over {
+    Range(Expr, Expr),
+    Each(Expr),
+}
+
+/// The data of a send as written.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum With {
+    Declared,
+    Block,
+    Payload,
+    Memory(Expr, Expr),
+    List(Expr),
+}
+
+/// `await ..`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Await {
+    pub arms: Vec<Arm>,
+    pub clauses: Vec<Clause>,
+    pub otherwise: Option<(Otherwise, Span)>,
+}
+
+/// One message that an `await` waits for.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Arm {
+    pub all: bool,
+    pub message: Ident,
+    pub args: Option<Vec<Ident>>,
+    pub from: Option<Expr>,
+    pub body: Vec<Statement>,
+}
+
+/// An expression with its place.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+/// The forms of an expression.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum ExprKind {
+    Int(i64),
+    Name(String),
+    Set(Vec<Expr>),
+    Record(Vec<(Ident, Expr)>),
+    Member(Box<Expr>, Ident),
+    Item(Box<Expr>, Box<Expr>),
+    Range(Box<Expr>, Box<Expr>),
+    Call(Box<Expr>, Vec<Expr>),
+    Not(Box<Expr>),
+    Negate(Box<Expr>),
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    /// `all n: e`, `any n: e`, `count n: e`.
+    Over(&'static str, Ident, Box<Expr>),
+    /// `role at n`.
+    At(Ident, Box<Expr>),
+    /// `role at n is State`, `role is (A, B)`.
+    Is(Box<Expr>, Vec<Ident>),
+    /// `flight(M)`, `flight(M to n)`.
+    Flight(Ident, Option<Box<Expr>>),
+}
+
+/// A scenario.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Scenario {
+    pub name: Ident,
+    pub threads: Vec<(Expr, Vec<ScenarioAction>)>,
+    pub forbid: Option<Expr>,
+    pub span: Span,
+}
+
+/// `[r =] read(b)`, `write(b, v)`, `[r =] op(object, args)`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct ScenarioAction {
+    pub register: Option<Ident>,
+    pub name: Ident,
+    pub args: Vec<Expr>,
+}

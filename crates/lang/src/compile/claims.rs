@@ -1,0 +1,151 @@
+//! What a protocol claims: promises, assumptions, invariants; and its scenarios.
+
+use super::frame::{Binding, Frame};
+use super::*;
+use crate::ast::Item;
+
+impl Compiler {
+    pub(super) fn claims(&mut self, file: &ast::File) {
+        for item in &file.items {
+            match item {
+                Item::Promises(words) => words.iter().for_each(|w| self.promise(w)),
+                Item::Assume(words) => words.iter().for_each(|w| self.assume(w)),
+                Item::Invariant { name, of, condition } => self.invariant(name, of.as_ref(), condition),
+                Item::Scenario(scenario) => self.scenario(scenario),
+                _ => {}
+            }
+        }
+    }
+
+    /// The calls that a promise or assumption names.
+    fn calls(&mut self, word: &ast::Word, wanted: usize) -> Option<Vec<OpId>> {
+        if word.args.len() != wanted {
+            self.error(word.name.span, format!("`{}` names {wanted} calls", word.name.text));
+            return None;
+        }
+        word.args.iter().map(|arg| self.op_of(arg)).collect()
+    }
+
+    fn op_of(&mut self, name: &ast::Ident) -> Option<OpId> {
+        let found = self.protocol.op(&name.text);
+        if found.is_none() {
+            let known: Vec<String> = self.protocol.ops.iter().map(|o| o.name.clone()).collect();
+            self.unknown(name.span, "call", &name.text, known.iter().map(String::as_str));
+        }
+        found
+    }
+
+    fn promise(&mut self, word: &ast::Word) {
+        let promise = match word.name.text.as_str() {
+            "single_writer" => Some(Promise::SingleWriter),
+            "last_write" => Some(Promise::LastWrite),
+            "sequential" => Some(Promise::Sequential),
+            "mutex" => self.calls(word, 2).map(|c| Promise::Mutex(c[0], c[1])),
+            "barrier" => self.calls(word, 1).map(|c| Promise::Barrier(c[0])),
+            other => {
+                self.unknown(word.name.span, "promise", other, [
+                    "single_writer", "last_write", "sequential", "mutex", "barrier",
+                ]);
+                None
+            }
+        };
+        self.protocol.promises.extend(promise);
+    }
+
+    fn assume(&mut self, word: &ast::Word) {
+        let assume = match word.name.text.as_str() {
+            "one_writer_per_phase" => Some(Assume::OneWriterPerPhase),
+            "alternate" => self.calls(word, 2).map(|c| Assume::Alternate(c[0], c[1])),
+            "once" => self.calls(word, 1).map(|c| Assume::Once(c[0])),
+            "before" => self.calls(word, 2).map(|c| Assume::Before(c[0], c[1])),
+            other => {
+                self.unknown(word.name.span, "assumption", other, [
+                    "one_writer_per_phase", "alternate", "once", "before",
+                ]);
+                None
+            }
+        };
+        self.protocol.assumptions.extend(assume);
+    }
+
+    fn invariant(&mut self, name: &ast::Ident, of: Option<&ast::Ident>, condition: &ast::Expr) {
+        let object = match of {
+            Some(of) => match self.object_kind(of) {
+                Some(kind) => kind,
+                None => return,
+            },
+            None => {
+                let used = self.protocol.roles.iter().map(|r| r.object).find(|o| *o != NODE);
+                used.unwrap_or(BLOCK)
+            }
+        };
+        let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
+        frame.global = true;
+        let Some(condition) = self.expr_of(&mut frame, condition, &Type::Bool) else { return };
+        let locals = frame.scalars;
+        self.protocol.invariants.push(Invariant { name: name.text.clone(), object, condition, locals });
+    }
+
+    fn scenario(&mut self, scenario: &ast::Scenario) {
+        let mut registers: Vec<String> = Vec::new();
+        let mut threads = Vec::new();
+        for (node, actions) in &scenario.threads {
+            let Some(node_number) = self.number(node) else { continue };
+            if !(0..256).contains(&node_number) {
+                self.error(node.span, "nodes are numbered 0 to 255");
+                continue;
+            }
+            let actions = actions.iter().filter_map(|a| self.scenario_action(a, &mut registers)).collect();
+            threads.push(ScenarioThread { node: node_number as u32, actions });
+        }
+        let forbid = scenario.forbid.as_ref().and_then(|f| self.forbidden(f, &registers));
+        let name = scenario.name.text.clone();
+        self.protocol.scenarios.push(Scenario { name, threads, registers, forbid, span: scenario.span });
+    }
+
+    fn forbidden(&mut self, forbid: &ast::Expr, registers: &[String]) -> Option<Expr> {
+        let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
+        for register in registers {
+            let local = frame.hidden_local(&self.protocol, register, Type::Word);
+            frame.bind(register, Binding::Local(local));
+        }
+        frame.global = true;
+        self.expr_of(&mut frame, forbid, &Type::Bool)
+    }
+
+    fn scenario_action(
+        &mut self,
+        action: &ast::ScenarioAction,
+        registers: &mut Vec<String>,
+    ) -> Option<ScenarioAction> {
+        let register = action.register.as_ref().map(|r| {
+            let found = registers.iter().position(|n| *n == r.text);
+            found.unwrap_or_else(|| {
+                registers.push(r.text.clone());
+                registers.len() - 1
+            }) as u16
+        });
+        let args: Option<Vec<i64>> = action.args.iter().map(|a| self.number(a)).collect();
+        let args = args?;
+        match (action.name.text.as_str(), &args[..]) {
+            ("read", [block]) => Some(ScenarioAction::Read { block: *block as u32, register }),
+            ("write", [block, value]) => Some(ScenarioAction::Write { block: *block as u32, value: *value as u64 }),
+            ("read" | "write", _) => {
+                self.error(action.name.span, "`read(block)`, `write(block, value)`");
+                None
+            }
+            _ => {
+                let op = self.op_of(&action.name)?;
+                let declared = &self.protocol.ops[op.index()];
+                let skip = usize::from(declared.object != NODE);
+                if args.len() != declared.args.len() + skip {
+                    let wanted = declared.args.len() + skip;
+                    self.error(action.name.span, format!("`{}` takes {wanted} arguments", action.name.text));
+                    return None;
+                }
+                let object = if skip == 1 { args[0] as u32 } else { 0 };
+                Some(ScenarioAction::Call { op, object, args: args[skip..].to_vec(), register })
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Everything that has a name, before any handler is looked at.
+
+use super::*;
+use crate::ast::Item;
+
+/// Names that mean something in every expression or type.
+pub(super) const KEYWORDS: [&str; 26] = [
+    "me", "home", "sender", "caller", "nodes", "object", "all", "any", "count", "true", "false", "none", "bool",
+    "node", "address", "word", "thread", "block", "memory", "index", "room", "pick", "probe", "flight", "after",
+    "evict",
+];
+
+impl Compiler {
+    pub(super) fn declare(&mut self, file: &ast::File, options: &Options) {
+        match &file.name {
+            Some(name) => self.protocol.name = name.text.clone(),
+            None => {
+                let span = Span { file: 0, start: 0, end: 1 };
+                self.error(span, "a protocol's file begins with `protocol NAME`");
+            }
+        }
+        self.params(file, options);
+        self.objects(file);
+        self.records(file);
+        self.lanes(file);
+        self.ops(file);
+        self.role_heads(file);
+        self.messages(file);
+        self.tasks();
+        self.waivers(file);
+    }
+
+    fn fresh<'a>(&mut self, name: &ast::Ident, what: &str, taken: impl IntoIterator<Item = &'a String>) -> bool {
+        if KEYWORDS.contains(&name.text.as_str()) && !(what == "role" && name.text == "home") {
+            self.error(name.span, format!("`{}` is a word of the language and cannot name a {what}", name.text))
+                .help("choose another name");
+            return false;
+        }
+        if taken.into_iter().any(|t| *t == name.text) {
+            self.error(name.span, format!("there is already a {what} `{}`", name.text)).help("choose another name");
+            return false;
+        }
+        true
+    }
+
+    fn params(&mut self, file: &ast::File, options: &Options) {
+        for item in &file.items {
+            let Item::Param { name, value, range } = item else { continue };
+            let taken: Vec<String> = self.protocol.params.iter().map(|p| p.name.clone()).collect();
+            if !self.fresh(name, "parameter", &taken) {
+                continue;
+            }
+            let Some(declared) = self.number(value) else { continue };
+            let (lo, hi) = match range {
+                Some((lo, hi)) => match (self.number(lo), self.number(hi)) {
+                    (Some(lo), Some(hi)) => (lo, hi),
+                    _ => continue,
+                },
+                None => (0, 1 << 20),
+            };
+            let set = options.params.iter().rev().find(|(n, _)| *n == name.text).map(|(_, v)| *v);
+            let value = set.unwrap_or(declared);
+            if value < lo || value > hi {
+                self.error(name.span, format!("the parameter `{}` must be from {lo} to {hi}, not {value}", name.text));
+                continue;
+            }
+            self.protocol.params.push(Param { name: name.text.clone(), value, lo, hi });
+        }
+        for (name, _) in &options.params {
+            if !self.protocol.params.iter().any(|p| p.name == *name) {
+                let known: Vec<String> = self.protocol.params.iter().map(|p| p.name.clone()).collect();
+                let span = file.name.as_ref().map_or(Span::default(), |n| n.span);
+                self.unknown(span, "parameter", name, known.iter().map(String::as_str));
+            }
+        }
+    }
+
+    fn objects(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let Item::Object(names) = item else { continue };
+            for name in names {
+                let taken = self.protocol.objects.clone();
+                if self.fresh(name, "kind of object", &taken) {
+                    self.protocol.objects.push(name.text.clone());
+                }
+            }
+        }
+    }
+
+    fn records(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let Item::Record { name, fields } = item else { continue };
+            let taken: Vec<String> = self.protocol.records.iter().map(|r| r.name.clone()).collect();
+            if !self.fresh(name, "record", &taken) {
+                continue;
+            }
+            let fields = self.fields(fields, "the fields of a record are scalars", types::is_scalar);
+            self.protocol.records.push(Record { name: name.text.clone(), fields });
+        }
+    }
+
+    /// Fields, arguments or parameters; each type must be `allowed`.
+    fn fields(&mut self, fields: &[ast::Field], rule: &str, allowed: fn(&Type) -> bool) -> Vec<Named> {
+        let mut named: Vec<Named> = Vec::new();
+        for field in fields {
+            let taken: Vec<String> = named.iter().map(|n| n.name.clone()).collect();
+            self.fresh(&field.name, "name here", &taken);
+            let Some(ty) = self.ty(&field.ty) else { continue };
+            if !allowed(&ty) {
+                self.error(field.name.span, rule);
+            }
+            named.push(Named { name: field.name.text.clone(), ty, span: field.name.span });
+        }
+        named
+    }
+
+    fn lanes(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let Item::Lane { name, unordered, holds } = item else { continue };
+            let taken: Vec<String> = self.protocol.lanes.iter().map(|l| l.name.clone()).collect();
+            if !self.fresh(name, "lane", &taken) {
+                continue;
+            }
+            let holds = match holds {
+                None => None,
+                Some(expr) => match self.number(expr) {
+                    Some(n) if (1..=65_535).contains(&n) => Some(n as u32),
+                    Some(n) => {
+                        self.error(expr.span, format!("a lane holds 1 to 65535 messages, not {n}"));
+                        continue;
+                    }
+                    None => continue,
+                },
+            };
+            self.protocol.lanes.push(Lane { name: name.text.clone(), fifo: !unordered, holds, span: name.span });
+        }
+    }
+
+    fn ops(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let Item::Op { name, params, result } = item else { continue };
+            let taken: Vec<String> = self.protocol.ops.iter().map(|o| o.name.clone()).collect();
+            if !self.fresh(name, "call", &taken) {
+                continue;
+            }
+            let mut args = self.fields(params, "the parameters of a call are scalars", types::is_scalar);
+            let object = match args.first().map(|a| a.ty.clone()) {
+                Some(Type::Object(kind)) => {
+                    args.remove(0);
+                    kind
+                }
+                _ => NODE,
+            };
+            let result = result.as_ref().and_then(|ty| self.ty(ty));
+            self.protocol.ops.push(Op { name: name.text.clone(), object, args, result, span: name.span });
+        }
+    }
+
+    fn role_heads(&mut self, file: &ast::File) {
+        let mut asts = Vec::new();
+        for item in &file.items {
+            let Item::Role(role) = item else { continue };
+            let taken: Vec<String> = self.protocol.roles.iter().map(|r| r.name.clone()).collect();
+            if !self.fresh(&role.name, "role", &taken) {
+                continue;
+            }
+            let Some(object) = self.object_kind(&role.of) else { continue };
+            let kind = match role.name.text.as_str() {
+                _ if object == NODE => RoleKind::Agent,
+                "home" => RoleKind::Home,
+                _ if role.everywhere => RoleKind::Everywhere,
+                _ => RoleKind::Elsewhere,
+            };
+            let defers = role.defers.as_ref().and_then(|d| self.bound(d));
+            if role.states.is_empty() {
+                self.error(role.name.span, format!("the role `{}` has no state", role.name.text))
+                    .help("declare at least one: `state Idle { .. }`");
+            }
+            let states = self.state_heads(role);
+            self.answers.push(states.iter().map(|_| Answers::default()).collect());
+            self.protocol.roles.push(Role {
+                name: role.name.text.clone(),
+                kind,
+                object,
+                states,
+                vars: Vec::new(),
+                defers,
+                deferrable: Vec::new(),
+                events: Vec::new(),
+                table: Vec::new(),
+                handlers: Vec::new(),
+                span: role.name.span,
+            });
+            asts.push(role.clone());
+        }
+        self.asts = Rc::new(asts);
+        for r in 0..self.protocol.roles.len() {
+            self.vars(r);
+        }
+    }
+
+    fn state_heads(&mut self, role: &ast::Role) -> Vec<State> {
+        let mut states: Vec<State> = Vec::new();
+        for state in &role.states {
+            let taken: Vec<String> = states.iter().map(|s| s.name.clone()).collect();
+            self.fresh(&state.name, "state", &taken);
+            let access = state.access.as_ref().map_or(Access::None, |a| access_of(&a.text));
+            if access != Access::None && role.of.text != "block" {
+                self.error(state.name.span, "only states of a block give access")
+                    .help(format!("`{}` is of {}", role.name.text, role.of.text));
+            }
+            states.push(State {
+                name: state.name.text.clone(),
+                access,
+                waiting: false,
+                awaits: Vec::new(),
+                dead: Vec::new(),
+                timer: None,
+                span: state.name.span,
+            });
+        }
+        states
+    }
+
+    fn vars(&mut self, r: usize) {
+        let asts = Rc::clone(&self.asts);
+        for var in &asts[r].vars {
+            let taken: Vec<String> = self.protocol.roles[r].vars.iter().map(|v| v.name.clone()).collect();
+            self.fresh(&var.name, "variable", &taken);
+            let Some(ty) = self.ty(&var.ty) else { continue };
+            let least = match &ty {
+                Type::Int { lo, .. } => lo.constant,
+                _ => 0,
+            };
+            let initial = match &var.initial {
+                None => least,
+                Some(expr) => self.initial(expr, &ty),
+            };
+            self.protocol.roles[r].vars.push(Var { name: var.name.text.clone(), ty, initial, span: var.name.span });
+        }
+    }
+
+    fn initial(&mut self, expr: &ast::Expr, ty: &Type) -> i64 {
+        match (&expr.kind, ty) {
+            (ast::ExprKind::Name(n), Type::Bool) if n == "true" => 1,
+            (ast::ExprKind::Name(n), Type::Bool) if n == "false" => 0,
+            (_, Type::Int { lo, hi }) => match self.number(expr) {
+                Some(n) if n >= lo.at(1) && n <= hi.at(256) => n,
+                Some(n) => {
+                    let ty = self.type_name(ty);
+                    self.error(expr.span, format!("{n} is not in {ty}"));
+                    0
+                }
+                None => 0,
+            },
+            _ => {
+                self.error(expr.span, "only truth values and numbers have an initial value")
+                    .help("nodes start as none, sets and lists empty");
+                0
+            }
+        }
+    }
+
+    fn messages(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let Item::Message { messages, lane, with } = item else { continue };
+            let payload = match with.as_ref().map(|w| w.text.as_str()) {
+                None => PayloadShape::Nothing,
+                Some("block") => PayloadShape::Block,
+                Some("memory") => PayloadShape::Memory,
+                Some("list") => PayloadShape::List,
+                Some(other) => {
+                    let span = with.as_ref().map_or(Span::default(), |w| w.span);
+                    self.error(span, format!("a message carries a `block`, `memory` or a `list`, not `{other}`"));
+                    continue;
+                }
+            };
+            let lane = match lane {
+                Some(name) => self.lane_of(name),
+                None if self.protocol.lanes.len() == 1 => Some(LaneId(0)),
+                None => {
+                    let span = messages[0].0.span;
+                    self.error(span, "on which lane does this message travel?").help("add `on LANE`");
+                    None
+                }
+            };
+            let Some(lane) = lane else { continue };
+            for (name, fields) in messages {
+                let taken: Vec<String> = self.protocol.messages.iter().map(|m| m.name.clone()).collect();
+                if !self.fresh(name, "message", &taken) {
+                    continue;
+                }
+                let allowed = |ty: &Type| types::is_scalar(ty) || *ty == Type::NodeSet;
+                let args = self.fields(fields, "the arguments of a message are scalars or sets of nodes", allowed);
+                self.protocol.messages.push(Message {
+                    name: name.text.clone(),
+                    lane,
+                    args,
+                    payload,
+                    role: RoleId(u8::MAX),
+                    object: BLOCK,
+                    span: name.span,
+                });
+            }
+        }
+    }
+
+    pub(super) fn lane_of(&mut self, name: &ast::Ident) -> Option<LaneId> {
+        let found = self.protocol.lanes.iter().position(|l| l.name == name.text);
+        if found.is_none() {
+            let known: Vec<String> = self.protocol.lanes.iter().map(|l| l.name.clone()).collect();
+            self.unknown(name.span, "lane", &name.text, known.iter().map(String::as_str));
+        }
+        found.map(|i| LaneId(i as u8))
+    }
+
+    fn tasks(&mut self) {
+        let asts = Rc::clone(&self.asts);
+        for (r, role) in asts.iter().enumerate() {
+            for task in &role.tasks {
+                let taken: Vec<String> = self.protocol.tasks.iter().map(|t| t.name.clone()).collect();
+                if !self.fresh(&task.name, "task", &taken) {
+                    continue;
+                }
+                let args = self.fields(&task.params, "the arguments of a task are scalars", types::is_scalar);
+                self.protocol.tasks.push(Task { name: task.name.text.clone(), args, role: RoleId(r as u8) });
+            }
+        }
+    }
+
+    fn waivers(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let Item::Waive { rule, reason } = item else { continue };
+            if rule.text == "lane_rule" {
+                self.protocol.waivers.push(Waiver { rule: rule.text.clone(), reason: reason.clone() });
+            } else {
+                self.unknown(rule.span, "rule that can be waived called", &rule.text, ["lane_rule"]);
+            }
+        }
+    }
+}
+
+/// The access of its word, which the parser has checked.
+pub(super) fn access_of(word: &str) -> Access {
+    match word {
+        "write" => Access::Write,
+        "read" => Access::Read,
+        _ => Access::None,
+    }
+}

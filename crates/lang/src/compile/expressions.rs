@@ -1,0 +1,490 @@
+//! Expressions: names looked up, types checked, constants folded.
+
+use super::frame::{Binding, Frame, Origin};
+use super::places::Target;
+use super::types::{ANY_NODE, NUMBER, SOME_NODE, is_number, is_scalar, is_set};
+use super::*;
+
+impl Compiler {
+    /// A number that is known now, such as `2 * k` of a parameter.
+    pub(super) fn number(&mut self, expr: &ast::Expr) -> Option<i64> {
+        let bound = self.bound(expr)?;
+        if bound.per_node != 0 {
+            self.error(expr.span, "this must not depend on the number of nodes");
+            return None;
+        }
+        Some(bound.constant)
+    }
+
+    /// A number that is known when the number of nodes is: `nodes - 1`.
+    pub(super) fn bound(&mut self, expr: &ast::Expr) -> Option<Bound> {
+        let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
+        frame.global = true;
+        let lowered = self.expr(&mut frame, expr)?;
+        match (&lowered.kind, is_number(&lowered.ty)) {
+            (ExprKind::Constant(bound), true) => Some(*bound),
+            _ => {
+                self.error(expr.span, "expected a number that is known before the protocol runs")
+                    .help("use numbers, parameters, `nodes`, `+`, `-`, `*`");
+                None
+            }
+        }
+    }
+
+    /// An expression of a wanted type.
+    pub(super) fn expr_of(&mut self, frame: &mut Frame, expr: &ast::Expr, wanted: &Type) -> Option<Expr> {
+        let lowered = match (&expr.kind, wanted) {
+            (ast::ExprKind::Set(elements), Type::IntSet { .. }) => {
+                let elements: Option<Vec<Expr>> = elements.iter().map(|e| self.expr_of(frame, e, &NUMBER)).collect();
+                Expr { kind: ExprKind::SetOf(elements?), ty: wanted.clone(), span: expr.span }
+            }
+            (ast::ExprKind::Name(n), Type::Thread) if n == "none" => {
+                Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: Type::Thread, span: expr.span }
+            }
+            _ => self.expr(frame, expr)?,
+        };
+        if !self.require(expr.span, &lowered.ty, wanted) {
+            return None;
+        }
+        if let (ExprKind::Constant(c), Type::Int { lo, hi }) = (&lowered.kind, wanted)
+            && c.per_node == 0
+            && (c.constant < lo.at(1).min(lo.at(256)) || c.constant > hi.at(256).max(hi.at(1)))
+        {
+            let wanted = self.type_name(wanted);
+            self.error(expr.span, format!("{c} is not in {wanted}"));
+            return None;
+        }
+        Some(lowered)
+    }
+
+    /// An expression.
+    pub(super) fn expr(&mut self, frame: &mut Frame, expr: &ast::Expr) -> Option<Expr> {
+        let span = expr.span;
+        let make = |kind, ty| Some(Expr { kind, ty, span });
+        if let ast::ExprKind::Member(base, member) = &expr.kind
+            && let Some(found) = self.size_member(frame, base, member, span)
+        {
+            return Some(found);
+        }
+        let before = self.diagnostics.list.len();
+        if let Some(target) = self.target(frame, expr) {
+            return match target {
+                Target::Local(id, None, ty) => make(ExprKind::Local(id), ty),
+                Target::Local(id, Some(field), ty) => make(ExprKind::LocalField(id, field), ty),
+                Target::Place(place, ty) => make(ExprKind::Var(place), ty),
+            };
+        }
+        if self.diagnostics.list.len() > before {
+            return None;
+        }
+        match &expr.kind {
+            ast::ExprKind::Int(i) => make(ExprKind::Constant(Bound::fixed(*i)), NUMBER),
+            ast::ExprKind::Name(name) => self.name(frame, name, span),
+            ast::ExprKind::Set(elements) => {
+                let elements: Option<Vec<Expr>> = elements.iter().map(|e| self.expr(frame, e)).collect();
+                let elements = elements?;
+                let numbers = elements.first().is_some_and(|e| is_number(&e.ty));
+                let ty = if numbers {
+                    Type::IntSet { lo: Bound::fixed(0), hi: Bound::fixed(255) }
+                } else {
+                    for e in &elements {
+                        self.require(e.span, &e.ty, &ANY_NODE);
+                    }
+                    Type::NodeSet
+                };
+                make(ExprKind::SetOf(elements), ty)
+            }
+            ast::ExprKind::Not(inner) => {
+                let inner = self.expr_of(frame, inner, &Type::Bool)?;
+                make(ExprKind::Not(Box::new(inner)), Type::Bool)
+            }
+            ast::ExprKind::Negate(inner) => {
+                let inner = self.expr_of(frame, inner, &NUMBER)?;
+                if let ExprKind::Constant(c) = inner.kind {
+                    return make(
+                        ExprKind::Constant(Bound { constant: c.constant.wrapping_neg(), per_node: -c.per_node }),
+                        NUMBER,
+                    );
+                }
+                make(ExprKind::Negate(Box::new(inner)), NUMBER)
+            }
+            ast::ExprKind::Binary(op, left, right) => self.binary(frame, op, left, right, span),
+            ast::ExprKind::Item(base, index) => self.item(frame, base, index, span),
+            ast::ExprKind::Call(function, args) => self.function(frame, function, args, span),
+            ast::ExprKind::Over(quantifier, name, body) => self.over(frame, quantifier, name, body, span),
+            ast::ExprKind::Is(role, states) => self.is(frame, role, states, span),
+            ast::ExprKind::Flight(message, to) => {
+                if !frame.global {
+                    self.error(span, "a handler cannot see messages on their way")
+                        .help("`flight(..)` is for invariants");
+                    return None;
+                }
+                let id = self.message_of(message)?;
+                let to = match to {
+                    None => None,
+                    Some(to) => Some(Box::new(self.expr_of(frame, to, &ANY_NODE)?)),
+                };
+                make(ExprKind::Flight(id, to), NUMBER)
+            }
+            ast::ExprKind::Record(_) => {
+                self.error(span, "a record value can only be assigned to a record variable or pushed on a list");
+                None
+            }
+            ast::ExprKind::Member(_, member) => {
+                self.error(member.span, format!("there is nothing called `{}` in this", member.text))
+                    .help("there are fields of records, variables of other roles, `.count` of sets and `.length` of lists");
+                None
+            }
+            ast::ExprKind::Range(..) | ast::ExprKind::At(..) => {
+                self.error(span, "this is not a value");
+                None
+            }
+        }
+    }
+
+    fn name(&mut self, frame: &mut Frame, name: &str, span: Span) -> Option<Expr> {
+        let make = |kind, ty| Some(Expr { kind, ty, span });
+        let constant = |c, ty| Some(Expr { kind: ExprKind::Constant(Bound::fixed(c)), ty, span });
+        if let Some(Binding::Fault(kind, ty)) = frame.look_up(name) {
+            return make(kind, ty);
+        }
+        if let Some(param) = self.protocol.params.iter().find(|p| p.name == name) {
+            return constant(param.value, NUMBER);
+        }
+        match name {
+            "true" => return constant(1, Type::Bool),
+            "false" => return constant(0, Type::Bool),
+            "none" => return constant(-1, ANY_NODE),
+            "nodes" => return make(ExprKind::Constant(Bound { constant: 0, per_node: 1 }), NUMBER),
+            "all" => return make(ExprKind::AllNodes, Type::NodeSet),
+            _ => {}
+        }
+        if frame.role.0 != u8::MAX || frame.global {
+            match name {
+                "me" if !frame.global => return make(ExprKind::Me, SOME_NODE),
+                "home" => return make(ExprKind::Home, SOME_NODE),
+                "object" if frame.seen.0 != u8::MAX => {
+                    let kind = self.protocol.roles[frame.seen.index()].object;
+                    return make(ExprKind::Object, Type::Object(kind));
+                }
+                "sender" if !frame.global => return self.origin(frame, frame.sender, ExprKind::Sender, SOME_NODE, name, span),
+                "caller" if !frame.global => {
+                    return self.origin(frame, frame.caller, ExprKind::Caller, Type::Thread, name, span);
+                }
+                "probe" if !frame.global => return make(ExprKind::Probe, NUMBER),
+                _ => {}
+            }
+        }
+        let mut known: Vec<String> = frame.visible().into_iter().map(|(n, _)| n).collect();
+        if frame.seen.0 != u8::MAX {
+            let vars = &self.protocol.roles[frame.seen.index()].vars;
+            known.extend(vars.iter().map(|v| v.name.clone()).filter(|n| !n.starts_with('$')));
+        }
+        known.extend(self.protocol.params.iter().map(|p| p.name.clone()));
+        known.extend(["sender", "me", "home", "nodes", "object", "caller"].map(String::from));
+        self.unknown(span, "variable or value", name, known.iter().map(String::as_str));
+        None
+    }
+
+    fn origin(
+        &mut self,
+        frame: &Frame,
+        origin: Origin,
+        kind: ExprKind,
+        ty: Type,
+        name: &str,
+        span: Span,
+    ) -> Option<Expr> {
+        match origin {
+            Origin::Event => Some(Expr { kind, ty, span }),
+            Origin::Kept(var) => {
+                let place = Place { owner: Owner::Current, role: frame.role, var, field: None };
+                Some(Expr { kind: ExprKind::Var(place), ty, span })
+            }
+            Origin::Nowhere => {
+                self.error(span, format!("there is no `{name}` here")).help("a task and a timer have none");
+                None
+            }
+        }
+    }
+
+    /// `S.count`, `q.length`.
+    fn size_member(&mut self, frame: &mut Frame, base: &ast::Expr, member: &ast::Ident, span: Span) -> Option<Expr> {
+        match member.text.as_str() {
+            "length" => {
+                let (place, _) = self.list(frame, base)?;
+                Some(Expr { kind: ExprKind::Length(place), ty: NUMBER, span })
+            }
+            "count" => {
+                let set = self.expr(frame, base)?;
+                if !is_set(&set.ty) {
+                    return None;
+                }
+                Some(Expr { kind: ExprKind::SetCount(Box::new(set)), ty: NUMBER, span })
+            }
+            _ => None,
+        }
+    }
+
+    fn item(&mut self, frame: &mut Frame, base: &ast::Expr, index: &ast::Expr, span: Span) -> Option<Expr> {
+        if matches!(&base.kind, ast::ExprKind::Name(n) if n == "memory") {
+            let address = self.expr_of(frame, index, &Type::Address)?;
+            return Some(Expr { kind: ExprKind::Memory(Box::new(address)), ty: Type::Word, span });
+        }
+        let Some((place, element)) = self.list(frame, base) else {
+            self.error(span, "only lists and `memory` have elements");
+            return None;
+        };
+        if !is_scalar(&element) {
+            self.error(span, "an element of a list of records is looked at with `for` or `pop`");
+            return None;
+        }
+        let index = self.expr_of(frame, index, &NUMBER)?;
+        Some(Expr { kind: ExprKind::Element(place, Box::new(index), 0), ty: element, span })
+    }
+
+    fn function(&mut self, frame: &mut Frame, function: &ast::Expr, args: &[ast::Expr], span: Span) -> Option<Expr> {
+        let ast::ExprKind::Name(name) = &function.kind else {
+            self.error(span, "this cannot be called in an expression")
+                .help("a `pop` stands alone: `let x = q.pop()`");
+            return None;
+        };
+        let count = |n: usize| args.len() == n;
+        let make = |kind, ty| Some(Expr { kind, ty, span });
+        match name.as_str() {
+            "index" if count(1) => {
+                let node = self.expr_of(frame, &args[0], &ANY_NODE)?;
+                self.protocol.asymmetric.get_or_insert(span);
+                make(ExprKind::Index(Box::new(node)), NUMBER)
+            }
+            "node" if count(1) => {
+                let number = self.expr_of(frame, &args[0], &NUMBER)?;
+                self.protocol.asymmetric.get_or_insert(span);
+                make(ExprKind::NodeAt(Box::new(number)), SOME_NODE)
+            }
+            "room" if count(2) => {
+                let ast::ExprKind::Name(lane) = &args[0].kind else {
+                    self.error(args[0].span, "expected the name of a lane");
+                    return None;
+                };
+                let lane = self.lane_of(&ast::Ident { text: lane.clone(), span: args[0].span })?;
+                let wanted = self.expr_of(frame, &args[1], &NUMBER)?;
+                make(ExprKind::Room(lane, Box::new(wanted)), Type::Bool)
+            }
+            "pick" if count(1) => {
+                let set = self.expr(frame, &args[0])?;
+                let ty = match &set.ty {
+                    Type::NodeSet => SOME_NODE,
+                    Type::IntSet { lo, hi } => Type::Int { lo: *lo, hi: *hi },
+                    _ => {
+                        self.error(args[0].span, "`pick` takes an element of a set");
+                        return None;
+                    }
+                };
+                make(ExprKind::Pick(Box::new(set)), ty)
+            }
+            _ => {
+                self.unknown(span, "function with these arguments called", name, [
+                    "index(n)", "node(i)", "room(lane, n)", "pick(set)",
+                ]);
+                None
+            }
+        }
+    }
+
+    fn over(
+        &mut self,
+        frame: &mut Frame,
+        quantifier: &str,
+        name: &ast::Ident,
+        body: &ast::Expr,
+        span: Span,
+    ) -> Option<Expr> {
+        if !frame.global || frame.role.0 != u8::MAX {
+            self.error(span, "`all n:`, `any n:` and `count n:` are for invariants");
+            return None;
+        }
+        let quantifier = match quantifier {
+            "all" => Quantifier::All,
+            "any" => Quantifier::Any,
+            _ => Quantifier::Count,
+        };
+        frame.scopes.push(Default::default());
+        let local = frame.local(&self.protocol, &name.text, SOME_NODE);
+        let body = self.expr_of(frame, body, &Type::Bool);
+        frame.scopes.pop();
+        let ty = if quantifier == Quantifier::Count { NUMBER } else { Type::Bool };
+        Some(Expr { kind: ExprKind::Over(quantifier, local, Box::new(body?)), ty, span })
+    }
+
+    fn is(&mut self, frame: &mut Frame, role: &ast::Expr, states: &[ast::Ident], span: Span) -> Option<Expr> {
+        let Some((owner, role)) = self.owner(frame, role) else {
+            self.error(role.span, "expected a role before `is`").help("`cache at n is Dirty`");
+            return None;
+        };
+        let mut ids = Vec::new();
+        for state in states {
+            let all = &self.protocol.roles[role.index()].states;
+            match all.iter().position(|s| s.name == state.text) {
+                Some(i) => ids.push(StateId(i as u16)),
+                None => {
+                    let known: Vec<String> = all.iter().filter(|s| !s.waiting).map(|s| s.name.clone()).collect();
+                    self.unknown(state.span, "state", &state.text, known.iter().map(String::as_str));
+                    return None;
+                }
+            }
+        }
+        Some(Expr { kind: ExprKind::InState(owner, role, ids), ty: Type::Bool, span })
+    }
+
+    fn binary(
+        &mut self,
+        frame: &mut Frame,
+        op: &str,
+        left: &ast::Expr,
+        right: &ast::Expr,
+        span: Span,
+    ) -> Option<Expr> {
+        let make = |kind, ty| Some(Expr { kind, ty, span });
+        if op == "in" {
+            let element = self.expr(frame, left)?;
+            let set = self.expr(frame, right)?;
+            let wanted = match &set.ty {
+                Type::NodeSet => ANY_NODE,
+                Type::IntSet { .. } => NUMBER,
+                other => {
+                    let name = self.type_name(other);
+                    self.error(right.span, format!("expected a set after `in`, found {name}"));
+                    return None;
+                }
+            };
+            self.require(left.span, &element.ty, &wanted);
+            return make(ExprKind::In(Box::new(element), Box::new(set)), Type::Bool);
+        }
+        if matches!(op, "and" | "or") {
+            let left = self.expr_of(frame, left, &Type::Bool)?;
+            let right = self.expr_of(frame, right, &Type::Bool)?;
+            let op = if op == "and" { Operator::And } else { Operator::Or };
+            return make(ExprKind::Binary(op, Box::new(left), Box::new(right)), Type::Bool);
+        }
+        let left = self.expr(frame, left)?;
+        if is_set(&left.ty) {
+            return self.set_binary(frame, op, left, right, span);
+        }
+        if matches!(op, "==" | "!=") {
+            let right = if left.ty == Type::Thread {
+                self.expr_of(frame, right, &Type::Thread)?
+            } else {
+                self.expr(frame, right)?
+            };
+            if !types::fits(&right.ty, &left.ty) && !types::fits(&left.ty, &right.ty)
+                || !is_scalar(&left.ty)
+                || !is_scalar(&right.ty)
+            {
+                let (l, r) = (self.type_name(&left.ty), self.type_name(&right.ty));
+                self.error(span, format!("{l} and {r} cannot be compared"));
+                return None;
+            }
+            let op = if op == "==" { Operator::Equal } else { Operator::Different };
+            return make(ExprKind::Binary(op, Box::new(left), Box::new(right)), Type::Bool);
+        }
+        if matches!(left.ty, Type::Node { .. }) {
+            self.error(span, "nodes have no order and no arithmetic")
+                .help("`index(n)` is a node's number, `node(i)` the node of a number; they switch symmetry off");
+            return None;
+        }
+        let right = self.expr_of(frame, right, &NUMBER)?;
+        self.require(left.span, &left.ty, &NUMBER);
+        let (op, swap, ty) = match op {
+            "+" => (Operator::Add, false, NUMBER),
+            "-" => (Operator::Subtract, false, NUMBER),
+            "*" => (Operator::Multiply, false, NUMBER),
+            "/" => (Operator::Divide, false, NUMBER),
+            "%" => (Operator::Remainder, false, NUMBER),
+            "<" => (Operator::Less, false, Type::Bool),
+            "<=" => (Operator::LessEqual, false, Type::Bool),
+            ">" => (Operator::Less, true, Type::Bool),
+            ">=" => (Operator::LessEqual, true, Type::Bool),
+            _ => {
+                self.error(span, format!("`{op}` is for sets"));
+                return None;
+            }
+        };
+        let ty = match (&left.ty, &ty) {
+            (Type::Address, Type::Int { .. }) => Type::Address,
+            _ => ty,
+        };
+        let (left, right) = if swap { (right, left) } else { (left, right) };
+        if let Some(folded) = fold(op, &left, &right) {
+            return make(ExprKind::Constant(folded), ty);
+        }
+        make(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty)
+    }
+
+    fn set_binary(&mut self, frame: &mut Frame, op: &str, left: Expr, right: &ast::Expr, span: Span) -> Option<Expr> {
+        let set_type = left.ty.clone();
+        let right = match &right.kind {
+            ast::ExprKind::Set(_) => self.expr_of(frame, right, &set_type)?,
+            _ => self.expr(frame, right)?,
+        };
+        let right = if is_set(&right.ty) {
+            self.require(right.span, &right.ty, &set_type);
+            right
+        } else {
+            let wanted = if set_type == Type::NodeSet { ANY_NODE } else { NUMBER };
+            self.require(right.span, &right.ty, &wanted);
+            let span = right.span;
+            Expr { kind: ExprKind::SetOf(vec![right]), ty: set_type.clone(), span }
+        };
+        let (left, right) = (Box::new(left), Box::new(right));
+        let kind = match op {
+            "+" | "|" => ExprKind::SetBinary(SetOperator::Union, left, right),
+            "-" => ExprKind::SetBinary(SetOperator::Difference, left, right),
+            "&" => ExprKind::SetBinary(SetOperator::Intersection, left, right),
+            "==" => return Some(Expr { kind: ExprKind::SetEqual(left, right), ty: Type::Bool, span }),
+            "!=" => {
+                let equal = Expr { kind: ExprKind::SetEqual(left, right), ty: Type::Bool, span };
+                return Some(Expr { kind: ExprKind::Not(Box::new(equal)), ty: Type::Bool, span });
+            }
+            _ => {
+                self.error(span, format!("`{op}` is not for sets")).help("sets have `+ - & == != in` and `.count`");
+                return None;
+            }
+        };
+        Some(Expr { kind, ty: set_type, span })
+    }
+
+    pub(super) fn message_of(&mut self, name: &ast::Ident) -> Option<MessageId> {
+        let found = self.protocol.message(&name.text);
+        if found.is_none() {
+            let known: Vec<String> = self.protocol.messages.iter().map(|m| m.name.clone()).collect();
+            self.unknown(name.span, "message", &name.text, known.iter().map(String::as_str));
+        }
+        found
+    }
+}
+
+/// Arithmetic on what is known now.
+fn fold(op: Operator, left: &Expr, right: &Expr) -> Option<Bound> {
+    let (ExprKind::Constant(a), ExprKind::Constant(b)) = (&left.kind, &right.kind) else { return None };
+    let both = |f: fn(i64, i64) -> Option<i64>| {
+        Some(Bound { constant: f(a.constant, b.constant)?, per_node: f(a.per_node, b.per_node)? })
+    };
+    match op {
+        Operator::Add => both(i64::checked_add),
+        Operator::Subtract => both(i64::checked_sub),
+        Operator::Multiply if a.per_node == 0 => Some(Bound {
+            constant: a.constant.checked_mul(b.constant)?,
+            per_node: a.constant.checked_mul(b.per_node)?,
+        }),
+        Operator::Multiply if b.per_node == 0 => Some(Bound {
+            constant: a.constant.checked_mul(b.constant)?,
+            per_node: b.constant.checked_mul(a.per_node)?,
+        }),
+        Operator::Divide if a.per_node == 0 && b.per_node == 0 => a.constant.checked_div(b.constant).map(Bound::fixed),
+        Operator::Remainder if a.per_node == 0 && b.per_node == 0 => {
+            a.constant.checked_rem(b.constant).map(Bound::fixed)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,225 @@
+//! [`ast`](crate::ast) to [`Protocol`]: names, types, actions expanded in place, `await` turned into waiting states.
+//!
+//! The order: declarations ([`declare`]), then each role's states and handlers ([`roles`], [`steps`],
+//! [`expressions`], [`waiting`]), then invariants and scenarios ([`claims`]); what is proved about the result is in
+//! [`analyse`](crate::analyse).
+
+mod claims;
+mod declare;
+mod expressions;
+mod frame;
+mod places;
+mod roles;
+mod statements;
+mod steps;
+mod types;
+mod waiting;
+
+use crate::ast;
+use crate::diagnostics::Diagnostics;
+use crate::lexer::lex;
+use crate::parse::parse;
+use crate::protocol::*;
+use crate::source::{SourceMap, Span};
+use std::rc::Rc;
+
+/// Finds the text of a file that a protocol `use`s, by its path, which is relative to the using file's.
+pub type Loader<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// What can be said from outside.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Parameters set from outside, by name.
+    pub params: Vec<(String, i64)>,
+    /// Finds files named by `use`.
+    pub load: Option<&'a Loader<'a>>,
+}
+
+/// Reads and checks a protocol.
+///
+/// # Errors
+/// Everything that is wrong with the text, in its order.
+///
+/// ```
+/// let text = "protocol nothing\nlane main buffered\nrole home of block { state Idle: write { } }";
+/// let protocol = trivium_lang::compile("nothing.tri", text, &Default::default()).unwrap();
+/// assert_eq!(protocol.roles[0].states[0].name, "Idle");
+/// ```
+pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Diagnostics> {
+    let mut sources = SourceMap::default();
+    let file = sources.add(name, text);
+    let mut diagnostics = Diagnostics::new(sources);
+    let (tokens, about) = lex(file, text);
+    let mut parsed = parse(&tokens, &mut diagnostics);
+    include(&mut parsed, options, &mut diagnostics, 0);
+    if !diagnostics.is_empty() {
+        diagnostics.finish();
+        return Err(diagnostics);
+    }
+    let mut compiler = Compiler::new(diagnostics, about);
+    compiler.declare(&parsed, options);
+    compiler.roles();
+    compiler.claims(&parsed);
+    if compiler.diagnostics.is_empty() {
+        crate::analyse::analyse(&mut compiler.protocol, &mut compiler.diagnostics);
+    }
+    compiler.finish()
+}
+
+/// Replaces each `use` by the items of the file it names.
+fn include(file: &mut ast::File, options: &Options, diagnostics: &mut Diagnostics, depth: u32) {
+    let mut items = Vec::new();
+    let mut taken: Vec<(usize, Vec<ast::Item>)> = Vec::new();
+    for item in std::mem::take(&mut file.items) {
+        let ast::Item::Use { file: name, span } = item else {
+            items.push(item);
+            continue;
+        };
+        if depth > 8 {
+            diagnostics.error(span, "files use each other more than 8 deep").help("does one of them use itself?");
+            continue;
+        }
+        let name = beside(diagnostics.sources.name(span.file), &name);
+        let Some(text) = options.load.and_then(|load| load(&name)) else {
+            diagnostics
+                .error(span, format!("there is no file \"{name}\""))
+                .help("the name is looked up beside the file that uses it");
+            continue;
+        };
+        let number = diagnostics.sources.add(name, text.clone());
+        let (tokens, _) = lex(number, &text);
+        let mut used = parse(&tokens, diagnostics);
+        include(&mut used, options, diagnostics, depth + 1);
+        items.push(ast::Item::Object(Vec::new())); // keeps the place; see below
+        let place = items.len() - 1;
+        taken.push((place, used.items));
+    }
+    // What the file declares itself replaces what it uses: a variant is written as its difference.
+    let own: Vec<(&'static str, String)> = items.iter().filter_map(declared_name).collect();
+    let mut all = Vec::new();
+    for (i, item) in items.into_iter().enumerate() {
+        match taken.iter().position(|(place, _)| *place == i) {
+            Some(t) => {
+                let used = std::mem::take(&mut taken[t].1);
+                all.extend(used.into_iter().filter(|u| declared_name(u).is_none_or(|n| !own.contains(&n))));
+            }
+            None => all.push(item),
+        }
+    }
+    file.items = all;
+}
+
+/// The path of a file that is named relative to another.
+fn beside(file: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = file.split('/').collect();
+    parts.pop();
+    for part in name.split('/') {
+        match (part, parts.last()) {
+            ("..", Some(last)) if *last != ".." => {
+                parts.pop();
+            }
+            (".", _) => {}
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Kind and name of a declaration that a using file can replace.
+fn declared_name(item: &ast::Item) -> Option<(&'static str, String)> {
+    Some(match item {
+        ast::Item::Param { name, .. } => ("param", name.text.clone()),
+        ast::Item::Lane { name, .. } => ("lane", name.text.clone()),
+        ast::Item::Record { name, .. } => ("record", name.text.clone()),
+        ast::Item::Op { name, .. } => ("op", name.text.clone()),
+        ast::Item::Role(role) => ("role", role.name.text.clone()),
+        ast::Item::Invariant { name, .. } => ("invariant", name.text.clone()),
+        ast::Item::Scenario(scenario) => ("scenario", scenario.name.text.clone()),
+        _ => return None,
+    })
+}
+
+/// How a state answers an event, before the table is made.
+enum Answer {
+    Handlers(Vec<HandlerId>),
+    Direct(ast::Otherwise),
+}
+
+/// What is gathered about a state while its role is compiled.
+#[derive(Default)]
+struct Answers {
+    list: Vec<(EventKind, Answer)>,
+    otherwise: Option<ast::Otherwise>,
+}
+
+struct Compiler {
+    diagnostics: Diagnostics,
+    protocol: Protocol,
+    /// The roles as written, in the order of `protocol.roles`.
+    asts: Rc<Vec<ast::Role>>,
+    /// For each role and state: how it answers.
+    answers: Vec<Vec<Answers>>,
+    /// Waiting states that still want their handlers.
+    pending: Vec<waiting::Variant>,
+    /// How deep actions are being expanded, against recursion.
+    expanding: Vec<(RoleId, String)>,
+}
+
+impl Compiler {
+    fn new(diagnostics: Diagnostics, about: String) -> Compiler {
+        let protocol = Protocol {
+            name: String::new(),
+            sources: SourceMap::default(),
+            about,
+            promises: Vec::new(),
+            assumptions: Vec::new(),
+            invariants: Vec::new(),
+            scenarios: Vec::new(),
+            params: Vec::new(),
+            lanes: Vec::new(),
+            messages: Vec::new(),
+            objects: vec!["block".into(), "node".into()],
+            records: Vec::new(),
+            ops: Vec::new(),
+            tasks: Vec::new(),
+            roles: Vec::new(),
+            waivers: Vec::new(),
+            asymmetric: None,
+        };
+        Compiler {
+            diagnostics,
+            protocol,
+            asts: Rc::default(),
+            answers: Vec::new(),
+            pending: Vec::new(),
+            expanding: Vec::new(),
+        }
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>) -> &mut crate::diagnostics::Diagnostic {
+        self.diagnostics.error(span, message)
+    }
+
+    /// Notes an unknown name, with the nearest known one.
+    fn unknown<'a>(&mut self, span: Span, what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) {
+        let known: Vec<&str> = known.into_iter().collect();
+        let near = crate::diagnostics::nearest(name, known.iter().copied()).map(str::to_string);
+        let listed = if known.len() <= 12 { known.join("`, `") } else { String::new() };
+        let diagnostic = self.error(span, format!("there is no {what} `{name}`"));
+        match near {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None if !listed.is_empty() => diagnostic.help(format!("there is `{listed}`")),
+            None => {}
+        }
+    }
+
+    fn finish(mut self) -> Result<Protocol, Diagnostics> {
+        if self.diagnostics.is_empty() {
+            self.protocol.sources = self.diagnostics.sources;
+            Ok(self.protocol)
+        } else {
+            self.diagnostics.finish();
+            Err(self.diagnostics)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Variables: `owner`, `record.field`, `agent.count`, `home[b].owner`, and in invariants `cache at n .x`.
+
+use super::frame::{Binding, Frame};
+use super::*;
+
+/// What a name with members turned out to be.
+pub(super) enum Target {
+    /// A variable or a field of one.
+    Place(Place, Type),
+    /// A local or a field of one.
+    Local(LocalId, Option<u16>, Type),
+}
+
+impl Compiler {
+    /// The variable of a role by name.
+    pub(super) fn var_of(&self, role: RoleId, name: &str) -> Option<VarId> {
+        self.protocol.roles[role.index()].vars.iter().position(|v| v.name == name).map(|i| VarId(i as u16))
+    }
+
+    fn place(&self, owner: Owner, role: RoleId, var: VarId) -> Target {
+        let ty = self.protocol.roles[role.index()].vars[var.index()].ty.clone();
+        Target::Place(Place { owner, role, var, field: None }, ty)
+    }
+
+    /// The variable or local that an expression names; `None` (without a message) if it is something else.
+    pub(super) fn target(&mut self, frame: &mut Frame, expr: &ast::Expr) -> Option<Target> {
+        match &expr.kind {
+            ast::ExprKind::Name(name) => match frame.look_up(name) {
+                Some(Binding::Local(id)) => Some(Target::Local(id, None, frame.locals[id.index()].ty.clone())),
+                Some(Binding::Kept(var)) => Some(self.place(Owner::Current, frame.role, var)),
+                Some(Binding::Fault(..)) => None,
+                None if frame.global => None,
+                None => self.var_of(frame.seen, name).map(|var| self.place(Owner::Current, frame.seen, var)),
+            },
+            ast::ExprKind::Member(base, member) => self.member(frame, base, member),
+            _ => None,
+        }
+    }
+
+    fn member(&mut self, frame: &mut Frame, base: &ast::Expr, member: &ast::Ident) -> Option<Target> {
+        if let Some((owner, role)) = self.owner(frame, base) {
+            return match self.var_of(role, &member.text) {
+                Some(var) => Some(self.place(owner, role, var)),
+                None => {
+                    let vars = &self.protocol.roles[role.index()].vars;
+                    let known: Vec<String> =
+                        vars.iter().map(|v| v.name.clone()).filter(|n| !n.starts_with('$')).collect();
+                    self.unknown(member.span, "variable", &member.text, known.iter().map(String::as_str));
+                    None
+                }
+            };
+        }
+        let target = self.target(frame, base)?;
+        let record = match &target {
+            Target::Place(_, Type::Record(r)) | Target::Local(_, _, Type::Record(r)) => *r,
+            _ => return None,
+        };
+        let fields = &self.protocol.records[record.index()].fields;
+        let Some(field) = fields.iter().position(|f| f.name == member.text) else {
+            let known: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
+            self.unknown(member.span, "field", &member.text, known.iter().map(String::as_str));
+            return None;
+        };
+        let ty = fields[field].ty.clone();
+        Some(match target {
+            Target::Place(place, _) => Target::Place(Place { field: Some(field as u16), ..place }, ty),
+            Target::Local(id, _, _) => Target::Local(id, Some(field as u16), ty),
+        })
+    }
+
+    /// Whether an expression names a role's instance: `agent`, `home`, `cache[b]`, `cache at n`.
+    pub(super) fn owner(&mut self, frame: &mut Frame, expr: &ast::Expr) -> Option<(Owner, RoleId)> {
+        match &expr.kind {
+            ast::ExprKind::Name(name) => {
+                if frame.look_up(name).is_some() {
+                    return None;
+                }
+                let role = self.protocol.role(name)?;
+                if frame.global {
+                    return self.global_owner(role, expr.span);
+                }
+                Some((Owner::Role(role), role))
+            }
+            ast::ExprKind::Item(base, index) => {
+                let ast::ExprKind::Name(name) = &base.kind else { return None };
+                let role = self.protocol.role(name)?;
+                let object = Type::Object(self.protocol.roles[role.index()].object);
+                let index = self.expr_of(frame, index, &object)?;
+                Some((Owner::RoleOf(role, Box::new(index)), role))
+            }
+            ast::ExprKind::At(name, node) => {
+                let Some(role) = self.protocol.role(&name.text) else {
+                    let known: Vec<String> = self.protocol.roles.iter().map(|r| r.name.clone()).collect();
+                    self.unknown(name.span, "role", &name.text, known.iter().map(String::as_str));
+                    return None;
+                };
+                if !frame.global {
+                    self.error(expr.span, "a handler sees only its own node")
+                        .help("`ROLE at NODE` is for invariants");
+                    return None;
+                }
+                let node = self.expr_of(frame, node, &types::ANY_NODE)?;
+                Some((Owner::At(role, Box::new(node)), role))
+            }
+            _ => None,
+        }
+    }
+
+    /// In an invariant only the home's role may be named without saying at which node.
+    fn global_owner(&mut self, role: RoleId, span: Span) -> Option<(Owner, RoleId)> {
+        if self.protocol.roles[role.index()].kind == RoleKind::Home {
+            let home = Expr { kind: ExprKind::Home, ty: types::SOME_NODE, span };
+            return Some((Owner::At(role, Box::new(home)), role));
+        }
+        self.error(span, "which node's?").help("write `ROLE at n` under `all n:`, `any n:` or `count n:`");
+        None
+    }
+
+    /// A list variable, for `push`, `pop`, `length`, `[..]` and loops.
+    pub(super) fn list(&mut self, frame: &mut Frame, expr: &ast::Expr) -> Option<(Place, Type)> {
+        match self.target(frame, expr) {
+            Some(Target::Place(place, Type::List { of, .. })) => Some((place, *of)),
+            _ => None,
+        }
+    }
+}

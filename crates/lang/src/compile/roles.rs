@@ -1,0 +1,555 @@
+//! Roles: their states' clauses become handlers, then a table without gaps.
+
+use super::frame::{Binding, Frame, Scope};
+use super::types::NUMBER;
+use super::*;
+use crate::ast::{Body, Otherwise};
+
+impl Compiler {
+    pub(super) fn roles(&mut self) {
+        self.find_handling_roles();
+        let asts = Rc::clone(&self.asts);
+        for (r, role) in asts.iter().enumerate() {
+            for (s, state) in role.states.iter().enumerate() {
+                self.answers[r][s].otherwise = state.otherwise.map(|(o, _)| o);
+                for clause in &state.clauses {
+                    let id = StateId(s as u16);
+                    let access = self.protocol.roles[r].states[s].access;
+                    let frame = Frame::new(RoleId(r as u8), id, EventKind::Timer, state.name.text.clone(), access);
+                    self.clause(frame, Some(state), clause, &format!("{}.", state.name.text));
+                }
+            }
+            self.tasks_of(r, role);
+            self.waiting_states();
+            self.check_defer_space(r, role);
+        }
+        if self.diagnostics.is_empty() {
+            for r in 0..self.protocol.roles.len() {
+                self.table(r, &asts[r]);
+            }
+            self.check_handled();
+        }
+    }
+
+    /// Each message and call belongs to the role that has a clause for it.
+    fn find_handling_roles(&mut self) {
+        let asts = Rc::clone(&self.asts);
+        for (r, role) in asts.iter().enumerate() {
+            let mut names = Vec::new();
+            for state in &role.states {
+                state.clauses.iter().for_each(|c| named_events(c, &mut names));
+            }
+            role.actions.iter().chain(&role.tasks).for_each(|a| awaited(&a.body, &mut names));
+            for name in names {
+                let Some(id) = self.protocol.message(&name.text) else { continue };
+                let before = self.protocol.messages[id.index()].role;
+                if before.0 != u8::MAX && before.index() != r {
+                    let other = self.protocol.roles[before.index()].name.clone();
+                    self.error(name.span, format!("the role `{other}` already handles the message `{}`", name.text))
+                        .help("each message is handled by one role: use two names");
+                    continue;
+                }
+                let message = &mut self.protocol.messages[id.index()];
+                message.role = RoleId(r as u8);
+                message.object = self.protocol.roles[r].object;
+            }
+        }
+    }
+
+    fn check_handled(&mut self) {
+        for m in 0..self.protocol.messages.len() {
+            let message = &self.protocol.messages[m];
+            if message.role.0 == u8::MAX {
+                let (span, name) = (message.span, message.name.clone());
+                self.error(span, format!("no role handles the message `{name}`")).help("handle it or remove it");
+            }
+        }
+        for o in 0..self.protocol.ops.len() {
+            let op = EventKind::Op(OpId(o as u16));
+            if !self.protocol.roles.iter().any(|r| r.events.contains(&op)) {
+                let (span, name) = (self.protocol.ops[o].span, self.protocol.ops[o].name.clone());
+                self.error(span, format!("no role handles the call `{name}`")).help("handle it or remove it");
+            }
+        }
+        self.check_access_roles();
+    }
+
+    /// For a block, at most one role of a node gives access.
+    fn check_access_roles(&mut self) {
+        for is_home in [true, false] {
+            let gives = |r: &&Role| {
+                r.object == BLOCK
+                    && r.kind.lives_at(is_home)
+                    && (r.states.iter().any(|s| s.access != Access::None)
+                        || r.events.iter().any(|e| matches!(e, EventKind::Read | EventKind::Write)))
+            };
+            let roles: Vec<(Span, String)> =
+                self.protocol.roles.iter().filter(gives).map(|r| (r.span, r.name.clone())).collect();
+            if let [(_, first), (span, second), ..] = &roles[..] {
+                let whom = if is_home { "at a block's home" } else { "away from a block's home" };
+                self.error(*span, format!("{whom}, both `{first}` and `{second}` give access to it"))
+                    .help("one role of a node gives access; let the other call its actions");
+            }
+        }
+    }
+
+    /// A clause of a state, or of a wait: one handler for each event.
+    pub(super) fn clause(&mut self, frame: Frame, state: Option<&ast::State>, clause: &ast::Clause, prefix: &str) {
+        for event in &clause.events {
+            let Some(kind) = self.event(&frame, event, clause) else { continue };
+            let r = frame.role.index();
+            let s = frame.state.index();
+            match &clause.body {
+                Body::Otherwise(what) => {
+                    if clause.guard.is_some() {
+                        self.error(clause.span, "a guard needs a handler in braces")
+                            .help("write `on X when G { defer }`");
+                    }
+                    self.answers[r][s].list.push((kind, Answer::Direct(*what)));
+                }
+                Body::As(message) => self.handled_as(&frame, state, kind, event, message, prefix),
+                Body::Steps(steps) => {
+                    self.handler(frame.clone(), kind, event, clause.guard.as_ref(), steps, prefix, clause.span);
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, frame: &Frame, event: &ast::Event, clause: &ast::Clause) -> Option<EventKind> {
+        let name = event.name.text.as_str();
+        let role = &self.protocol.roles[frame.role.index()];
+        let of_block = role.object == BLOCK;
+        match name {
+            "read" | "write" | "evict" if of_block => Some(match name {
+                "read" => EventKind::Read,
+                "write" => EventKind::Write,
+                _ => EventKind::Evict,
+            }),
+            "read" | "write" | "evict" => {
+                self.error(event.name.span, format!("only roles of a block have the event `{name}`"));
+                None
+            }
+            "after" => {
+                let time = event.after.as_ref().and_then(|t| self.bound(t))?;
+                let state = &mut self.protocol.roles[frame.role.index()].states[frame.state.index()];
+                if state.timer.replace(time).is_some() {
+                    self.error(clause.span, "a state has at most one `after`");
+                }
+                Some(EventKind::Timer)
+            }
+            _ => {
+                if let Some(id) = self.protocol.message(name) {
+                    return Some(EventKind::Message(id));
+                }
+                if let Some(id) = self.protocol.op(name) {
+                    let wanted = self.protocol.ops[id.index()].object;
+                    let found = self.protocol.roles[frame.role.index()].object;
+                    if wanted != found {
+                        let (w, f) =
+                            (self.protocol.objects[wanted.index()].clone(), self.protocol.objects[found.index()].clone());
+                        self.error(event.name.span, format!("the call `{name}` is about a {w}, this role about a {f}"))
+                            .help("the first parameter of a call names its object");
+                        return None;
+                    }
+                    return Some(EventKind::Op(id));
+                }
+                let mut known: Vec<String> = ["read", "write", "evict"].map(String::from).to_vec();
+                known.extend(self.protocol.messages.iter().map(|m| m.name.clone()));
+                known.extend(self.protocol.ops.iter().map(|o| o.name.clone()));
+                self.unknown(event.name.span, "event", name, known.iter().map(String::as_str));
+                None
+            }
+        }
+    }
+
+    /// `on read as GetRead`: the handlers of the message in the same state, for the local event.
+    fn handled_as(
+        &mut self,
+        frame: &Frame,
+        state: Option<&ast::State>,
+        kind: EventKind,
+        event: &ast::Event,
+        message: &ast::Ident,
+        prefix: &str,
+    ) {
+        let Some(state) = state else {
+            self.error(message.span, "`as` is for the clauses of a state");
+            return;
+        };
+        if self.message_of(message).is_some_and(|m| !self.protocol.messages[m.index()].args.is_empty()) {
+            self.error(message.span, format!("`{}` has arguments, which a local event has not", message.text))
+                .help("write an action and call it from both handlers");
+            return;
+        }
+        let mut found = false;
+        for clause in &state.clauses {
+            if !clause.events.iter().any(|e| e.name.text == message.text) {
+                continue;
+            }
+            found = true;
+            match &clause.body {
+                Body::Steps(steps) => {
+                    self.handler(frame.clone(), kind, event, clause.guard.as_ref(), steps, prefix, clause.span);
+                }
+                Body::Otherwise(what) => {
+                    let (r, s) = (frame.role.index(), frame.state.index());
+                    self.answers[r][s].list.push((kind, Answer::Direct(*what)));
+                }
+                Body::As(_) => {
+                    self.error(message.span, "this leads to another `as`");
+                }
+            }
+        }
+        if !found {
+            self.error(message.span, format!("this state has no handler for `{}`", message.text));
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn handler(
+        &mut self,
+        mut frame: Frame,
+        kind: EventKind,
+        event: &ast::Event,
+        guard: Option<&ast::Expr>,
+        body: &[ast::Statement],
+        prefix: &str,
+        span: Span,
+    ) {
+        let name = format!("{prefix}{}", event.name.text);
+        frame.event = kind;
+        frame.name = name.clone();
+        frame.sender = frame::Origin::Event;
+        frame.caller = match kind {
+            EventKind::Op(_) | EventKind::Read | EventKind::Write => frame::Origin::Event,
+            _ => frame::Origin::Nowhere,
+        };
+        match kind {
+            EventKind::Message(m) => {
+                let declared = self.protocol.messages[m.index()].args.clone();
+                self.bind_args(&mut frame, &declared, event.args.as_deref(), event.name.span);
+            }
+            EventKind::Op(o) => {
+                let op = &self.protocol.ops[o.index()];
+                let declared = op.args.clone();
+                let skip = usize::from(op.object != NODE);
+                // The object may be named too: it is the present one.
+                let names = event.args.as_deref().map(|names| {
+                    if names.len() == declared.len() + skip { &names[skip..] } else { names }
+                });
+                self.bind_args(&mut frame, &declared, names, event.name.span);
+            }
+            EventKind::Read | EventKind::Write => self.bind_fault(&mut frame, kind, event),
+            _ => {
+                frame.sender = frame::Origin::Nowhere;
+            }
+        }
+        frame.scopes.push(Scope::default());
+        let guard = guard.and_then(|g| self.expr_of(&mut frame, g, &Type::Bool));
+        let mut steps = Vec::new();
+        self.statements(&mut frame, body, &mut steps);
+        self.add_handler(frame, guard, steps, &name, span);
+    }
+
+    /// `read(a)`, `write(a, v)`, with an optional size behind.
+    fn bind_fault(&mut self, frame: &mut Frame, kind: EventKind, event: &ast::Event) {
+        let word = (ExprKind::FaultValue, Type::Word);
+        let address = (ExprKind::FaultAddress, Type::Address);
+        let size = (ExprKind::FaultSize, NUMBER);
+        let meanings = if kind == EventKind::Read { vec![address, size] } else { vec![address, word, size] };
+        let names = event.args.as_deref().unwrap_or(&[]);
+        if names.len() > meanings.len() {
+            self.error(event.name.span, format!("`{}` has at most {} arguments", event.name.text, meanings.len()))
+                .help("`read(address, size)`, `write(address, value, size)`");
+        }
+        for (name, (kind, ty)) in names.iter().zip(meanings) {
+            frame.bind(&name.text, Binding::Fault(kind, ty));
+        }
+    }
+
+    /// Makes locals of an event's arguments, under their declared names or those given here.
+    pub(super) fn bind_args(
+        &mut self,
+        frame: &mut Frame,
+        declared: &[Named],
+        names: Option<&[ast::Ident]>,
+        span: Span,
+    ) {
+        if let Some(names) = names
+            && names.len() != declared.len()
+        {
+            self.error(span, format!("there are {} arguments, not {}", declared.len(), names.len()));
+        }
+        for (i, arg) in declared.iter().enumerate() {
+            let name = names.and_then(|n| n.get(i)).map_or(arg.name.as_str(), |n| n.text.as_str());
+            frame.local(&self.protocol, name, arg.ty.clone());
+        }
+    }
+
+    /// A finished handler joins its role, and its state's answers.
+    pub(super) fn add_handler(
+        &mut self,
+        frame: Frame,
+        guard: Option<Expr>,
+        steps: Vec<Step>,
+        name: &str,
+        span: Span,
+    ) {
+        let args = match frame.event {
+            EventKind::Message(m) => self.protocol.messages[m.index()].args.len(),
+            EventKind::Op(o) => self.protocol.ops[o.index()].args.len(),
+            EventKind::Task(t) => self.protocol.tasks[t.index()].args.len(),
+            _ => 0,
+        };
+        let role = &mut self.protocol.roles[frame.role.index()];
+        let id = HandlerId(role.handlers.len() as u16);
+        let guarded = guard.is_some();
+        role.handlers.push(Handler {
+            name: name.to_string(),
+            event: frame.event,
+            guard,
+            locals: frame.locals,
+            args: args as u16,
+            scalars: frame.scalars,
+            sets: frame.sets,
+            steps,
+            longest: Bound::fixed(0),
+            sends: Vec::new(),
+            state: frame.state,
+            span,
+        });
+        let answers = &mut self.answers[frame.role.index()][frame.state.index()];
+        let before = answers.list.iter_mut().find(|(e, _)| *e == frame.event);
+        match before {
+            None => answers.list.push((frame.event, Answer::Handlers(vec![id]))),
+            Some((_, Answer::Handlers(list))) => {
+                let last = list.last().copied();
+                list.push(id);
+                let shadowed = last.is_some_and(|l| role.handlers[l.index()].guard.is_none());
+                if shadowed {
+                    self.error(span, "an earlier clause answers this event already")
+                        .help(if guarded { "put the clause with the guard first" } else { "remove one of them" });
+                }
+            }
+            Some((_, Answer::Direct(_))) => {
+                self.error(span, "an earlier clause answers this event already").help("remove one of them");
+            }
+        }
+    }
+
+    fn tasks_of(&mut self, r: usize, role: &ast::Role) {
+        for task in &role.tasks {
+            let Some(t) =
+                self.protocol.tasks.iter().position(|t| t.name == task.name.text && t.role.index() == r)
+            else {
+                continue;
+            };
+            // A task may get its turn in any declared state.
+            for s in 0..role.states.len() {
+                let name = format!("{}.{}", role.states[s].name.text, task.name.text);
+                let access = self.protocol.roles[r].states[s].access;
+                let kind = EventKind::Task(TaskId(t as u16));
+                let mut frame = Frame::new(RoleId(r as u8), StateId(s as u16), kind, name.clone(), access);
+                frame.sender = frame::Origin::Nowhere;
+                frame.caller = frame::Origin::Nowhere;
+                let declared = self.protocol.tasks[t].args.clone();
+                self.bind_args(&mut frame, &declared, None, task.name.span);
+                frame.scopes.push(Scope::default());
+                let mut steps = Vec::new();
+                self.statements(&mut frame, &task.body, &mut steps);
+                self.add_handler(frame, None, steps, &name, task.name.span);
+            }
+        }
+    }
+
+    fn check_defer_space(&mut self, r: usize, role: &ast::Role) {
+        if role.defers.is_some() {
+            return;
+        }
+        let direct = self.answers[r].iter().any(|a| {
+            a.otherwise == Some(Otherwise::Defer)
+                || a.list.iter().any(|(_, x)| matches!(x, Answer::Direct(Otherwise::Defer)))
+        });
+        if direct || matches!(role.otherwise, Some((Otherwise::Defer, _))) {
+            self.needs_defer_space(RoleId(r as u8), role.name.span);
+        }
+    }
+
+    /// The role's table: every event in every state, or a mistake for each gap.
+    fn table(&mut self, r: usize, ast: &ast::Role) {
+        let mut events: Vec<EventKind> = Vec::new();
+        if self.protocol.roles[r].object == BLOCK && self.gives_access(r) {
+            events.extend([EventKind::Read, EventKind::Write]);
+        }
+        events.extend(self.answers[r].iter().flat_map(|a| a.list.iter().map(|(e, _)| *e)));
+        events.sort();
+        events.dedup();
+        let mut table = Vec::new();
+        for s in 0..self.protocol.roles[r].states.len() {
+            let row = events.iter().map(|&e| self.cell(r, s, e, ast)).collect();
+            table.push(row);
+        }
+        let deferring: Vec<HandlerId> = handlers_that_defer(&self.protocol.roles[r]);
+        let may_defer = |column: usize| {
+            table.iter().any(|row: &Vec<Response>| match &row[column] {
+                Response::Defer => true,
+                Response::Handle(list) => list.iter().any(|h| deferring.contains(h)),
+                _ => false,
+            })
+        };
+        let deferrable = events.iter().enumerate().filter(|(i, _)| may_defer(*i)).map(|(_, e)| *e).collect();
+        let role = &mut self.protocol.roles[r];
+        role.deferrable = deferrable;
+        role.events = events;
+        role.table = table;
+    }
+
+    fn gives_access(&self, r: usize) -> bool {
+        let named = |e: &EventKind| matches!(e, EventKind::Read | EventKind::Write);
+        self.protocol.roles[r].states.iter().any(|s| s.access != Access::None)
+            || self.answers[r].iter().any(|a| a.list.iter().any(|(e, _)| named(e)))
+    }
+
+    fn cell(&mut self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Response {
+        let state = &self.protocol.roles[r].states[s];
+        let passes = match event {
+            EventKind::Read => state.access >= Access::Read,
+            EventKind::Write => state.access == Access::Write,
+            _ => false,
+        };
+        if passes {
+            return Response::Passes;
+        }
+        let otherwise = self.otherwise(r, s, event, ast);
+        let answer = self.answers[r][s].list.iter().find(|(e, _)| *e == event).map(|(_, a)| a);
+        match answer {
+            Some(Answer::Direct(Otherwise::Defer)) => Response::Defer,
+            Some(Answer::Direct(Otherwise::Impossible)) => Response::Impossible,
+            Some(Answer::Handlers(list)) => {
+                let list = list.clone();
+                self.with_fallback(r, s, event, list, otherwise)
+            }
+            None => self.unanswered(r, s, event, otherwise),
+        }
+    }
+
+    /// What a state does about an event that it does not name.
+    ///
+    /// A message that only awaits of the role name is an answer: `otherwise defer` does not cover it, since an
+    /// answer that nobody waits for is a mistake and not something to keep.
+    fn otherwise(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Option<Otherwise> {
+        let states = self.protocol.roles[r].states.iter().zip(&self.answers[r]);
+        let is_message = matches!(event, EventKind::Message(_));
+        let unasked = |(state, answers): (&State, &Answers)| {
+            !state.waiting && answers.list.iter().any(|(e, _)| *e == event)
+        };
+        let is_answer = is_message && !states.into_iter().any(unasked);
+        let role = if is_message { ast.otherwise.map(|(o, _)| o) } else { None };
+        match self.answers[r][s].otherwise {
+            Some(Otherwise::Defer) if is_answer => Some(role.unwrap_or(Otherwise::Impossible)),
+            other => other.or(role),
+        }
+    }
+
+    /// Guarded clauses that may all fail are followed by what `otherwise` says.
+    fn with_fallback(
+        &mut self,
+        r: usize,
+        s: usize,
+        event: EventKind,
+        mut list: Vec<HandlerId>,
+        otherwise: Option<Otherwise>,
+    ) -> Response {
+        let last = list.last().expect("a clause has a handler").index();
+        let handler = &self.protocol.roles[r].handlers[last];
+        if handler.guard.is_none() {
+            return Response::Handle(list);
+        }
+        let span = handler.span;
+        let kind = match otherwise {
+            Some(Otherwise::Defer) => StepKind::Defer,
+            Some(Otherwise::Impossible) => StepKind::Impossible,
+            None => {
+                let name = self.protocol.event_name(event);
+                self.error(span, format!("all guards for `{name}` may be false"))
+                    .help(format!("add a clause `on {name} {{ .. }}` without guard behind it"));
+                return Response::Impossible;
+            }
+        };
+        let mut fallback = handler.clone();
+        fallback.guard = None;
+        fallback.name = format!("{}.otherwise", handler.name);
+        fallback.steps = vec![Step { kind, span }];
+        fallback.state = StateId(s as u16);
+        let role = &mut self.protocol.roles[r];
+        role.handlers.push(fallback);
+        list.push(HandlerId(role.handlers.len() as u16 - 1));
+        Response::Handle(list)
+    }
+
+    fn unanswered(&mut self, r: usize, s: usize, event: EventKind, otherwise: Option<Otherwise>) -> Response {
+        let state = &self.protocol.roles[r].states[s];
+        let (waiting, span) = (state.waiting, state.span);
+        match (otherwise, event) {
+            (_, EventKind::Evict | EventKind::Timer) => Response::Hold,
+            (Some(Otherwise::Defer), _) => Response::Defer,
+            (Some(Otherwise::Impossible), _) => Response::Impossible,
+            (None, EventKind::Read | EventKind::Write | EventKind::Op(_) | EventKind::Task(_)) if waiting => {
+                Response::Hold
+            }
+            (None, _) => {
+                let event = self.protocol.event_name(event);
+                let state = self.protocol.roles[r].states[s].name.clone();
+                let role = self.protocol.roles[r].name.clone();
+                self.error(span, format!("`{role}` does not say what happens to `{event}` in state `{state}`"))
+                    .help(if waiting {
+                        format!("add `while waiting on {event} {{ .. }}` or `otherwise defer` to the await")
+                    } else {
+                        format!("add `on {event} {{ .. }}`, `on {event} defer` or `on {event} impossible`")
+                    });
+                Response::Impossible
+            }
+        }
+    }
+}
+
+fn handlers_that_defer(role: &Role) -> Vec<HandlerId> {
+    fn defers(steps: &[Step]) -> bool {
+        steps.iter().any(|s| match &s.kind {
+            StepKind::Defer => true,
+            StepKind::If(_, a, b) => defers(a) || defers(b),
+            StepKind::ForSet(_, _, a) | StepKind::ForRange(_, _, _, a) | StepKind::ForList(_, _, a) => defers(a),
+            _ => false,
+        })
+    }
+    let ids = role.handlers.iter().enumerate().filter(|(_, h)| defers(&h.steps));
+    ids.map(|(i, _)| HandlerId(i as u16)).collect()
+}
+
+/// The events that a clause names, its awaits included.
+fn named_events<'a>(clause: &'a ast::Clause, names: &mut Vec<&'a ast::Ident>) {
+    names.extend(clause.events.iter().map(|e| &e.name));
+    if let Body::Steps(steps) = &clause.body {
+        awaited(steps, names);
+    }
+}
+
+fn awaited<'a>(block: &'a [ast::Statement], names: &mut Vec<&'a ast::Ident>) {
+    for statement in block {
+        match &statement.kind {
+            ast::StatementKind::If { then, otherwise, .. } => {
+                awaited(then, names);
+                awaited(otherwise, names);
+            }
+            ast::StatementKind::For { body, .. } => awaited(body, names),
+            ast::StatementKind::Await(wait) => {
+                for arm in &wait.arms {
+                    names.push(&arm.message);
+                    awaited(&arm.body, names);
+                }
+                wait.clauses.iter().for_each(|c| named_events(c, names));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! Statements that are one step.
+
+use super::declare::access_of;
+use super::frame::{Frame, Origin};
+use super::places::Target;
+use super::types::{ANY_NODE, NUMBER, is_set};
+use super::*;
+use crate::ast::{AssignSign, StatementKind as S, With};
+
+impl Compiler {
+    /// A statement without inner statements; `None` after a mistake.
+    pub(super) fn plain(&mut self, frame: &mut Frame, statement: &S, span: Span) -> Option<Vec<StepKind>> {
+        let one = |kind| Some(vec![kind]);
+        match statement {
+            S::Assign { target, sign, value } => self.assign(frame, target, *sign, value, span),
+            S::Let { name, value } => self.let_(frame, name, value),
+            S::Send { message, args, with, of, to } => one(self.send(frame, message, args, with, of, to, span)?),
+            S::Goto(state) => one(StepKind::Goto(self.state_of(frame.seen, state)?)),
+            S::Lower(access) => self.lower(frame, access).map(|k| vec![k]),
+            S::Resume => one(StepKind::Resume),
+            S::Complete => one(StepKind::Complete),
+            S::Defer => {
+                if self.protocol.roles[frame.role.index()].defers.is_none() {
+                    self.needs_defer_space(frame.role, span);
+                }
+                one(StepKind::Defer)
+            }
+            S::Yield => {
+                if !matches!(frame.event, EventKind::Task(_)) {
+                    self.error(span, "only a task can `yield`");
+                    return None;
+                }
+                one(StepKind::Yield)
+            }
+            S::Impossible => one(StepKind::Impossible),
+            S::Assert(condition) => one(StepKind::Assert(self.expr_of(frame, condition, &Type::Bool)?)),
+            S::Return { value, to } => self.give_back(frame, value.as_ref(), to.as_ref(), span).map(|k| vec![k]),
+            S::Start { task, args } => self.start(frame, task, args),
+            S::Install { at } => {
+                let at = match at {
+                    None => None,
+                    Some(at) => Some(self.expr_of(frame, at, &Type::Address)?),
+                };
+                one(StepKind::Install(at))
+            }
+            S::Copy { from, to, bytes } => {
+                let from = self.expr_of(frame, from, &Type::Address);
+                let to = self.expr_of(frame, to, &Type::Address);
+                one(StepKind::Copy { from: from?, to: to?, bytes: self.expr_of(frame, bytes, &NUMBER)? })
+            }
+            S::Invoke { function, args } => {
+                let function = self.expr_of(frame, function, &Type::Word)?;
+                let args: Option<Vec<Expr>> = args.iter().map(|a| self.expr_of(frame, a, &Type::Word)).collect();
+                one(StepKind::Invoke(function, args?))
+            }
+            S::If { .. } | S::For { .. } | S::Call(_) | S::Await(_) => None,
+        }
+    }
+
+    /// A value of any type as one expression, or one a field for a record.
+    pub(super) fn values(&mut self, frame: &mut Frame, expr: &ast::Expr, ty: &Type) -> Option<Vec<Expr>> {
+        let Type::Record(record) = ty else { return Some(vec![self.expr_of(frame, expr, ty)?]) };
+        let fields = self.protocol.records[record.index()].fields.clone();
+        if let ast::ExprKind::Record(written) = &expr.kind {
+            let mut values = Vec::new();
+            for field in &fields {
+                let Some((_, value)) = written.iter().find(|(n, _)| n.text == field.name) else {
+                    self.error(expr.span, format!("the field `{}` is missing", field.name));
+                    return None;
+                };
+                values.push(self.expr_of(frame, value, &field.ty)?);
+            }
+            if let Some((extra, _)) = written.iter().find(|(n, _)| !fields.iter().any(|f| f.name == n.text)) {
+                self.unknown(extra.span, "field", &extra.text, fields.iter().map(|f| f.name.as_str()));
+                return None;
+            }
+            return Some(values);
+        }
+        let (found, make): (Type, Box<dyn Fn(u16) -> ExprKind>) = match self.target(frame, expr)? {
+            Target::Local(id, None, ty) => (ty, Box::new(move |i| ExprKind::LocalField(id, i))),
+            Target::Place(place, ty) => {
+                (ty, Box::new(move |i| ExprKind::Var(Place { field: Some(i), ..place.clone() })))
+            }
+            Target::Local(_, Some(_), ty) => (ty, Box::new(|_| ExprKind::Me)),
+        };
+        if !self.require(expr.span, &found, ty) {
+            return None;
+        }
+        let field = |(i, f): (usize, &Named)| Expr { kind: make(i as u16), ty: f.ty.clone(), span: expr.span };
+        Some(fields.iter().enumerate().map(field).collect())
+    }
+
+    fn let_(&mut self, frame: &mut Frame, name: &ast::Ident, value: &ast::Expr) -> Option<Vec<StepKind>> {
+        if super::declare::KEYWORDS.contains(&name.text.as_str()) {
+            self.error(name.span, format!("`{}` is a word of the language", name.text)).help("choose another name");
+            return None;
+        }
+        if let Some((place, element)) = self.popped(frame, value) {
+            let local = frame.local(&self.protocol, &name.text, element);
+            return Some(vec![StepKind::Pop(place, local)]);
+        }
+        if let Some(Target::Local(_, None, ty @ Type::Record(_)) | Target::Place(Place { field: None, .. }, ty @ Type::Record(_))) =
+            self.target(frame, value)
+        {
+            let values = self.values(frame, value, &ty)?;
+            let local = frame.local(&self.protocol, &name.text, ty);
+            return Some(vec![StepKind::Let(local, values)]);
+        }
+        let value = self.expr(frame, value)?;
+        if matches!(value.ty, Type::List { .. }) {
+            self.error(value.span, "a list cannot be copied").help("use it where it is");
+            return None;
+        }
+        let local = frame.local(&self.protocol, &name.text, value.ty.clone());
+        Some(vec![StepKind::Let(local, vec![value])])
+    }
+
+    /// `q.pop()`.
+    fn popped(&mut self, frame: &mut Frame, value: &ast::Expr) -> Option<(Place, Type)> {
+        let ast::ExprKind::Call(function, args) = &value.kind else { return None };
+        let ast::ExprKind::Member(base, method) = &function.kind else { return None };
+        if method.text != "pop" || !args.is_empty() {
+            return None;
+        }
+        self.list(frame, base)
+    }
+
+    fn assign(
+        &mut self,
+        frame: &mut Frame,
+        target: &ast::Expr,
+        sign: AssignSign,
+        value: &ast::Expr,
+        span: Span,
+    ) -> Option<Vec<StepKind>> {
+        if let ast::ExprKind::Item(base, index) = &target.kind
+            && matches!(&base.kind, ast::ExprKind::Name(n) if n == "memory")
+        {
+            let address = self.expr_of(frame, index, &Type::Address)?;
+            let value = self.expr_of(frame, value, &Type::Word)?;
+            if sign != AssignSign::Set {
+                self.error(span, "memory takes `=` only");
+            }
+            return Some(vec![StepKind::Store(address, value)]);
+        }
+        let before = self.diagnostics.list.len();
+        let (place, ty) = match self.target(frame, target) {
+            Some(Target::Place(place, ty)) => (place, ty),
+            Some(Target::Local(..)) => {
+                self.error(target.span, "a local cannot be changed").help("declare a variable: `var x: ..`");
+                return None;
+            }
+            None => {
+                if self.diagnostics.list.len() == before {
+                    self.not_assignable(frame, target);
+                }
+                return None;
+            }
+        };
+        if frame.global {
+            self.error(span, "an invariant changes nothing");
+            return None;
+        }
+        if let Some((list, element)) = self.popped(frame, value) {
+            self.require(value.span, &element, &ty);
+            let local = frame.hidden_local(&self.protocol, "", element.clone());
+            let value = Expr { kind: ExprKind::Local(local), ty: element, span };
+            return Some(vec![StepKind::Pop(list, local), StepKind::Assign(place, vec![value])]);
+        }
+        if matches!(ty, Type::List { .. }) {
+            if sign == AssignSign::Set && matches!(&value.kind, ast::ExprKind::Set(e) if e.is_empty()) {
+                return Some(vec![StepKind::Clear(place)]);
+            }
+            self.error(span, "a list is changed by `push`, `pop` and `clear`");
+            return None;
+        }
+        if sign == AssignSign::Set {
+            let values = self.values(frame, value, &ty)?;
+            return Some(vec![StepKind::Assign(place, values)]);
+        }
+        if is_set(&ty) {
+            return self.set_change(frame, place, ty, sign, value, span);
+        }
+        let value = self.expr_of(frame, value, &NUMBER)?;
+        self.require(target.span, &ty, &NUMBER);
+        let op = if sign == AssignSign::Plus { Operator::Add } else { Operator::Subtract };
+        let old = Expr { kind: ExprKind::Var(place.clone()), ty, span: target.span };
+        let sum = Expr { kind: ExprKind::Binary(op, Box::new(old), Box::new(value)), ty: NUMBER, span };
+        Some(vec![StepKind::Assign(place, vec![sum])])
+    }
+
+    fn not_assignable(&mut self, frame: &mut Frame, target: &ast::Expr) {
+        let ast::ExprKind::Name(name) = &target.kind else {
+            self.error(target.span, "this cannot be assigned to");
+            return;
+        };
+        let known: Vec<String> = match self.protocol.roles.get(frame.seen.index()) {
+            Some(role) => role.vars.iter().map(|v| v.name.clone()).filter(|n| !n.starts_with('$')).collect(),
+            None => Vec::new(),
+        };
+        self.unknown(target.span, "variable", name, known.iter().map(String::as_str));
+    }
+
+    fn set_change(
+        &mut self,
+        frame: &mut Frame,
+        place: Place,
+        ty: Type,
+        sign: AssignSign,
+        value: &ast::Expr,
+        span: Span,
+    ) -> Option<Vec<StepKind>> {
+        let value = match &value.kind {
+            ast::ExprKind::Set(_) => self.expr_of(frame, value, &ty)?,
+            _ => self.expr(frame, value)?,
+        };
+        if is_set(&value.ty) {
+            self.require(value.span, &value.ty, &ty);
+            let op = if sign == AssignSign::Plus { SetOperator::Union } else { SetOperator::Difference };
+            let old = Expr { kind: ExprKind::Var(place.clone()), ty: ty.clone(), span };
+            let new = Expr { kind: ExprKind::SetBinary(op, Box::new(old), Box::new(value)), ty, span };
+            return Some(vec![StepKind::Assign(place, vec![new])]);
+        }
+        let wanted = if ty == Type::NodeSet { ANY_NODE } else { NUMBER };
+        self.require(value.span, &value.ty, &wanted);
+        Some(vec![if sign == AssignSign::Plus {
+            StepKind::Insert(place, value)
+        } else {
+            StepKind::Remove(place, value)
+        }])
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn send(
+        &mut self,
+        frame: &mut Frame,
+        name: &ast::Ident,
+        args: &[ast::Expr],
+        with: &With,
+        of: &Option<ast::Expr>,
+        to: &ast::Expr,
+        span: Span,
+    ) -> Option<StepKind> {
+        let id = self.message_of(name)?;
+        let message = self.protocol.messages[id.index()].clone();
+        if message.args.len() != args.len() {
+            let wanted: Vec<&str> = message.args.iter().map(|a| a.name.as_str()).collect();
+            self.error(span, format!("`{}` has {} arguments, not {}", name.text, wanted.len(), args.len()))
+                .help(format!("it was declared as `{}({})`", name.text, wanted.join(", ")));
+            return None;
+        }
+        let mut values = Vec::new();
+        for (arg, declared) in args.iter().zip(&message.args) {
+            values.push(self.expr_of(frame, arg, &declared.ty)?);
+        }
+        let payload = self.payload(frame, with, message.payload, name)?;
+        let object = match of {
+            None => None,
+            Some(expr) => {
+                let kind = Type::Object(self.message_object(id, expr.span)?);
+                Some(self.expr_of(frame, expr, &kind)?)
+            }
+        };
+        let to = self.expr_of(frame, to, &ANY_NODE)?;
+        let present = self.protocol.roles[frame.seen.index()].object;
+        let wanted = self.message_object(id, span)?;
+        if object.is_none() && wanted != NODE && wanted != present {
+            let wanted = self.protocol.objects[wanted.index()].clone();
+            self.error(span, format!("`{}` is about a {wanted}: which one?", name.text))
+                .help(format!("say it: `send {} of OBJECT to ..`", name.text));
+            return None;
+        }
+        Some(StepKind::Send { message: id, args: values, payload, object, to })
+    }
+
+    /// The kind of object that a message is about: that of the role which has a clause for it.
+    fn message_object(&mut self, id: MessageId, span: Span) -> Option<ObjectKindId> {
+        match self.protocol.messages[id.index()].role {
+            RoleId(u8::MAX) => {
+                let name = self.protocol.messages[id.index()].name.clone();
+                self.error(span, format!("no role handles the message `{name}`"))
+                    .help(format!("add `on {name} {{ .. }}` to the state of a role that can get it"));
+                None
+            }
+            role => Some(self.protocol.roles[role.index()].object),
+        }
+    }
+
+    fn payload(
+        &mut self,
+        frame: &mut Frame,
+        with: &With,
+        shape: PayloadShape,
+        name: &ast::Ident,
+    ) -> Option<PayloadSource> {
+        Some(match (with, shape) {
+            (With::Declared, PayloadShape::Nothing) => PayloadSource::Nothing,
+            (With::Declared | With::Block, PayloadShape::Block) => PayloadSource::Block,
+            (With::Payload, PayloadShape::Block | PayloadShape::Memory | PayloadShape::List) => {
+                PayloadSource::Received
+            }
+            (With::Memory(from, to), PayloadShape::Memory) => {
+                let from = self.expr_of(frame, from, &Type::Address)?;
+                PayloadSource::Memory { from, to: self.expr_of(frame, to, &Type::Address)? }
+            }
+            (With::List(list), PayloadShape::List) => match self.list(frame, list) {
+                Some((place, _)) => PayloadSource::List(place),
+                None => {
+                    self.error(list.span, "expected a list variable");
+                    return None;
+                }
+            },
+            (With::Declared, _) => {
+                self.error(name.span, format!("`{}` carries data: which?", name.text))
+                    .help("`with memory[a..b]`, `with list L` or `with payload`");
+                return None;
+            }
+            _ => {
+                self.error(name.span, format!("`{}` was not declared to carry that", name.text))
+                    .help("see its `message` line: `with block`, `with memory` or `with list`");
+                return None;
+            }
+        })
+    }
+
+    pub(super) fn state_of(&mut self, role: RoleId, name: &ast::Ident) -> Option<StateId> {
+        let states = &self.protocol.roles[role.index()].states;
+        let found = states.iter().position(|s| !s.waiting && s.name == name.text);
+        if found.is_none() {
+            let known: Vec<String> = states.iter().filter(|s| !s.waiting).map(|s| s.name.clone()).collect();
+            self.unknown(name.span, "state", &name.text, known.iter().map(String::as_str));
+        }
+        found.map(|i| StateId(i as u16))
+    }
+
+    fn lower(&mut self, frame: &mut Frame, access: &ast::Ident) -> Option<StepKind> {
+        let Some(site) = frame.wait.clone() else {
+            self.error(access.span, "`lower` is for `while waiting` clauses").help("elsewhere, `goto` a state");
+            return None;
+        };
+        let wanted = access_of(&access.text).min(frame.access);
+        Some(StepKind::Goto(self.variant(&site, wanted)))
+    }
+
+    fn give_back(
+        &mut self,
+        frame: &mut Frame,
+        value: Option<&ast::Expr>,
+        to: Option<&ast::Expr>,
+        span: Span,
+    ) -> Option<StepKind> {
+        let value = match value {
+            None => None,
+            Some(value) => Some(self.expr_of(frame, value, &Type::Word)?),
+        };
+        let to = match (to, frame.caller) {
+            (Some(to), _) => Some(self.expr_of(frame, to, &Type::Thread)?),
+            (None, Origin::Event) if matches!(frame.event, EventKind::Op(_)) => None,
+            (None, Origin::Kept(var)) => {
+                let place = Place { owner: Owner::Current, role: frame.role, var, field: None };
+                Some(Expr { kind: ExprKind::Var(place), ty: Type::Thread, span })
+            }
+            (None, _) => {
+                self.error(span, "to whom?").help("outside the handler of a call, write `return v to THREAD`");
+                return None;
+            }
+        };
+        Some(StepKind::Return { value, to })
+    }
+
+    fn start(&mut self, frame: &mut Frame, task: &ast::Ident, args: &[ast::Expr]) -> Option<Vec<StepKind>> {
+        let found = self.protocol.tasks.iter().position(|t| t.name == task.text && t.role == frame.seen);
+        let Some(found) = found else {
+            let tasks = self.protocol.tasks.iter().filter(|t| t.role == frame.seen);
+            let known: Vec<String> = tasks.map(|t| t.name.clone()).collect();
+            self.unknown(task.span, "task of this role", &task.text, known.iter().map(String::as_str));
+            return None;
+        };
+        let declared = self.protocol.tasks[found].args.clone();
+        if declared.len() != args.len() {
+            self.error(task.span, format!("`{}` takes {} arguments, not {}", task.text, declared.len(), args.len()));
+            return None;
+        }
+        let mut values = Vec::new();
+        for (arg, declared) in args.iter().zip(&declared) {
+            values.push(self.expr_of(frame, arg, &declared.ty)?);
+        }
+        Some(vec![StepKind::Start(TaskId(found as u16), values)])
+    }
+
+    pub(super) fn needs_defer_space(&mut self, role: RoleId, span: Span) {
+        let role = self.protocol.roles[role.index()].name.clone();
+        self.error(span, format!("the role `{role}` has no space for deferred events"))
+            .help(format!("declare it: `role {role} of .. defers up to nodes {{`"));
+    }
+}

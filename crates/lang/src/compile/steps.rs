@@ -1,0 +1,250 @@
+//! Statements that change control: blocks, branches, loops, actions.
+
+use super::frame::{Frame, Scope};
+use super::types::{NUMBER, SOME_NODE, is_set};
+use super::*;
+
+/// Whether control reaches what stands behind a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// It does.
+    Falls,
+    /// An `await` has ended some path.
+    Waits,
+}
+
+impl Compiler {
+    /// The statements of a block, in a scope of their own.
+    pub(super) fn block(&mut self, frame: &mut Frame, block: &[ast::Statement], steps: &mut Vec<Step>) -> Flow {
+        frame.scopes.push(Scope::default());
+        let flow = self.statements(frame, block, steps);
+        frame.scopes.pop();
+        flow
+    }
+
+    pub(super) fn statements(&mut self, frame: &mut Frame, block: &[ast::Statement], steps: &mut Vec<Step>) -> Flow {
+        let mut flow = Flow::Falls;
+        for statement in block {
+            if flow == Flow::Waits {
+                self.error(statement.span, "nothing can stand behind an `await`")
+                    .help("what follows belongs into the braces of the `await`");
+                break;
+            }
+            flow = self.statement(frame, statement, steps);
+        }
+        flow
+    }
+
+    fn statement(&mut self, frame: &mut Frame, statement: &ast::Statement, steps: &mut Vec<Step>) -> Flow {
+        let span = statement.span;
+        match &statement.kind {
+            ast::StatementKind::If { condition, then, otherwise } => {
+                let condition = self.expr_of(frame, condition, &Type::Bool);
+                let (mut yes, mut no) = (Vec::new(), Vec::new());
+                let a = self.block(frame, then, &mut yes);
+                let b = self.block(frame, otherwise, &mut no);
+                if let Some(condition) = condition {
+                    steps.push(Step { kind: StepKind::If(condition, yes, no), span });
+                }
+                if a == Flow::Waits || b == Flow::Waits { Flow::Waits } else { Flow::Falls }
+            }
+            ast::StatementKind::For { name, over, body } => {
+                self.each(frame, name, over, body, span, steps);
+                Flow::Falls
+            }
+            ast::StatementKind::Call(call) => self.call(frame, call, span, steps),
+            ast::StatementKind::Await(wait) => self.await_(frame, wait, span, steps),
+            other => {
+                if let Some(kinds) = self.plain(frame, other, span) {
+                    steps.extend(kinds.into_iter().map(|kind| Step { kind, span }));
+                }
+                Flow::Falls
+            }
+        }
+    }
+
+    fn each(
+        &mut self,
+        frame: &mut Frame,
+        name: &ast::Ident,
+        over: &ast::Over,
+        body: &[ast::Statement],
+        span: Span,
+        steps: &mut Vec<Step>,
+    ) {
+        frame.scopes.push(Scope::default());
+        let mut inner = Vec::new();
+        let kind = match over {
+            ast::Over::Range(lo, hi) => {
+                let (lo, hi) = (self.expr_of(frame, lo, &NUMBER), self.expr_of(frame, hi, &NUMBER));
+                let local = frame.local(&self.protocol, &name.text, NUMBER);
+                self.loop_body(frame, body, &mut inner);
+                lo.zip(hi).map(|(lo, hi)| StepKind::ForRange(local, lo, hi, inner))
+            }
+            ast::Over::Each(expr) => {
+                if let Some((place, element)) = self.list(frame, expr) {
+                    let local = frame.local(&self.protocol, &name.text, element);
+                    self.loop_body(frame, body, &mut inner);
+                    Some(StepKind::ForList(local, place, inner))
+                } else {
+                    self.each_of_set(frame, name, expr, body, inner)
+                }
+            }
+        };
+        frame.scopes.pop();
+        if let Some(kind) = kind {
+            steps.push(Step { kind, span });
+        }
+    }
+
+    fn each_of_set(
+        &mut self,
+        frame: &mut Frame,
+        name: &ast::Ident,
+        expr: &ast::Expr,
+        body: &[ast::Statement],
+        mut inner: Vec<Step>,
+    ) -> Option<StepKind> {
+        let set = self.expr(frame, expr);
+        let element = match set.as_ref().map(|s| &s.ty) {
+            Some(Type::IntSet { lo, hi }) => Type::Int { lo: *lo, hi: *hi },
+            Some(Type::NodeSet) | None => SOME_NODE,
+            Some(other) => {
+                let name = self.type_name(other);
+                self.error(expr.span, format!("`for` goes over sets, lists and ranges, not over {name}"))
+                    .help("every loop must be bounded: `for s in sharers`, `for i in 1..k`");
+                return None;
+            }
+        };
+        let local = frame.local(&self.protocol, &name.text, element);
+        self.loop_body(frame, body, &mut inner);
+        let set = set?;
+        debug_assert!(is_set(&set.ty));
+        Some(StepKind::ForSet(local, set, inner))
+    }
+
+    fn loop_body(&mut self, frame: &mut Frame, body: &[ast::Statement], inner: &mut Vec<Step>) {
+        if self.block(frame, body, inner) == Flow::Waits
+            && let Some(first) = body.first()
+        {
+            self.error(first.span, "an `await` cannot stand in a loop")
+                .help("`await all M from S` waits for many; or write states");
+        }
+    }
+
+    /// `lend(sender)`, `q.push(x)`, `agent.count_one()`.
+    fn call(&mut self, frame: &mut Frame, call: &ast::Expr, span: Span, steps: &mut Vec<Step>) -> Flow {
+        let ast::ExprKind::Call(function, args) = &call.kind else { return Flow::Falls };
+        match &function.kind {
+            ast::ExprKind::Name(name) => {
+                let ident = ast::Ident { text: name.clone(), span: function.span };
+                let role = frame.seen;
+                match self.enter(frame, role, &ident, args, steps) {
+                    Some((action, scope)) => self.expand(frame, role, &action, scope, steps),
+                    None => Flow::Falls,
+                }
+            }
+            ast::ExprKind::Member(base, method) => {
+                if let Some((owner, role)) = self.owner(frame, base) {
+                    let Some((action, scope)) = self.enter(frame, role, method, args, steps) else {
+                        return Flow::Falls;
+                    };
+                    let mut inner = Vec::new();
+                    if self.expand(frame, role, &action, scope, &mut inner) == Flow::Waits {
+                        self.error(span, "an action of another role cannot wait");
+                    }
+                    steps.push(Step { kind: StepKind::Elsewhere(owner, role, inner), span });
+                } else if let Some(kind) = self.method(frame, base, method, args) {
+                    steps.push(Step { kind, span });
+                }
+                Flow::Falls
+            }
+            _ => {
+                self.error(span, "this cannot be called");
+                Flow::Falls
+            }
+        }
+    }
+
+    fn method(
+        &mut self,
+        frame: &mut Frame,
+        base: &ast::Expr,
+        method: &ast::Ident,
+        args: &[ast::Expr],
+    ) -> Option<StepKind> {
+        let Some((place, element)) = self.list(frame, base) else {
+            self.error(base.span, "this is neither a list nor a role").help("`q.push(x)`, `agent.action()`");
+            return None;
+        };
+        match (method.text.as_str(), args) {
+            ("push", [value]) => Some(StepKind::Push(place, self.values(frame, value, &element)?)),
+            ("pop", []) => {
+                let local = frame.hidden_local(&self.protocol, "", element);
+                Some(StepKind::Pop(place, local))
+            }
+            ("clear", []) => Some(StepKind::Clear(place)),
+            _ => {
+                self.unknown(method.span, "method with these arguments called", &method.text, [
+                    "push(x)", "pop()", "clear()",
+                ]);
+                None
+            }
+        }
+    }
+
+    /// Looks an action up and evaluates its arguments where it is called.
+    fn enter(
+        &mut self,
+        frame: &mut Frame,
+        role: RoleId,
+        name: &ast::Ident,
+        args: &[ast::Expr],
+        steps: &mut Vec<Step>,
+    ) -> Option<(ast::Action, Scope)> {
+        let asts = Rc::clone(&self.asts);
+        let Some(action) = asts[role.index()].actions.iter().find(|a| a.name.text == name.text) else {
+            let known: Vec<&str> = asts[role.index()].actions.iter().map(|a| a.name.text.as_str()).collect();
+            self.unknown(name.span, "action", &name.text, known);
+            return None;
+        };
+        if self.expanding.contains(&(role, name.text.clone())) {
+            self.error(name.span, format!("the action `{}` calls itself", name.text))
+                .help("actions are expanded in place and cannot be recursive");
+            return None;
+        }
+        if action.params.len() != args.len() {
+            let wanted = action.params.len();
+            self.error(name.span, format!("`{}` takes {wanted} arguments, not {}", name.text, args.len()));
+            return None;
+        }
+        let mut scope = Scope { names: Vec::new(), barrier: true };
+        for (param, arg) in action.params.iter().zip(args) {
+            let ty = self.ty(&param.ty)?;
+            let value = self.values(frame, arg, &ty)?;
+            let local = frame.hidden_local(&self.protocol, &param.name.text, ty);
+            steps.push(Step { kind: StepKind::Let(local, value), span: arg.span });
+            scope.names.push((param.name.text.clone(), frame::Binding::Local(local)));
+        }
+        Some((action.clone(), scope))
+    }
+
+    /// Expands an action in place.
+    fn expand(
+        &mut self,
+        frame: &mut Frame,
+        role: RoleId,
+        action: &ast::Action,
+        scope: Scope,
+        steps: &mut Vec<Step>,
+    ) -> Flow {
+        let seen = std::mem::replace(&mut frame.seen, role);
+        frame.scopes.push(scope);
+        self.expanding.push((role, action.name.text.clone()));
+        let flow = self.statements(frame, &action.body, steps);
+        self.expanding.pop();
+        frame.scopes.pop();
+        frame.seen = seen;
+        flow
+    }
+}

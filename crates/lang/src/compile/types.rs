@@ -1,0 +1,158 @@
+//! Types as written to types, and which fits where.
+
+use super::Compiler;
+use crate::ast;
+use crate::protocol::*;
+use crate::source::Span;
+
+/// A number of unknown range: the result of arithmetic.
+pub(super) const NUMBER: Type = Type::Int { lo: Bound::fixed(i64::MIN), hi: Bound::fixed(i64::MAX) };
+pub(super) const ANY_NODE: Type = Type::Node { optional: true };
+pub(super) const SOME_NODE: Type = Type::Node { optional: false };
+
+/// Most elements of a set of numbers.
+const MAX_SET: i64 = 256;
+/// Most elements of a list.
+const MAX_LIST: i64 = 4096;
+
+/// Whether a value of type `from` may go where `to` is wanted.
+pub(super) fn fits(from: &Type, to: &Type) -> bool {
+    use Type::*;
+    match (from, to) {
+        (Int { .. }, Int { .. }) | (Node { .. }, Node { .. }) => true,
+        (Int { .. }, Word | Address | Object(_)) => true,
+        (Word | Address, Int { .. }) | (Word, Address) | (Address, Word) => true,
+        (Object(_), Int { .. } | Word) => true,
+        (Bool, Word) => true,
+        (IntSet { .. }, IntSet { .. }) => true,
+        (a, b) => a == b,
+    }
+}
+
+pub(super) fn is_set(ty: &Type) -> bool {
+    matches!(ty, Type::NodeSet | Type::IntSet { .. })
+}
+
+pub(super) fn is_scalar(ty: &Type) -> bool {
+    !is_set(ty) && !matches!(ty, Type::List { .. } | Type::Record(_))
+}
+
+pub(super) fn is_number(ty: &Type) -> bool {
+    matches!(ty, Type::Int { .. } | Type::Word | Type::Address)
+}
+
+impl Compiler {
+    /// A type as messages to people write it.
+    pub(super) fn type_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::Bool => "bool".into(),
+            Type::Int { lo, hi } if lo.constant == i64::MIN && hi.constant == i64::MAX => "number".into(),
+            Type::Int { lo, hi } => format!("{lo}..{hi}"),
+            Type::Node { optional: false } => "node".into(),
+            Type::Node { optional: true } => "node?".into(),
+            Type::Address => "address".into(),
+            Type::Word => "word".into(),
+            Type::Thread => "thread".into(),
+            Type::Object(kind) => self.protocol.objects[kind.index()].clone(),
+            Type::NodeSet => "set of node".into(),
+            Type::IntSet { lo, hi } => format!("set of {lo}..{hi}"),
+            Type::List { of, up_to, queue } => {
+                format!("{} of {} up to {up_to}", if *queue { "queue" } else { "list" }, self.type_name(of))
+            }
+            Type::Record(r) => self.protocol.records[r.index()].name.clone(),
+        }
+    }
+
+    /// The kind of object of a name.
+    pub(super) fn object_kind(&mut self, name: &ast::Ident) -> Option<ObjectKindId> {
+        let found = self.protocol.objects.iter().position(|o| *o == name.text);
+        if found.is_none() {
+            let known = self.protocol.objects.clone();
+            self.unknown(name.span, "kind of object", &name.text, known.iter().map(String::as_str));
+        }
+        found.map(|i| ObjectKindId(i as u8))
+    }
+
+    pub(super) fn ty(&mut self, ty: &ast::Type) -> Option<Type> {
+        match ty {
+            ast::Type::Named { name, optional } => self.named_type(name, *optional),
+            ast::Type::Range { lo, hi } => {
+                let span = lo.span.to(hi.span);
+                let (lo, hi) = (self.bound(lo)?, self.bound(hi)?);
+                if lo.at(1) > hi.at(1) || lo.at(256) > hi.at(256) {
+                    self.error(span, format!("the range {lo}..{hi} is empty")).help("write the smaller number first");
+                    return None;
+                }
+                Some(Type::Int { lo, hi })
+            }
+            ast::Type::Set { of, span } => match self.ty(of)? {
+                Type::Node { .. } => Some(Type::NodeSet),
+                Type::Int { lo, hi } if hi.at(256) - lo.at(256) < MAX_SET => Some(Type::IntSet { lo, hi }),
+                Type::Int { .. } => {
+                    self.error(*span, format!("a set of numbers has room for at most {MAX_SET} elements"))
+                        .help("use a smaller range");
+                    None
+                }
+                other => {
+                    let name = self.type_name(&other);
+                    self.error(*span, format!("there are sets of nodes and of numbers, not of {name}"))
+                        .help("use a list");
+                    None
+                }
+            },
+            ast::Type::List { of, up_to, queue, span } => {
+                let element = self.ty(of)?;
+                let bound = self.bound(up_to)?;
+                if !is_scalar(&element) && !matches!(element, Type::Record(_)) {
+                    self.error(*span, "the elements of a list are scalars or records")
+                        .help("declare a record for the elements");
+                    return None;
+                }
+                if bound.at(1) < 1 || bound.at(256) > MAX_LIST {
+                    self.error(up_to.span, format!("a list may hold 1 to {MAX_LIST} elements, not {bound}"));
+                    return None;
+                }
+                Some(Type::List { of: Box::new(element), up_to: bound, queue: *queue })
+            }
+        }
+    }
+
+    fn named_type(&mut self, name: &ast::Ident, optional: bool) -> Option<Type> {
+        let ty = match name.text.as_str() {
+            "bool" => Type::Bool,
+            "node" => return Some(Type::Node { optional }),
+            "address" => Type::Address,
+            "word" => Type::Word,
+            "thread" => return Some(Type::Thread),
+            other => {
+                if let Some(r) = self.protocol.records.iter().position(|r| r.name == other) {
+                    Type::Record(RecordId(r as u16))
+                } else if let Some(o) = self.protocol.objects.iter().position(|o| o == other) {
+                    Type::Object(ObjectKindId(o as u8))
+                } else {
+                    let mut known: Vec<String> =
+                        ["bool", "node", "address", "word", "thread"].map(String::from).to_vec();
+                    known.extend(self.protocol.objects.iter().cloned());
+                    known.extend(self.protocol.records.iter().map(|r| r.name.clone()));
+                    known.dedup();
+                    self.unknown(name.span, "type", other, known.iter().map(String::as_str));
+                    return None;
+                }
+            }
+        };
+        if optional {
+            self.error(name.span, "only `node` can be optional").help("use a bool beside it");
+        }
+        Some(ty)
+    }
+
+    /// Notes that a type does not fit, unless it does.
+    pub(super) fn require(&mut self, span: Span, found: &Type, wanted: &Type) -> bool {
+        let ok = fits(found, wanted);
+        if !ok {
+            let (found, wanted) = (self.type_name(found), self.type_name(wanted));
+            self.error(span, format!("expected {wanted}, found {found}"));
+        }
+        ok
+    }
+}

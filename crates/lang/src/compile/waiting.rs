@@ -1,0 +1,432 @@
+//! `await` turned into waiting states.
+//!
+//! A waiting state exists once for each access that it can have: `lower none` leads to its variant without
+//! access. What an await's bodies need of the handler that began it is kept in hidden variables (`$0`, `$1`, ..),
+//! which waits that cannot be pending together share.
+
+use super::frame::{Binding, Frame, Origin, Scope};
+use super::steps::Flow;
+use super::types::{SOME_NODE, fits};
+use super::*;
+use std::cell::RefCell;
+
+/// An `await` in the text, as reached on one path.
+#[derive(Debug)]
+pub(super) struct Site {
+    wait: ast::Await,
+    /// The frame as the bodies see it: names of the outer handler are kept variables.
+    frame: Frame,
+    name: String,
+    /// For each arm: who is still missing (`all`), or who must have sent it (`from`).
+    missing: Vec<Option<VarId>>,
+    from: Vec<Option<From>>,
+    variants: RefCell<Vec<(Access, StateId)>>,
+}
+
+#[derive(Clone, Debug)]
+enum From {
+    Var(VarId),
+    Fixed(ExprKind),
+}
+
+/// A waiting state that wants its handlers.
+pub(super) struct Variant {
+    site: Rc<Site>,
+    access: Access,
+    state: StateId,
+}
+
+impl Compiler {
+    pub(super) fn await_(
+        &mut self,
+        frame: &mut Frame,
+        wait: &ast::Await,
+        span: Span,
+        steps: &mut Vec<Step>,
+    ) -> Flow {
+        if frame.seen != frame.role {
+            self.error(span, "an action of another role cannot wait");
+            return Flow::Waits;
+        }
+        let names: Vec<&str> = wait.arms.iter().map(|a| a.message.text.as_str()).collect();
+        let name = self.unused_name(frame.role, format!("{}.{}", frame.name, names.join("|")));
+        let mut inner = Frame::new(frame.role, StateId(0), EventKind::Timer, name.clone(), frame.access);
+        inner.sender = Origin::Nowhere;
+        inner.caller = Origin::Nowhere;
+        self.keep(frame, &mut inner, wait, steps, span);
+        let missing: Vec<_> = wait.arms.iter().map(|arm| self.missing(frame, &mut inner, arm, steps)).collect();
+        let from: Vec<_> = wait.arms.iter().map(|arm| self.from(frame, &mut inner, arm, steps)).collect();
+        let site = Rc::new(Site {
+            wait: wait.clone(),
+            frame: inner,
+            name,
+            missing: missing.clone(),
+            from,
+            variants: RefCell::default(),
+        });
+        let state = self.variant(&site, frame.access);
+        let goto = Step { kind: StepKind::Goto(state), span };
+        match wait.arms.iter().zip(&missing).find_map(|(arm, missing)| missing.map(|m| (arm, m))) {
+            None => steps.push(goto),
+            Some((arm, var)) => {
+                // Nobody to wait for: the body runs at once.
+                let mut body = Vec::new();
+                self.block(frame, &arm.body, &mut body);
+                steps.push(Step { kind: StepKind::If(nobody(frame.role, var, span), body, vec![goto]), span });
+            }
+        }
+        Flow::Waits
+    }
+
+    fn unused_name(&self, role: RoleId, wanted: String) -> String {
+        let taken = |name: &str| self.protocol.roles[role.index()].states.iter().any(|s| s.name == name);
+        if !taken(&wanted) {
+            return wanted;
+        }
+        (2..).map(|i| format!("{wanted}.{i}")).find(|n| !taken(n)).expect("numbers do not end")
+    }
+
+    /// Keeps what the bodies use of the outer handler.
+    fn keep(&mut self, frame: &mut Frame, inner: &mut Frame, wait: &ast::Await, steps: &mut Vec<Step>, span: Span) {
+        let mut used = Vec::new();
+        self.used_in_wait(frame.seen, wait, &mut used, 0);
+        let is_used = |name: &str| used.iter().any(|u| u == name);
+        for (name, binding) in frame.visible() {
+            if !is_used(&name) {
+                continue;
+            }
+            let kept = match binding {
+                Binding::Kept(var) => Some(var),
+                Binding::Local(id) => {
+                    let ty = frame.locals[id.index()].ty.clone();
+                    let values = self.local_values(id, &ty, span);
+                    Some(self.keep_value(frame, inner, ty, values, steps, span))
+                }
+                Binding::Fault(kind, ty) => {
+                    let value = Expr { kind, ty: ty.clone(), span };
+                    Some(self.keep_value(frame, inner, ty, vec![value], steps, span))
+                }
+            };
+            if let Some(var) = kept {
+                inner.bind(&name, Binding::Kept(var));
+            }
+        }
+        for (word, kind, ty) in [("sender", ExprKind::Sender, SOME_NODE), ("caller", ExprKind::Caller, Type::Thread)] {
+            let origin = if word == "sender" { frame.sender } else { frame.caller };
+            let kept = match origin {
+                Origin::Event if is_used(word) => {
+                    let value = Expr { kind, ty: ty.clone(), span };
+                    Origin::Kept(self.keep_value(frame, inner, ty, vec![value], steps, span))
+                }
+                Origin::Event | Origin::Nowhere => Origin::Nowhere,
+                kept => kept,
+            };
+            if word == "sender" {
+                inner.sender = kept;
+            } else {
+                inner.caller = kept;
+            }
+        }
+    }
+
+    fn local_values(&self, id: LocalId, ty: &Type, span: Span) -> Vec<Expr> {
+        match ty {
+            Type::Record(r) => {
+                let fields = self.protocol.records[r.index()].fields.iter().enumerate();
+                fields
+                    .map(|(i, f)| Expr { kind: ExprKind::LocalField(id, i as u16), ty: f.ty.clone(), span })
+                    .collect()
+            }
+            _ => vec![Expr { kind: ExprKind::Local(id), ty: ty.clone(), span }],
+        }
+    }
+
+    fn keep_value(
+        &mut self,
+        frame: &Frame,
+        inner: &mut Frame,
+        ty: Type,
+        values: Vec<Expr>,
+        steps: &mut Vec<Step>,
+        span: Span,
+    ) -> VarId {
+        let var = self.hidden_var(frame, inner, ty, span);
+        let place = Place { owner: Owner::Current, role: frame.role, var, field: None };
+        steps.push(Step { kind: StepKind::Assign(place, values), span });
+        var
+    }
+
+    /// A hidden variable that neither the outer nor the inner handler uses already.
+    fn hidden_var(&mut self, frame: &Frame, inner: &mut Frame, ty: Type, span: Span) -> VarId {
+        let in_use = |var: VarId| {
+            let kept = |f: &Frame| {
+                let named = f.scopes.iter().flat_map(|s| &s.names);
+                let named = named.filter_map(|(_, b)| if let Binding::Kept(v) = b { Some(*v) } else { None });
+                let origins = [f.sender, f.caller].into_iter();
+                let origins = origins.filter_map(|o| if let Origin::Kept(v) = o { Some(v) } else { None });
+                named.chain(origins).any(|v| v == var)
+            };
+            kept(frame) || kept(inner)
+        };
+        let vars = &self.protocol.roles[frame.role.index()].vars;
+        let free = vars.iter().enumerate().find(|(i, v)| {
+            v.name.starts_with('$') && v.ty == ty && !in_use(VarId(*i as u16))
+        });
+        let var = match free {
+            Some((i, _)) => VarId(i as u16),
+            None => {
+                let count = vars.iter().filter(|v| v.name.starts_with('$')).count();
+                let initial = if let Type::Int { lo, .. } = &ty { lo.constant.max(0) } else { 0 };
+                let var = Var { name: format!("${count}"), ty, initial, span };
+                let vars = &mut self.protocol.roles[frame.role.index()].vars;
+                vars.push(var);
+                VarId(vars.len() as u16 - 1)
+            }
+        };
+        // Under a name that cannot be written, so that the next one is another.
+        inner.scopes[0].names.push((format!("${}", var.0), Binding::Kept(var)));
+        var
+    }
+
+    fn missing(
+        &mut self,
+        frame: &mut Frame,
+        inner: &mut Frame,
+        arm: &ast::Arm,
+        steps: &mut Vec<Step>,
+    ) -> Option<VarId> {
+        if !arm.all {
+            return None;
+        }
+        let Some(from) = &arm.from else {
+            self.error(arm.message.span, "from whom?").help("`await all M from SET`");
+            return None;
+        };
+        let set = self.expr(frame, from)?;
+        if !self.require(from.span, &set.ty, &Type::NodeSet) {
+            return None;
+        }
+        Some(self.keep_value(frame, inner, Type::NodeSet, vec![set], steps, from.span))
+    }
+
+    fn from(
+        &mut self,
+        frame: &mut Frame,
+        inner: &mut Frame,
+        arm: &ast::Arm,
+        steps: &mut Vec<Step>,
+    ) -> Option<From> {
+        if arm.all {
+            return None;
+        }
+        let from = self.expr_of(frame, arm.from.as_ref()?, &types::ANY_NODE)?;
+        Some(match from.kind {
+            ExprKind::Home | ExprKind::Me => From::Fixed(from.kind),
+            _ => From::Var(self.keep_value(frame, inner, SOME_NODE, vec![from.clone()], steps, from.span)),
+        })
+    }
+
+    /// The waiting state of a site with this access; made if it does not exist yet.
+    pub(super) fn variant(&mut self, site: &Rc<Site>, access: Access) -> StateId {
+        if let Some((_, state)) = site.variants.borrow().iter().find(|(a, _)| *a == access) {
+            return *state;
+        }
+        let first = site.variants.borrow().is_empty();
+        let name = if first { site.name.clone() } else { format!("{}({access})", site.name) };
+        let role = site.frame.role;
+        let awaits = site.wait.arms.iter().filter_map(|a| self.protocol.message(&a.message.text)).collect();
+        let span = site.wait.arms[0].message.span;
+        let states = &mut self.protocol.roles[role.index()].states;
+        let state = StateId(states.len() as u16);
+        states.push(State { name, access, waiting: true, awaits, dead: Vec::new(), timer: None, span });
+        self.answers[role.index()].push(Answers::default());
+        site.variants.borrow_mut().push((access, state));
+        self.pending.push(Variant { site: Rc::clone(site), access, state });
+        state
+    }
+
+    /// Gives waiting states their handlers, until none is left.
+    pub(super) fn waiting_states(&mut self) {
+        while let Some(variant) = self.pending.pop() {
+            let site = Rc::clone(&variant.site);
+            let role = site.frame.role;
+            for (i, arm) in site.wait.arms.iter().enumerate() {
+                self.arm(&variant, i, arm);
+            }
+            for clause in &site.wait.clauses {
+                let mut frame = site.frame.clone();
+                frame.state = variant.state;
+                frame.access = variant.access;
+                frame.wait = Some(Rc::clone(&site));
+                self.clause(frame, None, clause, &format!("{}.", site.name));
+            }
+            let answers = &mut self.answers[role.index()][variant.state.index()];
+            answers.otherwise = site.wait.otherwise.map(|(o, _)| o);
+        }
+    }
+
+    fn arm(&mut self, variant: &Variant, i: usize, arm: &ast::Arm) {
+        let site = &variant.site;
+        let Some(message) = self.message_of(&arm.message) else { return };
+        let span = arm.message.span;
+        let mut frame = site.frame.clone();
+        frame.state = variant.state;
+        frame.access = variant.access;
+        frame.event = EventKind::Message(message);
+        let declared = self.protocol.messages[message.index()].args.clone();
+        self.bind_args(&mut frame, &declared, arm.args.as_deref(), span);
+        frame.scopes.push(Scope::default());
+        let role = frame.role;
+        let sender = Expr { kind: ExprKind::Sender, ty: SOME_NODE, span };
+        let mut steps = Vec::new();
+        if let Some(Some(from)) = site.from.get(i) {
+            let from = match from {
+                From::Fixed(kind) => kind.clone(),
+                From::Var(var) => var_kind(role, *var),
+            };
+            let from = Expr { kind: from, ty: SOME_NODE, span };
+            let same = ExprKind::Binary(Operator::Equal, Box::new(sender.clone()), Box::new(from));
+            steps.push(Step { kind: StepKind::Assert(Expr { kind: same, ty: Type::Bool, span }), span });
+        }
+        let mut body = Vec::new();
+        if let Some(var) = site.missing[i] {
+            let set = Expr { kind: var_kind(role, var), ty: Type::NodeSet, span };
+            let member = ExprKind::In(Box::new(sender.clone()), Box::new(set));
+            steps.push(Step { kind: StepKind::Assert(Expr { kind: member, ty: Type::Bool, span }), span });
+            let place = Place { owner: Owner::Current, role, var, field: None };
+            steps.push(Step { kind: StepKind::Remove(place, sender), span });
+            self.block(&mut frame, &arm.body, &mut body);
+            steps.push(Step { kind: StepKind::If(nobody(role, var, span), body, Vec::new()), span });
+        } else {
+            self.block(&mut frame, &arm.body, &mut body);
+            steps.extend(body);
+        }
+        self.add_handler(frame, None, steps, &format!("{}.{}", site.name, arm.message.text), span);
+    }
+
+    /// Names that the bodies of an await mention, with those of the actions they call as far as `sender`
+    /// and `caller` go.
+    fn used_in_wait(&self, role: RoleId, wait: &ast::Await, used: &mut Vec<String>, depth: u32) {
+        for arm in &wait.arms {
+            self.used_in_block(role, &arm.body, used, depth);
+        }
+        for clause in &wait.clauses {
+            if let Some(guard) = &clause.guard {
+                used_in_expr(guard, used);
+            }
+            if let ast::Body::Steps(steps) = &clause.body {
+                let mut inner = Vec::new();
+                self.used_in_block(role, steps, &mut inner, depth);
+                // A clause has a sender and a caller of its own.
+                used.extend(inner.into_iter().filter(|n| n != "sender" && n != "caller"));
+            }
+        }
+    }
+
+    fn used_in_block(&self, role: RoleId, block: &[ast::Statement], used: &mut Vec<String>, depth: u32) {
+        use ast::StatementKind as S;
+        if depth > 20 {
+            return;
+        }
+        for statement in block {
+            match &statement.kind {
+                S::Assign { target, value, .. } => [target, value].into_iter().for_each(|e| used_in_expr(e, used)),
+                S::Let { value, .. } => used_in_expr(value, used),
+                S::If { condition, then, otherwise } => {
+                    used_in_expr(condition, used);
+                    self.used_in_block(role, then, used, depth + 1);
+                    self.used_in_block(role, otherwise, used, depth + 1);
+                }
+                S::For { over, body, .. } => {
+                    match over {
+                        ast::Over::Range(a, b) => [a, b].into_iter().for_each(|e| used_in_expr(e, used)),
+                        ast::Over::Each(e) => used_in_expr(e, used),
+                    }
+                    self.used_in_block(role, body, used, depth + 1);
+                }
+                S::Send { args, with, of, to, .. } => {
+                    args.iter().chain(of).chain([to]).for_each(|e| used_in_expr(e, used));
+                    match with {
+                        ast::With::Memory(a, b) => [a, b].into_iter().for_each(|e| used_in_expr(e, used)),
+                        ast::With::List(e) => used_in_expr(e, used),
+                        _ => {}
+                    }
+                }
+                S::Return { value, to } => {
+                    value.iter().chain(to).for_each(|e| used_in_expr(e, used));
+                    if to.is_none() {
+                        used.push("caller".into());
+                    }
+                }
+                S::Start { args, .. } => args.iter().for_each(|e| used_in_expr(e, used)),
+                S::Install { at } => at.iter().for_each(|e| used_in_expr(e, used)),
+                S::Copy { from, to, bytes } => [from, to, bytes].into_iter().for_each(|e| used_in_expr(e, used)),
+                S::Invoke { function, args } => {
+                    used_in_expr(function, used);
+                    args.iter().for_each(|e| used_in_expr(e, used));
+                }
+                S::Assert(e) => used_in_expr(e, used),
+                S::Call(call) => {
+                    used_in_expr(call, used);
+                    self.used_in_action(role, call, used, depth);
+                }
+                S::Await(wait) => {
+                    wait.arms.iter().filter_map(|a| a.from.as_ref()).for_each(|e| used_in_expr(e, used));
+                    self.used_in_wait(role, wait, used, depth + 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn used_in_action(&self, role: RoleId, call: &ast::Expr, used: &mut Vec<String>, depth: u32) {
+        let ast::ExprKind::Call(function, _) = &call.kind else { return };
+        let name = match &function.kind {
+            ast::ExprKind::Name(name) => name,
+            ast::ExprKind::Member(_, method) => &method.text,
+            _ => return,
+        };
+        for (r, ast) in self.asts.iter().enumerate() {
+            for action in ast.actions.iter().filter(|a| a.name.text == *name) {
+                let mut inner = Vec::new();
+                self.used_in_block(RoleId(r as u8), &action.body, &mut inner, depth + 1);
+                used.extend(inner.into_iter().filter(|n| n == "sender" || n == "caller"));
+            }
+        }
+        let _ = role;
+    }
+}
+
+fn var_kind(role: RoleId, var: VarId) -> ExprKind {
+    ExprKind::Var(Place { owner: Owner::Current, role, var, field: None })
+}
+
+/// `missing == {}`.
+fn nobody(role: RoleId, var: VarId, span: Span) -> Expr {
+    let set = Expr { kind: var_kind(role, var), ty: Type::NodeSet, span };
+    let empty = Expr { kind: ExprKind::SetOf(Vec::new()), ty: Type::NodeSet, span };
+    debug_assert!(fits(&set.ty, &empty.ty));
+    Expr { kind: ExprKind::SetEqual(Box::new(set), Box::new(empty)), ty: Type::Bool, span }
+}
+
+fn used_in_expr(expr: &ast::Expr, used: &mut Vec<String>) {
+    use ast::ExprKind as E;
+    match &expr.kind {
+        E::Int(_) => {}
+        E::Name(name) => used.push(name.clone()),
+        E::Set(list) => list.iter().for_each(|e| used_in_expr(e, used)),
+        E::Record(fields) => fields.iter().for_each(|(_, e)| used_in_expr(e, used)),
+        E::Member(e, _) | E::Not(e) | E::Negate(e) | E::Over(_, _, e) | E::At(_, e) | E::Is(e, _) => {
+            used_in_expr(e, used);
+        }
+        E::Item(a, b) | E::Range(a, b) | E::Binary(_, a, b) => {
+            used_in_expr(a, used);
+            used_in_expr(b, used);
+        }
+        E::Call(function, args) => {
+            used_in_expr(function, used);
+            args.iter().for_each(|e| used_in_expr(e, used));
+        }
+        E::Flight(_, to) => to.iter().for_each(|e| used_in_expr(e, used)),
+    }
+}

@@ -1,0 +1,218 @@
+//! Expressions, by precedence: `or`, `and`, `not`, comparison and `in` and `is`, `+ - & |`, `* / %`, prefix, postfix.
+
+use super::*;
+
+impl Parser<'_> {
+    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+        self.deeper(Self::or)
+    }
+
+    /// Whether the present token can continue the expression: not if it starts a line outside brackets.
+    fn continues(&self) -> bool {
+        self.nesting > 0 || !self.token().first
+    }
+
+    fn binary(op: &'static str, left: Expr, right: Expr) -> Expr {
+        let span = left.span.to(right.span);
+        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span }
+    }
+
+    fn or(&mut self) -> Parsed<Expr> {
+        let mut left = self.and()?;
+        while self.continues() && self.eat_word("or") {
+            left = Self::binary("or", left, self.and()?);
+        }
+        Ok(left)
+    }
+
+    fn and(&mut self) -> Parsed<Expr> {
+        let mut left = self.negation()?;
+        while self.continues() && self.eat_word("and") {
+            left = Self::binary("and", left, self.negation()?);
+        }
+        Ok(left)
+    }
+
+    fn negation(&mut self) -> Parsed<Expr> {
+        if self.is_word("not") {
+            let start = self.advance().span;
+            let inner = self.deeper(Self::negation)?;
+            let span = start.to(inner.span);
+            return Ok(Expr { kind: ExprKind::Not(Box::new(inner)), span });
+        }
+        self.comparison()
+    }
+
+    fn comparison(&mut self) -> Parsed<Expr> {
+        let left = self.sum()?;
+        if !self.continues() {
+            return Ok(left);
+        }
+        for op in ["==", "!=", "<=", ">=", "<", ">"] {
+            if self.eat_mark(op) {
+                return Ok(Self::binary(op, left, self.sum()?));
+            }
+        }
+        if self.eat_word("in") {
+            return Ok(Self::binary("in", left, self.sum()?));
+        }
+        if self.eat_word("is") {
+            let states = if self.is_mark("(") {
+                self.bracketed(|p| p.name("the name of a state"))?
+            } else {
+                vec![self.name("the name of a state")?]
+            };
+            let span = left.span.to(self.previous_span());
+            return Ok(Expr { kind: ExprKind::Is(Box::new(left), states), span });
+        }
+        Ok(left)
+    }
+
+    /// An expression without comparison: where `{` or `..` may follow.
+    pub(super) fn sum(&mut self) -> Parsed<Expr> {
+        self.deeper(|p| {
+            let mut left = p.product()?;
+            'more: while p.continues() {
+                for op in ["+", "-", "&", "|"] {
+                    if p.eat_mark(op) {
+                        left = Self::binary(op, left, p.product()?);
+                        continue 'more;
+                    }
+                }
+                break;
+            }
+            Ok(left)
+        })
+    }
+
+    fn product(&mut self) -> Parsed<Expr> {
+        let mut left = self.prefix()?;
+        'more: while self.continues() {
+            for op in ["*", "/", "%"] {
+                if self.eat_mark(op) {
+                    left = Self::binary(op, left, self.prefix()?);
+                    continue 'more;
+                }
+            }
+            break;
+        }
+        Ok(left)
+    }
+
+    fn prefix(&mut self) -> Parsed<Expr> {
+        if self.is_mark("-") {
+            let start = self.advance().span;
+            let inner = self.deeper(Self::prefix)?;
+            let span = start.to(inner.span);
+            return Ok(Expr { kind: ExprKind::Negate(Box::new(inner)), span });
+        }
+        self.postfix()
+    }
+
+    pub(super) fn postfix(&mut self) -> Parsed<Expr> {
+        let mut expr = self.primary()?;
+        while self.continues() {
+            let start = expr.span;
+            let kind = if self.eat_mark(".") {
+                ExprKind::Member(Box::new(expr), self.name("the name of a field, variable or method")?)
+            } else if self.eat_mark("[") {
+                self.nesting += 1;
+                let index = self.expression();
+                self.nesting -= 1;
+                let index = index?;
+                self.need_mark("]")?;
+                ExprKind::Item(Box::new(expr), Box::new(index))
+            } else if self.is_mark("(") {
+                let args = self.bracketed(Self::expression)?;
+                ExprKind::Call(Box::new(expr), args)
+            } else {
+                break;
+            };
+            expr = Expr { kind, span: start.to(self.previous_span()) };
+        }
+        Ok(expr)
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let start = self.span();
+        let kind = match self.token().kind.clone() {
+            Kind::Int(i) => {
+                self.advance();
+                ExprKind::Int(i)
+            }
+            Kind::Mark("(") => {
+                self.advance();
+                self.nesting += 1;
+                let inner = self.expression();
+                self.nesting -= 1;
+                let inner = inner?;
+                self.need_mark(")")?;
+                return Ok(Expr { kind: inner.kind, span: start.to(self.previous_span()) });
+            }
+            Kind::Mark("{") => self.braces()?,
+            Kind::Name(word) => self.named(&word)?,
+            _ => return self.expected("an expression"),
+        };
+        Ok(Expr { kind, span: start.to(self.previous_span()) })
+    }
+
+    /// `{a, b}`: a set; `{x: 1, y: 2}`: a record.
+    fn braces(&mut self) -> Parsed<ExprKind> {
+        self.advance();
+        self.nesting += 1;
+        let inner = self.inside_braces();
+        self.nesting -= 1;
+        let kind = inner?;
+        self.need_mark("}")?;
+        Ok(kind)
+    }
+
+    fn inside_braces(&mut self) -> Parsed<ExprKind> {
+        if self.is_mark("}") {
+            return Ok(ExprKind::Set(Vec::new()));
+        }
+        if self.next_is_mark(":") {
+            let fields = self.listed(|p| {
+                let name = p.name("the name of a field")?;
+                p.need_mark(":")?;
+                Ok((name, p.expression()?))
+            })?;
+            return Ok(ExprKind::Record(fields));
+        }
+        Ok(ExprKind::Set(self.listed(Self::expression)?))
+    }
+
+    fn named(&mut self, word: &str) -> Parsed<ExprKind> {
+        let quantifier = match word {
+            "all" => Some("all"),
+            "any" => Some("any"),
+            "count" => Some("count"),
+            _ => None,
+        };
+        let colon_follows = matches!(self.tokens.get(self.at + 2).map(|t| &t.kind), Some(Kind::Mark(":")));
+        if let (Some(quantifier), true) = (quantifier, colon_follows) {
+            self.advance();
+            let name = self.name("a name for the node")?;
+            self.need_mark(":")?;
+            return Ok(ExprKind::Over(quantifier, name, Box::new(self.expression()?)));
+        }
+        if word == "flight" && self.next_is_mark("(") {
+            self.advance();
+            self.advance();
+            let message = self.name("the name of a message")?;
+            let to = if self.eat_word("to") { Some(Box::new(self.expression()?)) } else { None };
+            self.need_mark(")")?;
+            return Ok(ExprKind::Flight(message, to));
+        }
+        if matches!(word, "true" | "false" | "none") {
+            self.advance();
+            return Ok(ExprKind::Name(word.to_string()));
+        }
+        let name = self.name("an expression")?;
+        if self.is_word("at") && self.continues() && !self.next_is_word("is") {
+            self.advance();
+            return Ok(ExprKind::At(name, Box::new(self.primary()?)));
+        }
+        Ok(ExprKind::Name(name.text))
+    }
+}

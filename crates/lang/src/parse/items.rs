@@ -1,0 +1,383 @@
+//! Declarations.
+
+use super::*;
+
+impl Parser<'_> {
+    pub(super) fn file(&mut self) -> File {
+        let mut file = File::default();
+        if self.eat_word("protocol") {
+            file.name = self.protocol_name().ok();
+        }
+        while !self.at_end() {
+            match self.item() {
+                Ok(item) => file.items.push(item),
+                Err(Lost) => self.skip_item_unless_there(),
+            }
+            self.eat_mark(";");
+        }
+        file
+    }
+
+    fn skip_item_unless_there(&mut self) {
+        let token = self.token();
+        let there = matches!(&token.kind, Kind::Name(n) if token.first && ITEMS.contains(&n.as_str()) && n != "protocol");
+        if !there {
+            self.skip_item();
+        }
+    }
+
+    /// `stache`, `token-lock`: the only name in which a dash may stand.
+    fn protocol_name(&mut self) -> Parsed<Ident> {
+        let mut name = self.name("the protocol's name")?;
+        while self.is_mark("-") && !self.token().first {
+            self.advance();
+            let more = self.name("the rest of the protocol's name")?;
+            name = Ident { text: format!("{}-{}", name.text, more.text), span: name.span.to(more.span) };
+        }
+        Ok(name)
+    }
+
+    fn item(&mut self) -> Parsed<Item> {
+        let word = match &self.token().kind {
+            Kind::Name(n) => n.clone(),
+            _ => return self.expected("a declaration (`message`, `lane`, `role`, ..)"),
+        };
+        let span = self.span();
+        if !ITEMS.contains(&word.as_str()) || word == "protocol" {
+            return self.expected("a declaration (`message`, `lane`, `role`, ..)");
+        }
+        self.advance();
+        Ok(match word.as_str() {
+            "use" => match &self.token().kind {
+                Kind::Text(file) => {
+                    let file = file.clone();
+                    self.advance();
+                    Item::Use { file, span: span.to(self.previous_span()) }
+                }
+                _ => return self.expected("the name of a file in double quotes"),
+            },
+            "promises" => Item::Promises(self.listed(Self::word)?),
+            "assume" => Item::Assume(self.listed(Self::word)?),
+            "param" => self.param()?,
+            "lane" => self.lane()?,
+            "object" => Item::Object(self.listed(|p| p.name("the name of a kind of object"))?),
+            "record" => {
+                let name = self.name("the record's name")?;
+                Item::Record { name, fields: self.fields()? }
+            }
+            "message" => self.message()?,
+            "op" => {
+                let name = self.name("the call's name")?;
+                let params = self.bracketed(Self::field)?;
+                let result = if self.eat_mark(":") { Some(self.ty()?) } else { None };
+                Item::Op { name, params, result }
+            }
+            "role" => Item::Role(self.role()?),
+            "invariant" => {
+                let name = self.name("the invariant's name")?;
+                let of = if self.eat_word("of") { Some(self.name("a kind of object")?) } else { None };
+                self.need_mark(":")?;
+                Item::Invariant { name, of, condition: self.expression()? }
+            }
+            "scenario" => Item::Scenario(self.scenario(span)?),
+            _ => {
+                let rule = self.name("the name of a rule")?;
+                match &self.token().kind {
+                    Kind::Text(reason) => {
+                        let reason = reason.clone();
+                        self.advance();
+                        Item::Waive { rule, reason }
+                    }
+                    _ => return self.expected("the reason in double quotes"),
+                }
+            }
+        })
+    }
+
+    fn word(&mut self) -> Parsed<Word> {
+        let name = self.name("a word such as `single_writer`")?;
+        let args = self.bracketed(|p| p.name("the name of a call"))?;
+        Ok(Word { name, args })
+    }
+
+    fn param(&mut self) -> Parsed<Item> {
+        let name = self.name("the parameter's name")?;
+        self.need_mark("=")?;
+        let value = self.sum()?;
+        let range = if self.eat_word("in") {
+            let lo = self.sum()?;
+            self.need_mark("..")?;
+            Some((lo, self.sum()?))
+        } else {
+            None
+        };
+        Ok(Item::Param { name, value, range })
+    }
+
+    fn lane(&mut self) -> Parsed<Item> {
+        let name = self.name("the lane's name")?;
+        let unordered = self.eat_word("unordered");
+        if !unordered {
+            self.eat_word("fifo");
+        }
+        let holds = if self.eat_word("holds") {
+            Some(self.sum()?)
+        } else {
+            self.eat_word("buffered");
+            None
+        };
+        Ok(Item::Lane { name, unordered, holds })
+    }
+
+    fn message(&mut self) -> Parsed<Item> {
+        let messages = self.listed(|p| {
+            let name = p.name("the message's name")?;
+            Ok((name, p.bracketed(Self::field)?))
+        })?;
+        let lane = if self.eat_word("on") { Some(self.name("the name of a lane")?) } else { None };
+        let with =
+            if self.eat_word("with") { Some(self.name("`block`, `memory` or `list`")?) } else { None };
+        Ok(Item::Message { messages, lane, with })
+    }
+
+    fn fields(&mut self) -> Parsed<Vec<Field>> {
+        self.need_mark("{")?;
+        let mut fields = Vec::new();
+        while !self.is_mark("}") {
+            fields.push(self.field()?);
+            if !self.eat_mark(",") {
+                self.eat_mark(";");
+            }
+        }
+        self.need_mark("}")?;
+        Ok(fields)
+    }
+
+    fn field(&mut self) -> Parsed<Field> {
+        let name = self.name("a name")?;
+        self.need_mark(":")?;
+        Ok(Field { name, ty: self.ty()? })
+    }
+
+    pub(super) fn ty(&mut self) -> Parsed<Type> {
+        self.deeper(Self::ty_here)
+    }
+
+    fn ty_here(&mut self) -> Parsed<Type> {
+        let start = self.span();
+        if self.eat_word("set") {
+            self.need_word("of")?;
+            let of = Box::new(self.ty()?);
+            return Ok(Type::Set { of, span: start.to(self.previous_span()) });
+        }
+        if self.is_word("list") || self.is_word("queue") {
+            let queue = self.is_word("queue");
+            self.advance();
+            self.need_word("of")?;
+            let of = Box::new(self.ty()?);
+            self.need_word("up")?;
+            self.need_word("to")?;
+            let up_to = self.sum()?;
+            return Ok(Type::List { of, up_to, queue, span: start.to(self.previous_span()) });
+        }
+        if matches!(&self.token().kind, Kind::Name(_)) && !self.next_is_mark("..") {
+            let name = self.name("a type")?;
+            let optional = self.eat_mark("?");
+            return Ok(Type::Named { name, optional });
+        }
+        let lo = self.sum()?;
+        self.need_mark("..")?;
+        Ok(Type::Range { lo, hi: self.sum()? })
+    }
+
+    fn role(&mut self) -> Parsed<Role> {
+        let name = self.name("the role's name")?;
+        self.need_word("of")?;
+        let of = self.name("a kind of object")?;
+        let everywhere = self.eat_word("everywhere");
+        let defers = if self.eat_word("defers") {
+            self.need_word("up")?;
+            self.need_word("to")?;
+            Some(self.sum()?)
+        } else {
+            None
+        };
+        self.need_mark("{")?;
+        let mut role = Role {
+            name,
+            of,
+            everywhere,
+            defers,
+            vars: Vec::new(),
+            actions: Vec::new(),
+            tasks: Vec::new(),
+            states: Vec::new(),
+            otherwise: None,
+        };
+        while !self.is_mark("}") && !self.at_end() {
+            let before = self.at;
+            if self.role_member(&mut role).is_err() {
+                self.skip_statement();
+                if self.at == before {
+                    self.advance();
+                }
+            }
+            self.eat_mark(";");
+        }
+        self.need_mark("}")?;
+        Ok(role)
+    }
+
+    fn role_member(&mut self, role: &mut Role) -> Parsed<()> {
+        if self.eat_word("var") {
+            let names = self.listed(|p| p.name("the variable's name"))?;
+            self.need_mark(":")?;
+            let ty = self.ty()?;
+            let initial = if self.eat_mark("=") { Some(self.expression()?) } else { None };
+            for name in names {
+                role.vars.push(Var { name, ty: ty.clone(), initial: initial.clone() });
+            }
+        } else if self.eat_word("action") {
+            role.actions.push(self.action()?);
+        } else if self.eat_word("task") {
+            role.tasks.push(self.action()?);
+        } else if self.eat_word("state") {
+            role.states.push(self.state()?);
+        } else if self.is_word("otherwise") {
+            role.otherwise = self.otherwise()?;
+        } else {
+            return self.expected("`var`, `action`, `task`, `state` or `otherwise`");
+        }
+        Ok(())
+    }
+
+    fn action(&mut self) -> Parsed<Action> {
+        let name = self.name("a name")?;
+        let params = self.bracketed(Self::field)?;
+        Ok(Action { name, params, body: self.block()? })
+    }
+
+    /// `otherwise defer | impossible`, or nothing.
+    pub(super) fn otherwise(&mut self) -> Parsed<Option<(Otherwise, Span)>> {
+        if !self.is_word("otherwise") {
+            return Ok(None);
+        }
+        let span = self.advance().span;
+        let what = if self.eat_word("defer") {
+            Otherwise::Defer
+        } else if self.eat_word("impossible") {
+            Otherwise::Impossible
+        } else {
+            return self.expected("`defer` or `impossible`");
+        };
+        Ok(Some((what, span.to(self.previous_span()))))
+    }
+
+    fn state(&mut self) -> Parsed<State> {
+        let name = self.name("the state's name")?;
+        let access = if self.eat_mark(":") { Some(self.access_word()?) } else { None };
+        let mut state = State { name, access, clauses: Vec::new(), otherwise: None };
+        if !self.is_mark("{") {
+            return Ok(state);
+        }
+        self.need_mark("{")?;
+        while !self.is_mark("}") && !self.at_end() {
+            let before = self.at;
+            let parsed = if self.is_word("on") {
+                self.clause().map(|clause| state.clauses.push(clause))
+            } else if self.is_word("otherwise") {
+                self.otherwise().map(|o| state.otherwise = o)
+            } else {
+                self.expected("`on EVENT {..}` or `otherwise`")
+            };
+            if parsed.is_err() {
+                self.skip_statement();
+                if self.at == before {
+                    self.advance();
+                }
+            }
+            self.eat_mark(";");
+        }
+        self.need_mark("}")?;
+        Ok(state)
+    }
+
+    /// `none`, `read` or `write`; `none` is otherwise reserved.
+    pub(super) fn access_word(&mut self) -> Parsed<Ident> {
+        if self.is_word("none") || self.is_word("read") || self.is_word("write") {
+            let span = self.span();
+            let text = match &self.advance().kind {
+                Kind::Name(text) => text.clone(),
+                _ => unreachable!("a word was seen"),
+            };
+            return Ok(Ident { text, span });
+        }
+        self.expected("an access: `none`, `read` or `write`")
+    }
+
+    pub(super) fn clause(&mut self) -> Parsed<Clause> {
+        let start = self.need_word("on")?;
+        let events = self.listed(Self::event)?;
+        let guard = if self.eat_word("when") { Some(self.expression()?) } else { None };
+        let span = start.to(self.previous_span());
+        let body = if self.eat_word("as") {
+            Body::As(self.name("the name of a message")?)
+        } else if self.eat_word("defer") {
+            Body::Otherwise(Otherwise::Defer)
+        } else if self.eat_word("impossible") {
+            Body::Otherwise(Otherwise::Impossible)
+        } else {
+            Body::Steps(self.block()?)
+        };
+        Ok(Clause { events, guard, body, span })
+    }
+
+    fn event(&mut self) -> Parsed<Event> {
+        let name = self.name("an event: `read`, `write`, `evict`, `after T`, a message, a call or a task")?;
+        if name.text == "after" {
+            let time = self.sum()?;
+            return Ok(Event { name, args: None, after: Some(time) });
+        }
+        let args =
+            if self.is_mark("(") { Some(self.bracketed(|p| p.name("a name for the argument"))?) } else { None };
+        Ok(Event { name, args, after: None })
+    }
+
+    fn scenario(&mut self, start: Span) -> Parsed<Scenario> {
+        let name = self.name("the scenario's name")?;
+        let span = start.to(name.span);
+        let mut scenario = Scenario { name, threads: Vec::new(), forbid: None, span };
+        self.need_mark("{")?;
+        while !self.is_mark("}") {
+            if self.eat_word("forbid") {
+                scenario.forbid = Some(self.expression()?);
+            } else {
+                self.need_word("at")?;
+                let node = self.sum()?;
+                self.need_mark("{")?;
+                let mut actions = Vec::new();
+                while !self.is_mark("}") {
+                    actions.push(self.scenario_action()?);
+                    self.eat_mark(";");
+                }
+                self.need_mark("}")?;
+                scenario.threads.push((node, actions));
+            }
+            self.eat_mark(";");
+        }
+        self.need_mark("}")?;
+        Ok(scenario)
+    }
+
+    fn scenario_action(&mut self) -> Parsed<ScenarioAction> {
+        let mut name = self.name("`read(block)`, `write(block, value)` or a call")?;
+        let register = if self.eat_mark("=") {
+            let register = Some(name);
+            name = self.name("`read(block)` or a call")?;
+            register
+        } else {
+            None
+        };
+        Ok(ScenarioAction { register, name, args: self.bracketed(Self::expression)? })
+    }
+}

@@ -1,0 +1,216 @@
+//! Tokens to [`ast`](crate::ast). It goes on after a mistake, so that one run tells several.
+//!
+//! Items are recovered at the next word that starts an item at the beginning of a line, statements at the
+//! next line or closing brace.
+
+mod expressions;
+mod items;
+mod statements;
+
+use crate::ast::*;
+use crate::diagnostics::Diagnostics;
+use crate::lexer::{Kind, Token};
+use crate::source::Span;
+
+/// Parses a file's tokens. Mistakes go to `diagnostics`; what could be read is returned.
+pub fn parse(tokens: &[Token], diagnostics: &mut Diagnostics) -> File {
+    let mut parser = Parser { tokens, at: 0, diagnostics, nesting: 0, depth: 0 };
+    parser.file()
+}
+
+/// How deeply expressions and statements may nest: enough for people, too little for the stack to overflow.
+const MAX_DEPTH: u32 = 100;
+
+/// Marks that something could not be read; the mistake has been noted.
+struct Lost;
+
+type Parsed<T> = Result<T, Lost>;
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    diagnostics: &'a mut Diagnostics,
+    /// Inside brackets a new line does not end an expression.
+    nesting: u32,
+    depth: u32,
+}
+
+impl Parser<'_> {
+    fn token(&self) -> &Token {
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn span(&self) -> Span {
+        self.token().span
+    }
+
+    fn previous_span(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1)].span
+    }
+
+    fn advance(&mut self) -> &Token {
+        let at = self.at;
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        &self.tokens[at]
+    }
+
+    fn at_end(&self) -> bool {
+        self.token().kind == Kind::End
+    }
+
+    fn is_mark(&self, mark: &str) -> bool {
+        matches!(&self.token().kind, Kind::Mark(m) if *m == mark)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(&self.token().kind, Kind::Name(n) if n == word)
+    }
+
+    fn next_is_word(&self, word: &str) -> bool {
+        matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(Kind::Name(n)) if n == word)
+    }
+
+    fn next_is_mark(&self, mark: &str) -> bool {
+        matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(Kind::Mark(m)) if *m == mark)
+    }
+
+    fn eat_mark(&mut self, mark: &str) -> bool {
+        let found = self.is_mark(mark);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Notes that something else was expected here.
+    fn expected<T>(&mut self, what: &str) -> Parsed<T> {
+        let token = self.token();
+        let found = match &token.kind {
+            Kind::Name(n) => format!("`{n}`"),
+            Kind::Int(i) => format!("`{i}`"),
+            Kind::Text(t) => format!("\"{t}\""),
+            Kind::Mark(m) => format!("`{m}`"),
+            Kind::Unknown(u) => format!("`{u}`, which is not part of the language"),
+            Kind::End => "the end of the file".to_string(),
+        };
+        let span = token.span;
+        self.diagnostics.error(span, format!("expected {what}, found {found}"));
+        Err(Lost)
+    }
+
+    fn need_mark(&mut self, mark: &str) -> Parsed<Span> {
+        if self.is_mark(mark) { Ok(self.advance().span) } else { self.expected(&format!("`{mark}`")) }
+    }
+
+    fn need_word(&mut self, word: &str) -> Parsed<Span> {
+        if self.is_word(word) { Ok(self.advance().span) } else { self.expected(&format!("`{word}`")) }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<Ident> {
+        match &self.token().kind {
+            Kind::Name(text) if !RESERVED.contains(&text.as_str()) => {
+                let ident = Ident { text: text.clone(), span: self.token().span };
+                self.advance();
+                Ok(ident)
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            let span = self.span();
+            self.diagnostics.error(span, format!("this is nested more than {MAX_DEPTH} deep")).help("simplify it");
+            return Err(Lost);
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    /// `item, item, ..` until something that is not a comma.
+    fn listed<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut list = vec![item(self)?];
+        while self.eat_mark(",") {
+            list.push(item(self)?);
+        }
+        Ok(list)
+    }
+
+    /// `( item, item )`, or nothing at all.
+    fn bracketed<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut list = Vec::new();
+        if !self.eat_mark("(") {
+            return Ok(list);
+        }
+        self.nesting += 1;
+        let mut go = || -> Parsed<()> {
+            if !self.is_mark(")") {
+                list = self.listed(&mut item)?;
+            }
+            self.need_mark(")")?;
+            Ok(())
+        };
+        let done = go();
+        self.nesting -= 1;
+        done.map(|()| list)
+    }
+
+    /// Goes on behind a mistake: to the next line, or to the brace that closes the present block.
+    fn skip_statement(&mut self) {
+        let mut depth = 0;
+        loop {
+            if self.at_end() {
+                return;
+            }
+            if self.is_mark("{") {
+                depth += 1;
+            } else if self.is_mark("}") {
+                if depth == 0 {
+                    return;
+                }
+                depth -= 1;
+            }
+            self.advance();
+            if depth == 0 && (self.token().first || self.is_mark(";")) {
+                return;
+            }
+        }
+    }
+
+    /// Goes on behind a mistake: to the next word at the start of a line that starts an item.
+    fn skip_item(&mut self) {
+        loop {
+            self.advance();
+            let token = self.token();
+            match &token.kind {
+                Kind::End => return,
+                Kind::Name(n) if token.first && ITEMS.contains(&n.as_str()) => return,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Words that start an item.
+const ITEMS: [&str; 14] = [
+    "use", "promises", "assume", "param", "lane", "object", "record", "message", "op", "role", "invariant",
+    "scenario", "waive", "protocol",
+];
+
+/// Words that cannot be names.
+const RESERVED: [&str; 22] = [
+    "if", "else", "for", "in", "is", "and", "or", "not", "let", "on", "when", "send", "goto", "await", "otherwise",
+    "while", "true", "false", "none", "state", "var", "role",
+];

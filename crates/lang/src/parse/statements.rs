@@ -1,0 +1,224 @@
+//! What stands in the braces of a handler.
+
+use super::*;
+
+impl Parser<'_> {
+    /// `{ statement; statement }`. Each statement that cannot be read is noted and passed over.
+    pub(super) fn block(&mut self) -> Parsed<Vec<Statement>> {
+        self.deeper(Self::block_here)
+    }
+
+    fn block_here(&mut self) -> Parsed<Vec<Statement>> {
+        self.need_mark("{")?;
+        let nesting = std::mem::take(&mut self.nesting);
+        let mut statements = Vec::new();
+        while !self.is_mark("}") && !self.at_end() {
+            let before = self.at;
+            match self.statement() {
+                Ok(statement) => {
+                    statements.push(statement);
+                    if !self.eat_mark(";") && !self.is_mark("}") && !self.token().first {
+                        let _ = self.expected::<()>("`;`, a new line or `}`");
+                        self.skip_statement();
+                    }
+                }
+                Err(Lost) => {
+                    self.skip_statement();
+                    if self.at == before {
+                        self.advance();
+                    }
+                }
+            }
+            while self.eat_mark(";") {}
+        }
+        self.nesting = nesting;
+        self.need_mark("}")?;
+        Ok(statements)
+    }
+
+    fn statement(&mut self) -> Parsed<Statement> {
+        let start = self.span();
+        let kind = self.statement_kind()?;
+        Ok(Statement { kind, span: start.to(self.previous_span()) })
+    }
+
+    fn statement_kind(&mut self) -> Parsed<StatementKind> {
+        let word = match &self.token().kind {
+            Kind::Name(n) => n.clone(),
+            _ => return self.expected("a statement"),
+        };
+        let plain = |kind| Ok(kind);
+        match word.as_str() {
+            "let" => {
+                self.advance();
+                let name = self.name("a name")?;
+                self.need_mark("=")?;
+                Ok(StatementKind::Let { name, value: self.expression()? })
+            }
+            "if" => self.branch(),
+            "for" => self.each(),
+            "send" => self.send(),
+            "goto" => {
+                self.advance();
+                Ok(StatementKind::Goto(self.name("the name of a state")?))
+            }
+            "lower" => {
+                self.advance();
+                Ok(StatementKind::Lower(self.access_word()?))
+            }
+            "return" => self.give_back(),
+            "start" => {
+                self.advance();
+                let task = self.name("the name of a task")?;
+                Ok(StatementKind::Start { task, args: self.bracketed(Self::expression)? })
+            }
+            "install" => {
+                self.advance();
+                let at = if self.eat_word("at") { Some(self.expression()?) } else { None };
+                Ok(StatementKind::Install { at })
+            }
+            "copy" => {
+                self.advance();
+                let from = self.expression()?;
+                self.need_word("to")?;
+                let to = self.expression()?;
+                self.need_mark(",")?;
+                Ok(StatementKind::Copy { from, to, bytes: self.expression()? })
+            }
+            "invoke" => {
+                self.advance();
+                let function = self.name("the name of a function's number")?;
+                let function = Expr { span: function.span, kind: ExprKind::Name(function.text) };
+                Ok(StatementKind::Invoke { function, args: self.bracketed(Self::expression)? })
+            }
+            "assert" => {
+                self.advance();
+                Ok(StatementKind::Assert(self.expression()?))
+            }
+            "await" => self.await_(),
+            "resume" | "complete" | "defer" | "yield" | "impossible" => {
+                self.advance();
+                plain(match word.as_str() {
+                    "resume" => StatementKind::Resume,
+                    "complete" => StatementKind::Complete,
+                    "defer" => StatementKind::Defer,
+                    "yield" => StatementKind::Yield,
+                    _ => StatementKind::Impossible,
+                })
+            }
+            _ => self.assign_or_call(),
+        }
+    }
+
+    fn assign_or_call(&mut self) -> Parsed<StatementKind> {
+        let target = self.postfix()?;
+        let sign = if self.eat_mark("=") {
+            AssignSign::Set
+        } else if self.eat_mark("+=") {
+            AssignSign::Plus
+        } else if self.eat_mark("-=") {
+            AssignSign::Minus
+        } else if matches!(target.kind, ExprKind::Call(..)) {
+            return Ok(StatementKind::Call(target));
+        } else {
+            return self.expected("`=`, `+=`, `-=` or `(`");
+        };
+        Ok(StatementKind::Assign { target, sign, value: self.expression()? })
+    }
+
+    fn branch(&mut self) -> Parsed<StatementKind> {
+        self.advance();
+        let condition = self.expression()?;
+        let then = self.block()?;
+        let otherwise = if !self.eat_word("else") {
+            Vec::new()
+        } else if self.is_word("if") {
+            let start = self.span();
+            let kind = self.deeper(Self::branch)?;
+            vec![Statement { kind, span: start.to(self.previous_span()) }]
+        } else {
+            self.block()?
+        };
+        Ok(StatementKind::If { condition, then, otherwise })
+    }
+
+    fn each(&mut self) -> Parsed<StatementKind> {
+        self.advance();
+        let name = self.name("a name")?;
+        self.need_word("in")?;
+        let first = self.sum()?;
+        let over = if self.eat_mark("..") { Over::Range(first, self.sum()?) } else { Over::Each(first) };
+        Ok(StatementKind::For { name, over, body: self.block()? })
+    }
+
+    fn send(&mut self) -> Parsed<StatementKind> {
+        self.advance();
+        let message = self.name("the name of a message")?;
+        let args = self.bracketed(Self::expression)?;
+        let mut with = With::Declared;
+        let mut of = None;
+        loop {
+            if self.eat_word("with") {
+                with = if self.eat_word("block") {
+                    With::Block
+                } else if self.eat_word("payload") {
+                    With::Payload
+                } else if self.eat_word("list") {
+                    With::List(self.postfix()?)
+                } else {
+                    self.need_word("memory")?;
+                    self.need_mark("[")?;
+                    self.nesting += 1;
+                    let from = self.sum();
+                    let to = from.and_then(|from| {
+                        self.need_mark("..")?;
+                        Ok((from, self.sum()?))
+                    });
+                    self.nesting -= 1;
+                    let (from, to) = to?;
+                    self.need_mark("]")?;
+                    With::Memory(from, to)
+                };
+            } else if self.eat_word("of") {
+                of = Some(self.sum()?);
+            } else {
+                break;
+            }
+        }
+        self.need_word("to")?;
+        Ok(StatementKind::Send { message, args, with, of, to: self.sum()? })
+    }
+
+    fn give_back(&mut self) -> Parsed<StatementKind> {
+        self.advance();
+        let ends = self.token().first || self.is_mark(";") || self.is_mark("}");
+        let value = if ends || self.is_word("to") { None } else { Some(self.expression()?) };
+        let to = if !self.token().first && self.eat_word("to") { Some(self.sum()?) } else { None };
+        Ok(StatementKind::Return { value, to })
+    }
+
+    fn await_(&mut self) -> Parsed<StatementKind> {
+        self.advance();
+        let mut arms = vec![self.arm()?];
+        while self.eat_word("or") {
+            arms.push(self.arm()?);
+        }
+        let mut clauses = Vec::new();
+        while self.is_word("while") {
+            self.advance();
+            self.need_word("waiting")?;
+            clauses.push(self.clause()?);
+        }
+        let otherwise = self.otherwise()?;
+        Ok(StatementKind::Await(Await { arms, clauses, otherwise }))
+    }
+
+    fn arm(&mut self) -> Parsed<Arm> {
+        let all = self.eat_word("all");
+        let message = self.name("the name of a message")?;
+        let args =
+            if self.is_mark("(") { Some(self.bracketed(|p| p.name("a name for the argument"))?) } else { None };
+        let from = if self.eat_word("from") { Some(self.sum()?) } else { None };
+        Ok(Arm { all, message, args, from, body: self.block()? })
+    }
+}
