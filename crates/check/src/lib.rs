@@ -1,1 +1,30 @@
-//! Explores every interleaving of a protocol
+//! Explores every interleaving of a protocol.
+//!
+//! [`explore`] builds a system of a few nodes and objects whose threads do anything at any time (or what a scenario
+//! of the protocol says), executes every event that can happen in every state with the same engine that simulates
+//! and runs the protocol, and checks what the protocol promises. It is brute force on purpose: one host thread, every
+//! state, no symmetry. Breadth first, so that a counterexample is as short as any.
+//!
+//! It must never know a machine, time, or a program.
+mod client;
+mod config;
+mod coverage;
+mod deadlock;
+mod explore;
+mod layout;
+mod mechanisms;
+mod model;
+mod payload;
+mod promise;
+mod report;
+mod step;
+mod store;
+mod trace;
+mod world;
+
+pub use config::{Config, ConfigError, Network, Progress};
+pub use coverage::Coverage;
+pub use deadlock::Waiting;
+pub use explore::explore;
+pub use report::{Report, Step, Verdict, text};
+pub use trace::{Trace, is_minimal};

@@ -1,0 +1,222 @@
+//! Who acts and what they may do: the most general client, or the threads of a scenario.
+
+use crate::config::{Config, ConfigError};
+use trivium_engine::{Args, MAX_ARGS, Node, Object};
+use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, OpId, Protocol, Scenario, ScenarioAction, Type};
+
+/// More calls than this are a mistake in the declared ranges rather than something to explore.
+const MOST_INTENTS: usize = 4096;
+
+/// Something that a thread may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    Read { block: u32 },
+    Write { block: u32, value: u64 },
+    Call { op: OpId, object: Object, args: Args },
+}
+
+impl Intent {
+    /// The object that it is about.
+    pub fn object(&self) -> Object {
+        match self {
+            Intent::Read { block } | Intent::Write { block, .. } => Object { kind: BLOCK, id: *block },
+            Intent::Call { object, .. } => *object,
+        }
+    }
+
+    pub fn is_access(&self) -> bool {
+        !matches!(self, Intent::Call { .. })
+    }
+}
+
+/// A thread: its node, and its number there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ThreadPlace {
+    pub node: Node,
+    pub number: u8,
+}
+
+/// The threads and what each may do.
+pub(crate) struct Client {
+    pub threads: Vec<ThreadPlace>,
+    /// Threads of each node, by their number there.
+    pub threads_of: Vec<Vec<u16>>,
+    /// All that any thread may do.
+    pub intents: Vec<Intent>,
+    /// In a scenario: for each thread, its actions with the register that each fills.
+    pub script: Option<Script>,
+    /// Accesses and calls that each thread may make.
+    pub ops: Option<u32>,
+}
+
+/// The threads of a scenario.
+pub(crate) struct Script {
+    pub scenario: Scenario,
+    /// For each thread: the number of an intent, and the register for its result.
+    pub actions: Vec<Vec<(u16, Option<u16>)>>,
+}
+
+/// How many objects of each kind there are.
+pub(crate) fn object_counts(protocol: &Protocol, config: &Config, scenario: Option<&Scenario>) -> Vec<u32> {
+    let mut counts: Vec<u32> = (0..protocol.objects.len())
+        .map(|kind| match ObjectKindId(kind as u8) {
+            NODE => 1,
+            kind if protocol.uses(kind) => config.objects,
+            _ => 0,
+        })
+        .collect();
+    for action in scenario.iter().flat_map(|s| &s.threads).flat_map(|t| &t.actions) {
+        let (kind, id) = match action {
+            ScenarioAction::Read { block, .. } | ScenarioAction::Write { block, .. } => (BLOCK, *block),
+            ScenarioAction::Call { op, object, .. } => (protocol.ops[op.index()].object, *object),
+        };
+        if kind != NODE {
+            counts[kind.index()] = counts[kind.index()].max(id.saturating_add(1));
+        }
+    }
+    counts
+}
+
+impl Client {
+    /// The most general client: any thread of the acting nodes, anything.
+    pub fn general(protocol: &Protocol, config: &Config, objects: &[u32], words: u32) -> Result<Client, ConfigError> {
+        let acting = config.clients.unwrap_or(config.nodes);
+        let places = (0..acting as Node)
+            .flat_map(|node| (0..config.threads_per_node as u8).map(move |number| ThreadPlace { node, number }));
+        let mut intents = Vec::new();
+        for block in 0..objects[BLOCK.index()] {
+            intents.push(Intent::Read { block });
+            intents.extend((0..u64::from(config.values)).map(|value| Intent::Write { block, value }));
+        }
+        for op in 0..protocol.ops.len() {
+            calls(protocol, OpId(op as u16), config, objects, words, &mut intents)?;
+        }
+        Ok(Client {
+            threads: places.clone().collect(),
+            threads_of: threads_of(config.nodes, places),
+            intents,
+            script: None,
+            ops: config.ops,
+        })
+    }
+
+    /// The threads of a scenario.
+    pub fn scenario(protocol: &Protocol, config: &Config, scenario: &Scenario) -> Result<Client, ConfigError> {
+        let mut numbers = vec![0u8; config.nodes as usize];
+        let (mut threads, mut intents, mut actions) = (Vec::new(), Vec::new(), Vec::new());
+        for thread in &scenario.threads {
+            let Some(number) = numbers.get_mut(thread.node as usize) else {
+                return Err(ConfigError::new(
+                    format!("scenario `{}` needs node {}, and there are {}", scenario.name, thread.node, config.nodes),
+                    format!("check it with at least {} nodes", thread.node + 1),
+                ));
+            };
+            threads.push(ThreadPlace { node: thread.node as Node, number: *number });
+            *number += 1;
+            actions.push(thread.actions.iter().map(|a| intent_number(protocol, a, &mut intents)).collect());
+        }
+        Ok(Client {
+            threads_of: threads_of(config.nodes, threads.iter().copied()),
+            threads,
+            intents,
+            script: Some(Script { scenario: scenario.clone(), actions }),
+            ops: None,
+        })
+    }
+}
+
+fn threads_of(nodes: u32, places: impl Iterator<Item = ThreadPlace>) -> Vec<Vec<u16>> {
+    let mut of = vec![Vec::new(); nodes as usize];
+    for (thread, place) in places.enumerate() {
+        of[place.node as usize].push(thread as u16);
+    }
+    of
+}
+
+fn intent_number(protocol: &Protocol, action: &ScenarioAction, intents: &mut Vec<Intent>) -> (u16, Option<u16>) {
+    let (intent, register) = match action {
+        ScenarioAction::Read { block, register } => (Intent::Read { block: *block }, *register),
+        ScenarioAction::Write { block, value } => (Intent::Write { block: *block, value: *value }, None),
+        ScenarioAction::Call { op, object, args, register } => {
+            let kind = protocol.ops[op.index()].object;
+            let object = Object { kind, id: if kind == NODE { 0 } else { *object } };
+            (Intent::Call { op: *op, object, args: Args::of(args) }, *register)
+        }
+    };
+    let number = intents.iter().position(|known| *known == intent).unwrap_or_else(|| {
+        intents.push(intent);
+        intents.len() - 1
+    });
+    (number as u16, register)
+}
+
+/// Adds every call of an operation: each object with each combination of arguments.
+fn calls(
+    protocol: &Protocol,
+    op: OpId,
+    config: &Config,
+    objects: &[u32],
+    words: u32,
+    intents: &mut Vec<Intent>,
+) -> Result<(), ConfigError> {
+    let declared = &protocol.ops[op.index()];
+    let too_many = || {
+        ConfigError::new(
+            format!("`{}` can be called in more than {MOST_INTENTS} ways", declared.name),
+            "narrow the types of its arguments, or check a scenario",
+        )
+    };
+    let mut combinations = vec![Vec::new()];
+    for arg in &declared.args {
+        let values = domain(&arg.ty, config, objects, words).ok_or_else(|| {
+            ConfigError::new(
+                format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, declared.name),
+                "check a scenario, which says what to pass",
+            )
+        })?;
+        if combinations.len().saturating_mul(values.len()) > MOST_INTENTS {
+            return Err(too_many());
+        }
+        combinations = combinations
+            .iter()
+            .flat_map(|head: &Vec<i64>| values.iter().map(move |tail| [head.as_slice(), tail].concat()))
+            .collect();
+    }
+    if combinations.iter().any(|args| args.len() > MAX_ARGS) {
+        return Err(ConfigError::new(
+            format!("the arguments of `{}` do not fit {MAX_ARGS} words", declared.name),
+            "use fewer or narrower arguments",
+        ));
+    }
+    for id in 0..objects[declared.object.index()] {
+        let object = Object { kind: declared.object, id };
+        intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));
+        if intents.len() > MOST_INTENTS {
+            return Err(too_many());
+        }
+    }
+    Ok(())
+}
+
+/// All values of a type as words, if the client can enumerate them.
+fn domain(ty: &Type, config: &Config, objects: &[u32], words: u32) -> Option<Vec<Vec<i64>>> {
+    let single = |values: std::ops::Range<i64>| Some(values.map(|v| vec![v]).collect());
+    let nodes = i64::from(config.nodes);
+    match ty {
+        Type::Bool => single(0..2),
+        Type::Int { lo, hi } => {
+            let (lo, hi) = (lo.at(config.nodes), hi.at(config.nodes));
+            if hi.saturating_sub(lo) >= MOST_INTENTS as i64 { None } else { single(lo..hi + 1) }
+        }
+        Type::Node { optional } => single(if *optional { -1 } else { 0 }..nodes),
+        Type::Address => Some((0..i64::from(words)).map(|word| vec![word * 8]).collect()),
+        Type::Word => single(0..i64::from(config.values)),
+        Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
+        Type::NodeSet if nodes <= 12 => single(0..1 << nodes),
+        Type::IntSet { lo, hi } => {
+            let count = hi.at(config.nodes) - lo.at(config.nodes) + 1;
+            if count <= 12 { single(0..1 << count) } else { None }
+        }
+        Type::NodeSet | Type::Thread | Type::List { .. } | Type::Record(_) => None,
+    }
+}

@@ -1,0 +1,132 @@
+//! How large a system to explore, and when to stop.
+
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+/// The order of messages in the explored network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// Each lane as the protocol declares it.
+    #[default]
+    Declared,
+    /// Every lane keeps the order between two nodes.
+    Fifo,
+    /// No lane keeps any order.
+    Unordered,
+}
+
+/// How far an exploration is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Distinct states found.
+    pub states: u64,
+    /// Transitions executed.
+    pub transitions: u64,
+    /// Events from the first state to those that are being expanded.
+    pub depth: u32,
+    /// States found and not yet expanded.
+    pub waiting: u64,
+    /// Host time since the start.
+    pub seconds: f64,
+}
+
+/// What to explore. `Config::default()` is three nodes, one object of each kind, two values, no limit.
+#[derive(Clone)]
+pub struct Config<'a> {
+    /// All nodes, 1 to 256, whether they act or only serve.
+    pub nodes: u32,
+    /// How many nodes have threads that act: nodes 0 to this number, less one. `None`: all.
+    pub clients: Option<u32>,
+    /// Objects of each kind that the protocol uses; the home of object i is node i mod `nodes`.
+    pub objects: u32,
+    /// Values that the client stores: 0 to this number, less one.
+    pub values: u32,
+    /// Accesses and calls that each thread makes at most. `None`: no limit.
+    pub ops: Option<u32>,
+    /// Threads of each acting node.
+    pub threads_per_node: u32,
+    /// Order of messages.
+    pub network: Network,
+    /// Replaces the capacity of every finite lane.
+    pub lane_capacity: Option<u32>,
+    /// Run this scenario of the file in place of the most general client.
+    pub scenario: Option<String>,
+    /// Words of 8 bytes that each node has beyond its blocks, for protocols that address memory; the others
+    /// have none.
+    pub memory_words: u32,
+    /// Stop with verdict `incomplete` when this many states have been found.
+    pub max_states: Option<u64>,
+    /// Stop with verdict `incomplete` when the states take this many bytes.
+    pub memory: Option<u64>,
+    /// Called now and then, from the thread that explores.
+    pub progress: Option<&'a dyn Fn(&Progress)>,
+    /// Stop with verdict `incomplete` soon after this has become true.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+impl Default for Config<'_> {
+    fn default() -> Self {
+        Config {
+            nodes: 3,
+            clients: None,
+            objects: 1,
+            values: 2,
+            ops: None,
+            threads_per_node: 1,
+            network: Network::Declared,
+            lane_capacity: None,
+            scenario: None,
+            memory_words: 8,
+            max_states: None,
+            memory: None,
+            progress: None,
+            cancel: None,
+        }
+    }
+}
+
+impl fmt::Debug for Config<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("nodes", &self.nodes)
+            .field("clients", &self.clients)
+            .field("objects", &self.objects)
+            .field("values", &self.values)
+            .field("ops", &self.ops)
+            .field("threads_per_node", &self.threads_per_node)
+            .field("network", &self.network)
+            .field("lane_capacity", &self.lane_capacity)
+            .field("scenario", &self.scenario)
+            .field("memory_words", &self.memory_words)
+            .field("max_states", &self.max_states)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a protocol cannot be explored in this way: what is wrong, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> ConfigError {
+        ConfigError { message: message.into(), help: help.into() }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message)?;
+        if !self.help.is_empty() {
+            write!(f, "\nhelp: {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConfigError {}

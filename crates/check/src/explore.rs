@@ -1,0 +1,264 @@
+//! Breadth first through all states, so that the first violation found has the shortest story.
+
+use crate::config::{Config, ConfigError, Progress};
+use crate::deadlock::{explain, stuck, waits_in_vain};
+use crate::model::Model;
+use crate::promise::{Violation, check_state};
+use crate::report::{Report, Verdict};
+use crate::step::{Action, Stepper};
+use crate::store::{StateNumber, Store};
+use crate::trace::{DEADLOCK, Trace, minimise, tell};
+use crate::world::World;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use trivium_lang::protocol::Protocol;
+
+/// States between two looks at the clock and at the cancel flag.
+const BREATH: StateNumber = 1 << 12;
+
+/// Visits every state that a protocol can reach in the given system.
+///
+/// ```no_run
+/// # fn example(protocol: std::sync::Arc<trivium_lang::protocol::Protocol>) -> Result<(), trivium_check::ConfigError> {
+/// let config = trivium_check::Config { nodes: 2, objects: 2, ..Default::default() };
+/// let report = trivium_check::explore(&protocol, &config)?;
+/// print!("{}", trivium_check::text(&report));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When such a system cannot be made of the protocol.
+pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
+    let model = Model::new(protocol, config)?;
+    let mut search = Search::new(&model, config);
+    let end = search.run();
+    Ok(search.report(end))
+}
+
+/// Why a search ended.
+enum End {
+    /// All states have been visited.
+    Exhausted,
+    /// A limit was met.
+    Limit(String),
+    /// Something is violated, after this event of this state (a deadlock: in the state itself).
+    Found(Found),
+}
+
+struct Found {
+    state: StateNumber,
+    action: Option<Action>,
+    violation: Violation,
+}
+
+struct Search<'m> {
+    model: &'m Model,
+    config: &'m Config<'m>,
+    stepper: Stepper<'m>,
+    store: Store,
+    transitions: u64,
+    depth: u32,
+    begun: Instant,
+    present: World,
+    next: World,
+    bytes: Vec<u8>,
+    actions: Vec<Action>,
+}
+
+impl<'m> Search<'m> {
+    fn new(model: &'m Model, config: &'m Config) -> Search<'m> {
+        Search {
+            model,
+            config,
+            stepper: Stepper::new(model),
+            store: Store::new(),
+            transitions: 0,
+            depth: 0,
+            begun: Instant::now(),
+            present: World::default(),
+            next: World::default(),
+            bytes: Vec::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) -> End {
+        let first = self.model.first();
+        self.model.codec.encode(&first, &mut self.bytes);
+        self.store.insert(&self.bytes, 0);
+        if let Err(violation) = check_state(self.model, &first) {
+            return End::Found(Found { state: 0, action: None, violation });
+        }
+        let mut state = 0;
+        let mut level_end = 1;
+        let mut found = None;
+        while (state as usize) < self.store.len() {
+            if state == level_end {
+                if let Some(found) = found {
+                    return End::Found(found);
+                }
+                self.depth += 1;
+                level_end = self.store.len() as StateNumber;
+            }
+            if let Some(limit) = self.limit(state) {
+                // A violation that is known is worth more than the wish to stop.
+                return found.map_or(End::Limit(limit), End::Found);
+            }
+            let bytes = self.store.get(state);
+            self.model.codec.decode(bytes, &mut self.present);
+            if found.is_none() {
+                found = self.expand(state);
+            }
+            // A deadlock in a state of this level is one event shorter than a violation that follows one.
+            if found.as_ref().is_some_and(|f| f.action.is_some()) && stuck(&mut self.stepper, &self.present) {
+                return End::Found(self.deadlock(state));
+            }
+            if found.as_ref().is_some_and(|f| f.action.is_none()) {
+                break;
+            }
+            state += 1;
+        }
+        found.map_or(End::Exhausted, End::Found)
+    }
+
+    /// Executes every event of the present state.
+    fn expand(&mut self, state: StateNumber) -> Option<Found> {
+        let mut actions = std::mem::take(&mut self.actions);
+        self.stepper.actions(&self.present, &mut actions);
+        let mut moved = false;
+        let mut found = None;
+        for &action in &actions {
+            self.next.copy_from(&self.present);
+            self.transitions += 1;
+            let result = self.stepper.perform(&mut self.next, action).and_then(|()| {
+                if self.next == self.present {
+                    return Ok(());
+                }
+                moved |= action.happens_by_itself();
+                self.model.codec.encode(&self.next, &mut self.bytes);
+                match self.store.insert(&self.bytes, state) {
+                    Some(_) => check_state(self.model, &self.next),
+                    None => Ok(()),
+                }
+            });
+            if let Err(violation) = result {
+                found = Some(Found { state, action: Some(action), violation });
+                break;
+            }
+        }
+        self.actions = actions;
+        if found.is_none() && !moved && waits_in_vain(self.model, &self.present) {
+            found = Some(self.deadlock(state));
+        }
+        found
+    }
+
+    fn deadlock(&self, state: StateNumber) -> Found {
+        let sentence = "nothing more can happen, and somebody waits";
+        Found { state, action: None, violation: Violation::new(DEADLOCK, sentence) }
+    }
+
+    /// Why the search must stop before it expands a state, if it must.
+    fn limit(&self, state: StateNumber) -> Option<String> {
+        let states = self.store.len() as u64;
+        if self.config.max_states.is_some_and(|most| states >= most) || self.store.is_full() {
+            return Some(format!("the limit of {states} states is reached"));
+        }
+        if let Some(most) = self.config.memory.filter(|&most| self.store.memory() >= most) {
+            return Some(format!("the limit of {most} bytes of memory is reached"));
+        }
+        if state % BREATH == 0 {
+            if let Some(report) = self.config.progress {
+                report(&Progress {
+                    states,
+                    transitions: self.transitions,
+                    depth: self.depth,
+                    waiting: states - u64::from(state),
+                    seconds: self.begun.elapsed().as_secs_f64(),
+                });
+            }
+            if self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return Some("the exploration was stopped".into());
+            }
+        }
+        None
+    }
+
+    fn report(mut self, end: End) -> Report {
+        let protocol = self.model.protocol();
+        let states = self.store.len() as u64;
+        let invariants = protocol.invariants.iter().map(|i| format!("invariant {}", i.name));
+        let mut report = Report {
+            verdict: Verdict::Holds,
+            property: None,
+            reason: None,
+            states,
+            transitions: self.transitions,
+            depth: self.depth,
+            seconds: self.begun.elapsed().as_secs_f64(),
+            bytes_per_state: self.store.memory() as f64 / states as f64,
+            symmetry: false,
+            promises: protocol.promises.iter().map(|p| protocol.promise_name(p)).chain(invariants).collect(),
+            assumptions: protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect(),
+            coverage: self.stepper.reached.coverage(protocol),
+            counterexample: Vec::new(),
+            wait_cycle: Vec::new(),
+            trace: None,
+        };
+        match end {
+            End::Exhausted => {}
+            End::Limit(limit) => {
+                report.verdict = Verdict::Incomplete;
+                report.reason = Some(limit);
+            }
+            End::Found(found) => {
+                let trace = self.trace(&found);
+                let trace = minimise(&mut self.stepper, trace, &found.violation.property);
+                let (steps, last) = tell(&mut self.stepper, &trace);
+                if found.violation.property == DEADLOCK {
+                    report.wait_cycle = explain(self.model, &last);
+                }
+                report.verdict = Verdict::Violated;
+                report.property = Some(found.violation.property);
+                report.reason = Some(found.violation.sentence);
+                report.counterexample = steps;
+                report.trace = Some(trace);
+            }
+        }
+        report
+    }
+
+    /// The events that lead from the first state to what was found.
+    fn trace(&mut self, found: &Found) -> Trace {
+        let mut path = vec![found.state];
+        while let Some(&state) = path.last().filter(|&&state| state != 0) {
+            path.push(self.store.parent(state));
+        }
+        path.reverse();
+        let mut trace = Trace::default();
+        let mut actions = Vec::new();
+        for pair in path.windows(2) {
+            self.model.codec.decode(self.store.get(pair[0]), &mut self.present);
+            self.stepper.actions(&self.present, &mut actions);
+            let action = actions.iter().copied().find(|&action| self.leads_to(action, pair[1]));
+            trace.push(&self.present, action.expect("a state was reached by an event of its parent"));
+        }
+        if let Some(action) = found.action {
+            self.model.codec.decode(self.store.get(found.state), &mut self.present);
+            trace.push(&self.present, action);
+        }
+        trace
+    }
+
+    /// Whether an event of the present state leads to a given one.
+    fn leads_to(&mut self, action: Action, state: StateNumber) -> bool {
+        self.next.copy_from(&self.present);
+        if self.stepper.perform(&mut self.next, action).is_err() {
+            return false;
+        }
+        self.model.codec.encode(&self.next, &mut self.bytes);
+        self.bytes == self.store.get(state)
+    }
+}

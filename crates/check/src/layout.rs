@@ -1,0 +1,195 @@
+//! Where everything of fixed size lies in a state: records, memories, threads, and what the properties remember.
+
+use crate::client::Client;
+use std::ops::Range;
+use trivium_engine::{Engine, Node};
+use trivium_lang::protocol::{Assume, BLOCK, Promise, Protocol, RoleId};
+
+const ABSENT: u32 = u32::MAX;
+
+/// Numbers that the layout depends on.
+pub(crate) struct Sizes {
+    pub nodes: u32,
+    /// Instances of each kind of object.
+    pub objects: Vec<u32>,
+    pub threads: usize,
+    /// Words of each node's memory, blocks included.
+    pub words: u32,
+    /// Bytes of each word: 8 if the protocol addresses memory, else 1.
+    pub word_bytes: usize,
+    /// Whether each thread has a count: of the calls that are left to it, or of its script.
+    pub counted: bool,
+    pub registers: usize,
+}
+
+/// Offsets into the fixed part of a state.
+pub(crate) struct Layout {
+    record_at: Vec<u32>,
+    record_bytes: Vec<usize>,
+    roles: usize,
+    widest_kind: usize,
+    words_at: usize,
+    words: usize,
+    pub word_bytes: usize,
+    threads_at: usize,
+    thread_bytes: usize,
+    registers_at: usize,
+    last_at: Option<usize>,
+    writers_at: Option<usize>,
+    holders_at: Vec<usize>,
+    arrived_at: Vec<usize>,
+    arrived_bytes: usize,
+    assumed_at: Vec<usize>,
+    threads: usize,
+    /// Length of the fixed part.
+    pub len: usize,
+}
+
+impl Layout {
+    pub fn new(engine: &Engine, client: &Client, sizes: &Sizes) -> Layout {
+        let protocol = engine.protocol();
+        let roles = protocol.roles.len();
+        let widest_kind = sizes.objects.iter().copied().max().unwrap_or(1).max(1) as usize;
+        let mut len = 0;
+        let mut take = |bytes: usize| {
+            len += bytes;
+            len - bytes
+        };
+        let record_bytes: Vec<usize> = (0..roles).map(|r| engine.record_bytes(RoleId(r as u8))).collect();
+        let mut record_at = vec![ABSENT; sizes.nodes as usize * roles * widest_kind];
+        for node in 0..sizes.nodes {
+            for (r, role) in protocol.roles.iter().enumerate() {
+                for object in 0..sizes.objects[role.object.index()] {
+                    if role.kind.lives_at(object % sizes.nodes == node) {
+                        let slot = (node as usize * roles + r) * widest_kind + object as usize;
+                        record_at[slot] = take(record_bytes[r]) as u32;
+                    }
+                }
+            }
+        }
+        let words = sizes.words as usize;
+        let words_at = take(sizes.nodes as usize * words * sizes.word_bytes);
+        let thread_bytes = if sizes.counted { 5 } else { 3 };
+        let threads_at = take(sizes.threads * thread_bytes);
+        let registers_at = take(sizes.registers * 8);
+        let blocks = sizes.objects[BLOCK.index()] as usize;
+        let last_at = checks_values(protocol).then(|| take(blocks * sizes.word_bytes));
+        let writers_at =
+            protocol.assumptions.contains(&Assume::OneWriterPerPhase).then(|| take(blocks * 2));
+        let arrived_bytes = (sizes.nodes as usize).div_ceil(8);
+        let (mut holders_at, mut arrived_at) = (Vec::new(), Vec::new());
+        for promise in &protocol.promises {
+            let objects = |op: &trivium_lang::protocol::OpId| {
+                sizes.objects[protocol.ops[op.index()].object.index()] as usize
+            };
+            holders_at.push(match promise {
+                Promise::Mutex(acquire, _) => take(objects(acquire) * 2),
+                _ => 0,
+            });
+            arrived_at.push(match promise {
+                Promise::Barrier(arrive) => take(objects(arrive) * arrived_bytes),
+                _ => 0,
+            });
+        }
+        let assumed_at = protocol
+            .assumptions
+            .iter()
+            .map(|assume| match assume {
+                Assume::OneWriterPerPhase => 0,
+                _ => take(sizes.threads * widest_kind),
+            })
+            .collect();
+        debug_assert_eq!(client.threads.len(), sizes.threads);
+        Layout {
+            record_at,
+            record_bytes,
+            roles,
+            widest_kind,
+            words_at,
+            words,
+            word_bytes: sizes.word_bytes,
+            threads_at,
+            thread_bytes,
+            registers_at,
+            last_at,
+            writers_at,
+            holders_at,
+            arrived_at,
+            arrived_bytes,
+            assumed_at,
+            threads: sizes.threads,
+            len,
+        }
+    }
+
+    /// A role's record for an object on a node, if it lives there.
+    pub fn record(&self, node: Node, role: RoleId, object: u32) -> Option<Range<usize>> {
+        if object as usize >= self.widest_kind {
+            return None;
+        }
+        let slot = (node as usize * self.roles + role.index()) * self.widest_kind + object as usize;
+        let at = self.record_at[slot];
+        (at != ABSENT).then(|| at as usize..at as usize + self.record_bytes[role.index()])
+    }
+
+    /// A word of a node's memory.
+    pub fn word(&self, node: Node, word: usize) -> Option<Range<usize>> {
+        let at = self.words_at + (node as usize * self.words + word) * self.word_bytes;
+        (word < self.words).then(|| at..at + self.word_bytes)
+    }
+
+    /// All bytes of a node's memory.
+    pub fn memory(&self, node: Node) -> Range<usize> {
+        let bytes = self.words * self.word_bytes;
+        let at = self.words_at + node as usize * bytes;
+        at..at + bytes
+    }
+
+    /// A thread's phase (1 byte), intent (2) and, where threads are counted, its count (2).
+    pub fn thread(&self, thread: usize) -> Range<usize> {
+        let at = self.threads_at + thread * self.thread_bytes;
+        at..at + self.thread_bytes
+    }
+
+    /// A register of the scenario.
+    pub fn register(&self, register: u16) -> Range<usize> {
+        let at = self.registers_at + register as usize * 8;
+        at..at + 8
+    }
+
+    /// The value of the last store to a block, where some promise needs it.
+    pub fn last(&self, block: u32) -> Option<Range<usize>> {
+        self.last_at.map(|at| {
+            let at = at + block as usize * self.word_bytes;
+            at..at + self.word_bytes
+        })
+    }
+
+    /// The node, plus one, that may write a block in this phase.
+    pub fn writer(&self, block: u32) -> Option<Range<usize>> {
+        self.writers_at.map(|at| at + block as usize * 2..at + block as usize * 2 + 2)
+    }
+
+    /// The thread, plus one, that holds an object under a promise of mutual exclusion.
+    pub fn holder(&self, promise: usize, object: u32) -> Range<usize> {
+        let at = self.holders_at[promise] + object as usize * 2;
+        at..at + 2
+    }
+
+    /// The nodes that have made one call more than the slowest, under a promise of a barrier.
+    pub fn arrived(&self, promise: usize, object: u32) -> Range<usize> {
+        let at = self.arrived_at[promise] + object as usize * self.arrived_bytes;
+        at..at + self.arrived_bytes
+    }
+
+    /// What a thread has done so far to an object, under an assumption.
+    pub fn assumed(&self, assumption: usize, thread: usize, object: u32) -> usize {
+        debug_assert!(thread < self.threads);
+        self.assumed_at[assumption] + thread * self.widest_kind + object as usize
+    }
+}
+
+/// Whether loads are compared with the last store.
+pub(crate) fn checks_values(protocol: &Protocol) -> bool {
+    protocol.promises.iter().any(|p| matches!(p, Promise::LastWrite | Promise::Sequential))
+}

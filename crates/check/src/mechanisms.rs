@@ -1,0 +1,272 @@
+//! `Mechanisms` over an explored state: sends go into the network of the state, data are small values.
+
+use crate::client::Intent;
+use crate::model::Model;
+use crate::payload::{Data, Payloads};
+use crate::promise::{Violation, perform_access};
+use crate::world::{Flight, Phase, Queued, World};
+use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_lang::protocol::{Access, LaneId, NODE, RoleId, TaskId};
+
+/// Bytes of a block, and of a word, in an explored memory.
+const WORD: u64 = 8;
+
+/// An access that was performed: by whom, and what a load saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Performed {
+    pub thread: usize,
+    pub intent: usize,
+    pub seen: Option<u64>,
+}
+
+/// What a handler did that is not yet true for threads when it ends, and what a report wants to know.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    /// Objects whose waiting threads try again.
+    pub resumed: Vec<Object>,
+    /// Calls that return: threads of the node, and what they get.
+    pub answers: Vec<(Thread, i64)>,
+    /// Accesses that `complete` has performed.
+    pub performed: Vec<Performed>,
+    /// Messages that left, and to whom.
+    pub sends: Vec<(Node, Outgoing)>,
+    /// The first thing that went wrong in a place where a handler cannot be told.
+    pub trouble: Option<Violation>,
+}
+
+impl Effects {
+    pub fn clear(&mut self) {
+        self.resumed.clear();
+        self.answers.clear();
+        self.performed.clear();
+        self.sends.clear();
+        self.trouble = None;
+    }
+}
+
+/// One node of an explored state.
+pub(crate) struct Here<'a> {
+    pub model: &'a Model,
+    pub payloads: &'a mut Payloads,
+    pub world: &'a mut World,
+    pub effects: &'a mut Effects,
+    pub scratch: &'a mut Vec<u8>,
+    pub me: Node,
+}
+
+impl Here<'_> {
+    fn trouble(&mut self, sentence: String) {
+        let me = self.me;
+        self.effects.trouble.get_or_insert_with(|| Violation::new("fault", format!("node {me}: {sentence}")));
+    }
+
+    fn word(&mut self, address: u64) -> Option<std::ops::Range<usize>> {
+        let word = if address.is_multiple_of(WORD) {
+            self.model.layout.word(self.me, (address / WORD) as usize)
+        } else {
+            None
+        };
+        if word.is_none() {
+            self.trouble(format!("the word at address {address} is not in the explored memory"));
+        }
+        word
+    }
+
+    fn write_word(&mut self, address: u64, value: u64) {
+        let Some(at) = self.word(address) else { return };
+        if at.len() < 8 && value >> (8 * at.len()) != 0 {
+            self.trouble(format!("{value} does not fit a word of the explored memory"));
+        } else {
+            self.world.set_number(at, value);
+        }
+    }
+
+    /// Where bytes of this node's memory lie in the state; only where memory is kept as bytes.
+    fn bytes(&mut self, from: u64, to: u64) -> Option<std::ops::Range<usize>> {
+        let memory = self.model.layout.memory(self.me);
+        let fits = self.model.layout.word_bytes == 8 && from <= to && to <= memory.len() as u64;
+        if !fits {
+            self.trouble(format!("addresses {from} to {to} are not in the explored memory"));
+            return None;
+        }
+        Some(memory.start + from as usize..memory.start + to as usize)
+    }
+
+    fn intent(&self, thread: u16) -> (Phase, usize) {
+        self.world.thread(&self.model.layout, thread as usize)
+    }
+}
+
+impl Mechanisms for Here<'_> {
+    fn me(&self) -> Node {
+        self.me
+    }
+
+    fn home(&self, object: Object) -> Node {
+        if object.kind == NODE { self.me } else { self.model.home(object) }
+    }
+
+    fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
+        match self.model.layout.record(self.me, role, object.id) {
+            Some(range) => &mut self.world.fixed[range],
+            None => {
+                self.trouble(format!("{} is not among the explored objects", self.model.object_name(object)));
+                self.scratch.clear();
+                self.scratch.resize(self.model.engine.record_bytes(role), 0);
+                self.scratch
+            }
+        }
+    }
+
+    fn send(&mut self, to: Node, message: Outgoing) {
+        let lane = self.model.protocol().messages[message.message.index()].lane;
+        let flight = Flight {
+            to,
+            from: self.me,
+            lane,
+            message: message.message,
+            object: message.object,
+            args: message.args,
+            payload: message.payload,
+        };
+        self.world.post(flight, self.model.lanes[lane.index()].fifo);
+        self.effects.sends.push((to, message));
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        self.model.room(self.world, self.me, lane, count)
+    }
+
+    fn gather_block(&mut self, block: Object) -> Payload {
+        let word = self.load(u64::from(block.id) * WORD);
+        self.payloads.handle(Data::Block(word))
+    }
+
+    fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
+        let bytes = match self.bytes(from, to) {
+            Some(at) => self.world.fixed[at].to_vec(),
+            None => Vec::new(),
+        };
+        self.payloads.handle(Data::Memory(bytes))
+    }
+
+    fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
+        let words = items
+            .iter()
+            .map(|&item| {
+                let address = if blocks { (item as u64).saturating_mul(WORD) } else { item as u64 };
+                (address, self.load(address))
+            })
+            .collect();
+        self.payloads.handle(Data::List(words))
+    }
+
+    fn install_block(&mut self, payload: Payload, block: Object) {
+        match self.payloads.data(payload) {
+            Data::Block(word) => self.write_word(u64::from(block.id) * WORD, word),
+            _ => self.trouble(format!("what arrived is not the contents of {}", self.model.object_name(block))),
+        }
+    }
+
+    fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
+        let bytes = match (self.payloads.data(payload), address) {
+            (Data::List(words), None) => {
+                words.into_iter().for_each(|(address, word)| self.write_word(address, word));
+                return;
+            }
+            (Data::Block(word), Some(_)) => word.to_le_bytes().to_vec(),
+            (Data::Memory(bytes), Some(_)) => bytes,
+            (Data::List(words), Some(_)) => words.iter().flat_map(|(_, word)| word.to_le_bytes()).collect(),
+            (_, None) => return self.trouble("the data that arrived do not say where they go".into()),
+        };
+        let from = address.unwrap_or_default();
+        if let Some(at) = self.bytes(from, from.saturating_add(bytes.len() as u64)) {
+            self.world.fixed[at].copy_from_slice(&bytes);
+        }
+    }
+
+    fn set_access(&mut self, _block: Object, _from: Access, _to: Access) {
+        // The tag is read off the record.
+    }
+
+    fn load(&mut self, address: u64) -> u64 {
+        self.word(address).map_or(0, |at| self.world.number(at))
+    }
+
+    fn store(&mut self, address: u64, value: u64) {
+        self.write_word(address, value);
+    }
+
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        let source = self.bytes(from, from.saturating_add(bytes));
+        let target = self.bytes(to, to.saturating_add(bytes));
+        if let (Some(source), Some(target)) = (source, target) {
+            self.world.fixed.copy_within(source, target.start);
+        }
+    }
+
+    fn resume(&mut self, object: Object) {
+        self.effects.resumed.push(object);
+    }
+
+    fn complete(&mut self, object: Object) {
+        for at in 0..self.model.client.threads_of[self.me as usize].len() {
+            let thread = self.model.client.threads_of[self.me as usize][at];
+            let (phase, number) = self.intent(thread);
+            let intent = &self.model.client.intents[number];
+            if phase != Phase::Waiting || !intent.is_access() || intent.object() != object {
+                continue;
+            }
+            match perform_access(self.model, self.world, thread as usize, intent) {
+                Ok(seen) => {
+                    self.effects.performed.push(Performed { thread: thread as usize, intent: number, seen });
+                    self.world.set_thread(&self.model.layout, thread as usize, Phase::Idle, 0);
+                }
+                Err(violation) => {
+                    self.effects.trouble.get_or_insert(violation);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.effects.answers.push((thread, value));
+    }
+
+    fn pending(&mut self, thread: Thread) -> Pending {
+        let thread = self.model.client.threads_of[self.me as usize].get(usize::from(thread)).copied();
+        let intent = thread.map(|thread| self.intent(thread)).filter(|(phase, _)| *phase != Phase::Idle);
+        match intent.map(|(_, number)| &self.model.client.intents[number]) {
+            Some(Intent::Read { block }) => {
+                Pending { address: u64::from(*block) * WORD, size: WORD as u8, value: 0 }
+            }
+            Some(Intent::Write { block, value }) => {
+                Pending { address: u64::from(*block) * WORD, size: WORD as u8, value: *value }
+            }
+            _ => {
+                self.trouble("the address of an access was asked for, and no thread waits with one".into());
+                Pending::default()
+            }
+        }
+    }
+
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        // It runs as an event of its own, so that it cannot be seen before this handler has ended.
+        self.world.queues[self.me as usize].push(Queued { task, object, args });
+    }
+
+    fn timer(&mut self, _role: RoleId, _object: Object, _after: Option<u64>) {
+        // A state that has a timer may see it at any time.
+    }
+
+    fn probe(&mut self, _block: Object) -> u8 {
+        0
+    }
+
+    fn invoke(&mut self, _function: i64, _args: &[i64]) {
+        // What a program's function does is not part of the explored system.
+    }
+
+    fn charge(&mut self, _what: Charge) {}
+}
+

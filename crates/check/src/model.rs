@@ -1,0 +1,255 @@
+//! The system that is explored, as far as it does not change: nodes, objects, threads, lanes, layout.
+
+use crate::client::{Client, Intent, object_counts};
+use crate::config::{Config, ConfigError, Network};
+use crate::layout::{Layout, Sizes};
+use crate::world::{Codec, World};
+use std::sync::Arc;
+use trivium_engine::{Engine, Node, Object};
+use trivium_lang::protocol::{
+    Access, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Protocol, RoleId, ScenarioAction, StateId, Step,
+    StepKind,
+};
+
+/// A lane of the explored network.
+pub(crate) struct LaneModel {
+    pub fifo: bool,
+    pub capacity: Option<u32>,
+}
+
+/// All that stays the same during an exploration.
+pub(crate) struct Model {
+    pub engine: Engine,
+    pub nodes: u32,
+    /// How many objects of each kind there are.
+    pub objects: Vec<u32>,
+    pub client: Client,
+    pub lanes: Vec<LaneModel>,
+    pub layout: Layout,
+    pub codec: Codec,
+    /// A record of zeros, as long as the longest: what objects look like that are not explored.
+    pub untouched: Vec<u8>,
+}
+
+impl Model {
+    pub fn new(protocol: &Arc<Protocol>, config: &Config) -> Result<Model, ConfigError> {
+        check_limits(config)?;
+        let scenario = match &config.scenario {
+            Some(name) => Some(find_scenario(protocol, name)?),
+            None => None,
+        };
+        let engine = Engine::load(Arc::clone(protocol), config.nodes)
+            .map_err(|e| ConfigError::new(e.message, "check it with fewer nodes or smaller parameters"))?;
+        let objects = object_counts(protocol, config, scenario);
+        let stores_wide = scenario.iter().flat_map(|s| &s.threads).flat_map(|t| &t.actions).any(
+            |action| matches!(action, ScenarioAction::Write { value, .. } if *value > 255),
+        );
+        let addressed = addresses_memory(protocol);
+        let words = objects[BLOCK.index()] + if addressed { config.memory_words } else { 0 };
+        let client = match scenario {
+            Some(scenario) => Client::scenario(protocol, config, scenario)?,
+            None => Client::general(protocol, config, &objects, words)?,
+        };
+        let sizes = Sizes {
+            nodes: config.nodes,
+            objects: objects.clone(),
+            threads: client.threads.len(),
+            words,
+            word_bytes: if addressed || stores_wide { 8 } else { 1 },
+            counted: client.ops.is_some() || client.script.is_some(),
+            registers: scenario.map_or(0, |s| s.registers.len()),
+        };
+        let layout = Layout::new(&engine, &client, &sizes);
+        let codec = Codec::new(protocol, &layout, config.nodes);
+        let lanes = lanes(protocol, config)?;
+        let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
+        let untouched = vec![0; longest.unwrap_or(0)];
+        let model = Model { engine, nodes: config.nodes, objects, client, lanes, layout, codec, untouched };
+        model.check_capacities()?;
+        Ok(model)
+    }
+
+    pub fn protocol(&self) -> &Protocol {
+        self.engine.protocol()
+    }
+
+    /// The first state.
+    pub fn first(&self) -> World {
+        let mut world = World::first(&self.layout, self.nodes);
+        if let Some(ops) = self.client.ops {
+            for thread in 0..self.client.threads.len() {
+                world.set_count(&self.layout, thread, ops.min(u32::from(u16::MAX)) as u16);
+            }
+        }
+        world
+    }
+
+    /// The home of an object; object i of a kind lives at node i mod the number of nodes.
+    pub fn home(&self, object: Object) -> Node {
+        (object.id % self.nodes) as Node
+    }
+
+    /// Whether a node is the home of an object. Agents have none.
+    pub fn is_home(&self, node: Node, object: Object) -> bool {
+        object.kind != NODE && self.home(object) == node
+    }
+
+    /// The tag of a block on a node.
+    pub fn tag(&self, world: &World, node: Node, block: u32) -> Access {
+        let object = Object { kind: BLOCK, id: block };
+        let role = self.engine.tag_role(self.is_home(node, object));
+        role.and_then(|role| Some(self.engine.access(role, self.record(world, node, role, object)?)))
+            .unwrap_or(Access::None)
+    }
+
+    /// A record, if the role lives there.
+    pub fn record<'w>(&self, world: &'w World, node: Node, role: RoleId, object: Object) -> Option<&'w [u8]> {
+        self.layout.record(node, role, object.id).map(|range| &world.fixed[range])
+    }
+
+    /// Every instance of every role: node, role, object.
+    pub fn instances(&self) -> impl Iterator<Item = (Node, RoleId, Object)> + '_ {
+        (0..self.nodes as Node).flat_map(move |node| {
+            self.protocol().roles.iter().enumerate().flat_map(move |(r, role)| {
+                let role_id = RoleId(r as u8);
+                (0..self.objects[role.object.index()])
+                    .map(move |id| (node, role_id, Object { kind: role.object, id }))
+                    .filter(|(node, role, object)| self.layout.record(*node, *role, object.id).is_some())
+            })
+        })
+    }
+
+    /// Whether a thread's access is allowed by the present tag. A call never is: it always goes to its role.
+    pub fn allowed(&self, world: &World, thread: usize, intent: &Intent) -> bool {
+        let node = self.client.threads[thread].node;
+        match intent {
+            Intent::Read { block } => self.tag(world, node, *block) >= Access::Read,
+            Intent::Write { block, .. } => self.tag(world, node, *block) == Access::Write,
+            Intent::Call { .. } => false,
+        }
+    }
+
+    /// Whether a node has room for `count` more messages on a lane.
+    pub fn room(&self, world: &World, node: Node, lane: LaneId, count: u32) -> bool {
+        match self.lanes[lane.index()].capacity {
+            Some(capacity) => world.sent_by(node, lane) + count as usize <= capacity as usize,
+            None => true,
+        }
+    }
+
+    /// Whether every lane has the room that a segment needs before it starts.
+    pub fn has_room(&self, world: &World, node: Node, needed: &[u32]) -> bool {
+        needed.iter().enumerate().all(|(lane, &count)| count == 0 || self.room(world, node, LaneId(lane as u8), count))
+    }
+
+    /// An object as reports write it.
+    pub fn object_name(&self, object: Object) -> String {
+        if object.kind == NODE {
+            "node".into()
+        } else {
+            format!("{} {}", self.protocol().objects[object.kind.index()], object.id)
+        }
+    }
+
+    /// A capacity below what some handler needs would be a protocol that the compiler rejects.
+    fn check_capacities(&self) -> Result<(), ConfigError> {
+        for (r, role) in self.protocol().roles.iter().enumerate() {
+            for state in 0..role.states.len() {
+                for &event in &role.events {
+                    let needed = self.engine.room_needed(event, RoleId(r as u8), StateId(state as u16));
+                    let short = needed.iter().enumerate().find_map(|(lane, &count)| {
+                        let capacity = self.lanes[lane].capacity?;
+                        (count > capacity).then_some((lane, count, capacity))
+                    });
+                    if let Some((lane, count, capacity)) = short {
+                        return Err(ConfigError::new(
+                            format!(
+                                "lane `{}` holds {capacity}, but {}.{} may send {count} on it for `{}`",
+                                self.protocol().lanes[lane].name,
+                                role.name,
+                                role.states[state].name,
+                                self.protocol().event_name(event)
+                            ),
+                            "give the lane a greater capacity, or check it with fewer nodes",
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_limits(config: &Config) -> Result<(), ConfigError> {
+    let wrong = |message: String, help: &str| Err(ConfigError::new(message, help));
+    if config.nodes == 0 || config.nodes > 256 {
+        return wrong(format!("{} nodes", config.nodes), "a system has 1 to 256 nodes");
+    }
+    if config.clients.is_some_and(|clients| clients > config.nodes) {
+        let clients = config.clients.unwrap_or_default();
+        return wrong(format!("{clients} clients on {} nodes", config.nodes), "at most every node can act");
+    }
+    if config.objects == 0 || config.objects > 256 {
+        return wrong(format!("{} objects", config.objects), "explore 1 to 256 objects");
+    }
+    if config.values == 0 || config.values > 256 {
+        return wrong(format!("{} values", config.values), "stores need 1 to 256 values; 2 show every stale copy");
+    }
+    if config.threads_per_node == 0 || config.threads_per_node > 255 {
+        return wrong(format!("{} threads per node", config.threads_per_node), "a node has 1 to 255 threads");
+    }
+    Ok(())
+}
+
+fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_lang::protocol::Scenario, ConfigError> {
+    protocol.scenarios.iter().find(|s| s.name == name).ok_or_else(|| {
+        let names: Vec<&str> = protocol.scenarios.iter().map(|s| s.name.as_str()).collect();
+        let help = match names.as_slice() {
+            [] => "this protocol has no scenarios".to_string(),
+            names => format!("it has: {}", names.join(", ")),
+        };
+        ConfigError::new(format!("no scenario `{name}`"), help)
+    })
+}
+
+fn lanes(protocol: &Protocol, config: &Config) -> Result<Vec<LaneModel>, ConfigError> {
+    if config.lane_capacity.is_some() && protocol.lanes.iter().all(|lane| lane.holds.is_none()) {
+        return Err(ConfigError::new(
+            "a lane capacity was given, but every lane of this protocol is buffered",
+            "leave the capacity out, or declare a lane that `holds` a number of messages",
+        ));
+    }
+    let fifo = |declared| match config.network {
+        Network::Declared => declared,
+        Network::Fifo => true,
+        Network::Unordered => false,
+    };
+    Ok(protocol
+        .lanes
+        .iter()
+        .map(|lane| LaneModel {
+            fifo: fifo(lane.fifo),
+            capacity: lane.holds.map(|holds| config.lane_capacity.unwrap_or(holds)),
+        })
+        .collect())
+}
+
+/// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.
+fn addresses_memory(protocol: &Protocol) -> bool {
+    protocol.messages.iter().any(|m| m.payload == PayloadShape::Memory)
+        || protocol.roles.iter().flat_map(|r| &r.handlers).any(|h| h.steps.iter().any(step_addresses_memory))
+}
+
+fn step_addresses_memory(step: &Step) -> bool {
+    let any = |steps: &[Step]| steps.iter().any(step_addresses_memory);
+    match &step.kind {
+        StepKind::Store(..) | StepKind::Copy { .. } | StepKind::Install(Some(_)) => true,
+        StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
+        StepKind::If(_, yes, no) => any(yes) || any(no),
+        StepKind::ForSet(_, _, steps)
+        | StepKind::ForRange(_, _, _, steps)
+        | StepKind::ForList(_, _, steps)
+        | StepKind::Elsewhere(_, _, steps) => any(steps),
+        _ => false,
+    }
+}

@@ -1,0 +1,310 @@
+//! What the promises mean in a state, and what must be remembered to tell (`docs/semantics.md`, section 7).
+
+use crate::client::Intent;
+use crate::model::Model;
+use crate::world::{Phase, World};
+use trivium_engine::{Node, Object};
+use trivium_lang::protocol::{Access, Assume, BLOCK, MessageId, ObjectKindId, OpId, Promise, RoleId};
+
+/// A property that does not hold, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    /// The promise or invariant, or `fault` or `deadlock`.
+    pub property: String,
+    pub sentence: String,
+}
+
+impl Violation {
+    pub fn new(property: impl Into<String>, sentence: impl Into<String>) -> Violation {
+        Violation { property: property.into(), sentence: sentence.into() }
+    }
+}
+
+/// Marks of what a thread has done to an object, for assumptions.
+const FIRST_DONE: u8 = 1;
+
+/// Performs a thread's access on its node's memory. Returns what a load saw.
+pub(crate) fn perform_access(
+    model: &Model,
+    world: &mut World,
+    thread: usize,
+    intent: &Intent,
+) -> Result<Option<u64>, Violation> {
+    let node = model.client.threads[thread].node;
+    let word = |block: u32| model.layout.word(node, block as usize).expect("every block has a word on every node");
+    match *intent {
+        Intent::Read { block } => {
+            let seen = world.number(word(block));
+            let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(Some(seen)) };
+            if seen == last {
+                return Ok(Some(seen));
+            }
+            let promises = &model.protocol().promises;
+            let name = if promises.contains(&Promise::LastWrite) { "last_write" } else { "sequential" };
+            Err(Violation::new(
+                name,
+                format!("node {node} reads {seen} from block {block}, although the last store to it wrote {last}"),
+            ))
+        }
+        Intent::Write { block, value } => {
+            world.set_number(word(block), value);
+            if let Some(at) = model.layout.last(block) {
+                world.set_number(at, value);
+            }
+            Ok(None)
+        }
+        Intent::Call { .. } => Ok(None),
+    }
+}
+
+/// Whether the assumptions and the discipline that the promises imply let a thread do this now.
+pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &Intent) -> bool {
+    let place = model.client.threads[thread];
+    match intent {
+        Intent::Read { .. } => true,
+        Intent::Write { block, .. } => match model.layout.writer(*block) {
+            Some(at) => matches!(world.number(at), w if w == 0 || w == u64::from(place.node) + 1),
+            None => true,
+        },
+        Intent::Call { op, object, .. } => {
+            let promised = model.protocol().promises.iter().enumerate().all(|(p, promise)| match promise {
+                Promise::Mutex(acquire, release) if acquire == op || release == op => {
+                    let holds = world.number(model.layout.holder(p, object.id)) == thread as u64 + 1;
+                    holds == (release == op)
+                }
+                Promise::Barrier(arrive) if arrive == op => place.number == 0,
+                _ => true,
+            });
+            let assumed = model.protocol().assumptions.iter().enumerate().all(|(a, assume)| {
+                let done = |a| world.fixed[model.layout.assumed(a, thread, object.id)] & FIRST_DONE != 0;
+                match assume {
+                    Assume::Alternate(first, _) if first == op => !done(a),
+                    Assume::Alternate(_, second) if second == op => done(a),
+                    Assume::Once(once) if once == op => !done(a),
+                    Assume::Before(_, later) if later == op => done(a),
+                    _ => true,
+                }
+            });
+            promised && assumed
+        }
+    }
+}
+
+/// Remembers that a thread has begun an access or a call.
+pub(crate) fn started(model: &Model, world: &mut World, thread: usize, intent: &Intent) {
+    let node = model.client.threads[thread].node;
+    match intent {
+        Intent::Read { .. } => {}
+        Intent::Write { block, .. } => {
+            if let Some(at) = model.layout.writer(*block) {
+                world.set_number(at, u64::from(node) + 1);
+            }
+        }
+        Intent::Call { op, object, .. } => {
+            for (p, promise) in model.protocol().promises.iter().enumerate() {
+                match promise {
+                    Promise::Mutex(_, release) if release == op => {
+                        let at = model.layout.holder(p, object.id);
+                        if world.number(at.clone()) == thread as u64 + 1 {
+                            world.set_number(at, 0);
+                        }
+                    }
+                    Promise::Barrier(arrive) if arrive == op => arrived(model, world, p, node, object.id),
+                    _ => {}
+                }
+            }
+            for (a, assume) in model.protocol().assumptions.iter().enumerate() {
+                let mark = match assume {
+                    Assume::Alternate(first, _) | Assume::Before(first, _) | Assume::Once(first) if first == op => {
+                        FIRST_DONE
+                    }
+                    Assume::Alternate(_, second) if second == op => 0,
+                    _ => continue,
+                };
+                world.fixed[model.layout.assumed(a, thread, object.id)] = mark;
+            }
+        }
+    }
+}
+
+/// A node has made its next call of a barrier; when all have, the round is over.
+fn arrived(model: &Model, world: &mut World, promise: usize, node: Node, object: u32) {
+    let set = model.layout.arrived(promise, object);
+    let bytes = &mut world.fixed[set];
+    bytes[node as usize / 8] |= 1 << (node % 8);
+    let all = (0..model.nodes as usize).all(|n| bytes[n / 8] & 1 << (n % 8) != 0);
+    if all {
+        bytes.fill(0);
+        new_phase(model, world);
+    }
+}
+
+/// Between two barriers each block has one writer; a new one may come after.
+pub(crate) fn new_phase(model: &Model, world: &mut World) {
+    for block in 0..model.objects[BLOCK.index()] {
+        if let Some(at) = model.layout.writer(block) {
+            world.set_number(at, 0);
+        }
+    }
+}
+
+/// Whether all nodes but this one wait for it at a barrier, or it for them.
+pub(crate) fn has_arrived(model: &Model, world: &World, promise: usize, node: Node, object: u32) -> bool {
+    world.fixed[model.layout.arrived(promise, object)][node as usize / 8] & 1 << (node % 8) != 0
+}
+
+/// A thread's call returns: the promises about returns.
+pub(crate) fn returned(
+    model: &Model,
+    world: &mut World,
+    thread: usize,
+    op: OpId,
+    object: Object,
+) -> Result<(), Violation> {
+    let node = model.client.threads[thread].node;
+    let protocol = model.protocol();
+    for (p, promise) in protocol.promises.iter().enumerate() {
+        match promise {
+            Promise::Mutex(acquire, _) if *acquire == op => {
+                let at = model.layout.holder(p, object.id);
+                if let Some(holder) = world.number(at.clone()).checked_sub(1) {
+                    let other = model.client.threads[holder as usize].node;
+                    return Err(Violation::new(
+                        protocol.promise_name(promise),
+                        format!(
+                            "node {node} has {} while node {other} holds it",
+                            model.object_name(object)
+                        ),
+                    ));
+                }
+                world.set_number(at, thread as u64 + 1);
+            }
+            Promise::Barrier(arrive) if *arrive == op && has_arrived(model, world, p, node, object.id) => {
+                let missing: Vec<String> = (0..model.nodes as Node)
+                    .filter(|&n| !has_arrived(model, world, p, n, object.id))
+                    .map(|n| n.to_string())
+                    .collect();
+                return Err(Violation::new(
+                    protocol.promise_name(promise),
+                    format!(
+                        "node {node} leaves {} before node {} has arrived",
+                        model.object_name(object),
+                        missing.join(" and ")
+                    ),
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a waiting thread may wait for ever: for a lock that another holds, or for someone who has not come
+/// to the barrier.
+pub(crate) fn may_wait_for_ever(model: &Model, world: &World, thread: usize, intent: &Intent) -> bool {
+    let Intent::Call { op, object, .. } = intent else { return false };
+    let node = model.client.threads[thread].node;
+    model.protocol().promises.iter().enumerate().any(|(p, promise)| match promise {
+        Promise::Mutex(acquire, _) if acquire == op => world.number(model.layout.holder(p, object.id)) != 0,
+        Promise::Barrier(arrive) if arrive == op => has_arrived(model, world, p, node, object.id),
+        _ => false,
+    })
+}
+
+/// The promises about single states: one writer, and the protocol's own invariants.
+pub(crate) fn check_state(model: &Model, world: &World) -> Result<(), Violation> {
+    let protocol = model.protocol();
+    if protocol.promises.contains(&Promise::SingleWriter) {
+        for block in 0..model.objects[BLOCK.index()] {
+            single_writer(model, world, block)?;
+        }
+    }
+    for invariant in &protocol.invariants {
+        for id in 0..model.objects[invariant.object.index()] {
+            let object = Object { kind: invariant.object, id };
+            let name = format!("invariant {}", invariant.name);
+            match model.engine.evaluate_invariant(invariant, object, &Seen { model, world }) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let sentence = format!("`{}` is false for {}", invariant.name, model.object_name(object));
+                    return Err(Violation::new(name, sentence));
+                }
+                Err(fault) => return Err(Violation::new(name, fault.message)),
+            }
+        }
+    }
+    outcome(model, world)
+}
+
+fn single_writer(model: &Model, world: &World, block: u32) -> Result<(), Violation> {
+    let tags = || (0..model.nodes as Node).map(|node| (node, model.tag(world, node, block)));
+    let Some((writer, _)) = tags().find(|(_, tag)| *tag == Access::Write) else { return Ok(()) };
+    match tags().find(|(node, tag)| *node != writer && *tag != Access::None) {
+        None => Ok(()),
+        Some((other, tag)) => Err(Violation::new(
+            "single_writer",
+            format!("node {writer} may write block {block} while node {other} may {tag} it"),
+        )),
+    }
+}
+
+/// A scenario's forbidden outcome, once all its threads are done.
+fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
+    let Some(script) = &model.client.script else { return Ok(()) };
+    let Some(forbid) = &script.scenario.forbid else { return Ok(()) };
+    let done = script.actions.iter().enumerate().all(|(thread, actions)| {
+        world.thread(&model.layout, thread).0 == Phase::Idle
+            && usize::from(world.count(&model.layout, thread)) == actions.len()
+    });
+    if !done {
+        return Ok(());
+    }
+    let registers = registers(model, world);
+    let name = format!("scenario {}", script.scenario.name);
+    match model.engine.evaluate_registers(forbid, &registers) {
+        Ok(false) => Ok(()),
+        Ok(true) => {
+            let values: Vec<String> =
+                script.scenario.registers.iter().zip(&registers).map(|(n, v)| format!("{n} = {v}")).collect();
+            Err(Violation::new(name, format!("the forbidden outcome is reached: {}", values.join(", "))))
+        }
+        Err(fault) => Err(Violation::new(name, fault.message)),
+    }
+}
+
+fn registers(model: &Model, world: &World) -> Vec<i64> {
+    let count = model.client.script.as_ref().map_or(0, |s| s.scenario.registers.len());
+    (0..count).map(|r| world.number(model.layout.register(r as u16)) as i64).collect()
+}
+
+/// A state as invariants see it.
+struct Seen<'a> {
+    model: &'a Model,
+    world: &'a World,
+}
+
+impl trivium_engine::World for Seen<'_> {
+    fn home(&self, object: Object) -> Node {
+        self.model.home(object)
+    }
+
+    fn record(&self, node: Node, role: RoleId, object: Object) -> &[u8] {
+        match self.model.record(self.world, node, role, object) {
+            Some(record) => record,
+            None => untouched(self.model, role),
+        }
+    }
+
+    fn in_flight(&self, message: MessageId, object: Object, to: Option<Node>) -> u32 {
+        let about = |kind: ObjectKindId, id: u32| kind == object.kind && id == object.id;
+        let flights = self.world.flights.iter();
+        flights
+            .filter(|f| f.message == message && about(f.object.kind, f.object.id) && to.is_none_or(|to| f.to == to))
+            .count() as u32
+    }
+}
+
+/// The record of an object that the exploration does not contain.
+fn untouched(model: &Model, role: RoleId) -> &[u8] {
+    &model.untouched[..model.engine.record_bytes(role)]
+}

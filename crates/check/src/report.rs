@@ -1,0 +1,159 @@
+//! What an exploration found.
+
+use crate::coverage::Coverage;
+use crate::deadlock::Waiting;
+use crate::trace::Trace;
+use serde::Serialize;
+use std::fmt::Write;
+use trivium_engine::Node;
+
+/// What is known about the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every state was visited, and nothing is violated.
+    Holds,
+    /// A property is violated: there is a counterexample.
+    Violated,
+    /// A limit was met, or the exploration was stopped, before a violation was found.
+    Incomplete,
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Incomplete => "incomplete",
+        })
+    }
+}
+
+/// One event of a counterexample.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Its number, from 1.
+    pub step: u32,
+    /// The node on which it happens.
+    pub node: Node,
+    /// What happens: `read`, `GetRead from 2`, `deferred GetRead from 2`.
+    pub event: String,
+    /// To which object; empty for agents.
+    pub object: String,
+    /// The role and its record before: `home.Lent owner=2`.
+    pub before: String,
+    /// The role and its record afterwards.
+    pub after: String,
+    /// Messages that leave: `Shared with 1 to 2`.
+    pub sends: Vec<String>,
+    /// Accesses that are performed and calls that return.
+    pub performs: Vec<String>,
+}
+
+/// The result of an exploration; its keys are those of the command's JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What is known.
+    pub verdict: Verdict,
+    /// The property that is violated: a promise as the file writes it, `invariant NAME`, `scenario NAME`, `fault`
+    /// or `deadlock`.
+    pub property: Option<String>,
+    /// How it is violated, or which limit was met.
+    pub reason: Option<String>,
+    /// Distinct states found.
+    pub states: u64,
+    /// Transitions executed.
+    pub transitions: u64,
+    /// Events from the first state to the farthest.
+    pub depth: u32,
+    /// Host time in seconds.
+    pub seconds: f64,
+    /// Bytes of host memory for each state, with what finds it again.
+    pub bytes_per_state: f64,
+    /// Whether states that differ only in the names of nodes were taken for one. This explorer never does.
+    pub symmetry: bool,
+    /// Promises and invariants that were checked.
+    pub promises: Vec<String>,
+    /// Under which use.
+    pub assumptions: Vec<String>,
+    /// Which (state, event) pairs happened.
+    pub coverage: Coverage,
+    /// The shortest sequence of events that leads to the violation.
+    pub counterexample: Vec<Step>,
+    /// In a deadlock: who waits for what.
+    pub wait_cycle: Vec<Waiting>,
+    /// The counterexample as events that can be executed again.
+    #[serde(skip)]
+    pub trace: Option<Trace>,
+}
+
+/// The report as plain text, counterexample included; ends with a line feed.
+pub fn text(report: &Report) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_head(&mut out, report);
+    let _ = write_steps(&mut out, report);
+    let _ = write_numbers(&mut out, report);
+    out
+}
+
+fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
+    match (&report.property, &report.reason) {
+        (Some(property), _) => writeln!(out, "{}: {property}", report.verdict)?,
+        (None, Some(reason)) => writeln!(out, "{}: {reason}", report.verdict)?,
+        (None, None) => writeln!(out, "{}", report.verdict)?,
+    }
+    if !report.promises.is_empty() {
+        writeln!(out, "promises      {}", report.promises.join(", "))?;
+    }
+    if !report.assumptions.is_empty() {
+        writeln!(out, "assumes       {}", report.assumptions.join(", "))?;
+    }
+    Ok(())
+}
+
+fn write_steps(out: &mut String, report: &Report) -> std::fmt::Result {
+    if report.verdict != Verdict::Violated {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let width = |text: fn(&Step) -> &str| report.counterexample.iter().map(|s| text(s).chars().count()).max();
+    let event = width(|s| &s.event).unwrap_or(0);
+    let object = width(|s| &s.object).unwrap_or(0);
+    for step in &report.counterexample {
+        write!(out, "{:4}  node {:<3} {:event$}  {:object$}  ", step.step, step.node, step.event, step.object)?;
+        if step.before == step.after {
+            write!(out, "{}", step.before)?;
+        } else {
+            write!(out, "{} -> {}", step.before, step.after)?;
+        }
+        let effects: Vec<String> =
+            step.sends.iter().map(|s| format!("sends {s}")).chain(step.performs.iter().cloned()).collect();
+        if effects.is_empty() {
+            writeln!(out)?;
+        } else {
+            writeln!(out, "; {}", effects.join(", "))?;
+        }
+    }
+    for line in &report.wait_cycle {
+        writeln!(out, "      {} waits for {} [{}]", line.who, line.waits_for, line.state)?;
+    }
+    if let Some(reason) = &report.reason {
+        writeln!(out, "   => {reason}")?;
+    }
+    writeln!(out)
+}
+
+fn write_numbers(out: &mut String, report: &Report) -> std::fmt::Result {
+    writeln!(out, "states        {} ({:.1} bytes each)", report.states, report.bytes_per_state)?;
+    writeln!(out, "transitions   {}", report.transitions)?;
+    writeln!(out, "depth         {}", report.depth)?;
+    writeln!(out, "seconds       {:.2}", report.seconds)?;
+    writeln!(out, "coverage      {} of {} (state, event) pairs", report.coverage.reached, report.coverage.total)?;
+    if report.verdict == Verdict::Holds {
+        for pair in &report.coverage.unreached {
+            writeln!(out, "  never       {pair}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,501 @@
+//! Transitions: which events can happen in a state, and what each does (`docs/semantics.md`, section 6).
+
+use crate::client::Intent;
+use crate::coverage::Reached;
+use crate::mechanisms::{Effects, Here, Performed};
+use crate::model::Model;
+use crate::payload::Payloads;
+use crate::promise::{Violation, may_start, new_phase, perform_access, returned, started};
+use crate::world::{Phase, World};
+use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
+use trivium_lang::protocol::{BLOCK, EventKind, NODE, Response, RoleId};
+
+/// An event that can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// An idle thread makes an access or a call.
+    Start { thread: usize, intent: usize },
+    /// A thread raises again what it kept.
+    Retry { thread: usize },
+    /// A node wants to be rid of its copy of a block.
+    Evict { node: Node, block: u32 },
+    /// A message is handled: its index among [`World::flights`].
+    Deliver { flight: usize },
+    /// The oldest deferred event that is due is tried again.
+    Replay { node: Node, role: RoleId, object: Object },
+    /// The first task of a node runs.
+    Task { node: Node },
+    /// The time of an `after` passes.
+    Timer { node: Node, role: RoleId, object: Object },
+    /// All threads pass a barrier of which the protocol knows nothing.
+    Phase,
+}
+
+impl Action {
+    /// Whether it happens without a thread or a node having to want it: without such events the system stands.
+    pub fn happens_by_itself(&self) -> bool {
+        !matches!(self, Action::Start { .. } | Action::Evict { .. } | Action::Phase)
+    }
+}
+
+/// What a transition did, for reports.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    pub outcome: Option<Outcome>,
+    pub sends: Vec<(Node, Outgoing)>,
+    pub performed: Vec<Performed>,
+    pub returned: Vec<(usize, usize, i64)>,
+}
+
+/// Executes transitions; owns what they need besides the state.
+pub(crate) struct Stepper<'m> {
+    pub model: &'m Model,
+    pub payloads: Payloads,
+    pub reached: Reached,
+    pub account: Account,
+    effects: Effects,
+    scratch: Vec<u8>,
+    instances: Vec<(Node, RoleId, Object)>,
+}
+
+impl<'m> Stepper<'m> {
+    pub fn new(model: &'m Model) -> Stepper<'m> {
+        let protocol = model.protocol();
+        let waits = |role: RoleId| {
+            let role = &protocol.roles[role.index()];
+            role.defers.is_some() || role.states.iter().any(|s| s.timer.is_some())
+        };
+        Stepper {
+            model,
+            payloads: Payloads::default(),
+            reached: Reached::new(protocol),
+            account: Account::default(),
+            effects: Effects::default(),
+            scratch: Vec::new(),
+            instances: model.instances().filter(|(_, role, _)| waits(*role)).collect(),
+        }
+    }
+
+    /// All events that can happen in a state, in a fixed order.
+    pub fn actions(&self, world: &World, out: &mut Vec<Action>) {
+        out.clear();
+        self.deliveries(world, out);
+        self.replays_and_timers(world, out);
+        self.tasks(world, out);
+        for thread in 0..self.model.client.threads.len() {
+            self.thread_actions(world, thread, out);
+        }
+        self.evictions(world, out);
+        self.phase(world, out);
+    }
+
+    fn deliveries(&self, world: &World, out: &mut Vec<Action>) {
+        let model = self.model;
+        for flight in world.deliverable(|lane| model.lanes[lane.index()].fifo) {
+            let message = &world.flights[flight];
+            let is_home = model.is_home(message.to, message.object);
+            let kind = EventKind::Message(message.message);
+            let ready = match model.engine.role_for(kind, message.object.kind, is_home) {
+                Some(role) => self.ready(world, message.to, role, message.object, kind),
+                None => true,
+            };
+            if ready {
+                out.push(Action::Deliver { flight });
+            }
+        }
+    }
+
+    /// Whether an event may be dispatched: no replay is due, and there is room for what it may send. An event
+    /// for a role that is not there is dispatched, to become a fault.
+    fn ready(&self, world: &World, node: Node, role: RoleId, object: Object, kind: EventKind) -> bool {
+        let Some(record) = self.model.record(world, node, role, object) else { return true };
+        !self.model.engine.replay_due(role, record) && self.has_room(world, node, role, record, kind)
+    }
+
+    fn has_room(&self, world: &World, node: Node, role: RoleId, record: &[u8], kind: EventKind) -> bool {
+        let engine = &self.model.engine;
+        self.model.has_room(world, node, engine.room_needed(kind, role, engine.state(role, record)))
+    }
+
+    fn replays_and_timers(&self, world: &World, out: &mut Vec<Action>) {
+        let engine = &self.model.engine;
+        for &(node, role, object) in &self.instances {
+            let Some(record) = self.model.record(world, node, role, object) else { continue };
+            if engine.replay_due(role, record) {
+                let event = engine.replay_event(role, object, record);
+                if event.is_some_and(|event| self.has_room(world, node, role, record, event.kind)) {
+                    out.push(Action::Replay { node, role, object });
+                }
+                continue;
+            }
+            let state = &engine.protocol().roles[role.index()].states[engine.state(role, record).index()];
+            if state.timer.is_some() && self.has_room(world, node, role, record, EventKind::Timer) {
+                out.push(Action::Timer { node, role, object });
+            }
+        }
+    }
+
+    fn tasks(&self, world: &World, out: &mut Vec<Action>) {
+        for (node, queue) in world.queues.iter().enumerate() {
+            let Some(queued) = queue.first() else { continue };
+            let role = self.model.protocol().tasks[queued.task.index()].role;
+            if self.ready(world, node as Node, role, queued.object, EventKind::Task(queued.task)) {
+                out.push(Action::Task { node: node as Node });
+            }
+        }
+    }
+
+    fn thread_actions(&self, world: &World, thread: usize, out: &mut Vec<Action>) {
+        let model = self.model;
+        let (phase, intent) = world.thread(&model.layout, thread);
+        match phase {
+            Phase::Waiting | Phase::Deferred => {}
+            Phase::Held => {
+                if self.can_raise(world, thread, &model.client.intents[intent], false) {
+                    out.push(Action::Retry { thread });
+                }
+            }
+            Phase::Idle => match &model.client.script {
+                Some(script) => {
+                    let next = world.count(&model.layout, thread) as usize;
+                    if let Some(&(intent, _)) = script.actions[thread].get(next) {
+                        let intent = intent as usize;
+                        if self.can_raise(world, thread, &model.client.intents[intent], true) {
+                            out.push(Action::Start { thread, intent });
+                        }
+                    }
+                }
+                None => {
+                    if model.client.ops.is_some() && world.count(&model.layout, thread) == 0 {
+                        return;
+                    }
+                    for (number, intent) in model.client.intents.iter().enumerate() {
+                        if may_start(model, world, thread, intent) && self.can_raise(world, thread, intent, true) {
+                            out.push(Action::Start { thread, intent: number });
+                        }
+                    }
+                }
+            },
+        }
+    }
+
+    /// Whether a thread can perform or raise what it intends. What is held now may be raised once, to be held.
+    fn can_raise(&self, world: &World, thread: usize, intent: &Intent, first: bool) -> bool {
+        let model = self.model;
+        if model.allowed(world, thread, intent) {
+            return true;
+        }
+        let node = model.client.threads[thread].node;
+        let (kind, object) = (event_kind(intent), intent.object());
+        let Some(role) = model.engine.role_for(kind, object.kind, model.is_home(node, object)) else { return false };
+        let Some(record) = model.record(world, node, role, object) else { return false };
+        if !model.engine.answers(role, kind) {
+            return false;
+        }
+        let held = *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold;
+        (first || !held) && self.ready(world, node, role, object, kind)
+    }
+
+    fn evictions(&self, world: &World, out: &mut Vec<Action>) {
+        let model = self.model;
+        for (node, threads) in model.client.threads_of.iter().enumerate() {
+            if threads.is_empty() {
+                continue;
+            }
+            let node = node as Node;
+            for block in 0..model.objects[BLOCK.index()] {
+                let object = Object { kind: BLOCK, id: block };
+                let role = model.engine.role_for(EventKind::Evict, BLOCK, model.is_home(node, object));
+                let Some(role) = role.filter(|role| model.engine.answers(*role, EventKind::Evict)) else { continue };
+                let Some(record) = model.record(world, node, role, object) else { continue };
+                let response = model.engine.response(role, model.engine.state(role, record), EventKind::Evict);
+                if matches!(response, Response::Handle(_) | Response::Defer)
+                    && self.ready(world, node, role, object, EventKind::Evict)
+                {
+                    out.push(Action::Evict { node, block });
+                }
+            }
+        }
+    }
+
+    fn phase(&self, world: &World, out: &mut Vec<Action>) {
+        let model = self.model;
+        let written = (0..model.objects[BLOCK.index()])
+            .any(|block| model.layout.writer(block).is_some_and(|at| world.number(at) != 0));
+        let idle = |thread| world.thread(&model.layout, thread).0 == Phase::Idle;
+        let own_barrier = model
+            .protocol()
+            .promises
+            .iter()
+            .any(|p| matches!(p, trivium_lang::protocol::Promise::Barrier(_)));
+        if written && !own_barrier && (0..model.client.threads.len()).all(idle) {
+            out.push(Action::Phase);
+        }
+    }
+
+    /// Executes one event.
+    ///
+    /// # Errors
+    /// What it violates. The state is then what it was when the violation was noticed.
+    pub fn perform(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
+        self.account.outcome = None;
+        self.account.performed.clear();
+        self.account.returned.clear();
+        self.effects.clear();
+        let result = self.execute(world, action);
+        std::mem::swap(&mut self.account.sends, &mut self.effects.sends);
+        result
+    }
+
+    fn execute(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
+        match action {
+            Action::Start { thread, intent } => {
+                if self.model.client.ops.is_some() {
+                    let left = world.count(&self.model.layout, thread);
+                    world.set_count(&self.model.layout, thread, left - 1);
+                }
+                started(self.model, world, thread, &self.model.client.intents[intent]);
+                self.raise(world, thread, intent)
+            }
+            Action::Retry { thread } => {
+                let (_, intent) = world.thread(&self.model.layout, thread);
+                self.raise(world, thread, intent)
+            }
+            Action::Evict { node, block } => {
+                let event = Event::local(EventKind::Evict, Object { kind: BLOCK, id: block }, 0);
+                self.dispatch(world, node, None, event, None)
+            }
+            Action::Deliver { flight } => {
+                let flight = world.flights.remove(flight);
+                let event = Event {
+                    kind: EventKind::Message(flight.message),
+                    object: flight.object,
+                    sender: flight.from,
+                    thread: 0,
+                    args: flight.args,
+                    payload: flight.payload,
+                };
+                self.dispatch(world, flight.to, None, event, None)
+            }
+            Action::Replay { node, role, object } => self.replay(world, node, role, object),
+            Action::Task { node } => {
+                let queued = world.queues[node as usize].remove(0);
+                let kind = EventKind::Task(queued.task);
+                let event =
+                    Event { kind, object: queued.object, sender: node, thread: 0, args: queued.args, payload: None };
+                self.dispatch(world, node, None, event, None)
+            }
+            Action::Timer { node, role, object } => {
+                self.dispatch(world, node, Some(role), Event::local(EventKind::Timer, object, 0), None)
+            }
+            Action::Phase => {
+                new_phase(self.model, world);
+                Ok(())
+            }
+        }
+    }
+
+    /// A thread performs its access if the tag allows it, and else raises its event.
+    fn raise(&mut self, world: &mut World, thread: usize, number: usize) -> Result<(), Violation> {
+        let model = self.model;
+        let intent = &model.client.intents[number];
+        if model.allowed(world, thread, intent) {
+            return self.finish_access(world, thread, number);
+        }
+        let place = model.client.threads[thread];
+        let event = match intent {
+            Intent::Call { op, object, args } => Event {
+                kind: EventKind::Op(*op),
+                object: *object,
+                sender: place.node,
+                thread: place.number,
+                args: *args,
+                payload: None,
+            },
+            _ => Event::local(event_kind(intent), intent.object(), place.number),
+        };
+        // It waits from the start, so that the handler itself can complete it or return.
+        world.set_thread(&model.layout, thread, Phase::Waiting, number);
+        self.dispatch(world, place.node, None, event, Some(thread))
+    }
+
+    fn replay(&mut self, world: &mut World, node: Node, role: RoleId, object: Object) -> Result<(), Violation> {
+        let model = self.model;
+        let event = model
+            .record(world, node, role, object)
+            .and_then(|record| model.engine.replay_event(role, object, record));
+        let thread = event.filter(Event::has_caller).and_then(|event| {
+            model.client.threads_of[node as usize].get(usize::from(event.thread)).map(|&t| t as usize)
+        });
+        if let Some(thread) = thread {
+            let (_, intent) = world.thread(&model.layout, thread);
+            world.set_thread(&model.layout, thread, Phase::Waiting, intent);
+        }
+        if let Some(event) = event {
+            self.mark(world, node, Some(role), &event);
+        }
+        let outcome = {
+            let mut here = self.here(world, node);
+            model.engine.replay(role, object, &mut here)
+        };
+        self.settle(world, node, outcome, thread)
+    }
+
+    fn dispatch(
+        &mut self,
+        world: &mut World,
+        node: Node,
+        role: Option<RoleId>,
+        event: Event,
+        thread: Option<usize>,
+    ) -> Result<(), Violation> {
+        let engine = &self.model.engine;
+        let is_home = self.model.is_home(node, event.object);
+        let role = role.or_else(|| engine.role_for(event.kind, event.object.kind, is_home));
+        self.mark(world, node, role, &event);
+        let mut here = self.here(world, node);
+        let outcome = match role {
+            Some(role) => engine.dispatch_to(role, &event, &mut here),
+            None => engine.dispatch(&event, &mut here),
+        };
+        self.settle(world, node, outcome, thread)
+    }
+
+    fn here<'a>(&'a mut self, world: &'a mut World, node: Node) -> Here<'a> {
+        Here {
+            model: self.model,
+            payloads: &mut self.payloads,
+            world,
+            effects: &mut self.effects,
+            scratch: &mut self.scratch,
+            me: node,
+        }
+    }
+
+    /// Notes that an event has met a state.
+    fn mark(&mut self, world: &World, node: Node, role: Option<RoleId>, event: &Event) {
+        let Some(role) = role else { return };
+        if let Some(record) = self.model.record(world, node, role, event.object) {
+            self.reached.mark(role, self.model.engine.state(role, record), event.kind);
+        }
+    }
+
+    /// What is true for threads when a handler has ended.
+    fn settle(
+        &mut self,
+        world: &mut World,
+        node: Node,
+        outcome: Result<Outcome, Fault>,
+        thread: Option<usize>,
+    ) -> Result<(), Violation> {
+        let outcome = outcome.map_err(|fault| Violation::new("fault", fault.message))?;
+        if let Some(violation) = self.effects.trouble.take() {
+            return Err(violation);
+        }
+        self.account.outcome = Some(outcome);
+        for at in 0..self.effects.performed.len() {
+            let performed = self.effects.performed[at];
+            self.advance(world, performed.thread, performed.seen.map(|value| value as i64));
+            self.account.performed.push(performed);
+        }
+        match (outcome.disposition, thread) {
+            (Disposition::Passed, Some(thread)) => {
+                let (_, intent) = world.thread(&self.model.layout, thread);
+                return self.finish_access(world, thread, intent);
+            }
+            (Disposition::Held, Some(thread)) => self.rephase(world, thread, Phase::Held),
+            (Disposition::Deferred, Some(thread)) => self.rephase(world, thread, Phase::Deferred),
+            _ => {}
+        }
+        self.answer(world, node)?;
+        self.wake(world, node)
+    }
+
+    fn rephase(&self, world: &mut World, thread: usize, phase: Phase) {
+        let (present, intent) = world.thread(&self.model.layout, thread);
+        if present == Phase::Waiting {
+            world.set_thread(&self.model.layout, thread, phase, intent);
+        }
+    }
+
+    /// Calls return.
+    fn answer(&mut self, world: &mut World, node: Node) -> Result<(), Violation> {
+        let model = self.model;
+        for at in 0..self.effects.answers.len() {
+            let (number, value) = self.effects.answers[at];
+            let thread = model.client.threads_of[node as usize].get(usize::from(number)).map(|&t| t as usize);
+            let call = thread.and_then(|thread| {
+                let (phase, intent) = world.thread(&model.layout, thread);
+                let waits = matches!(phase, Phase::Waiting | Phase::Deferred);
+                match &model.client.intents.get(intent) {
+                    Some(Intent::Call { op, object, .. }) if waits => Some((thread, intent, *op, *object)),
+                    _ => None,
+                }
+            });
+            let Some((thread, intent, op, object)) = call else {
+                let sentence = format!("node {node}: a call returns to thread {number}, which waits for none");
+                return Err(Violation::new("fault", sentence));
+            };
+            world.set_thread(&model.layout, thread, Phase::Idle, 0);
+            self.account.returned.push((thread, intent, value));
+            self.advance(world, thread, Some(value));
+            returned(model, world, thread, op, object)?;
+        }
+        Ok(())
+    }
+
+    /// Threads that were resumed complete what the tag allows; the others try again as new events.
+    fn wake(&mut self, world: &mut World, node: Node) -> Result<(), Violation> {
+        let model = self.model;
+        for at in 0..self.effects.resumed.len() {
+            let object = self.effects.resumed[at];
+            for &thread in &model.client.threads_of[node as usize] {
+                let thread = thread as usize;
+                let (phase, number) = world.thread(&model.layout, thread);
+                let waits = matches!(phase, Phase::Waiting | Phase::Held);
+                let Some(intent) = model.client.intents.get(number).filter(|i| waits && i.is_access()) else {
+                    continue;
+                };
+                if intent.object() != object {
+                    continue;
+                }
+                if model.allowed(world, thread, intent) {
+                    self.finish_access(world, thread, number)?;
+                } else {
+                    world.set_thread(&model.layout, thread, Phase::Held, number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_access(&mut self, world: &mut World, thread: usize, number: usize) -> Result<(), Violation> {
+        let seen = perform_access(self.model, world, thread, &self.model.client.intents[number])?;
+        world.set_thread(&self.model.layout, thread, Phase::Idle, 0);
+        self.account.performed.push(Performed { thread, intent: number, seen });
+        self.advance(world, thread, seen.map(|value| value as i64));
+        Ok(())
+    }
+
+    /// In a scenario: an action is done; its result goes to its register.
+    fn advance(&self, world: &mut World, thread: usize, result: Option<i64>) {
+        let Some(script) = &self.model.client.script else { return };
+        let done = world.count(&self.model.layout, thread);
+        if let (Some((_, Some(register))), Some(value)) = (script.actions[thread].get(done as usize), result) {
+            world.set_number(self.model.layout.register(*register), value as u64);
+        }
+        world.set_count(&self.model.layout, thread, done + 1);
+    }
+}
+
+/// The event that a thread raises.
+pub(crate) fn event_kind(intent: &Intent) -> EventKind {
+    match intent {
+        Intent::Read { .. } => EventKind::Read,
+        Intent::Write { .. } => EventKind::Write,
+        Intent::Call { op, .. } => EventKind::Op(*op),
+    }
+}
+
+/// The agent of a node, as an object.
+pub(crate) const AGENT: Object = Object { kind: NODE, id: 0 };

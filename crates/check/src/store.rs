@@ -1,0 +1,110 @@
+//! The set of states found so far: bytes in one arena, found again through an open hash table.
+
+use std::hash::Hasher;
+
+/// A state's number, in the order in which states were found.
+pub(crate) type StateNumber = u32;
+
+const EMPTY: u32 = u32::MAX;
+
+/// Distinct states, each with the state from which it was first reached.
+pub(crate) struct Store {
+    bytes: Vec<u8>,
+    ends: Vec<u64>,
+    parents: Vec<StateNumber>,
+    slots: Vec<u32>,
+}
+
+impl Store {
+    pub fn new() -> Store {
+        Store { bytes: Vec::new(), ends: Vec::new(), parents: Vec::new(), slots: vec![EMPTY; 1 << 12] }
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether the numbers of states are exhausted.
+    pub fn is_full(&self) -> bool {
+        self.len() >= EMPTY as usize - 1
+    }
+
+    /// Bytes of host memory that the states take, with all that finds them again.
+    pub fn memory(&self) -> u64 {
+        (self.bytes.len() + self.ends.len() * 12 + self.slots.len() * 4) as u64
+    }
+
+    /// The bytes of a state.
+    pub fn get(&self, number: StateNumber) -> &[u8] {
+        let at = number as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.bytes[start..self.ends[at] as usize]
+    }
+
+    /// The state from which a state was first reached; the first state's is itself.
+    pub fn parent(&self, number: StateNumber) -> StateNumber {
+        self.parents[number as usize]
+    }
+
+    /// Adds a state unless it is known; its number if it is new.
+    pub fn insert(&mut self, state: &[u8], parent: StateNumber) -> Option<StateNumber> {
+        if self.len() * 8 >= self.slots.len() * 5 {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let mut at = hash(state) & mask;
+        while self.slots[at] != EMPTY {
+            if self.get(self.slots[at]) == state {
+                return None;
+            }
+            at = (at + 1) & mask;
+        }
+        let number = self.len() as StateNumber;
+        self.slots[at] = number;
+        self.bytes.extend_from_slice(state);
+        self.ends.push(self.bytes.len() as u64);
+        self.parents.push(parent);
+        Some(number)
+    }
+
+    fn grow(&mut self) {
+        let mask = self.slots.len() * 2 - 1;
+        let mut slots = vec![EMPTY; mask + 1];
+        for number in 0..self.len() as StateNumber {
+            let mut at = hash(self.get(number)) & mask;
+            while slots[at] != EMPTY {
+                at = (at + 1) & mask;
+            }
+            slots[at] = number;
+        }
+        self.slots = slots;
+    }
+}
+
+fn hash(state: &[u8]) -> usize {
+    let mut hasher = rustc_hash::FxHasher::default();
+    hasher.write(state);
+    hasher.finish() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_stored_once_and_found_through_growth() {
+        let mut store = Store::new();
+        for round in 0..2 {
+            for n in 0u32..20_000 {
+                let mut state = n.to_le_bytes().to_vec();
+                state.resize(4 + (n % 7) as usize, 1);
+                assert_eq!(store.insert(&state, n / 2).is_some(), round == 0);
+            }
+        }
+        assert_eq!(store.len(), 20_000);
+        assert_eq!(&store.get(9)[..4], &9u32.to_le_bytes());
+        assert_eq!(store.get(9).len(), 4 + 2);
+        assert_eq!(store.parent(9), 4);
+    }
+}

@@ -1,0 +1,286 @@
+//! Counterexamples: a sequence of events that leads from the first state to a violation, and nothing besides.
+
+use crate::client::Intent;
+use crate::config::{Config, ConfigError};
+use crate::deadlock::stuck;
+use crate::mechanisms::Performed;
+use crate::model::Model;
+use crate::payload::Data;
+use crate::promise::check_state;
+use crate::report::{Report, Step};
+use crate::step::{AGENT, Action, Stepper, event_kind};
+use crate::world::{Flight, World};
+use std::sync::Arc;
+use trivium_engine::{Event, Node, Object, Outgoing, Payload};
+use trivium_lang::protocol::{BLOCK, EventKind, NODE, Protocol, RoleId};
+
+/// The name under which a deadlock is reported.
+pub(crate) const DEADLOCK: &str = "deadlock";
+
+/// An event that can be found again in another state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Label {
+    /// An event that names all that it is about.
+    Plain(Action),
+    /// The handling of a message.
+    Deliver(Flight),
+}
+
+/// A sequence of events from the first state on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    labels: Vec<Label>,
+}
+
+impl Trace {
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether the first state itself violates the property.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Adds an event that happens in a state.
+    pub(crate) fn push(&mut self, world: &World, action: Action) {
+        self.labels.push(match action {
+            Action::Deliver { flight } => Label::Deliver(world.flights[flight]),
+            action => Label::Plain(action),
+        });
+    }
+
+    fn without(&self, at: usize) -> Trace {
+        let mut labels = self.labels.clone();
+        labels.remove(at);
+        Trace { labels }
+    }
+}
+
+impl Label {
+    /// The event in a state, if it can happen there: the same, or the same message with other contents.
+    fn resolve(&self, world: &World, actions: &[Action]) -> Option<Action> {
+        let wanted = match self {
+            Label::Plain(action) => return actions.iter().find(|a| *a == action).copied(),
+            Label::Deliver(flight) => flight,
+        };
+        let arrives = |same: fn(&Flight, &Flight) -> bool| {
+            actions
+                .iter()
+                .find(|a| matches!(a, Action::Deliver { flight } if same(&world.flights[*flight], wanted)))
+                .copied()
+        };
+        arrives(|a, b| a == b).or_else(|| {
+            arrives(|a, b| (a.to, a.from, a.message, a.object) == (b.to, b.from, b.message, b.object))
+        })
+    }
+}
+
+/// Executes a trace, leaving out what cannot happen. The part that leads to a violation of the property, if it
+/// does.
+fn violates(stepper: &mut Stepper, trace: &Trace, property: &str) -> Option<Trace> {
+    let mut world = stepper.model.first();
+    let mut done = Trace::default();
+    let mut actions = Vec::new();
+    if check_state(stepper.model, &world).is_err_and(|v| v.property == property) {
+        return Some(done);
+    }
+    for label in &trace.labels {
+        stepper.actions(&world, &mut actions);
+        let Some(action) = label.resolve(&world, &actions) else { continue };
+        done.push(&world, action);
+        let result = stepper.perform(&mut world, action);
+        match result.and_then(|()| check_state(stepper.model, &world)) {
+            Err(violation) if violation.property == property => return Some(done),
+            Err(_) => return None,
+            Ok(()) => {}
+        }
+        if property == DEADLOCK && stuck(stepper, &world) {
+            return Some(done);
+        }
+    }
+    None
+}
+
+/// Removes events, and what cannot happen without them, as long as the property stays violated.
+pub(crate) fn minimise(stepper: &mut Stepper, trace: Trace, property: &str) -> Trace {
+    let mut trace = trace;
+    'again: loop {
+        for at in 0..trace.len() {
+            if let Some(shorter) = violates(stepper, &trace.without(at), property) {
+                trace = shorter;
+                continue 'again;
+            }
+        }
+        return trace;
+    }
+}
+
+/// Whether a report's counterexample leads to its violation, and no event can be removed from it: without any one of
+/// them, and without what then cannot happen, the property is no longer violated.
+///
+/// # Errors
+/// As [`crate::explore`].
+pub fn is_minimal(protocol: &Arc<Protocol>, config: &Config, report: &Report) -> Result<bool, ConfigError> {
+    let model = Model::new(protocol, config)?;
+    let mut stepper = Stepper::new(&model);
+    let (Some(property), Some(trace)) = (&report.property, &report.trace) else { return Ok(false) };
+    if violates(&mut stepper, trace, property).is_none_or(|whole| whole != *trace) {
+        return Ok(false);
+    }
+    Ok((0..trace.len()).all(|at| violates(&mut stepper, &trace.without(at), property).is_none()))
+}
+
+/// Executes a trace that leads to a violation, telling each event. Returns the last state.
+pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
+    let mut world = stepper.model.first();
+    let mut steps = Vec::new();
+    let mut actions = Vec::new();
+    for label in &trace.labels {
+        stepper.actions(&world, &mut actions);
+        let Some(action) = label.resolve(&world, &actions) else { break };
+        let subject = subject(stepper.model, &world, action);
+        let before = describe(stepper.model, &world, &subject);
+        let result = stepper.perform(&mut world, action);
+        let model = stepper.model;
+        steps.push(Step {
+            step: steps.len() as u32 + 1,
+            node: subject.node,
+            after: describe(model, &world, &subject),
+            event: subject.event,
+            object: if subject.object.kind == NODE { String::new() } else { model.object_name(subject.object) },
+            before,
+            sends: stepper.account.sends.iter().map(|(to, m)| send_text(stepper, *to, m)).collect(),
+            performs: performs(stepper),
+        });
+        if result.is_err() {
+            break;
+        }
+    }
+    (steps, world)
+}
+
+/// Whom an event is about.
+struct Subject {
+    node: Node,
+    role: Option<RoleId>,
+    object: Object,
+    event: String,
+}
+
+fn subject(model: &Model, world: &World, action: Action) -> Subject {
+    let of = |node, kind: EventKind, object: Object, event: String| {
+        let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
+        Subject { node, role, object, event }
+    };
+    match action {
+        Action::Start { thread, intent } => thread_subject(model, thread, intent, ""),
+        Action::Retry { thread } => {
+            let (_, intent) = world.thread(&model.layout, thread);
+            thread_subject(model, thread, intent, " again")
+        }
+        Action::Evict { node, block } => {
+            of(node, EventKind::Evict, Object { kind: BLOCK, id: block }, "evict".into())
+        }
+        Action::Deliver { flight } => {
+            let flight = &world.flights[flight];
+            let kind = EventKind::Message(flight.message);
+            let name = call_text(&model.protocol().event_name(kind), flight.args.words());
+            of(flight.to, kind, flight.object, format!("{name} from {}", flight.from))
+        }
+        Action::Replay { node, role, object } => {
+            let record = model.record(world, node, role, object);
+            let event = record.and_then(|record| model.engine.replay_event(role, object, record));
+            let event = event.map_or(String::new(), |event| deferred_text(model, &event));
+            Subject { node, role: Some(role), object, event: format!("deferred {event}") }
+        }
+        Action::Task { node } => {
+            let queued = &world.queues[node as usize][0];
+            let kind = EventKind::Task(queued.task);
+            of(node, kind, queued.object, call_text(&model.protocol().event_name(kind), queued.args.words()))
+        }
+        Action::Timer { node, role, object } => Subject { node, role: Some(role), object, event: "after".into() },
+        Action::Phase => Subject { node: 0, role: None, object: AGENT, event: "all threads pass a barrier".into() },
+    }
+}
+
+fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> Subject {
+    let place = model.client.threads[thread];
+    let intent = &model.client.intents[intent];
+    let (kind, object) = (event_kind(intent), intent.object());
+    let mut event = match intent {
+        Intent::Read { .. } => "read".to_string(),
+        Intent::Write { value, .. } => format!("write {value}"),
+        Intent::Call { args, .. } => call_text(&model.protocol().event_name(kind), args.words()),
+    };
+    event += again;
+    if model.client.threads_of[place.node as usize].len() > 1 {
+        event += &format!(" by thread {}", place.number);
+    }
+    let role = model.engine.role_for(kind, object.kind, model.is_home(place.node, object));
+    Subject { node: place.node, role, object, event }
+}
+
+fn deferred_text(model: &Model, event: &Event) -> String {
+    let name = call_text(&model.protocol().event_name(event.kind), event.args.words());
+    match event.kind {
+        EventKind::Message(_) => format!("{name} from {}", event.sender),
+        _ => name,
+    }
+}
+
+fn describe(model: &Model, world: &World, subject: &Subject) -> String {
+    let record = subject.role.and_then(|role| Some((role, model.record(world, subject.node, role, subject.object)?)));
+    match record {
+        Some((role, record)) => {
+            format!("{}.{}", model.protocol().roles[role.index()].name, model.engine.describe(role, record))
+        }
+        None => String::new(),
+    }
+}
+
+fn call_text(name: &str, args: &[i64]) -> String {
+    if args.is_empty() {
+        return name.to_string();
+    }
+    let args: Vec<String> = args.iter().map(|&arg| if arg == -1 { "none".into() } else { arg.to_string() }).collect();
+    format!("{name}({})", args.join(", "))
+}
+
+fn send_text(stepper: &Stepper, to: Node, message: &Outgoing) -> String {
+    let name = &stepper.model.protocol().messages[message.message.index()].name;
+    let data = message.payload.map_or(String::new(), |payload| format!(" with {}", data_text(stepper, payload)));
+    format!("{}{data} to {to}", call_text(name, message.args.words()))
+}
+
+fn data_text(stepper: &Stepper, payload: Payload) -> String {
+    match stepper.payloads.data(payload) {
+        Data::Block(word) => word.to_string(),
+        Data::Memory(bytes) => format!("{} bytes", bytes.len()),
+        Data::List(words) => {
+            words.iter().map(|(_, word)| word.to_string()).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn performs(stepper: &Stepper) -> Vec<String> {
+    let model = stepper.model;
+    let node = |thread: usize| model.client.threads[thread].node;
+    let access = |performed: &Performed| {
+        let node = node(performed.thread);
+        match (&model.client.intents[performed.intent], performed.seen) {
+            (Intent::Write { block, value }, _) => format!("node {node} writes {value} to block {block}"),
+            (intent, Some(seen)) => format!("node {node} reads {seen} from {}", model.object_name(intent.object())),
+            (intent, None) => format!("node {node} reads {}", model.object_name(intent.object())),
+        }
+    };
+    let call = |&(thread, intent, value): &(usize, usize, i64)| {
+        let Intent::Call { op, .. } = &model.client.intents[intent] else { return String::new() };
+        let op = &model.protocol().ops[op.index()];
+        let value = op.result.as_ref().map_or(String::new(), |_| format!(" {value}"));
+        format!("{} returns{value} to node {}", op.name, node(thread))
+    };
+    let account = &stepper.account;
+    account.performed.iter().map(access).chain(account.returned.iter().map(call)).collect()
+}

@@ -1,0 +1,332 @@
+//! One state of the whole system, taken apart so that a transition can change it.
+
+use crate::layout::Layout;
+use trivium_engine::{Args, Node, Object, Payload};
+use trivium_lang::protocol::{LaneId, MessageId, PayloadShape, Protocol, TaskId, Type};
+
+/// A message on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Flight {
+    pub to: Node,
+    pub from: Node,
+    pub lane: LaneId,
+    pub message: MessageId,
+    pub object: Object,
+    pub args: Args,
+    pub payload: Option<Payload>,
+}
+
+impl Flight {
+    fn channel(&self) -> (Node, Node, LaneId) {
+        (self.to, self.from, self.lane)
+    }
+}
+
+/// A task in a node's software queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Queued {
+    pub task: TaskId,
+    pub object: Object,
+    pub args: Args,
+}
+
+/// What a thread is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing: it runs its program.
+    Idle,
+    /// A handler has seen its event; it waits for `resume`, `complete` or `return`.
+    Waiting,
+    /// It keeps its event, to raise it (again).
+    Held,
+    /// Its event lies in the defer space of a record.
+    Deferred,
+}
+
+/// A state. Two are the same exactly when all parts are equal: see [`World::flights`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct World {
+    /// What has a fixed size: see [`Layout`].
+    pub fixed: Vec<u8>,
+    /// Messages by destination, sender and lane; within that in the order of sending where the lane keeps
+    /// it, else sorted.
+    pub flights: Vec<Flight>,
+    /// Software queues.
+    pub queues: Vec<Vec<Queued>>,
+}
+
+impl World {
+    /// The first state.
+    pub fn first(layout: &Layout, nodes: u32) -> World {
+        World { fixed: vec![0; layout.len], flights: Vec::new(), queues: vec![Vec::new(); nodes as usize] }
+    }
+
+    /// Becomes a copy of another, reusing space.
+    pub fn copy_from(&mut self, other: &World) {
+        self.fixed.clone_from(&other.fixed);
+        self.flights.clone_from(&other.flights);
+        self.queues.clone_from(&other.queues);
+    }
+
+    /// Puts a message on its way.
+    pub fn post(&mut self, flight: Flight, fifo: bool) {
+        let at = if fifo {
+            self.flights.partition_point(|f| f.channel() <= flight.channel())
+        } else {
+            self.flights.partition_point(|f| *f <= flight)
+        };
+        self.flights.insert(at, flight);
+    }
+
+    /// Messages from a node on a lane.
+    pub fn sent_by(&self, node: Node, lane: LaneId) -> usize {
+        self.flights.iter().filter(|f| f.from == node && f.lane == lane).count()
+    }
+
+    /// Indices of the messages that may be handled next.
+    pub fn deliverable<'a>(&'a self, fifo: impl Fn(LaneId) -> bool + 'a) -> impl Iterator<Item = usize> + 'a {
+        self.flights.iter().enumerate().filter_map(move |(at, flight)| {
+            let Some(before) = at.checked_sub(1).map(|b| &self.flights[b]) else { return Some(at) };
+            let blocked = if fifo(flight.lane) { before.channel() == flight.channel() } else { before == flight };
+            (!blocked).then_some(at)
+        })
+    }
+
+    /// What a thread is about: its phase and the number of its intent.
+    pub fn thread(&self, layout: &Layout, thread: usize) -> (Phase, usize) {
+        let bytes = &self.fixed[layout.thread(thread)];
+        let phase = match bytes[0] {
+            0 => Phase::Idle,
+            1 => Phase::Waiting,
+            2 => Phase::Held,
+            _ => Phase::Deferred,
+        };
+        (phase, usize::from(u16::from_le_bytes([bytes[1], bytes[2]])))
+    }
+
+    pub fn set_thread(&mut self, layout: &Layout, thread: usize, phase: Phase, intent: usize) {
+        let bytes = &mut self.fixed[layout.thread(thread)];
+        bytes[0] = match phase {
+            Phase::Idle => 0,
+            Phase::Waiting => 1,
+            Phase::Held => 2,
+            Phase::Deferred => 3,
+        };
+        let intent = if phase == Phase::Idle { 0 } else { intent as u16 };
+        bytes[1..3].copy_from_slice(&intent.to_le_bytes());
+    }
+
+    /// Calls that are left to a thread, or its place in its script.
+    pub fn count(&self, layout: &Layout, thread: usize) -> u16 {
+        let bytes = &self.fixed[layout.thread(thread)];
+        u16::from_le_bytes([bytes[3], bytes[4]])
+    }
+
+    pub fn set_count(&mut self, layout: &Layout, thread: usize, count: u16) {
+        self.fixed[layout.thread(thread)][3..5].copy_from_slice(&count.to_le_bytes());
+    }
+
+    /// A little-endian number in the fixed part.
+    pub fn number(&self, at: std::ops::Range<usize>) -> u64 {
+        let mut bytes = [0; 8];
+        bytes[..at.len()].copy_from_slice(&self.fixed[at]);
+        u64::from_le_bytes(bytes)
+    }
+
+    pub fn set_number(&mut self, at: std::ops::Range<usize>, value: u64) {
+        let bytes = value.to_le_bytes();
+        debug_assert!(bytes[at.len()..].iter().all(|&b| b == 0));
+        let len = at.len();
+        self.fixed[at].copy_from_slice(&bytes[..len]);
+    }
+}
+
+/// Turns states into bytes and back.
+pub(crate) struct Codec {
+    fixed: usize,
+    nodes: usize,
+    has_tasks: bool,
+    messages: Vec<MessageForm>,
+    tasks: Vec<(usize, trivium_lang::protocol::ObjectKindId)>,
+}
+
+struct MessageForm {
+    lane: LaneId,
+    object: trivium_lang::protocol::ObjectKindId,
+    words: usize,
+    data: bool,
+}
+
+impl Codec {
+    pub fn new(protocol: &Protocol, layout: &Layout, nodes: u32) -> Codec {
+        let words = |args: &[trivium_lang::protocol::Named]| args.iter().map(|a| arg_words(&a.ty, nodes)).sum();
+        Codec {
+            fixed: layout.len,
+            nodes: nodes as usize,
+            has_tasks: !protocol.tasks.is_empty(),
+            messages: protocol
+                .messages
+                .iter()
+                .map(|m| MessageForm {
+                    lane: m.lane,
+                    object: m.object,
+                    words: words(&m.args),
+                    data: m.payload != PayloadShape::Nothing,
+                })
+                .collect(),
+            tasks: protocol
+                .tasks
+                .iter()
+                .map(|t| (words(&t.args), protocol.roles[t.role.index()].object))
+                .collect(),
+        }
+    }
+
+    pub fn encode(&self, world: &World, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend_from_slice(&world.fixed);
+        if self.has_tasks {
+            for queue in &world.queues {
+                put(out, queue.len() as u64);
+                for queued in queue {
+                    put(out, u64::from(queued.task.0));
+                    put(out, u64::from(queued.object.id));
+                    debug_assert_eq!(queued.args.words().len(), self.tasks[queued.task.index()].0);
+                    queued.args.words().iter().for_each(|&word| put_signed(out, word));
+                }
+            }
+        }
+        for flight in &world.flights {
+            let form = &self.messages[flight.message.index()];
+            put(out, u64::from(flight.message.0));
+            out.push(flight.to as u8);
+            out.push(flight.from as u8);
+            put(out, u64::from(flight.object.id));
+            debug_assert_eq!(flight.args.words().len(), form.words);
+            flight.args.words().iter().for_each(|&word| put_signed(out, word));
+            if form.data {
+                put(out, flight.payload.map_or(0, |p| u64::from(p.0) + 1));
+            }
+        }
+    }
+
+    pub fn decode(&self, bytes: &[u8], world: &mut World) {
+        world.fixed.clear();
+        world.fixed.extend_from_slice(&bytes[..self.fixed]);
+        let mut rest = &bytes[self.fixed..];
+        world.queues.resize(self.nodes, Vec::new());
+        for queue in &mut world.queues {
+            queue.clear();
+            let count = if self.has_tasks { get(&mut rest) } else { 0 };
+            for _ in 0..count {
+                let task = TaskId(get(&mut rest) as u16);
+                let (words, kind) = self.tasks[task.index()];
+                let object = Object { kind, id: get(&mut rest) as u32 };
+                queue.push(Queued { task, object, args: get_args(&mut rest, words) });
+            }
+        }
+        world.flights.clear();
+        while !rest.is_empty() {
+            let message = MessageId(get(&mut rest) as u16);
+            let form = &self.messages[message.index()];
+            let (to, from) = (Node::from(rest[0]), Node::from(rest[1]));
+            rest = &rest[2..];
+            let object = Object { kind: form.object, id: get(&mut rest) as u32 };
+            let args = get_args(&mut rest, form.words);
+            let payload = if form.data { get(&mut rest).checked_sub(1).map(|p| Payload(p as u32)) } else { None };
+            world.flights.push(Flight { to, from, lane: form.lane, message, object, args, payload });
+        }
+    }
+}
+
+/// Words that an argument takes.
+fn arg_words(ty: &Type, nodes: u32) -> usize {
+    match ty {
+        Type::NodeSet => nodes.div_ceil(64) as usize,
+        Type::IntSet { lo, hi } => ((hi.at(nodes) - lo.at(nodes) + 64) / 64).max(1) as usize,
+        _ => 1,
+    }
+}
+
+fn put(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn get(rest: &mut &[u8]) -> u64 {
+    let (mut value, mut shift) = (0, 0);
+    loop {
+        let byte = rest[0];
+        *rest = &rest[1..];
+        value |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte < 0x80 {
+            return value;
+        }
+    }
+}
+
+fn put_signed(out: &mut Vec<u8>, value: i64) {
+    put(out, ((value << 1) ^ (value >> 63)) as u64);
+}
+
+fn get_args(rest: &mut &[u8], words: usize) -> Args {
+    let mut args = Args::NONE;
+    for _ in 0..words {
+        let raw = get(rest);
+        args.push((raw >> 1) as i64 ^ -((raw & 1) as i64));
+    }
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_from_bytes() {
+        let words = [0, 1, -1, 63, 64, -65, i64::MAX, i64::MIN];
+        let mut bytes = Vec::new();
+        words.iter().for_each(|&word| put_signed(&mut bytes, word));
+        let mut rest = bytes.as_slice();
+        assert_eq!(get_args(&mut rest, words.len()).words(), words);
+        assert!(rest.is_empty());
+    }
+
+    fn flight(from: Node, message: u16, word: i64) -> Flight {
+        Flight {
+            to: 1,
+            from,
+            lane: LaneId(0),
+            message: MessageId(message),
+            object: Object { kind: trivium_lang::protocol::BLOCK, id: 0 },
+            args: Args::of(&[word]),
+            payload: None,
+        }
+    }
+
+    #[test]
+    fn a_fifo_lane_offers_the_oldest_of_each_sender() {
+        let mut world = World::default();
+        for (from, message) in [(2, 5), (0, 7), (2, 1)] {
+            world.post(flight(from, message, 0), true);
+        }
+        let next: Vec<u16> = world.deliverable(|_| true).map(|at| world.flights[at].message.0).collect();
+        assert_eq!(next, [7, 5]);
+    }
+
+    #[test]
+    fn an_unordered_lane_offers_each_different_message_whatever_the_order_of_sending() {
+        let orders = [[3, 1, 3], [3, 3, 1], [1, 3, 3]];
+        let worlds = orders.map(|order| {
+            let mut world = World::default();
+            order.iter().for_each(|&message| world.post(flight(0, message, 0), false));
+            world
+        });
+        assert!(worlds.iter().all(|world| *world == worlds[0]));
+        assert_eq!(worlds[0].deliverable(|_| false).count(), 2);
+    }
+}
