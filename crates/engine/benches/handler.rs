@@ -1,1 +1,152 @@
-fn main() {}
+//! Host time of one handler of `protocols/stache.tri` with a machine that costs nothing. Bar: 300 ns median.
+// The macros of criterion make public functions without documentation.
+#![allow(missing_docs)]
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+use std::sync::Arc;
+use trivium_engine::{
+    Args, Charge, Engine, Event, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
+};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, MessageId, RoleId, TaskId};
+
+/// A machine that does nothing but keep the records of one block and count messages.
+#[derive(Clone)]
+struct Null {
+    me: Node,
+    records: Vec<Vec<u8>>,
+    sent: u64,
+}
+
+impl Null {
+    fn new(engine: &Engine, me: Node) -> Null {
+        let records = (0..engine.protocol().roles.len()).map(|i| vec![0; engine.record_bytes(RoleId(i as u8))]);
+        Null { me, records: records.collect(), sent: 0 }
+    }
+}
+
+impl Mechanisms for Null {
+    fn me(&self) -> Node {
+        self.me
+    }
+    fn home(&self, _: Object) -> Node {
+        0
+    }
+    fn record(&mut self, role: RoleId, _: Object) -> &mut [u8] {
+        &mut self.records[role.index()]
+    }
+    fn send(&mut self, to: Node, message: Outgoing) {
+        black_box((to, message));
+        self.sent += 1;
+    }
+    fn room(&mut self, _: LaneId, _: u32) -> bool {
+        true
+    }
+    fn gather_block(&mut self, _: Object) -> Payload {
+        Payload(0)
+    }
+    fn gather_memory(&mut self, _: u64, _: u64) -> Payload {
+        Payload(0)
+    }
+    fn gather_list(&mut self, _: bool, _: &[i64]) -> Payload {
+        Payload(0)
+    }
+    fn install_block(&mut self, payload: Payload, block: Object) {
+        black_box((payload, block));
+    }
+    fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
+        black_box((payload, address));
+    }
+    fn set_access(&mut self, block: Object, from: Access, to: Access) {
+        black_box((block, from, to));
+    }
+    fn load(&mut self, _: u64) -> u64 {
+        0
+    }
+    fn store(&mut self, _: u64, _: u64) {}
+    fn copy(&mut self, _: u64, _: u64, _: u64) {}
+    fn resume(&mut self, object: Object) {
+        black_box(object);
+    }
+    fn complete(&mut self, _: Object) {}
+    fn answer(&mut self, _: Thread, _: i64) {}
+    fn pending(&mut self, _: Thread) -> Pending {
+        Pending::default()
+    }
+    fn start(&mut self, _: TaskId, _: Object, _: Args) {}
+    fn timer(&mut self, _: RoleId, _: Object, _: Option<u64>) {}
+    fn probe(&mut self, _: Object) -> u8 {
+        0
+    }
+    fn invoke(&mut self, _: i64, _: &[i64]) {}
+    fn charge(&mut self, what: Charge) {
+        black_box(what);
+    }
+}
+
+fn stache() -> Engine {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocols/stache.tri");
+    let text = std::fs::read_to_string(path).expect("protocols/stache.tri is part of the repository");
+    let protocol = trivium_lang::compile("stache.tri", &text, &Default::default()).expect("stache compiles");
+    Engine::load(Arc::new(protocol), 32).expect("stache fits 32 nodes")
+}
+
+const BLOCK_0: Object = Object { kind: BLOCK, id: 0 };
+
+/// A message of `stache` from a node, with data if its kind has some.
+fn arrival(engine: &Engine, name: &str, sender: Node) -> Event {
+    let message: MessageId = engine.protocol().message(name).expect("a message of stache");
+    let data = engine.protocol().messages[message.index()].payload != trivium_lang::protocol::PayloadShape::Nothing;
+    let kind = EventKind::Message(message);
+    Event { sender, payload: data.then_some(Payload(0)), ..Event::local(kind, BLOCK_0, 0) }
+}
+
+/// The node after some events.
+fn after(engine: &Engine, me: Node, events: &[Event]) -> Null {
+    let mut null = Null::new(engine, me);
+    for event in events {
+        engine.dispatch(event, &mut null).expect("stache has no fault");
+    }
+    null
+}
+
+fn handlers(c: &mut Criterion) {
+    let engine = stache();
+    let from = |name: &str, sender: Node| arrival(&engine, name, sender);
+    let read = Event::local(EventKind::Read, BLOCK_0, 0);
+    let write = Event::local(EventKind::Write, BLOCK_0, 0);
+    let shared = [from("GetRead", 1), from("GetRead", 2), from("GetRead", 3)];
+    let cases: Vec<(&str, Node, Vec<Event>, Event)> = vec![
+        ("cache: read fault", 5, vec![], read),
+        ("cache: data arrives", 5, vec![read], from("Readable", 0)),
+        ("cache: invalidated", 5, vec![read, from("Readable", 0)], from("Invalidate", 0)),
+        ("cache: upgrade fault", 5, vec![read, from("Readable", 0)], write),
+        ("home: first reader", 0, vec![], from("GetRead", 1)),
+        ("home: another reader", 0, shared.to_vec(), from("GetRead", 4)),
+        ("home: writer, three sharers", 0, shared.to_vec(), from("GetWrite", 4)),
+        ("home: last acknowledgement", 0, [&shared[..1], &[from("GetWrite", 4)]].concat(), from("Ack", 1)),
+        ("home: deferred request", 0, [&shared[..], &[from("GetWrite", 4)]].concat(), from("GetRead", 6)),
+        ("home: recall answered", 0, vec![from("GetWrite", 1), from("GetRead", 2)], from("Back", 1)),
+    ];
+    let mut group = c.benchmark_group("handler");
+    for (name, me, before, event) in &cases {
+        let ready = after(&engine, *me, before);
+        group.bench_function(*name, |b| {
+            b.iter_batched_ref(
+                || ready.clone(),
+                |null| engine.dispatch(black_box(event), null).expect("stache has no fault"),
+                BatchSize::SmallInput,
+            );
+        });
+    }
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(50)
+        .warm_up_time(std::time::Duration::from_millis(300))
+        .measurement_time(std::time::Duration::from_millis(1000));
+    targets = handlers
+}
+criterion_main!(benches);

@@ -107,20 +107,16 @@ impl SetCell {
 
     /// Its value.
     pub fn read(&self, bytes: &[u8], base: usize) -> Set {
-        let mut set = Set::default();
-        let from = base + self.at as usize;
-        for (i, &byte) in bytes[from..from + self.bytes() as usize].iter().enumerate() {
-            set.0[i / 8] |= u64::from(byte) << (i % 8 * 8);
-        }
-        set
+        let (from, count) = (base + self.at as usize, self.bytes() as usize);
+        let mut whole = [0; 32];
+        whole[..count].copy_from_slice(&bytes[from..from + count]);
+        Set::from_bytes(&whole)
     }
 
     /// Writes it.
     pub fn write(&self, bytes: &mut [u8], base: usize, set: Set) {
-        let from = base + self.at as usize;
-        for (i, byte) in bytes[from..from + self.bytes() as usize].iter_mut().enumerate() {
-            *byte = (set.0[i / 8] >> (i % 8 * 8)) as u8;
-        }
+        let (from, count) = (base + self.at as usize, self.bytes() as usize);
+        bytes[from..from + count].copy_from_slice(&set.to_bytes()[..count]);
     }
 
     /// The bit of an element.

@@ -21,6 +21,5 @@ pub use engine::Engine;
 pub use event::{Disposition, Event, Outcome};
 pub use fault::{Fault, FaultKind, LoadError};
 pub use invariant::World;
-pub use local::Local;
 pub use mechanisms::*;
 pub use record::Value;

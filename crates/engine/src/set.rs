@@ -18,6 +18,16 @@ impl Set {
         set
     }
 
+    /// The set whose element `i` is bit `i % 8` of byte `i / 8`.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Set {
+        Set(std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|j| bytes[8 * i + j]))))
+    }
+
+    /// The same way back.
+    pub fn to_bytes(self) -> [u8; 32] {
+        std::array::from_fn(|i| self.0[i / 8].to_le_bytes()[i % 8])
+    }
+
     /// Whether `element`, which may be any number, is in the set.
     pub fn contains(&self, element: i64) -> bool {
         (0..256).contains(&element) && self.0[element as usize / 64] >> (element % 64) & 1 == 1

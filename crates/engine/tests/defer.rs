@@ -2,8 +2,8 @@
 
 mod hand;
 use hand::*;
-use trivium_engine::local::Effect;
-use trivium_engine::{Disposition, Engine, Event, FaultKind, Local, Mechanisms, Payload};
+use trivium_engine::local::{Effect, Local};
+use trivium_engine::{Disposition, Engine, Event, FaultKind, Mechanisms, Payload};
 use trivium_lang::protocol::*;
 
 /// A home that is `Busy` or `Free`: `Get(k)` is deferred while busy, and handled when free if k is 1; `Turn`

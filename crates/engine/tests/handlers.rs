@@ -2,8 +2,8 @@
 
 mod hand;
 use hand::*;
-use trivium_engine::local::Effect;
-use trivium_engine::{Args, Charge, Disposition, Engine, Event, FaultKind, Local, Mechanisms, Outgoing, Value};
+use trivium_engine::local::{Effect, Local};
+use trivium_engine::{Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Outgoing, Value};
 use trivium_lang::protocol::*;
 
 fn value(engine: &Engine, m: &mut Local, var: VarId) -> Value {

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 use trivium_engine::contract::empty_protocol;
-use trivium_engine::{Engine, Event, Local, Node, Object, Thread};
+use trivium_engine::local::Local;
+use trivium_engine::{Engine, Event, Node, Object, Thread};
 use trivium_lang::protocol::*;
 use trivium_lang::source::Span;
 
