@@ -202,13 +202,14 @@ impl Layout<'_> {
         self.timing.sends.push(self.now);
     }
 
+    /// Own cycles first, then the bus transactions, one after the other.
     fn spend(&mut self, what: &'static str, price: &Price, times: u64) {
         let from = self.now;
         let own = price.own_cycles(self.bus.model());
         let stretched = self.machine.engine.slowdown.of(own);
         for _ in 0..times {
             let mut waited = 0;
-            let mut request = self.now;
+            let mut request = self.now + stretched;
             for &transaction in &price.bus {
                 let earliest = request + self.bus.model().arbitration();
                 let grant = self.bus.book(transaction, earliest);

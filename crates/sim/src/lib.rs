@@ -1,14 +1,56 @@
 //! Simulates programs and protocols on modelled machines.
+//!
+//! A node has a compute processor with its cache, a bus, memory, a protocol engine and a network interface. A
+//! program runs on each processor; its loads and stores hit, miss in its own memory, or fault, and then the node's
+//! engine runs the protocol's handlers, whose effects are true at once and whose time is worked out from the
+//! machine's price list. Data really move: a wrong protocol gives a wrong answer.
+//!
+//! **Invariants.** This crate knows no language and no search. What happens on a node depends only on its own
+//! events and their order ([`run`] gives the same result for every window up to the machine's lookahead). No
+//! result depends on the host's time, or on the order of a hash map.
+//!
+//! # Example
+//!
+//! ```
+//! use trivium_sim::Machine;
+//! let slow = Machine::load("typhoon", &[("network.latency".into(), "10000".into())]).unwrap();
+//! assert_eq!(slow.network.latency, 10_000);
+//! let error = Machine::load("typhon", &[]).unwrap_err();
+//! assert!(error.help.unwrap().contains("typhoon"));
+//! ```
+
 mod bus;
 mod cache;
+mod calendar;
+mod calls;
+mod counters;
+mod dispatch;
 mod effects;
 mod error;
+mod event;
+mod interface;
 mod load;
-mod machine;
-mod price;
+pub mod machine;
+mod mechanisms;
+mod memory;
+mod miss;
+mod node;
+pub mod price;
+mod processor;
 mod ratio;
+mod result;
+mod script;
+mod setup;
 mod space;
+mod timeline;
+mod usage;
+mod watch;
+mod world;
 
 pub use error::{Blame, SimError};
 pub use load::{BUILT_IN, built_in};
 pub use machine::Machine;
+pub use miss::{MissKind, MissReport, MissStep, measure};
+pub use ratio::Ratio;
+pub use result::{Misses, NodeResult, SimResult};
+pub use setup::{Setup, run};

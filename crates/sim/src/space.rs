@@ -29,7 +29,7 @@ pub struct Space {
     page: u64,
     nodes: u32,
     regions: Vec<Region>,
-    /// Of each page so far: its home, and the protocol of its region.
+    /// Of each page so far: its home, and its region.
     pages: Vec<(Home, usize)>,
 }
 
@@ -73,7 +73,7 @@ impl Space {
                 Placement::RoundRobin => Home::At((page as u64 % u64::from(self.nodes)) as Node),
                 Placement::FirstTouch => Home::Unclaimed,
             };
-            self.pages.push((home, protocol));
+            self.pages.push((home, index));
         }
         self.regions.push(Region { placement, bytes, protocol, first_page });
         Ok(first_page as u64 * self.page)
@@ -99,7 +99,16 @@ impl Space {
 
     /// The protocol of the region of a byte offset.
     pub fn protocol(&self, offset: u64) -> Option<usize> {
-        self.pages.get(self.page_of(offset)).map(|page| page.1)
+        self.region(self.page_of(offset)).map(|region| region.protocol)
+    }
+
+    fn region(&self, page: usize) -> Option<&Region> {
+        self.pages.get(page).map(|page| &self.regions[page.1])
+    }
+
+    /// Whether a page's home is decided by its first use, so that each node must ask for it.
+    pub fn by_first_touch(&self, page: usize) -> bool {
+        self.region(page).is_some_and(|region| region.placement == Placement::FirstTouch)
     }
 
     /// Who decides where a page lives that is placed by first touch (tempest.md 5.1: the home table is

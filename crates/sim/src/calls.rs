@@ -1,0 +1,220 @@
+//! What a program asks of its node's processor: accesses, poll points, calls.
+
+use crate::counters::Spent;
+use crate::error::SimError;
+use crate::event::Arrival;
+use crate::load::nearest;
+use crate::node::NodeState;
+use crate::processor::{Doing, Wait};
+use trivium_engine::{Args, Event, MAX_ARGS, Object};
+use trivium_guest::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, SHARED_BASE, Step};
+use trivium_lang::protocol::{BLOCK, EventKind, NODE, Type};
+
+impl Processor for NodeState {
+    fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
+        self.compute.instructions = instructions;
+        let spent = match access.kind {
+            AccessKind::Read => Spent::ReadStall,
+            AccessKind::Write => Spent::WriteStall,
+        };
+        self.reach(access.addr, access.size, access.kind, access.value, spent)
+    }
+
+    fn poll(&mut self, instructions: u64) -> Result<Step, Fault> {
+        self.compute.instructions = instructions;
+        Ok(if self.up_to_date() { Step::Go } else { Step::Wait })
+    }
+
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
+        self.compute.instructions = instructions;
+        match call {
+            Call::Node => return Ok(CallStep::Done(i64::from(self.me))),
+            Call::Nodes => return Ok(CallStep::Done(i64::from(self.shared.nodes))),
+            _ => {}
+        }
+        if let Some(value) = self.compute.answered.take() {
+            return Ok(CallStep::Done(value));
+        }
+        if std::mem::take(&mut self.compute.released) {
+            return Ok(CallStep::Done(0));
+        }
+        if self.compute.grant.is_none() && !self.up_to_date() {
+            return Ok(CallStep::Wait);
+        }
+        match call {
+            Call::Node | Call::Nodes => Ok(CallStep::Done(0)),
+            Call::Cycles => Ok(CallStep::Done(self.compute.clock() as i64)),
+            Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
+            Call::Barrier => {
+                self.compute.arrived = Some(self.compute.clock());
+                self.wait(Wait::Barrier, Spent::SyncStall);
+                Ok(CallStep::Wait)
+            }
+            Call::ReadModifyWrite(rmw) => match self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand, Spent::WriteStall)? {
+                Step::Wait => Ok(CallStep::Wait),
+                _ => {
+                    let old = self.program_memory()?.read_modify_write(rmw)?;
+                    Ok(CallStep::Done(old as i64))
+                }
+            },
+            Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old),
+            Call::RegionBegin => {
+                self.region_begin();
+                Ok(CallStep::Done(0))
+            }
+            Call::RegionEnd => {
+                self.region_end();
+                Ok(CallStep::Done(0))
+            }
+            Call::Print { fd, bytes } => {
+                let now = self.compute.clock();
+                self.compute.printed.push((now, *fd, bytes.clone()));
+                Ok(CallStep::Done(0))
+            }
+            Call::Op { import, args } => self.op(*import, args),
+        }
+    }
+}
+
+impl NodeState {
+    fn program_memory(&self) -> Result<trivium_guest::Memory, Fault> {
+        match &self.memory {
+            crate::memory::Memory::Program(memory) => Ok(memory.clone()),
+            crate::memory::Memory::Plain(_) => Err(Fault::new("atomic operations need a program's memory")),
+        }
+    }
+
+    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, Fault> {
+        let number = match protocol {
+            None => 0,
+            Some(name) => match self.shared.engines.iter().position(|engine| engine.protocol().name == name) {
+                Some(number) => number,
+                None => {
+                    let error = self.no_such_protocol(name);
+                    return Err(self.fail(error));
+                }
+            },
+        };
+        let engine = &self.shared.engines[number];
+        if !engine.protocol().uses(BLOCK) {
+            let error = SimError::subject(format!("node {} allocates under protocol `{}`, which is not about blocks", self.me, engine.protocol().name))
+                .help("name the protocol of shared memory first: --protocol stache");
+            return Err(self.fail(error));
+        }
+        let index = self.compute.allocations;
+        let made = self.space.borrow_mut().allocate(self.me, index, bytes, placement, number);
+        match made {
+            Ok(offset) => {
+                self.compute.allocations += 1;
+                Ok(CallStep::Done(i64::from(SHARED_BASE) + offset as i64))
+            }
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
+    fn no_such_protocol(&self, name: &str) -> SimError {
+        let names: Vec<&str> = self.shared.engines.iter().map(|engine| engine.protocol().name.as_str()).collect();
+        let near = nearest(name, &names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        SimError::subject(format!("node {} allocates under protocol `{name}`, which is not loaded", self.me))
+            .help(format!("{near}loaded are {}; add --protocol {name}", names.join(", ")))
+    }
+
+    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<CallStep, Fault> {
+        if self.reach(address, size, AccessKind::Read, 0, Spent::SyncStall)? == Step::Wait {
+            return Ok(CallStep::Wait);
+        }
+        let value = self.program_memory()?.read_word(address, size)?;
+        if value != old {
+            return Ok(CallStep::Done(value as i64));
+        }
+        // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
+        let block = self.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
+        self.wait(Wait::Change(block), Spent::SyncStall);
+        Ok(CallStep::Wait)
+    }
+
+    fn region_begin(&mut self) {
+        if self.compute.region.is_none() {
+            let now = self.counted();
+            let begun = self.compute.region_span.map_or(now.cycles, |span| span.0);
+            self.compute.region_span = Some((begun, now.cycles));
+            self.compute.region = Some(now);
+        }
+    }
+
+    /// The region of interest ends here, as it does where the program ends.
+    pub(crate) fn region_end(&mut self) {
+        if let Some(begun) = self.compute.region.take() {
+            let now = self.counted();
+            let more = now.since(&begun);
+            self.compute.regions = Some(self.compute.regions.take().unwrap_or_default().plus(&more));
+            self.compute.region_span = self.compute.region_span.map(|span| (span.0, now.cycles));
+        }
+    }
+
+    fn op(&mut self, import: usize, args: &[i64]) -> Result<CallStep, Fault> {
+        let (protocol, id) = self.shared.calls[import];
+        let engine = self.shared.engines[protocol].clone();
+        let op = &engine.protocol().ops[id.index()];
+        let name = format!("{}.{}", engine.protocol().name, op.name);
+        let mut words = args.to_vec();
+        let object = self.called_object(&name, op.object, &mut words)?;
+        for (word, arg) in words.iter_mut().zip(&op.args) {
+            if arg.ty == Type::Address {
+                *word = self.shared_offset(&name, *word)?;
+            }
+        }
+        if words.len() > MAX_ARGS || words.len() != op.args.len() {
+            return Err(Fault::new(format!("node {}: {name} takes {} arguments, not {}", self.me, op.args.len(), words.len())));
+        }
+        if let Err(assumption) = self.usage.call(protocol, engine.protocol(), id, object) {
+            let error = SimError::subject(format!("node {} calls {name} on object {} against the protocol's assumption `{assumption}`", self.me, object.id))
+                .help("change the program: the protocol keeps its promises only under this use");
+            return Err(self.fail(error));
+        }
+        let is_home = object.kind != NODE && self.home_of(object) == self.me;
+        if engine.role_for(EventKind::Op(id), object.kind, is_home).is_none() {
+            return Err(Fault::new(format!("node {}: no role of this node answers {name} for object {}", self.me, object.id)));
+        }
+        let handing = self.shared.machine.processor.call_word * (1 + words.len() as u64);
+        self.stall(handing, Spent::SyncStall);
+        let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(id), object, 0) };
+        let at = self.compute.clock();
+        self.raise(at, Arrival::Local { protocol, event, cause: None });
+        self.wait(Wait::Call { protocol, op: id, object }, Spent::SyncStall);
+        Ok(CallStep::Wait)
+    }
+
+    /// The object that a call is about: its first argument, unless it is about the node.
+    fn called_object(&self, name: &str, kind: trivium_lang::protocol::ObjectKindId, words: &mut Vec<i64>) -> Result<Object, Fault> {
+        if kind == NODE {
+            return Ok(Object { kind, id: 0 });
+        }
+        if words.is_empty() {
+            return Err(Fault::new(format!("node {}: {name} needs an object", self.me)));
+        }
+        let first = words.remove(0);
+        if kind == BLOCK {
+            return Ok(self.block_of(self.shared_offset(name, first)? as u64));
+        }
+        match u32::try_from(first) {
+            Ok(id) => Ok(Object { kind, id }),
+            Err(_) => Err(Fault::new(format!("node {}: {name} of object {first}, which is not from 0 to {}", self.me, u32::MAX))),
+        }
+    }
+
+    /// The byte offset in shared memory of a program's pointer.
+    fn shared_offset(&self, name: &str, pointer: i64) -> Result<i64, Fault> {
+        let offset = pointer - i64::from(SHARED_BASE);
+        if offset < 0 || offset >= self.space.borrow().bytes() as i64 {
+            return Err(Fault::new(format!("node {}: {name} with address {pointer:#x}, which is not in shared memory", self.me)));
+        }
+        Ok(offset)
+    }
+
+    /// The program has ended.
+    pub(crate) fn finish(&mut self, exit_code: i32) {
+        self.region_end();
+        self.compute.doing = Doing::Finished(exit_code);
+    }
+}

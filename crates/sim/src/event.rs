@@ -1,0 +1,131 @@
+//! What is on its way to a node, and in which order it takes effect.
+
+use std::rc::Rc;
+use trivium_engine::{Args, Event, Node, Object};
+use trivium_lang::protocol::{LaneId, MessageId, RoleId};
+
+/// The order in which a node's events take effect: by time, then by who caused them, then by how many that one
+/// had caused before. It does not depend on the order in which nodes are simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The cycle from which on it can take effect.
+    pub time: u64,
+    /// Who caused it.
+    pub source: Node,
+    /// How many its source had caused before.
+    pub number: u64,
+}
+
+/// The bytes of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Where they came from, if they go back to the same places: offset and length.
+    pub places: Vec<(u64, u32)>,
+}
+
+/// A message on its way.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    /// Of which protocol.
+    pub protocol: usize,
+    /// What kind.
+    pub message: MessageId,
+    /// Its lane.
+    pub lane: LaneId,
+    /// About which object.
+    pub object: Object,
+    /// Its arguments.
+    pub args: Args,
+    /// Its data.
+    pub data: Option<Rc<Data>>,
+    /// Who sent it.
+    pub from: Node,
+    /// To whom.
+    pub to: Node,
+    /// The handler that sent it, in the timeline, and when it left the interface.
+    pub cause: Option<(usize, u64)>,
+}
+
+impl Envelope {
+    /// Its length in 8-byte words: handler, object, arguments, data.
+    pub fn words(&self) -> u64 {
+        2 + self.args.words().len() as u64 + self.data.as_ref().map_or(0, |data| data.bytes.len().div_ceil(8) as u64)
+    }
+}
+
+/// What the engine is to handle.
+#[derive(Clone, Debug)]
+pub enum Arrival {
+    /// A message.
+    Message(Envelope),
+    /// A fault, a call or a task of this node; with the cycle at which the processor's access or call began.
+    Local {
+        /// Of which protocol.
+        protocol: usize,
+        /// What happened.
+        event: Event,
+        /// What came before it, in the timeline.
+        cause: Option<(usize, u64)>,
+    },
+    /// The time of a state has passed, unless the timer was cancelled since.
+    Timer {
+        /// Of which protocol.
+        protocol: usize,
+        /// Whose state it was set for.
+        role: RoleId,
+        /// Of which object.
+        object: Object,
+        /// The timer's number.
+        generation: u64,
+    },
+}
+
+/// What takes effect on a node without its engine.
+#[derive(Clone, Debug)]
+pub enum Signal {
+    /// A message that this node sent has been consumed.
+    Credit {
+        /// By whom.
+        by: Node,
+        /// Of which protocol.
+        protocol: usize,
+        /// On which lane.
+        lane: LaneId,
+    },
+    /// The hardware barrier opens.
+    Release,
+    /// This node, its manager, learns that another has touched a page that has no home yet.
+    Claim {
+        /// Which page.
+        page: usize,
+        /// By whom.
+        by: Node,
+    },
+    /// A page that this node has claimed has a home now.
+    Placed {
+        /// Which page.
+        page: usize,
+    },
+}
+
+/// Something for another node (or this one), with its place in that node's order.
+#[derive(Clone, Debug)]
+pub struct Post {
+    /// For whom.
+    pub to: Node,
+    /// When, in that node's order.
+    pub key: Key,
+    /// What.
+    pub what: Posted,
+}
+
+/// What can be posted.
+#[derive(Clone, Debug)]
+pub enum Posted {
+    /// For the engine.
+    Arrival(Arrival),
+    /// For the node.
+    Signal(Signal),
+}

@@ -1,0 +1,118 @@
+//! A node's network interface: credits, the sender's overflow in memory, queue rates, and the order of lanes.
+
+use crate::calendar::Calendar;
+use crate::event::Envelope;
+use crate::machine::Machine;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::collections::{BTreeMap, VecDeque};
+use trivium_engine::Node;
+use trivium_lang::protocol::LaneId;
+
+/// What a node knows about one other node.
+#[derive(Clone, Debug, Default)]
+struct Peer {
+    outstanding: u32,
+    /// Messages that wait in memory for a credit, and when they were handed over.
+    waiting: VecDeque<(u64, Envelope)>,
+}
+
+/// The network interface of a node, and its share of the network.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    cycles_per_word: u64,
+    credits: u32,
+    latency: u64,
+    jitter: u64,
+    random: SmallRng,
+    out: Calendar,
+    peers: Vec<Peer>,
+    /// Last arrival on a lane that keeps its order: by protocol, lane and destination.
+    last: BTreeMap<(usize, LaneId, Node), u64>,
+    /// Messages on their way, by protocol and lane.
+    on_lane: BTreeMap<(usize, LaneId), u32>,
+    in_free: u64,
+}
+
+impl Interface {
+    /// The interface of node `me` of `nodes`.
+    pub fn new(machine: &Machine, me: Node, nodes: u32, seed: u64) -> Interface {
+        Interface {
+            cycles_per_word: machine.interface.cycles_per_word,
+            credits: machine.interface.credits,
+            latency: machine.network.latency,
+            jitter: machine.network.jitter,
+            random: SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(me)),
+            out: Calendar::default(),
+            peers: vec![Peer::default(); nodes as usize],
+            last: BTreeMap::new(),
+            on_lane: BTreeMap::new(),
+            in_free: 0,
+        }
+    }
+
+    /// Messages of this node on their way on a lane, those that wait for a credit included.
+    pub fn on_lane(&self, protocol: usize, lane: LaneId) -> u32 {
+        self.on_lane.get(&(protocol, lane)).copied().unwrap_or(0)
+    }
+
+    /// A message is handed over at cycle `at`; gives it back with its departure and arrival unless it has to wait.
+    pub fn send(&mut self, at: u64, fifo: bool, envelope: Envelope) -> Option<(u64, u64, Envelope)> {
+        *self.on_lane.entry((envelope.protocol, envelope.lane)).or_default() += 1;
+        let peer = &mut self.peers[envelope.to as usize];
+        if peer.outstanding >= self.credits {
+            peer.waiting.push_back((at, envelope));
+            return None;
+        }
+        peer.outstanding += 1;
+        Some(self.depart(at, fifo, envelope))
+    }
+
+    /// A message that this node sent to `by` has been consumed, as this node learns at cycle `at`; the next message
+    /// that waited for that, if there is one, can depart ([`Interface::depart`]) from the given cycle on.
+    pub fn credit(&mut self, at: u64, by: Node, protocol: usize, lane: LaneId) -> Option<(u64, Envelope)> {
+        if let Some(count) = self.on_lane.get_mut(&(protocol, lane)) {
+            *count = count.saturating_sub(1);
+        }
+        let peer = &mut self.peers[by as usize];
+        match peer.waiting.pop_front() {
+            Some((handed, envelope)) => Some((handed.max(at), envelope)),
+            None => {
+                peer.outstanding -= 1;
+                None
+            }
+        }
+    }
+
+    /// A message with a credit leaves as soon as the queue has passed it on: departure of its tail, arrival of its
+    /// head.
+    pub fn depart(&mut self, at: u64, fifo: bool, envelope: Envelope) -> (u64, u64, Envelope) {
+        // The queue is filled while the handler writes to it, so a message that finds it empty leaves at once.
+        let length = envelope.words() * self.cycles_per_word;
+        let departure = self.out.book(at.saturating_sub(length), length) + length;
+        let departure = departure.max(at);
+        let extra = if self.jitter > 0 { self.random.random_range(0..=self.jitter) } else { 0 };
+        let mut arrival = departure + self.latency + extra;
+        if fifo {
+            let last = self.last.entry((envelope.protocol, envelope.lane, envelope.to)).or_default();
+            arrival = arrival.max(*last);
+            *last = arrival;
+        }
+        (departure, arrival, envelope)
+    }
+
+    /// From when on the head of the next message in the receive queue can be looked at, at the earliest.
+    pub fn receivable(&self) -> u64 {
+        self.in_free
+    }
+
+    /// A message whose head arrived at cycle `at` goes through the receive queue.
+    pub fn receive(&mut self, at: u64, words: u64) {
+        self.in_free = self.in_free.max(at) + words * self.cycles_per_word;
+    }
+
+    /// How many messages wait for credits, by destination.
+    pub fn waiting(&self) -> impl Iterator<Item = (Node, usize)> + '_ {
+        self.peers.iter().enumerate().filter(|(_, peer)| !peer.waiting.is_empty()).map(|(to, peer)| (to as Node, peer.waiting.len()))
+    }
+}

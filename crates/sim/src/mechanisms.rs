@@ -1,0 +1,255 @@
+//! The way out of a handler in the simulator: effects are true at once and noted, to be priced when it has ended.
+
+use crate::cache::Line;
+use crate::effects::{Origin, Primitive};
+use crate::event::Data;
+use crate::node::NodeState;
+use crate::watch::TagChange;
+use std::rc::Rc;
+use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_guest::SHARED_BASE;
+use trivium_lang::protocol::{Access, LaneId, RoleId, RoleKind, StateId, TaskId};
+
+/// What the running handler has done so far.
+#[derive(Default)]
+pub(crate) struct Handling {
+    /// Of which protocol it is.
+    pub protocol: usize,
+    /// When it was dispatched.
+    pub start: u64,
+    /// Its effects in order.
+    pub effects: Vec<Primitive>,
+    /// Its messages in order, with their data.
+    pub sends: Vec<(Node, Outgoing, Option<Rc<Data>>)>,
+    /// Payloads that it made: where from.
+    pub gathered: Vec<(Payload, Origin)>,
+    /// Records that it touched, with their states before.
+    pub touched: Vec<(RoleId, Object, StateId)>,
+    /// Blocks whose waiting accesses try again, or are performed now.
+    pub resumed: Vec<(Object, bool)>,
+    /// Blocks of which the contents or the tag changed.
+    pub changed: Vec<Object>,
+    /// Results of calls.
+    pub answers: Vec<(Thread, i64)>,
+    /// Tasks for the software queue.
+    pub tasks: Vec<(TaskId, Object, Args)>,
+    /// Timers that run from its end, or are cancelled.
+    pub timers: Vec<(RoleId, Object, Option<u64>)>,
+    /// What it did that cannot be done.
+    pub trouble: Option<String>,
+}
+
+impl NodeState {
+    fn gather(&mut self, bytes: Vec<u8>, places: Vec<(u64, u32)>, origin: Origin) -> Payload {
+        let payload = self.keep(Rc::new(Data { bytes, places }));
+        self.handling.gathered.push((payload, origin));
+        payload
+    }
+
+    fn bytes(&mut self, offset: u64, length: u64) -> Vec<u8> {
+        let limit = self.space.borrow().bytes();
+        if offset > limit || length > limit - offset {
+            self.handling.trouble.get_or_insert_with(|| format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated"));
+            return Vec::new();
+        }
+        let mut bytes = vec![0; length as usize];
+        let read = self.memory.read(offset, &mut bytes);
+        self.trouble_of(read);
+        bytes
+    }
+
+    fn put(&mut self, offset: u64, bytes: &[u8]) {
+        let limit = self.space.borrow().bytes();
+        if offset > limit || bytes.len() as u64 > limit - offset {
+            let length = bytes.len();
+            self.handling.trouble.get_or_insert_with(|| format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated"));
+            return;
+        }
+        let written = self.memory.write(offset, bytes);
+        self.trouble_of(written);
+        for block in offset / self.shared.block..=(offset + bytes.len().max(1) as u64 - 1) / self.shared.block {
+            self.handling.changed.push(Object { kind: trivium_lang::protocol::BLOCK, id: block as u32 });
+        }
+    }
+
+    fn trouble_of(&mut self, result: Result<(), String>) {
+        if let Err(what) = result {
+            self.handling.trouble.get_or_insert(what);
+        }
+    }
+
+    fn data(&self, payload: Payload) -> Rc<Data> {
+        let empty = || Rc::new(Data { bytes: Vec::new(), places: Vec::new() });
+        self.payloads.get(payload.0 as usize).cloned().flatten().unwrap_or_else(empty)
+    }
+}
+
+impl Mechanisms for NodeState {
+    fn me(&self) -> Node {
+        self.me
+    }
+
+    fn home(&self, object: Object) -> Node {
+        self.home_of(object)
+    }
+
+    fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
+        let protocol = self.handling.protocol;
+        let engine = &self.shared.engines[protocol];
+        let record = self.records.entry((protocol, role, object)).or_insert_with(|| vec![0; engine.record_bytes(role)].into());
+        if !self.handling.touched.iter().any(|t| t.0 == role && t.1 == object) {
+            self.handling.touched.push((role, object, engine.state(role, record)));
+        }
+        record
+    }
+
+    fn send(&mut self, to: Node, message: Outgoing) {
+        let data = message.payload.map(|payload| self.data(payload));
+        let origin = message.payload.map(|payload| {
+            let made = self.handling.gathered.iter().find(|g| g.0 == payload);
+            made.map_or(Origin::Received, |g| g.1)
+        });
+        let data_bytes = data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+        let words = message.args.words().len() as u64;
+        self.handling.effects.push(Primitive::Send { words, data: origin.map(|origin| (origin, data_bytes)) });
+        self.handling.sends.push((to, message, data));
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        self.handling.effects.push(Primitive::Room);
+        let protocol = self.handling.protocol;
+        let declared = &self.shared.engines[protocol].protocol().lanes;
+        let Some(holds) = declared[lane.index()].holds else { return true };
+        let messages = &self.shared.engines[protocol].protocol().messages;
+        let sent = self.handling.sends.iter().filter(|s| messages[s.1.message.index()].lane == lane).count() as u32;
+        self.interface.on_lane(protocol, lane) + sent + count <= holds
+    }
+
+    fn gather_block(&mut self, block: Object) -> Payload {
+        let bytes = self.bytes(self.offset_of(block), self.shared.block);
+        self.gather(bytes, Vec::new(), Origin::Block(block))
+    }
+
+    fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
+        let bytes = self.bytes(from, to.saturating_sub(from));
+        self.gather(bytes, Vec::new(), Origin::Memory)
+    }
+
+    fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
+        let (mut all, mut places) = (Vec::new(), Vec::new());
+        for &item in items {
+            let (offset, length) = if blocks { (item as u64 * self.shared.block, self.shared.block) } else { (item as u64, 8) };
+            all.extend(self.bytes(offset, length));
+            places.push((offset, length as u32));
+        }
+        self.gather(all, places, Origin::Memory)
+    }
+
+    fn install_block(&mut self, payload: Payload, block: Object) {
+        let data = self.data(payload);
+        self.handling.effects.push(Primitive::InstallBlock(block));
+        self.put(self.offset_of(block), &data.bytes);
+    }
+
+    fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
+        let data = self.data(payload);
+        self.handling.effects.push(Primitive::InstallMemory(data.bytes.len() as u64));
+        match address {
+            Some(address) => self.put(address, &data.bytes),
+            None => {
+                let mut rest = &data.bytes[..];
+                for &(offset, length) in &data.places {
+                    let (now, later) = rest.split_at(rest.len().min(length as usize));
+                    self.put(offset, now);
+                    rest = later;
+                }
+            }
+        }
+    }
+
+    fn set_access(&mut self, block: Object, from: Access, to: Access) {
+        self.handling.effects.push(Primitive::Tag(block, from, to));
+        self.handling.changed.push(block);
+        self.tag(block);
+        self.tags[block.id as usize] = 1 + to as u8;
+        if to < from {
+            let address = SHARED_BASE + self.offset_of(block) as u32;
+            self.cache.lower(address, self.shared.block as u32, to == Access::Read);
+        }
+        if self.shared.watched[self.handling.protocol] {
+            self.tag_changes.push(TagChange { time: self.handling.start, node: self.me, block: block.id, to });
+        }
+    }
+
+    fn load(&mut self, address: u64) -> u64 {
+        self.handling.effects.push(Primitive::Load);
+        let bytes = self.bytes(address, 8);
+        bytes.try_into().map_or(0, u64::from_le_bytes)
+    }
+
+    fn store(&mut self, address: u64, value: u64) {
+        self.handling.effects.push(Primitive::Store);
+        self.put(address, &value.to_le_bytes());
+    }
+
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        self.handling.effects.push(Primitive::Copy(bytes));
+        let data = self.bytes(from, bytes);
+        self.put(to, &data);
+    }
+
+    fn resume(&mut self, object: Object) {
+        self.handling.effects.push(Primitive::Resume);
+        self.handling.resumed.push((object, false));
+    }
+
+    fn complete(&mut self, object: Object) {
+        self.handling.effects.push(Primitive::Resume);
+        self.handling.resumed.push((object, true));
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.handling.effects.push(Primitive::Resume);
+        self.handling.answers.push((thread, value));
+    }
+
+    fn pending(&mut self, _thread: Thread) -> Pending {
+        self.compute.pending()
+    }
+
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.handling.effects.push(Primitive::Start);
+        self.handling.tasks.push((task, object, args));
+    }
+
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
+        self.handling.timers.push((role, object, after));
+    }
+
+    fn probe(&mut self, block: Object) -> u8 {
+        self.handling.effects.push(Primitive::Probe);
+        let address = SHARED_BASE + self.offset_of(block) as u32;
+        match self.cache.strongest(address, self.shared.block as u32) {
+            Line::Absent => 0,
+            Line::Shared => 1,
+            Line::Exclusive | Line::Dirty => 2,
+        }
+    }
+
+    fn invoke(&mut self, _function: i64, _args: &[i64]) {
+        let what = "a handler invokes a function of the program, which these machines cannot do";
+        self.handling.trouble.get_or_insert_with(|| what.into());
+    }
+
+    fn charge(&mut self, what: Charge) {
+        let primitive = match what {
+            Charge::Record(role) => {
+                let kind = self.shared.engines[self.handling.protocol].protocol().roles[role.index()].kind;
+                Primitive::Record(kind == RoleKind::Home)
+            }
+            Charge::Step => Primitive::Step,
+            Charge::Element => Primitive::Element,
+        };
+        self.handling.effects.push(primitive);
+    }
+}

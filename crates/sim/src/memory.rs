@@ -1,0 +1,51 @@
+//! A node's memory, as the simulator reads and writes it: by byte offset in shared memory.
+
+use trivium_guest::SHARED_BASE;
+
+/// The shared memory of a node.
+pub enum Memory {
+    /// That of a running program.
+    Program(trivium_guest::Memory),
+    /// Memory without a program, for measurements of single accesses.
+    Plain(Vec<u8>),
+}
+
+impl Memory {
+    /// Reads bytes from an offset on.
+    ///
+    /// # Errors
+    /// They do not lie in memory.
+    pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), String> {
+        match self {
+            Memory::Program(memory) => memory.read(address(offset)?, into).map_err(|fault| fault.message),
+            Memory::Plain(bytes) => {
+                let from = bytes.get(offset as usize..).and_then(|rest| rest.get(..into.len()));
+                into.copy_from_slice(from.ok_or_else(|| outside(offset))?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes bytes from an offset on.
+    ///
+    /// # Errors
+    /// They do not lie in memory.
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), String> {
+        match self {
+            Memory::Program(memory) => memory.write(address(offset)?, bytes).map_err(|fault| fault.message),
+            Memory::Plain(all) => {
+                let to = all.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..bytes.len()));
+                to.ok_or_else(|| outside(offset))?.copy_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn address(offset: u64) -> Result<u32, String> {
+    u32::try_from(offset).ok().and_then(|offset| offset.checked_add(SHARED_BASE)).ok_or_else(|| outside(offset))
+}
+
+fn outside(offset: u64) -> String {
+    format!("shared offset {offset:#x} lies outside shared memory")
+}

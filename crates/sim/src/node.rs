@@ -1,0 +1,336 @@
+//! A node: processor, cache, bus, memory, engine and network interface, and all that is on its way to them.
+//!
+//! A node touches nothing of another node. What it does to others it posts ([`Post`]), at least the machine's
+//! lookahead later; so nodes can be simulated in any order within a window of that length.
+
+use crate::bus::Bus;
+use crate::cache::Cache;
+use crate::counters::Counters;
+use crate::error::SimError;
+use crate::event::{Arrival, Data, Envelope, Key, Post, Posted, Signal};
+use crate::interface::Interface;
+use crate::machine::Machine;
+use crate::mechanisms::Handling;
+use crate::memory::Memory;
+use crate::processor::Compute;
+use crate::space::Space;
+use crate::timeline::Timeline;
+use crate::usage::Usage;
+use crate::watch::TagChange;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use trivium_engine::{Engine, Event, Node, Object};
+use trivium_lang::protocol::{Access, BLOCK, NODE, RoleId};
+
+/// What all nodes share and none changes.
+pub struct Shared {
+    /// The protocols; the first is the default of allocations.
+    pub engines: Vec<Rc<Engine>>,
+    /// The machine.
+    pub machine: Machine,
+    /// Bytes of a block.
+    pub block: u64,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// Of each protocol call that the program imports: the protocol and the call.
+    pub calls: Vec<(usize, trivium_lang::protocol::OpId)>,
+    /// Of each protocol, whether some lane is finite.
+    pub finite: Vec<bool>,
+    /// Of each protocol, whether tag changes are watched, since it promises a single writer.
+    pub watched: Vec<bool>,
+}
+
+/// Something that a thread keeps until the state of an instance changes.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// Of which protocol.
+    pub protocol: usize,
+    /// Of which role.
+    pub role: RoleId,
+    /// What the thread wants.
+    pub event: Event,
+}
+
+/// One node.
+pub struct NodeState {
+    /// Its number.
+    pub me: Node,
+    /// What all nodes share.
+    pub shared: Rc<Shared>,
+    /// Who allocated what, and where homes are.
+    pub space: Rc<RefCell<Space>>,
+    /// Its copy of shared memory.
+    pub memory: Memory,
+    /// The compute processor.
+    pub compute: Compute,
+    /// Its cache.
+    pub cache: Cache,
+    /// The bus.
+    pub bus: Bus,
+    /// The network interface.
+    pub interface: Interface,
+    /// What has been counted.
+    pub counters: Counters,
+    /// Tags by block: 0 not known yet, else 1 + access.
+    pub tags: Vec<u8>,
+    /// Which pages have a home that this node knows.
+    pub mapped: Vec<bool>,
+    pub(crate) records: FxHashMap<(usize, RoleId, Object), Box<[u8]>>,
+    pub(crate) payloads: Vec<Option<Rc<Data>>>,
+    pub(crate) free_payloads: Vec<u32>,
+    pub(crate) inbox: BTreeMap<Key, Arrival>,
+    pub(crate) signals: BTreeMap<Key, Signal>,
+    pub(crate) replays: VecDeque<(usize, RoleId, Object)>,
+    pub(crate) held: Vec<Held>,
+    pub(crate) timers: FxHashMap<(usize, RoleId, Object), u64>,
+    /// When the engine can take the next event.
+    pub(crate) engine_free: u64,
+    /// The last moment at which anything took effect.
+    pub(crate) now: u64,
+    /// How many events this node has caused.
+    caused: u64,
+    /// What it has posted to others since the world looked.
+    pub outbox: Vec<Post>,
+    /// Tag changes since the world looked.
+    pub tag_changes: Vec<TagChange>,
+    /// The handler that is running.
+    pub(crate) handling: Handling,
+    /// How protocol calls are used, where a protocol assumes something about it.
+    pub(crate) usage: Usage,
+    /// Where time goes, if it is recorded.
+    pub timeline: Option<Rc<RefCell<Timeline>>>,
+    /// What went wrong on it.
+    pub failure: Option<SimError>,
+}
+
+/// The next thing that a node's engine does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Replay(usize),
+    Arrival(Key),
+}
+
+impl NodeState {
+    /// A node at rest.
+    pub fn new(me: Node, shared: Rc<Shared>, space: Rc<RefCell<Space>>, seed: u64) -> NodeState {
+        let machine = &shared.machine;
+        NodeState {
+            me,
+            cache: Cache::new(&machine.cache),
+            bus: Bus::new(&machine.bus),
+            interface: Interface::new(machine, me, shared.nodes, seed),
+            space,
+            memory: Memory::Plain(Vec::new()),
+            compute: Compute::new(machine.processor.cpi),
+            counters: Counters::default(),
+            tags: Vec::new(),
+            mapped: Vec::new(),
+            records: FxHashMap::default(),
+            payloads: Vec::new(),
+            free_payloads: Vec::new(),
+            inbox: BTreeMap::new(),
+            signals: BTreeMap::new(),
+            replays: VecDeque::new(),
+            held: Vec::new(),
+            timers: FxHashMap::default(),
+            engine_free: 0,
+            now: 0,
+            caused: 0,
+            outbox: Vec::new(),
+            tag_changes: Vec::new(),
+            handling: Handling::default(),
+            usage: Usage::default(),
+            timeline: None,
+            failure: None,
+            shared,
+        }
+    }
+
+    /// The block of a byte offset.
+    pub fn block_of(&self, offset: u64) -> Object {
+        Object { kind: BLOCK, id: (offset / self.shared.block) as u32 }
+    }
+
+    /// The byte offset of a block.
+    pub fn offset_of(&self, block: Object) -> u64 {
+        u64::from(block.id) * self.shared.block
+    }
+
+    /// The home of an object (the node itself for its agent).
+    pub fn home_of(&self, object: Object) -> Node {
+        match object.kind {
+            NODE => self.me,
+            BLOCK => self.space.borrow().home(self.offset_of(object)).unwrap_or(0),
+            _ => (object.id % self.shared.nodes) as Node,
+        }
+    }
+
+    /// The tag of a block of an allocated page whose home is known.
+    pub fn tag(&mut self, block: Object) -> Access {
+        let at = block.id as usize;
+        if at >= self.tags.len() {
+            self.tags.resize(at + 64, 0);
+        }
+        if self.tags[at] == 0 {
+            self.tags[at] = 1 + self.first_access(block) as u8;
+        }
+        [Access::None, Access::Read, Access::Write][self.tags[at] as usize - 1]
+    }
+
+    /// The access of a block that nobody has touched: that of its role's first state.
+    fn first_access(&self, block: Object) -> Access {
+        let Some(protocol) = self.space.borrow().protocol(self.offset_of(block)) else { return Access::None };
+        let engine = &self.shared.engines[protocol];
+        let role = engine.tag_role(self.home_of(block) == self.me);
+        role.map_or(Access::None, |role| engine.protocol().roles[role.index()].states[0].access)
+    }
+
+    /// A place in the order of events for something that this node causes.
+    pub(crate) fn key(&mut self, time: u64) -> Key {
+        self.caused += 1;
+        Key { time, source: self.me, number: self.caused }
+    }
+
+    /// Something for this node's own engine.
+    pub(crate) fn raise(&mut self, time: u64, arrival: Arrival) {
+        let key = self.key(time);
+        self.inbox.insert(key, arrival);
+    }
+
+    /// Something for another node, or this one.
+    pub(crate) fn post(&mut self, to: Node, time: u64, what: Posted) {
+        let key = self.key(time);
+        let post = Post { to, key, what };
+        if to == self.me { self.accept(post) } else { self.outbox.push(post) }
+    }
+
+    /// Something from another node, or this one.
+    pub fn accept(&mut self, post: Post) {
+        match post.what {
+            Posted::Arrival(arrival) => {
+                self.inbox.insert(post.key, arrival);
+            }
+            Posted::Signal(signal) => {
+                self.signals.insert(post.key, signal);
+            }
+        }
+    }
+
+    /// Data become a payload.
+    pub(crate) fn keep(&mut self, data: Rc<Data>) -> trivium_engine::Payload {
+        match self.free_payloads.pop() {
+            Some(at) => {
+                self.payloads[at as usize] = Some(data);
+                trivium_engine::Payload(at)
+            }
+            None => {
+                self.payloads.push(Some(data));
+                trivium_engine::Payload(self.payloads.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// A payload is no longer needed.
+    pub(crate) fn forget(&mut self, payload: trivium_engine::Payload) {
+        if self.payloads[payload.0 as usize].take().is_some() {
+            self.free_payloads.push(payload.0);
+        }
+    }
+
+    /// When the engine or the node itself next does something, if it does.
+    pub fn next_action(&self) -> Option<u64> {
+        let signal = self.signals.keys().next().map(|key| key.time.max(self.now));
+        let engine = self.choose().map(|choice| self.start_of(choice));
+        match (signal, engine) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// When the engine can start with what it has chosen.
+    pub(crate) fn start_of(&self, choice: Choice) -> u64 {
+        let ready = self.engine_free.max(self.now);
+        match choice {
+            Choice::Replay(_) => ready,
+            Choice::Arrival(key) => match self.inbox.get(&key) {
+                Some(Arrival::Message(_)) => key.time.max(ready).max(self.interface.receivable()),
+                _ => key.time.max(ready),
+            },
+        }
+    }
+
+    /// What the engine does next: a replay that is due, else what came first, unless a lane has no room for it.
+    pub(crate) fn choose(&self) -> Option<Choice> {
+        for (at, &(protocol, role, object)) in self.replays.iter().enumerate() {
+            let event = self.record_of(protocol, role, object).and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
+            if event.is_some_and(|event| self.has_room(protocol, role, &event)) {
+                return Some(Choice::Replay(at));
+            }
+        }
+        let mut stuck: Vec<(usize, Node, trivium_lang::protocol::LaneId)> = Vec::new();
+        for (&key, arrival) in &self.inbox {
+            let (protocol, event, lane) = match arrival {
+                Arrival::Message(envelope) => (envelope.protocol, message_event(envelope), Some((envelope.protocol, envelope.from, envelope.lane))),
+                Arrival::Local { protocol, event, .. } => (*protocol, *event, None),
+                Arrival::Timer { .. } => return Some(Choice::Arrival(key)),
+            };
+            let waits = self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object) || lane.is_some_and(|lane| stuck.contains(&lane));
+            if !waits && self.can_start(protocol, &event) {
+                return Some(Choice::Arrival(key));
+            }
+            stuck.extend(lane);
+        }
+        None
+    }
+
+    fn can_start(&self, protocol: usize, event: &Event) -> bool {
+        if !self.shared.finite[protocol] {
+            return true;
+        }
+        let is_home = event.object.kind != NODE && self.home_of(event.object) == self.me;
+        let role = self.shared.engines[protocol].role_for(event.kind, event.object.kind, is_home);
+        role.is_none_or(|role| self.has_room(protocol, role, event))
+    }
+
+    fn has_room(&self, protocol: usize, role: RoleId, event: &Event) -> bool {
+        if !self.shared.finite[protocol] {
+            return true;
+        }
+        let engine = &self.shared.engines[protocol];
+        let state = self.record_of(protocol, role, event.object).map_or(Default::default(), |record| engine.state(role, record));
+        let needed = engine.room_needed(event.kind, role, state);
+        engine.protocol().lanes.iter().enumerate().all(|(at, lane)| {
+            let lane_id = trivium_lang::protocol::LaneId(at as u8);
+            lane.holds.is_none_or(|holds| self.interface.on_lane(protocol, lane_id) + needed.get(at).copied().unwrap_or(0) <= holds)
+        })
+    }
+
+    pub(crate) fn record_of(&self, protocol: usize, role: RoleId, object: Object) -> Option<&[u8]> {
+        self.records.get(&(protocol, role, object)).map(|record| &record[..])
+    }
+
+    /// What the node's program, or its engine, has made of its cycles so far.
+    pub fn counted(&self) -> Counters {
+        Counters {
+            cycles: self.compute.clock(),
+            instructions: self.compute.instructions,
+            compute: self.compute.computed(),
+            bus_busy: self.bus.busy(),
+            ..self.counters.clone()
+        }
+    }
+}
+
+/// The event of a message, without its data.
+fn message_event(envelope: &Envelope) -> Event {
+    Event {
+        kind: trivium_lang::protocol::EventKind::Message(envelope.message),
+        object: envelope.object,
+        sender: envelope.from,
+        thread: 0,
+        args: envelope.args,
+        payload: None,
+    }
+}

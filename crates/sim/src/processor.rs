@@ -1,0 +1,359 @@
+//! The compute processor: its clock, its cache and bus accesses, and the checks on shared blocks.
+
+use crate::cache::Line;
+use crate::counters::{Counters, Spent};
+use crate::effects::Stretch;
+use crate::error::SimError;
+use crate::event::{Arrival, Posted, Signal};
+use crate::node::NodeState;
+use crate::price::Transaction;
+use crate::ratio::Ratio;
+use crate::timeline::{Cause, Run};
+use trivium_engine::{Event, Object, Pending};
+use trivium_guest::{AccessKind, Fault, SHARED_BASE, Step};
+use trivium_lang::protocol::{Access, EventKind};
+
+/// For what a processor waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Access to a block.
+    Access(Object),
+    /// The return of a protocol call.
+    Call {
+        /// Of which protocol.
+        protocol: usize,
+        /// Which call.
+        op: trivium_lang::protocol::OpId,
+        /// On which object.
+        object: Object,
+    },
+    /// The hardware barrier.
+    Barrier,
+    /// A change of a word in a block.
+    Change(Object),
+    /// The home of a page.
+    Page(usize),
+}
+
+/// What a processor is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// It runs, or would.
+    Running,
+    /// It waits.
+    Waiting(Wait),
+    /// Its program has ended with this exit code.
+    Finished(i32),
+}
+
+/// A resumed access that is guaranteed to complete before any later event of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// The tag allows it.
+    Tag,
+    /// It is performed on the node's memory whatever the tag.
+    Complete,
+}
+
+/// The compute processor of a node.
+#[derive(Clone, Debug)]
+pub struct Compute {
+    cpi: Ratio,
+    /// Instructions executed so far.
+    pub instructions: u64,
+    stalled: u64,
+    /// It does not run past the first poll point, miss or call at which its clock has reached this.
+    pub limit: u64,
+    /// What it is doing.
+    pub doing: Doing,
+    /// On what its waiting is counted.
+    waiting_as: Spent,
+    /// The next access is guaranteed.
+    pub grant: Option<Grant>,
+    pending: Pending,
+    pending_kind: AccessKind,
+    /// The result of a call that has returned.
+    pub answered: Option<i64>,
+    /// The barrier at which it waited has opened.
+    pub released: bool,
+    /// Allocations made.
+    pub allocations: usize,
+    /// What the program printed: when, to which descriptor, what.
+    pub printed: Vec<(u64, u32, Vec<u8>)>,
+    /// Where the region of interest began: counts then.
+    pub region: Option<Counters>,
+    /// Counts of regions of interest that have ended, if there were any.
+    pub regions: Option<Counters>,
+    /// First and last cycle of regions of interest.
+    pub region_span: Option<(u64, u64)>,
+    /// When it arrived at the barrier, if it has since the world looked.
+    pub arrived: Option<u64>,
+    /// Barriers passed.
+    pub barriers: u64,
+    /// The end of its latest work, in the timeline.
+    pub cause: Cause,
+}
+
+impl Compute {
+    /// A processor that has not begun.
+    pub fn new(cpi: Ratio) -> Compute {
+        Compute {
+            cpi,
+            instructions: 0,
+            stalled: 0,
+            limit: 0,
+            doing: Doing::Running,
+            waiting_as: Spent::SyncStall,
+            grant: None,
+            pending: Pending::default(),
+            pending_kind: AccessKind::Read,
+            answered: None,
+            released: false,
+            allocations: 0,
+            printed: Vec::new(),
+            region: None,
+            regions: None,
+            region_span: None,
+            arrived: None,
+            barriers: 0,
+            cause: None,
+        }
+    }
+
+    /// Its clock, in cycles; while it waits, that of the wait's beginning.
+    pub fn clock(&self) -> u64 {
+        self.computed() + self.stalled
+    }
+
+    /// Cycles of instructions.
+    pub fn computed(&self) -> u64 {
+        self.cpi.of(self.instructions)
+    }
+
+    /// Whether it could go on.
+    pub fn runnable(&self) -> bool {
+        self.doing == Doing::Running
+    }
+
+    /// Whether it must go on before anything else happens on its node.
+    pub fn must_run(&self) -> bool {
+        self.runnable() && self.grant.is_some()
+    }
+
+    /// The access at which it waits.
+    pub fn pending(&self) -> Pending {
+        self.pending
+    }
+}
+
+impl NodeState {
+    /// Time passes on the processor without instructions.
+    pub(crate) fn stall(&mut self, cycles: u64, spent: Spent) {
+        self.compute.stalled += cycles;
+        match spent {
+            Spent::ReadStall => self.counters.read_stall += cycles,
+            Spent::WriteStall => self.counters.write_stall += cycles,
+            Spent::SyncStall => self.counters.sync_stall += cycles,
+        }
+    }
+
+    /// The processor waits from now on.
+    pub(crate) fn wait(&mut self, wait: Wait, spent: Spent) {
+        self.compute.doing = Doing::Waiting(wait);
+        self.compute.waiting_as = spent;
+    }
+
+    /// The processor goes on at cycle `at`.
+    pub(crate) fn wake(&mut self, at: u64) {
+        let waited = at.saturating_sub(self.compute.clock());
+        self.stall(waited, self.compute.waiting_as);
+        self.compute.doing = Doing::Running;
+    }
+
+    /// Handlers resumed an object at cycle `at`; with `complete`, its access is performed whatever the tag.
+    pub(crate) fn resume_access(&mut self, object: Object, complete: bool, at: u64) {
+        if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
+            return;
+        }
+        let tag = self.tag(object);
+        self.compute.grant = match (complete, self.compute.pending_kind) {
+            (true, _) => Some(Grant::Complete),
+            (false, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
+            (false, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
+        };
+        self.wake(at);
+    }
+
+    /// Whether all earlier events of the node have happened, so that a miss or a call may go on.
+    pub(crate) fn up_to_date(&self) -> bool {
+        self.compute.clock() < self.compute.limit
+    }
+
+    /// An access of at most 8 bytes inside an aligned word: a hit, a local miss, or a fault.
+    pub(crate) fn reach(&mut self, address: u32, size: u32, kind: AccessKind, value: u64, spent: Spent) -> Result<Step, Fault> {
+        let line = self.cache.look(address);
+        let hit = match kind {
+            AccessKind::Read => line != Line::Absent,
+            AccessKind::Write => matches!(line, Line::Exclusive | Line::Dirty),
+        };
+        if hit && self.compute.grant.is_none() {
+            self.check_hit(address, kind)?;
+            if kind == AccessKind::Write {
+                self.cache.change(address, Line::Dirty);
+            }
+            return Ok(Step::Go);
+        }
+        if self.compute.grant.is_none() && !self.up_to_date() {
+            return Ok(Step::Wait);
+        }
+        let grant = self.compute.grant.take();
+        if address < SHARED_BASE {
+            self.local_miss(address, kind, line, true, spent);
+            return Ok(Step::Go);
+        }
+        let offset = u64::from(address - SHARED_BASE);
+        if !self.map(offset, spent) {
+            return Ok(Step::Wait);
+        }
+        let block = self.block_of(offset);
+        if grant == Some(Grant::Complete) {
+            self.uncached(kind, spent);
+            return Ok(Step::Go);
+        }
+        let tag = self.tag(block);
+        let allowed = match kind {
+            AccessKind::Read => tag >= Access::Read,
+            AccessKind::Write => tag == Access::Write,
+        };
+        if allowed {
+            self.local_miss(address, kind, line, tag == Access::Write, spent);
+            return Ok(Step::Go);
+        }
+        self.compute.pending = Pending { address: offset, size: size as u8, value };
+        self.compute.pending_kind = kind;
+        self.fault(block, kind, tag, spent)?;
+        Ok(Step::Wait)
+    }
+
+    /// Golden check: what hits in the cache, the tag must allow (tempest.md 8, "stale cache hits").
+    fn check_hit(&mut self, address: u32, kind: AccessKind) -> Result<(), Fault> {
+        if address < SHARED_BASE {
+            return Ok(());
+        }
+        let block = self.block_of(u64::from(address - SHARED_BASE));
+        let tag = self.tag(block);
+        let allowed = if kind == AccessKind::Read { tag >= Access::Read } else { tag == Access::Write };
+        if allowed {
+            return Ok(());
+        }
+        Err(Fault::new(format!("node {}: a stale hit at {address:#x}: the tag of block {} is {tag}", self.me, block.id)))
+    }
+
+    /// Whether the home of the page is known; if not, the processor waits until it is.
+    fn map(&mut self, offset: u64, spent: Spent) -> bool {
+        let page = self.space.borrow().page_of(offset);
+        if page >= self.mapped.len() {
+            self.mapped.resize(page + 16, false);
+        }
+        if self.mapped[page] {
+            return true;
+        }
+        if !self.space.borrow().by_first_touch(page) {
+            self.mapped[page] = true;
+            return true;
+        }
+        let manager = self.space.borrow().manager(page);
+        let at = self.compute.clock() + self.shared.machine.network.latency;
+        self.post(manager, at, Posted::Signal(Signal::Claim { page, by: self.me }));
+        self.wait(Wait::Page(page), spent);
+        false
+    }
+
+    /// A miss that the node's own memory or bus satisfies (tempest.md 4.1: 10 + 28 + 3).
+    fn local_miss(&mut self, address: u32, kind: AccessKind, line: Line, writable: bool, spent: Spent) {
+        let model = &self.shared.machine;
+        let (issue, finish) = (model.processor.issue, model.processor.finish);
+        let critical = model.memory.critical_word * model.bus.ratio;
+        let begun = self.compute.clock();
+        let write = kind == AccessKind::Write;
+        if write && line != Line::Absent {
+            let grant = self.bus.book(Transaction::Invalidate, begun + issue);
+            let end = grant + self.bus.model().occupancy(Transaction::Invalidate);
+            self.cache.change(address, Line::Dirty);
+            self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("invalidate other copies, resume", end)]);
+            self.stall(end - begun, spent);
+            return;
+        }
+        let grant = self.bus.book(Transaction::Read, begun + issue);
+        let held = match (write, writable) {
+            (true, _) => Line::Dirty,
+            (false, true) => Line::Exclusive,
+            (false, false) => Line::Shared,
+        };
+        if self.cache.fill(address, held) {
+            let after = grant + self.bus.model().occupancy(Transaction::Read) + self.bus.model().arbitration();
+            self.bus.book(Transaction::WriteBack, after);
+        }
+        let end = grant + critical + finish;
+        self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("fetch data, resume", end)]);
+        self.stall(end - begun, spent);
+    }
+
+    /// An access past the cache.
+    fn uncached(&mut self, kind: AccessKind, spent: Spent) {
+        let begun = self.compute.clock();
+        let transaction = if kind == AccessKind::Read { Transaction::UncachedLoad } else { Transaction::UncachedStore };
+        let grant = self.bus.book(transaction, begun + self.shared.machine.processor.issue);
+        let end = grant + self.bus.model().occupancy(transaction);
+        self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("access memory, resume", end)]);
+        self.stall(end - begun, spent);
+    }
+
+    /// Access control stops the access on the bus, and the engine hears of it.
+    fn fault(&mut self, block: Object, kind: AccessKind, tag: Access, spent: Spent) -> Result<(), Fault> {
+        let offset = self.offset_of(block);
+        let protocol = self.space.borrow().protocol(offset);
+        let Some(protocol) = protocol else {
+            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.me)));
+        };
+        let event = match kind {
+            AccessKind::Read => EventKind::Read,
+            AccessKind::Write => EventKind::Write,
+        };
+        match (kind, tag) {
+            (AccessKind::Read, _) => self.counters.read_faults += 1,
+            (AccessKind::Write, Access::Read) => {
+                self.counters.write_faults += 1;
+                self.counters.upgrades += 1;
+            }
+            (AccessKind::Write, _) => self.counters.write_faults += 1,
+        }
+        let begun = self.compute.clock();
+        let grant = self.bus.book(Transaction::Abort, begun + self.shared.machine.processor.issue);
+        let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
+        self.raise(grant, Arrival::Local { protocol, event: Event::local(event, block, 0), cause });
+        self.wait(Wait::Access(block), spent);
+        Ok(())
+    }
+
+    /// Notes a run of the processor from cycle `from` on in the timeline, if there is one.
+    fn processor_run(&mut self, from: u64, parts: &[(&'static str, u64)]) -> Cause {
+        let timeline = self.timeline.clone()?;
+        let mut begin = from;
+        let mut stretches = Vec::new();
+        for &(what, to) in parts {
+            stretches.push(Stretch { what, from: begin, to });
+            begin = to;
+        }
+        let run = Run { node: self.me, cause: self.compute.cause.take(), possible: from, by_message: false, stretches };
+        let number = timeline.borrow_mut().add(run);
+        Some((number, begin))
+    }
+
+    /// Ends the program with an error that keeps its parts.
+    pub(crate) fn fail(&mut self, error: SimError) -> Fault {
+        let fault = Fault::new(error.what.clone());
+        self.failure.get_or_insert(error);
+        fault
+    }
+}

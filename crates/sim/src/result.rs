@@ -1,0 +1,186 @@
+//! What a simulation tells: the keys of the command line's contract.
+
+use crate::counters::Counters;
+use crate::node::Shared;
+use crate::processor::Doing;
+use crate::setup::Setup;
+use crate::world::World;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+use trivium_guest::Program;
+
+/// Faults by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Misses {
+    /// Loads of blocks without access.
+    pub read: u64,
+    /// Stores to blocks without access.
+    pub write: u64,
+    /// Stores to blocks that could be read.
+    pub upgrade: u64,
+}
+
+/// One node. Cycles are those of the processor's clock; `compute + read_stall + write_stall + sync_stall + handler`
+/// are its `cycles`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NodeResult {
+    /// Cycles of its region of interest.
+    pub cycles: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Cycles of instructions.
+    pub compute: u64,
+    /// Cycles for which loads waited.
+    pub read_stall: u64,
+    /// Cycles for which stores waited.
+    pub write_stall: u64,
+    /// Cycles for which barriers, waits and calls waited.
+    pub sync_stall: u64,
+    /// Cycles for which the processor itself ran handlers.
+    pub handler: u64,
+    /// Loads that faulted.
+    pub read_faults: u64,
+    /// Stores that faulted, upgrades included.
+    pub write_faults: u64,
+    /// Messages sent.
+    pub messages_sent: u64,
+    /// Their bytes: two header words, arguments, data.
+    pub bytes_sent: u64,
+    /// Cycles for which the engine ran handlers.
+    pub engine_busy: u64,
+    /// Cycles for which the bus was held.
+    pub bus_busy: u64,
+}
+
+/// The result of a simulation. Everything but `host_seconds` is the same in two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimResult {
+    /// The form of this result.
+    pub schema: u32,
+    /// The version of Trivium.
+    pub version: String,
+    /// `sim`.
+    pub command: String,
+    /// Names of the protocols.
+    pub protocols: Vec<String>,
+    /// The name of the machine.
+    pub machine: String,
+    /// The name of the program.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Hashes of what went in, by name.
+    #[serde(serialize_with = "in_order")]
+    pub hashes: Vec<(String, String)>,
+    /// How many nodes.
+    pub nodes: u32,
+    /// The seed of the network's jitter.
+    pub seed: u64,
+    /// How long it took on the host.
+    pub host_seconds: f64,
+    /// Bytes of a block.
+    pub block: u64,
+    /// Why it is incomplete, if it is; then counts are those so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+    /// Cycles from the first beginning of the region of interest to its last end.
+    pub cycles: u64,
+    /// Instructions of all nodes.
+    pub instructions: u64,
+    /// Faults of all nodes.
+    pub misses: Misses,
+    /// Messages of all nodes, as `protocol.NAME`.
+    pub messages: BTreeMap<String, u64>,
+    /// Bytes of all messages.
+    pub bytes: u64,
+    /// What the programs printed to standard output, in the order of time and node.
+    pub output: String,
+    /// What they printed to standard error.
+    pub errors: String,
+    /// Exit codes that are not 0, by node.
+    pub exit_codes: BTreeMap<u32, i32>,
+    /// The nodes.
+    pub per_node: Vec<NodeResult>,
+}
+
+fn in_order<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, hash)| (name, hash)))
+}
+
+impl SimResult {
+    /// What is known of a world.
+    pub(crate) fn gather(world: &World, shared: &Shared, program: &Program, setup: &Setup, incomplete: Option<String>) -> SimResult {
+        let mut sum = Counters::default();
+        let mut per_node = Vec::new();
+        let (mut begun, mut ended) = (u64::MAX, 0);
+        let mut printed = Vec::new();
+        let mut exit_codes = BTreeMap::new();
+        for (number, node) in world.nodes.iter().enumerate() {
+            let mut node = node.borrow_mut();
+            if let Doing::Finished(code @ (i32::MIN..=-1 | 1..)) = node.compute.doing {
+                exit_codes.insert(number as u32, code);
+            }
+            node.region_end();
+            let counts = node.compute.regions.clone().unwrap_or_else(|| node.counted());
+            let span = node.compute.region_span.unwrap_or((0, counts.cycles));
+            begun = begun.min(span.0);
+            ended = ended.max(span.1);
+            sum = sum.plus(&counts);
+            per_node.push(NodeResult::of(&counts));
+            printed.extend(node.compute.printed.iter().map(|(at, fd, bytes)| (*at, number, *fd, bytes.clone())));
+        }
+        printed.sort_by_key(|(at, node, _, _)| (*at, *node));
+        let text = |wanted: u32| {
+            let bytes: Vec<u8> = printed.iter().filter(|p| p.2 == wanted).flat_map(|p| p.3.iter().copied()).collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let messages = sum.by_kind.iter().map(|(&(protocol, kind), &count)| {
+            let protocol = shared.engines[protocol].protocol();
+            (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
+        });
+        SimResult {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: "sim".into(),
+            protocols: setup.protocols.iter().map(|p| p.name.clone()).collect(),
+            machine: setup.machine.name.clone(),
+            program: program.name().into(),
+            args: setup.args.clone(),
+            hashes: vec![("program".into(), program.hash().into())],
+            nodes: setup.nodes,
+            seed: setup.seed,
+            host_seconds: 0.0,
+            block: setup.block,
+            incomplete,
+            cycles: ended.saturating_sub(begun),
+            instructions: sum.instructions,
+            misses: Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades },
+            messages: messages.collect(),
+            bytes: sum.bytes_sent,
+            output: text(1),
+            errors: text(2),
+            exit_codes,
+            per_node,
+        }
+    }
+}
+
+impl NodeResult {
+    fn of(counts: &Counters) -> NodeResult {
+        NodeResult {
+            cycles: counts.cycles,
+            instructions: counts.instructions,
+            compute: counts.compute,
+            read_stall: counts.read_stall,
+            write_stall: counts.write_stall,
+            sync_stall: counts.sync_stall,
+            handler: counts.handler,
+            read_faults: counts.read_faults,
+            write_faults: counts.write_faults,
+            messages_sent: counts.messages_sent,
+            bytes_sent: counts.bytes_sent,
+            engine_busy: counts.engine_busy,
+            bus_busy: counts.bus_busy,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! From a setup to a result: `run`.
+
+use crate::error::SimError;
+use crate::machine::Machine;
+use crate::memory::Memory;
+use crate::node::{NodeState, Shared};
+use crate::result::SimResult;
+use crate::space::Space;
+use crate::world::{Ended, Limits, Runner, World};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trivium_engine::{Engine, Node};
+use trivium_guest::Program;
+use trivium_lang::protocol::{OpId, Promise, Protocol};
+
+/// What is simulated.
+pub struct Setup<'a> {
+    /// The program, which every node runs.
+    pub program: &'a Program,
+    /// The protocols; the first is the default of allocations.
+    pub protocols: Vec<Arc<Protocol>>,
+    /// The machine.
+    pub machine: Machine,
+    /// Nodes, 1 to 256.
+    pub nodes: u32,
+    /// Bytes of a block: a power of two from 32 to 2048.
+    pub block: u64,
+    /// The program's arguments after its name.
+    pub args: Vec<String>,
+    /// For the network's jitter.
+    pub seed: u64,
+    /// Ends incomplete after so many cycles.
+    pub max_cycles: Option<u64>,
+    /// Cycles for which nodes are simulated one after the other: 0 is the reference order, `None` the machine's
+    /// lookahead. It changes nothing in the result.
+    pub window: Option<u64>,
+    /// Ends incomplete when true.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Is told the present cycle now and then.
+    pub progress: Option<&'a dyn Fn(u64)>,
+}
+
+/// Simulates.
+///
+/// # Errors
+/// What is wrong with the setup, the program or a protocol. A simulation that was cut short is no error: its result
+/// says so ([`SimResult::incomplete`]).
+pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
+    check_block(&setup.machine, setup.block)?;
+    if !(1..=256).contains(&setup.nodes) {
+        return Err(SimError::input(format!("{} nodes: there can be 1 to 256", setup.nodes)));
+    }
+    let begun = std::time::Instant::now();
+    let shared = Rc::new(share(setup)?);
+    let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
+    let (mut nodes, mut runners) = (Vec::new(), Vec::new());
+    for me in 0..setup.nodes {
+        let node = Rc::new(RefCell::new(NodeState::new(me as Node, shared.clone(), space.clone(), setup.seed)));
+        let program = trivium_guest::Node::new(setup.program, me, &setup.args, node.clone()).map_err(of_guest)?;
+        node.borrow_mut().memory = Memory::Program(program.memory());
+        nodes.push(node);
+        runners.push(Runner::Program(Box::new(program)));
+    }
+    let mut world = World::new(shared.clone(), space, nodes, runners, setup.window);
+    let limits = Limits { max_cycles: setup.max_cycles, cancel: setup.cancel, progress: setup.progress };
+    let ended = world.run(&limits)?;
+    let incomplete = match ended {
+        Ended::Finished => None,
+        Ended::MaxCycles(limit) => Some(format!("the limit of {limit} cycles was reached")),
+        Ended::Cancelled => Some("it was interrupted".to_string()),
+    };
+    let mut result = SimResult::gather(&world, &shared, setup.program, setup, incomplete);
+    result.host_seconds = begun.elapsed().as_secs_f64();
+    Ok(result)
+}
+
+/// What all nodes share, after a look at what the program and the protocols want of each other.
+fn share(setup: &Setup) -> Result<Shared, SimError> {
+    if setup.protocols.is_empty() {
+        return Err(SimError::input("no protocol is named").help("add --protocol stache"));
+    }
+    let mut engines: Vec<Rc<Engine>> = Vec::new();
+    for protocol in &setup.protocols {
+        let name = &protocol.name;
+        if engines.iter().any(|engine| engine.protocol().name == *name) {
+            return Err(SimError::input(format!("protocol `{name}` is named twice")));
+        }
+        let engine = Engine::load(protocol.clone(), setup.nodes).map_err(|error| SimError::input(error.message).at(name))?;
+        engines.push(Rc::new(engine));
+    }
+    let mut calls = Vec::new();
+    for call in setup.program.calls() {
+        calls.push(bind(call, &setup.protocols)?);
+    }
+    let promised = |protocol: &Arc<Protocol>| protocol.promises.contains(&Promise::SingleWriter);
+    Ok(Shared {
+        engines,
+        machine: setup.machine.clone(),
+        block: setup.block,
+        nodes: setup.nodes,
+        calls,
+        finite: setup.protocols.iter().map(|p| p.lanes.iter().any(|lane| lane.holds.is_some())).collect(),
+        watched: setup.protocols.iter().map(promised).collect(),
+    })
+}
+
+/// The protocol and the call that a program's import means. Names with dashes are imported with dashes or
+/// underscores.
+fn bind(call: &trivium_guest::CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId), SimError> {
+    let plain = |name: &str| name.replace('-', "_");
+    let found = protocols.iter().position(|p| plain(&p.name) == plain(&call.protocol));
+    let Some(number) = found else {
+        let what = format!("the program calls `{}` of protocol `{}`, which is not loaded", call.op, call.protocol);
+        return Err(SimError::input(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
+    };
+    let protocol = &protocols[number];
+    let Some(op) = protocol.op(&call.op) else {
+        let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
+        let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);
+        return Err(SimError::input(what).help(format!("its calls are {}; include the header of this version", names.join(", "))));
+    };
+    let declared = &protocol.ops[op.index()];
+    let takes = declared.args.len() + usize::from(declared.object != trivium_lang::protocol::NODE);
+    if takes != call.params || declared.result.is_some() != call.has_result {
+        let what = format!("the program calls `{}.{}` with {} arguments; it takes {takes}", protocol.name, call.op, call.params);
+        return Err(SimError::input(what).help("include the header of this version"));
+    }
+    Ok((number, op))
+}
+
+/// Whether a machine can have blocks of this size.
+pub(crate) fn check_block(machine: &Machine, block: u64) -> Result<(), SimError> {
+    let least = machine.access_control.granule.max(32);
+    if block.is_power_of_two() && (least..=2048).contains(&block) {
+        return Ok(());
+    }
+    Err(SimError::input(format!("a block of {block} bytes: it must be a power of two from {least} to 2048")).help("use --block 64"))
+}
+
+fn of_guest(error: trivium_guest::Error) -> SimError {
+    SimError { place: error.place, help: error.help, ..SimError::input(error.what) }
+}

@@ -1,0 +1,93 @@
+//! The golden check: at most one node may write a block, and then no other may read it (tempest.md 8).
+
+use crate::error::SimError;
+use std::collections::{BTreeMap, BTreeSet};
+use trivium_engine::Node;
+use trivium_lang::protocol::Access;
+
+/// A tag changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagChange {
+    /// At which cycle.
+    pub time: u64,
+    /// On which node.
+    pub node: Node,
+    /// Of which block.
+    pub block: u32,
+    /// To what.
+    pub to: Access,
+}
+
+/// Who may access a block.
+#[derive(Clone, Debug, Default)]
+struct Holders {
+    readers: BTreeSet<Node>,
+    writers: BTreeSet<Node>,
+}
+
+/// The tags of all nodes for the blocks of protocols that promise a single writer.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    blocks: BTreeMap<u32, Holders>,
+}
+
+impl Watch {
+    /// Applies changes in their order; `home` gives a block's home and the access that it has before any change.
+    ///
+    /// # Errors
+    /// Two nodes have a block of which one may write it.
+    pub fn apply(&mut self, changes: &[TagChange], home: impl Fn(u32) -> (Node, Access)) -> Result<(), SimError> {
+        for change in changes {
+            let holders = self.blocks.entry(change.block).or_insert_with(|| {
+                let mut holders = Holders::default();
+                let (node, access) = home(change.block);
+                holders.set(node, access);
+                holders
+            });
+            holders.set(change.node, change.to);
+            if let Some((writer, other)) = holders.conflict() {
+                let what = format!("at cycle {} node {writer} may write block {}, and node {other} may access it too", change.time, change.block);
+                return Err(SimError::subject(what).help("the protocol promises a single writer: `trivium check` finds the shortest story"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Holders {
+    fn set(&mut self, node: Node, access: Access) {
+        self.readers.remove(&node);
+        self.writers.remove(&node);
+        match access {
+            Access::None => {}
+            Access::Read => {
+                self.readers.insert(node);
+            }
+            Access::Write => {
+                self.writers.insert(node);
+            }
+        }
+    }
+
+    fn conflict(&self) -> Option<(Node, Node)> {
+        let writer = *self.writers.first()?;
+        let other = self.writers.iter().copied().find(|&n| n != writer).or(self.readers.first().copied())?;
+        Some((writer, other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_writer_is_seen() {
+        let mut watch = Watch::default();
+        let change = |time, node, to| TagChange { time, node, block: 3, to };
+        let home = |_| (0, Access::Write);
+        watch.apply(&[change(5, 0, Access::Read), change(9, 1, Access::Read)], home).unwrap();
+        watch.apply(&[change(10, 0, Access::None), change(11, 1, Access::Write)], home).unwrap();
+        let error = watch.apply(&[change(12, 2, Access::Read)], home).unwrap_err();
+        assert!(error.what.contains("node 1 may write block 3, and node 2"), "{error}");
+    }
+}

@@ -1,0 +1,335 @@
+//! All nodes together, and the order in which they are simulated.
+//!
+//! *Reference order* (window 0): always the node whose next moment is the earliest, the lower number first.
+//! With a window of W cycles every node is simulated to the end of the window before the next node; since nothing
+//! that happens on a node is felt by another within the machine's lookahead, the results are the same for every W
+//! up to it.
+
+use crate::error::SimError;
+use crate::event::{Key, Post, Posted, Signal};
+use crate::node::{NodeState, Shared};
+use crate::processor::{Doing, Wait};
+use crate::script::Script;
+use crate::space::Space;
+use crate::watch::Watch;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trivium_engine::{Node, Object};
+use trivium_guest::Outcome;
+use trivium_lang::protocol::{Access, BLOCK};
+
+/// What runs on a node's processor.
+pub enum Runner {
+    /// A program.
+    Program(Box<trivium_guest::Node<NodeState>>),
+    /// A few accesses.
+    Script(Script),
+}
+
+/// Why a simulation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All programs have left `main`.
+    Finished,
+    /// The limit of cycles was reached.
+    MaxCycles(u64),
+    /// It was asked to end.
+    Cancelled,
+}
+
+/// The limits of a simulation.
+#[derive(Clone, Default)]
+pub struct Limits<'a> {
+    /// Cycles after which it ends incomplete.
+    pub max_cycles: Option<u64>,
+    /// Ends it when true.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Is told the cycle now and then.
+    pub progress: Option<&'a dyn Fn(u64)>,
+}
+
+/// All nodes.
+pub struct World {
+    shared: Rc<Shared>,
+    space: Rc<RefCell<Space>>,
+    /// The nodes.
+    pub nodes: Vec<Rc<RefCell<NodeState>>>,
+    runners: Vec<Runner>,
+    /// When each node arrived at the barrier.
+    arrived: Vec<Option<u64>>,
+    barriers: u64,
+    watch: Watch,
+    window: u64,
+}
+
+/// Between two looks at the cancel flag, in rounds.
+const ROUNDS: u64 = 256;
+
+impl World {
+    /// A world of nodes, each with what runs on it.
+    pub fn new(shared: Rc<Shared>, space: Rc<RefCell<Space>>, nodes: Vec<Rc<RefCell<NodeState>>>, runners: Vec<Runner>, window: Option<u64>) -> World {
+        let lookahead = shared.machine.lookahead();
+        let count = nodes.len();
+        World {
+            window: window.unwrap_or(lookahead).min(lookahead),
+            shared,
+            space,
+            nodes,
+            runners,
+            arrived: vec![None; count],
+            barriers: 0,
+            watch: Watch::default(),
+        }
+    }
+
+    /// Gives the nodes other things to run.
+    pub fn set_runner(&mut self, node: Node, runner: Runner) {
+        self.runners[node as usize] = runner;
+        self.nodes[node as usize].borrow_mut().compute.doing = Doing::Running;
+    }
+
+    /// Simulates until all programs have ended.
+    ///
+    /// # Errors
+    /// A program or a protocol did something wrong, or nothing can go on.
+    pub fn run(&mut self, limits: &Limits) -> Result<Ended, SimError> {
+        let mut round = 0u64;
+        loop {
+            if self.all_finished() {
+                return Ok(Ended::Finished);
+            }
+            let Some((now, first)) = self.earliest() else { return Err(self.deadlock()) };
+            round += 1;
+            if round.is_multiple_of(ROUNDS) {
+                if limits.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                    return Ok(Ended::Cancelled);
+                }
+                if let Some(progress) = limits.progress {
+                    progress(now);
+                }
+            }
+            if let Some(max) = limits.max_cycles
+                && now >= max
+            {
+                return Ok(Ended::MaxCycles(max));
+            }
+            self.advance(now, first)?;
+            self.look_at_tags()?;
+        }
+    }
+
+    /// Simulates what is still on its way, with nothing running.
+    ///
+    /// # Errors
+    /// As [`World::run`].
+    pub fn settle(&mut self) -> Result<(), SimError> {
+        while let Some((now, first)) = self.earliest() {
+            self.advance(now, first)?;
+            self.look_at_tags()?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, now: u64, first: usize) -> Result<(), SimError> {
+        if self.window == 0 {
+            let others = (0..self.nodes.len()).filter(|&n| n != first).filter_map(|n| self.position(n)).min();
+            let end = others.map_or(now + 1000, |other| other.max(now + 1));
+            return self.run_node(first, end);
+        }
+        let end = now + self.window;
+        (0..self.nodes.len()).try_for_each(|node| self.run_node(node, end))
+    }
+
+    /// The next moment of a node at which anything can happen on it.
+    fn position(&self, node: usize) -> Option<u64> {
+        let state = self.nodes[node].borrow();
+        let action = state.next_action();
+        let clock = state.compute.runnable().then(|| state.compute.clock());
+        match (action, clock) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn earliest(&self) -> Option<(u64, usize)> {
+        (0..self.nodes.len()).filter_map(|node| Some((self.position(node)?, node))).min()
+    }
+
+    fn all_finished(&self) -> bool {
+        self.nodes.iter().all(|node| matches!(node.borrow().compute.doing, Doing::Finished(_)))
+    }
+
+    /// Simulates a node up to cycle `end`.
+    fn run_node(&mut self, number: usize, end: u64) -> Result<(), SimError> {
+        let node = self.nodes[number].clone();
+        loop {
+            let next = node.borrow().next_action();
+            let limit = next.unwrap_or(end).min(end);
+            let runs = {
+                let state = node.borrow();
+                state.compute.must_run() || state.compute.runnable() && state.compute.clock() < limit
+            };
+            if runs {
+                node.borrow_mut().compute.limit = limit;
+                self.run_processor(number, &node)?;
+            } else if next.is_some_and(|next| next < end) {
+                node.borrow_mut().act()?;
+            } else {
+                break;
+            }
+            self.collect(number, &node);
+            if self.window == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_processor(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) -> Result<(), SimError> {
+        let outcome = match &mut self.runners[number] {
+            Runner::Program(program) => program.resume(),
+            Runner::Script(script) => script.resume(node),
+        };
+        match outcome {
+            Outcome::Suspended => Ok(()),
+            Outcome::Finished { exit_code } => {
+                let mut state = node.borrow_mut();
+                if let Runner::Program(program) = &self.runners[number] {
+                    state.compute.instructions = program.instructions();
+                }
+                state.finish(exit_code);
+                Ok(())
+            }
+            Outcome::Trapped { message, function } => {
+                let mut state = node.borrow_mut();
+                let cycle = state.compute.clock();
+                let mut error = state.failure.take().unwrap_or_else(|| SimError::subject(message));
+                let place = function.map_or(String::new(), |function| format!(" in {function}"));
+                error.notes.insert(0, format!("node {number}, cycle {cycle}{place}"));
+                Err(error)
+            }
+        }
+    }
+
+    /// What a node did to others reaches them.
+    fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) {
+        let (posts, arrived) = {
+            let mut state = node.borrow_mut();
+            (std::mem::take(&mut state.outbox), state.compute.arrived.take())
+        };
+        for post in posts {
+            self.nodes[post.to as usize].borrow_mut().accept(post);
+        }
+        if let Some(at) = arrived {
+            self.arrived[number] = Some(at);
+            self.open_barrier();
+        }
+    }
+
+    /// The hardware barrier opens when all nodes have arrived.
+    fn open_barrier(&mut self) {
+        let Some(last) = self.arrived.iter().copied().collect::<Option<Vec<u64>>>().and_then(|all| all.into_iter().max()) else { return };
+        self.barriers += 1;
+        let time = last + self.shared.machine.barrier_latency();
+        for (to, node) in self.nodes.iter().enumerate() {
+            let key = Key { time, source: Node::MAX, number: self.barriers };
+            node.borrow_mut().accept(Post { to: to as Node, key, what: Posted::Signal(Signal::Release) });
+        }
+        self.arrived.fill(None);
+    }
+
+    /// The golden check on all tag changes of this window, in their order.
+    fn look_at_tags(&mut self) -> Result<(), SimError> {
+        let mut changes = Vec::new();
+        for node in &self.nodes {
+            changes.append(&mut node.borrow_mut().tag_changes);
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        changes.sort_by_key(|change| (change.time, change.node));
+        let (space, shared) = (&self.space, &self.shared);
+        self.watch.apply(&changes, |block| {
+            let offset = u64::from(block) * shared.block;
+            let space = space.borrow();
+            let home = space.home(offset).unwrap_or(0);
+            let engine = space.protocol(offset).map(|protocol| &shared.engines[protocol]);
+            let first = engine.and_then(|engine| engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access));
+            (home, first.unwrap_or(Access::None))
+        })
+    }
+
+    /// Nothing can happen, and someone waits: who, for what, for whom.
+    fn deadlock(&self) -> SimError {
+        let mut error = SimError::subject("deadlock: nothing can happen any more, and not all nodes have finished");
+        for (number, node) in self.nodes.iter().enumerate() {
+            let mut state = node.borrow_mut();
+            let clock = state.compute.clock();
+            let what = match state.compute.doing {
+                Doing::Running | Doing::Finished(_) => continue,
+                Doing::Waiting(Wait::Barrier) => {
+                    let left: Vec<String> = self.left().iter().map(ToString::to_string).collect();
+                    match left.is_empty() {
+                        true => "waits at the barrier".to_string(),
+                        false => format!("waits at the barrier, which nodes {} cannot reach: they have left main", left.join(", ")),
+                    }
+                }
+                Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
+                Doing::Waiting(Wait::Change(block)) => format!("waits for a word of block {} to change", block.id),
+                Doing::Waiting(Wait::Access(block)) => format!("waits for access to block {}{}", block.id, self.roles(&mut state, block)),
+                Doing::Waiting(Wait::Call { protocol, op, object }) => {
+                    let declared = self.shared.engines[protocol].protocol();
+                    format!("waits in {}.{} of object {}{}", declared.name, declared.ops[op.index()].name, object.id, self.roles_under(&state, protocol, object))
+                }
+            };
+            error = error.note(format!("node {number}, since cycle {clock}: {what}"));
+        }
+        error.help("`trivium check` on the protocol finds the shortest story that leads to a deadlock; if it finds none, look at the program's locks and barriers")
+    }
+
+    /// Nodes that have left `main`.
+    fn left(&self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|&n| matches!(self.nodes[n].borrow().compute.doing, Doing::Finished(_))).collect()
+    }
+
+    fn roles(&self, state: &mut NodeState, block: Object) -> String {
+        let protocol = self.space.borrow().protocol(u64::from(block.id) * self.shared.block);
+        protocol.map_or(String::new(), |protocol| self.roles_under(state, protocol, block))
+    }
+
+    /// The states of a node's own roles for an object, and of its home's.
+    fn roles_under(&self, state: &NodeState, protocol: usize, object: Object) -> String {
+        let engine = &self.shared.engines[protocol];
+        let mut text = String::new();
+        let home = state.home_of(object);
+        let mut describe = |state: &NodeState| {
+            for role in engine.roles_of(object.kind, home == state.me) {
+                if let Some(record) = state.record_of(protocol, role, object) {
+                    let declared = &engine.protocol().roles[role.index()];
+                    let now = &declared.states[engine.state(role, record).index()];
+                    text += &format!("; {} at node {}: {}", declared.name, state.me, engine.describe(role, record));
+                    let awaited: Vec<&str> = now.awaits.iter().map(|m| engine.protocol().messages[m.index()].name.as_str()).collect();
+                    if !awaited.is_empty() {
+                        text += &format!(" (awaits {})", awaited.join(" or "));
+                    }
+                }
+            }
+        };
+        describe(state);
+        if home != state.me && object.kind != trivium_lang::protocol::NODE {
+            describe(&self.nodes[home as usize].borrow());
+        }
+        text
+    }
+
+    /// The shared address space.
+    pub fn space(&self) -> &RefCell<Space> {
+        &self.space
+    }
+
+    /// The first block of a byte offset in shared memory.
+    pub fn block_at(&self, offset: u64) -> Object {
+        Object { kind: BLOCK, id: (offset / self.shared.block) as u32 }
+    }
+}
