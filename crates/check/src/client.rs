@@ -12,6 +12,9 @@ const MOST_INTENTS: usize = 4096;
 pub(crate) enum Intent {
     Read { block: u32 },
     Write { block: u32, value: u64 },
+    /// A store to another word of the block than the one that is looked at. Its value is nobody's concern, but
+    /// the word that is looked at must survive it.
+    WriteBeside { block: u32 },
     Call { op: OpId, object: Object, args: Args },
 }
 
@@ -19,8 +22,16 @@ impl Intent {
     /// The object that it is about.
     pub fn object(&self) -> Object {
         match self {
-            Intent::Read { block } | Intent::Write { block, .. } => Object { kind: BLOCK, id: *block },
+            Intent::Read { block } | Intent::Write { block, .. } | Intent::WriteBeside { block } => Object { kind: BLOCK, id: *block },
             Intent::Call { object, .. } => *object,
+        }
+    }
+
+    /// The block that it writes.
+    pub fn writes(&self) -> Option<u32> {
+        match self {
+            Intent::Write { block, .. } | Intent::WriteBeside { block } => Some(*block),
+            _ => None,
         }
     }
 
@@ -79,7 +90,7 @@ pub(crate) fn object_counts(protocol: &Protocol, config: &Config, scenario: Opti
 
 impl Client {
     /// The most general client: any thread of the acting nodes, anything.
-    pub fn general(protocol: &Protocol, config: &Config, objects: &[u32], words: u32) -> Result<Client, ConfigError> {
+    pub fn general(protocol: &Protocol, config: &Config, objects: &[u32], addresses: &[i64]) -> Result<Client, ConfigError> {
         let acting = config.clients.unwrap_or(config.nodes);
         let places = (0..acting as Node)
             .flat_map(|node| (0..config.threads_per_node as u8).map(move |number| ThreadPlace { node, number }));
@@ -87,9 +98,10 @@ impl Client {
         for block in 0..objects[BLOCK.index()] {
             intents.push(Intent::Read { block });
             intents.extend((0..u64::from(config.values)).map(|value| Intent::Write { block, value }));
+            intents.push(Intent::WriteBeside { block });
         }
         for op in 0..protocol.ops.len() {
-            calls(protocol, OpId(op as u16), config, objects, words, &mut intents)?;
+            calls(protocol, OpId(op as u16), config, objects, addresses, &mut intents)?;
         }
         Ok(Client {
             threads: places.clone().collect(),
@@ -156,7 +168,7 @@ fn calls(
     op: OpId,
     config: &Config,
     objects: &[u32],
-    words: u32,
+    addresses: &[i64],
     intents: &mut Vec<Intent>,
 ) -> Result<(), ConfigError> {
     let declared = &protocol.ops[op.index()];
@@ -168,7 +180,7 @@ fn calls(
     };
     let mut combinations = vec![Vec::new()];
     for arg in &declared.args {
-        let values = domain(&arg.ty, config, objects, words).ok_or_else(|| {
+        let values = domain(&arg.ty, config, objects, addresses).ok_or_else(|| {
             ConfigError::new(
                 format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, declared.name),
                 "check a scenario, which says what to pass",
@@ -199,7 +211,7 @@ fn calls(
 }
 
 /// All values of a type as words, if the client can enumerate them.
-fn domain(ty: &Type, config: &Config, objects: &[u32], words: u32) -> Option<Vec<Vec<i64>>> {
+fn domain(ty: &Type, config: &Config, objects: &[u32], addresses: &[i64]) -> Option<Vec<Vec<i64>>> {
     let single = |values: std::ops::Range<i64>| Some(values.map(|v| vec![v]).collect());
     let nodes = i64::from(config.nodes);
     match ty {
@@ -209,7 +221,7 @@ fn domain(ty: &Type, config: &Config, objects: &[u32], words: u32) -> Option<Vec
             if hi.saturating_sub(lo) >= MOST_INTENTS as i64 { None } else { single(lo..hi + 1) }
         }
         Type::Node { optional } => single(if *optional { -1 } else { 0 }..nodes),
-        Type::Address => Some((0..i64::from(words)).map(|word| vec![word * 8]).collect()),
+        Type::Address => Some(addresses.iter().map(|&address| vec![address]).collect()),
         Type::Word => single(0..i64::from(config.values)),
         Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
         Type::NodeSet if nodes <= 12 => single(0..1 << nodes),

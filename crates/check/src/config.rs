@@ -39,7 +39,7 @@ pub struct Config<'a> {
     pub clients: Option<u32>,
     /// Objects of each kind that the protocol uses; the home of object i is node i mod `nodes`.
     pub objects: u32,
-    /// Values that the client stores: 0 to this number, less one.
+    /// Values that the client stores, and passes as words: 0 to this number, less one. Two show every stale copy.
     pub values: u32,
     /// Accesses and calls that each thread makes at most. `None`: no limit.
     pub ops: Option<u32>,
@@ -52,8 +52,8 @@ pub struct Config<'a> {
     /// Run this scenario of the file in place of the most general client.
     pub scenario: Option<String>,
     /// Words of 8 bytes that each node has beyond its blocks, for protocols that address memory; the others
-    /// have none.
-    pub memory_words: u32,
+    /// have none. `None`: enough for each call of each thread to write one.
+    pub memory_words: Option<u32>,
     /// Stop with verdict `incomplete` when this many states have been found.
     pub max_states: Option<u64>,
     /// Stop with verdict `incomplete` when the states take this many bytes.
@@ -76,7 +76,7 @@ impl Default for Config<'_> {
             network: Network::Declared,
             lane_capacity: None,
             scenario: None,
-            memory_words: 8,
+            memory_words: None,
             max_states: None,
             memory: None,
             progress: None,

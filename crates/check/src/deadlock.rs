@@ -80,7 +80,7 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
     let kind = event_kind(intent);
     let what = match intent {
         Intent::Read { .. } => format!("its read of {}", model.object_name(object)),
-        Intent::Write { .. } => format!("its write of {}", model.object_name(object)),
+        Intent::Write { .. } | Intent::WriteBeside { .. } => format!("its write of {}", model.object_name(object)),
         Intent::Call { .. } => format!("its call of {}", model.protocol().event_name(kind)),
     };
     let role = model.engine.role_for(kind, object.kind, model.is_home(place.node, object));

@@ -7,6 +7,12 @@ use trivium_lang::protocol::{Assume, BLOCK, Promise, Protocol, RoleId};
 
 const ABSENT: u32 = u32::MAX;
 
+/// Bytes of a word of the explored memory.
+pub(crate) const WORD: u64 = 8;
+/// Words of a block: the one that is looked at, and one beside it, which is always 0. The second is kept only for
+/// protocols that address memory.
+pub(crate) const WORDS_PER_BLOCK: u32 = 2;
+
 /// Numbers that the layout depends on.
 pub(crate) struct Sizes {
     pub nodes: u32,
@@ -15,7 +21,9 @@ pub(crate) struct Sizes {
     pub threads: usize,
     /// Words of each node's memory, blocks included.
     pub words: u32,
-    /// Bytes of each word: 8 if the protocol addresses memory, else 1.
+    /// Words of a block that are kept: see [`WORDS_PER_BLOCK`].
+    pub stride: usize,
+    /// Bytes of each word that is kept.
     pub word_bytes: usize,
     /// Whether each thread has a count: of the calls that are left to it, or of its script.
     pub counted: bool,
@@ -30,7 +38,8 @@ pub(crate) struct Layout {
     widest_kind: usize,
     words_at: usize,
     words: usize,
-    pub word_bytes: usize,
+    stride: usize,
+    word_bytes: usize,
     threads_at: usize,
     thread_bytes: usize,
     registers_at: usize,
@@ -107,6 +116,7 @@ impl Layout {
             widest_kind,
             words_at,
             words,
+            stride: sizes.stride,
             word_bytes: sizes.word_bytes,
             threads_at,
             thread_bytes,
@@ -132,17 +142,35 @@ impl Layout {
         (at != ABSENT).then(|| at as usize..at as usize + self.record_bytes[role.index()])
     }
 
-    /// A word of a node's memory.
-    pub fn word(&self, node: Node, word: usize) -> Option<Range<usize>> {
+    fn word(&self, node: Node, word: usize) -> Range<usize> {
         let at = self.words_at + (node as usize * self.words + word) * self.word_bytes;
-        (word < self.words).then(|| at..at + self.word_bytes)
+        at..at + self.word_bytes
     }
 
-    /// All bytes of a node's memory.
-    pub fn memory(&self, node: Node) -> Range<usize> {
+    /// The word of a block that is looked at, in a node's memory.
+    pub fn block(&self, node: Node, block: u32) -> Range<usize> {
+        self.word(node, block as usize * self.stride)
+    }
+
+    /// The word at an address of a node's memory. `Some(None)`: it is always 0 and not kept; `None`: there is none.
+    pub fn word_at(&self, node: Node, address: u64) -> Option<Option<Range<usize>>> {
+        if !address.is_multiple_of(WORD) {
+            return None;
+        }
+        let skip = WORDS_PER_BLOCK as usize / self.stride;
+        let word = usize::try_from(address / WORD).ok()?;
+        if word >= self.words * skip {
+            return None;
+        }
+        Some(word.is_multiple_of(skip).then(|| self.word(node, word / skip)))
+    }
+
+    /// All bytes of a node's memory, where it is kept whole.
+    pub fn memory(&self, node: Node) -> Option<Range<usize>> {
         let bytes = self.words * self.word_bytes;
         let at = self.words_at + node as usize * bytes;
-        at..at + bytes
+        let whole = self.stride == WORDS_PER_BLOCK as usize && self.word_bytes as u64 == WORD;
+        whole.then_some(at..at + bytes)
     }
 
     /// A thread's phase (1 byte), intent (2) and, where threads are counted, its count (2).

@@ -1,6 +1,7 @@
 //! `Mechanisms` over an explored state: sends go into the network of the state, data are small values.
 
 use crate::client::Intent;
+use crate::layout::{WORD, WORDS_PER_BLOCK};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, perform_access};
@@ -8,8 +9,8 @@ use crate::world::{Flight, Phase, Queued, World};
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_lang::protocol::{Access, LaneId, NODE, RoleId, TaskId};
 
-/// Bytes of a block, and of a word, in an explored memory.
-const WORD: u64 = 8;
+/// Bytes of a block in an explored memory.
+const BLOCK_BYTES: u64 = WORD * WORDS_PER_BLOCK as u64;
 
 /// An access that was performed: by whom, and what a load saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,16 +61,13 @@ impl Here<'_> {
         self.effects.trouble.get_or_insert_with(|| Violation::new("fault", format!("node {me}: {sentence}")));
     }
 
+    /// Where the word at an address is kept, if it is.
     fn word(&mut self, address: u64) -> Option<std::ops::Range<usize>> {
-        let word = if address.is_multiple_of(WORD) {
-            self.model.layout.word(self.me, (address / WORD) as usize)
-        } else {
-            None
-        };
+        let word = self.model.layout.word_at(self.me, address);
         if word.is_none() {
             self.trouble(format!("the word at address {address} is not in the explored memory"));
         }
-        word
+        word.flatten()
     }
 
     fn write_word(&mut self, address: u64, value: u64) {
@@ -83,13 +81,11 @@ impl Here<'_> {
 
     /// Where bytes of this node's memory lie in the state; only where memory is kept as bytes.
     fn bytes(&mut self, from: u64, to: u64) -> Option<std::ops::Range<usize>> {
-        let memory = self.model.layout.memory(self.me);
-        let fits = self.model.layout.word_bytes == 8 && from <= to && to <= memory.len() as u64;
-        if !fits {
+        let memory = self.model.layout.memory(self.me).filter(|m| from <= to && to <= m.len() as u64);
+        if memory.is_none() {
             self.trouble(format!("addresses {from} to {to} are not in the explored memory"));
-            return None;
         }
-        Some(memory.start + from as usize..memory.start + to as usize)
+        memory.map(|memory| memory.start + from as usize..memory.start + to as usize)
     }
 
     fn intent(&self, thread: u16) -> (Phase, usize) {
@@ -138,7 +134,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn gather_block(&mut self, block: Object) -> Payload {
-        let word = self.load(u64::from(block.id) * WORD);
+        let word = self.load(u64::from(block.id) * BLOCK_BYTES);
         self.payloads.handle(Data::Block(word))
     }
 
@@ -154,7 +150,7 @@ impl Mechanisms for Here<'_> {
         let words = items
             .iter()
             .map(|&item| {
-                let address = if blocks { (item as u64).saturating_mul(WORD) } else { item as u64 };
+                let address = if blocks { (item as u64).saturating_mul(BLOCK_BYTES) } else { item as u64 };
                 (address, self.load(address))
             })
             .collect();
@@ -163,7 +159,7 @@ impl Mechanisms for Here<'_> {
 
     fn install_block(&mut self, payload: Payload, block: Object) {
         match self.payloads.data(payload) {
-            Data::Block(word) => self.write_word(u64::from(block.id) * WORD, word),
+            Data::Block(word) => self.write_word(u64::from(block.id) * BLOCK_BYTES, word),
             _ => self.trouble(format!("what arrived is not the contents of {}", self.model.object_name(block))),
         }
     }
@@ -234,15 +230,15 @@ impl Mechanisms for Here<'_> {
     }
 
     fn pending(&mut self, thread: Thread) -> Pending {
+        let access = |block: u32, word: u64, value| {
+            Pending { address: u64::from(block) * BLOCK_BYTES + word * WORD, size: WORD as u8, value }
+        };
         let thread = self.model.client.threads_of[self.me as usize].get(usize::from(thread)).copied();
         let intent = thread.map(|thread| self.intent(thread)).filter(|(phase, _)| *phase != Phase::Idle);
         match intent.map(|(_, number)| &self.model.client.intents[number]) {
-            Some(Intent::Read { block }) => {
-                Pending { address: u64::from(*block) * WORD, size: WORD as u8, value: 0 }
-            }
-            Some(Intent::Write { block, value }) => {
-                Pending { address: u64::from(*block) * WORD, size: WORD as u8, value: *value }
-            }
+            Some(Intent::Read { block }) => access(*block, 0, 0),
+            Some(Intent::Write { block, value }) => access(*block, 0, *value),
+            Some(Intent::WriteBeside { block }) => access(*block, 1, 0),
             _ => {
                 self.trouble("the address of an access was asked for, and no thread waits with one".into());
                 Pending::default()

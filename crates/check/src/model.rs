@@ -2,7 +2,7 @@
 
 use crate::client::{Client, Intent, object_counts};
 use crate::config::{Config, ConfigError, Network};
-use crate::layout::{Layout, Sizes};
+use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::world::{Codec, World};
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
@@ -45,16 +45,22 @@ impl Model {
             |action| matches!(action, ScenarioAction::Write { value, .. } if *value > 255),
         );
         let addressed = addresses_memory(protocol);
-        let words = objects[BLOCK.index()] + if addressed { config.memory_words } else { 0 };
+        let stride = if addressed { WORDS_PER_BLOCK } else { 1 };
+        let first_word = objects[BLOCK.index()] * stride;
+        let extra = if addressed { memory_words(config) } else { 0 };
+        let words = first_word + extra;
+        let addresses: Vec<i64> =
+            (0..extra.min(config.values)).map(|w| i64::from(first_word + w) * WORD as i64).collect();
         let client = match scenario {
             Some(scenario) => Client::scenario(protocol, config, scenario)?,
-            None => Client::general(protocol, config, &objects, words)?,
+            None => Client::general(protocol, config, &objects, &addresses)?,
         };
         let sizes = Sizes {
             nodes: config.nodes,
             objects: objects.clone(),
             threads: client.threads.len(),
             words,
+            stride: stride as usize,
             word_bytes: if addressed || stores_wide { 8 } else { 1 },
             counted: client.ops.is_some() || client.script.is_some(),
             registers: scenario.map_or(0, |s| s.registers.len()),
@@ -124,7 +130,9 @@ impl Model {
         let node = self.client.threads[thread].node;
         match intent {
             Intent::Read { block } => self.tag(world, node, *block) >= Access::Read,
-            Intent::Write { block, .. } => self.tag(world, node, *block) == Access::Write,
+            Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+                self.tag(world, node, *block) == Access::Write
+            }
             Intent::Call { .. } => false,
         }
     }
@@ -232,6 +240,14 @@ fn lanes(protocol: &Protocol, config: &Config) -> Result<Vec<LaneModel>, ConfigE
             capacity: lane.holds.map(|holds| config.lane_capacity.unwrap_or(holds)),
         })
         .collect())
+}
+
+/// Words beyond the blocks: one for each call of each thread, after each address that a call can name.
+fn memory_words(config: &Config) -> u32 {
+    config.memory_words.unwrap_or_else(|| {
+        let threads = config.clients.unwrap_or(config.nodes) * config.threads_per_node;
+        config.values + threads.saturating_mul(config.ops.unwrap_or(2)).min(1 << 10)
+    })
 }
 
 /// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.

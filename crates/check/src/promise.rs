@@ -31,10 +31,9 @@ pub(crate) fn perform_access(
     intent: &Intent,
 ) -> Result<Option<u64>, Violation> {
     let node = model.client.threads[thread].node;
-    let word = |block: u32| model.layout.word(node, block as usize).expect("every block has a word on every node");
     match *intent {
         Intent::Read { block } => {
-            let seen = world.number(word(block));
+            let seen = world.number(model.layout.block(node, block));
             let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(Some(seen)) };
             if seen == last {
                 return Ok(Some(seen));
@@ -47,13 +46,13 @@ pub(crate) fn perform_access(
             ))
         }
         Intent::Write { block, value } => {
-            world.set_number(word(block), value);
+            world.set_number(model.layout.block(node, block), value);
             if let Some(at) = model.layout.last(block) {
                 world.set_number(at, value);
             }
             Ok(None)
         }
-        Intent::Call { .. } => Ok(None),
+        Intent::WriteBeside { .. } | Intent::Call { .. } => Ok(None),
     }
 }
 
@@ -62,7 +61,7 @@ pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &In
     let place = model.client.threads[thread];
     match intent {
         Intent::Read { .. } => true,
-        Intent::Write { block, .. } => match model.layout.writer(*block) {
+        Intent::Write { block, .. } | Intent::WriteBeside { block } => match model.layout.writer(*block) {
             Some(at) => matches!(world.number(at), w if w == 0 || w == u64::from(place.node) + 1),
             None => true,
         },
@@ -95,7 +94,7 @@ pub(crate) fn started(model: &Model, world: &mut World, thread: usize, intent: &
     let node = model.client.threads[thread].node;
     match intent {
         Intent::Read { .. } => {}
-        Intent::Write { block, .. } => {
+        Intent::Write { block, .. } | Intent::WriteBeside { block } => {
             if let Some(at) = model.layout.writer(*block) {
                 world.set_number(at, u64::from(node) + 1);
             }

@@ -492,7 +492,7 @@ impl<'m> Stepper<'m> {
 pub(crate) fn event_kind(intent: &Intent) -> EventKind {
     match intent {
         Intent::Read { .. } => EventKind::Read,
-        Intent::Write { .. } => EventKind::Write,
+        Intent::Write { .. } | Intent::WriteBeside { .. } => EventKind::Write,
         Intent::Call { op, .. } => EventKind::Op(*op),
     }
 }

@@ -212,6 +212,7 @@ fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> S
     let mut event = match intent {
         Intent::Read { .. } => "read".to_string(),
         Intent::Write { value, .. } => format!("write {value}"),
+        Intent::WriteBeside { .. } => "write beside".into(),
         Intent::Call { args, .. } => call_text(&model.protocol().event_name(kind), args.words()),
     };
     event += again;
@@ -271,6 +272,7 @@ fn performs(stepper: &Stepper) -> Vec<String> {
         let node = node(performed.thread);
         match (&model.client.intents[performed.intent], performed.seen) {
             (Intent::Write { block, value }, _) => format!("node {node} writes {value} to block {block}"),
+            (Intent::WriteBeside { block }, _) => format!("node {node} writes another word of block {block}"),
             (intent, Some(seen)) => format!("node {node} reads {seen} from {}", model.object_name(intent.object())),
             (intent, None) => format!("node {node} reads {}", model.object_name(intent.object())),
         }
