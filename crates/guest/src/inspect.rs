@@ -157,7 +157,9 @@ fn section<'a>(
         Payload::ElementSection(reader) => module.elements = Some(reader),
         Payload::DataCountSection { count, .. } => module.data_count = Some(count),
         Payload::CodeSectionStart { range, .. } => {
-            let reader = BinaryReader::new(&bytes[range.clone()], range.start);
+            // A truncated section: the parser complains about it when it goes on.
+            let Some(section) = bytes.get(range.clone()) else { return Ok(()) };
+            let reader = BinaryReader::new(section, range.start);
             module.code = Some(CodeSectionReader::new(reader)?);
         }
         Payload::DataSection(reader) => module.data = Some(reader),

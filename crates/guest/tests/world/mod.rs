@@ -264,6 +264,22 @@ pub fn run(program: &Program, nodes: u32, args: &[&str], patience: u64, turns: u
     Run { outcomes, instructions: running.iter().map(Node::instructions).collect(), output }
 }
 
+/// Runs a program on one node that says `Go` or `Wait` to everything; how it ended, the first
+/// `length` bytes of its memory, and its instructions.
+pub fn run_alone(program: &Program, patience: u64, length: usize) -> (Outcome, Vec<u8>, u64) {
+    let shared = Rc::new(RefCell::new(Shared::default()));
+    let mut processor = Perfect::new(0, 1, program, shared);
+    processor.patience = patience;
+    let mut node = Node::new(program, 0, &[], Rc::new(RefCell::new(processor))).expect("a node");
+    let outcome = (0..10_000_000)
+        .map(|_| node.resume())
+        .find(|outcome| *outcome != Outcome::Suspended)
+        .unwrap_or(Outcome::Suspended);
+    let mut memory = vec![0; length];
+    node.memory().read(0, &mut memory).expect("in memory");
+    (outcome, memory, node.instructions())
+}
+
 /// The repository's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
