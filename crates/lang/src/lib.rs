@@ -8,6 +8,7 @@ pub mod analyse;
 pub mod ast;
 mod compile;
 pub mod diagnostics;
+mod header;
 pub mod lexer;
 pub mod parse;
 pub mod protocol;
@@ -15,6 +16,7 @@ pub mod source;
 
 pub use compile::{Loader, Options, compile};
 pub use diagnostics::{Diagnostic, Diagnostics};
+pub use header::c_header;
 
 /// Compiles a protocol's file, with the files that it `use`s beside it.
 ///

@@ -151,7 +151,11 @@ impl Compiler {
                 }
                 _ => NODE,
             };
-            let result = result.as_ref().and_then(|ty| self.ty(ty));
+            let written = result.as_ref();
+            let result = written.and_then(|ty| self.ty(ty));
+            if result.as_ref().is_some_and(|ty| !types::is_scalar(ty) || *ty == Type::Thread) {
+                self.error(name.span, "the result of a call is a scalar").help("return what is in it, or write to memory");
+            }
             self.protocol.ops.push(Op { name: name.text.clone(), object, args, result, span: name.span });
         }
     }

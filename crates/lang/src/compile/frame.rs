@@ -52,6 +52,8 @@ pub(super) struct Frame {
     pub caller: Origin,
     /// The wait that a `while waiting` clause belongs to.
     pub wait: Option<std::rc::Rc<super::waiting::Site>>,
+    /// The call whose thread `caller` is, if that is known: what `return` must fit.
+    pub call: Option<OpId>,
     /// Whether this is an invariant, where other nodes may be looked at.
     pub global: bool,
 }
@@ -72,6 +74,7 @@ impl Frame {
             sender: Origin::Event,
             caller: Origin::Event,
             wait: None,
+            call: None,
             global: false,
         }
     }

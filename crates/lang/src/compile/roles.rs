@@ -220,6 +220,7 @@ impl Compiler {
         frame.event = kind;
         frame.name = name.clone();
         frame.sender = frame::Origin::Event;
+        frame.call = if let EventKind::Op(op) = kind { Some(op) } else { None };
         frame.caller = match kind {
             EventKind::Op(_) | EventKind::Read | EventKind::Write => frame::Origin::Event,
             _ => frame::Origin::Nowhere,

@@ -351,8 +351,10 @@ impl Compiler {
     ) -> Option<StepKind> {
         let value = match value {
             None => None,
-            Some(value) => Some(self.expr_of(frame, value, &Type::Word)?),
+            Some(value) => Some(self.expr(frame, value)?),
         };
+        let call = if to.is_none() { frame.call } else { None };
+        self.returned(frame, call, value.as_ref(), span)?;
         let to = match (to, frame.caller) {
             (Some(to), _) => Some(self.expr_of(frame, to, &Type::Thread)?),
             (None, Origin::Event) if matches!(frame.event, EventKind::Op(_)) => None,
@@ -366,6 +368,39 @@ impl Compiler {
             }
         };
         Some(StepKind::Return { value, to })
+    }
+
+    /// Whether a value, or none, is what the call returns; for a stored thread, what some call of this role returns.
+    fn returned(&mut self, frame: &Frame, call: Option<OpId>, value: Option<&Expr>, span: Span) -> Option<()> {
+        let object = self.protocol.roles[frame.role.index()].object;
+        let ops = self.protocol.ops.iter().enumerate().filter(|(i, op)| match call {
+            Some(call) => call.index() == *i,
+            None => op.object == object,
+        });
+        let results: Vec<Option<Type>> = ops.map(|(_, op)| op.result.clone()).collect();
+        let agrees = |result: &Option<Type>| match (result, value) {
+            (None, None) => true,
+            (Some(wanted), Some(value)) => types::fits(&value.ty, wanted),
+            _ => false,
+        };
+        if results.is_empty() || results.iter().any(agrees) {
+            return Some(());
+        }
+        let what = call.map_or("no call of this role".to_string(), |c| format!("`{}`", self.protocol.ops[c.index()].name));
+        let none = if call.is_some() { "no value" } else { "a value" };
+        match (value, results.into_iter().flatten().next()) {
+            (Some(value), None) => {
+                self.error(value.span, format!("{what} returns {none}")).help("write `return` alone, or give the call a type: `op NAME(..): TYPE`");
+            }
+            (Some(value), Some(wanted)) => {
+                self.require(value.span, &value.ty, &wanted);
+            }
+            (None, wanted) => {
+                let wanted = wanted.map_or(String::new(), |t| self.type_name(&t));
+                self.error(span, format!("`return` needs a value of type {wanted} here")).help("write `return VALUE`");
+            }
+        }
+        None
     }
 
     fn start(&mut self, frame: &mut Frame, task: &ast::Ident, args: &[ast::Expr]) -> Option<Vec<StepKind>> {

@@ -53,6 +53,7 @@ impl Compiler {
         let mut inner = Frame::new(frame.role, StateId(0), EventKind::Timer, name.clone(), frame.access);
         inner.sender = Origin::Nowhere;
         inner.caller = Origin::Nowhere;
+        inner.call = frame.call;
         self.keep(frame, &mut inner, wait, steps, span);
         let missing: Vec<_> = wait.arms.iter().map(|arm| self.missing(frame, &mut inner, arm, steps)).collect();
         let from: Vec<_> = wait.arms.iter().map(|arm| self.from(frame, &mut inner, arm, steps)).collect();
