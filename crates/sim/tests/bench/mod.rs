@@ -1,0 +1,141 @@
+//! Programs and protocols of the repository, compiled once, and runs of them.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use trivium_guest::{CompileOptions, Program, compile_c};
+use trivium_lang::protocol::Protocol;
+use trivium_sim::{Machine, Setup, SimError, SimResult, run};
+
+/// A file of the repository.
+pub fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// A protocol of the repository.
+pub fn protocol(name: &str) -> Arc<Protocol> {
+    let protocol = trivium_lang::compile_file(&file(&format!("protocols/{name}.tri")), &[]);
+    Arc::new(protocol.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// A machine with overrides.
+pub fn machine(name: &str, set: &[(&str, &str)]) -> Machine {
+    let set: Vec<_> = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    Machine::load(name, &set).unwrap()
+}
+
+/// A C program of the repository.
+pub fn program(name: &str) -> Program {
+    let options = CompileOptions {
+        include_dirs: vec![file("programs/include"), file("crates/guest/tests/include")],
+        cache_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs"),
+        toolchain: None,
+    };
+    let bytes = compile_c(&file(&format!("programs/{name}.c")), &options).unwrap_or_else(|error| panic!("{error}"));
+    Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A module in text form.
+pub fn text_program(text: &str) -> Program {
+    Program::load(&wat::parse_str(text).unwrap(), "text").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A run in the making.
+#[derive(Clone)]
+pub struct Run {
+    pub program: Program,
+    pub protocols: Vec<Arc<Protocol>>,
+    pub machine: Machine,
+    pub nodes: u32,
+    pub block: u64,
+    pub args: Vec<String>,
+    pub seed: u64,
+    pub max_cycles: Option<u64>,
+    pub window: Option<u64>,
+}
+
+impl Run {
+    pub fn of(name: &str, args: &[&str]) -> Run {
+        Run::with(program(name), args)
+    }
+
+    pub fn with(program: Program, args: &[&str]) -> Run {
+        Run {
+            program,
+            protocols: vec![protocol("stache")],
+            machine: machine("typhoon", &[]),
+            nodes: 2,
+            block: 64,
+            args: args.iter().map(|arg| arg.to_string()).collect(),
+            seed: 1,
+            max_cycles: None,
+            window: None,
+        }
+    }
+
+    pub fn on(mut self, machine: Machine) -> Run {
+        self.machine = machine;
+        self
+    }
+
+    pub fn under(mut self, protocols: &[&str]) -> Run {
+        self.protocols = protocols.iter().map(|name| protocol(name)).collect();
+        self
+    }
+
+    pub fn nodes(mut self, nodes: u32) -> Run {
+        self.nodes = nodes;
+        self
+    }
+
+    pub fn block(mut self, block: u64) -> Run {
+        self.block = block;
+        self
+    }
+
+    pub fn seed(mut self, seed: u64) -> Run {
+        self.seed = seed;
+        self
+    }
+
+    pub fn window(mut self, window: u64) -> Run {
+        self.window = Some(window);
+        self
+    }
+
+    pub fn max_cycles(mut self, cycles: u64) -> Run {
+        self.max_cycles = Some(cycles);
+        self
+    }
+
+    pub fn go(&self) -> Result<SimResult, SimError> {
+        run(&Setup {
+            program: &self.program,
+            protocols: self.protocols.clone(),
+            machine: self.machine.clone(),
+            nodes: self.nodes,
+            block: self.block,
+            args: self.args.clone(),
+            seed: self.seed,
+            max_cycles: self.max_cycles,
+            window: self.window,
+            cancel: None,
+            progress: None,
+        })
+    }
+
+    /// The result of a run that must end well: the program has checked its answer itself.
+    pub fn right(&self) -> SimResult {
+        let what = format!("{} {:?} on {} with {} nodes, block {}", self.program.name(), self.args, self.machine.name, self.nodes, self.block);
+        let result = self.go().unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(result.exit_codes.is_empty() && result.incomplete.is_none(), "{what}: {}{}", result.output, result.errors);
+        result
+    }
+
+    pub fn error(&self) -> SimError {
+        match self.go() {
+            Err(error) => error,
+            Ok(result) => panic!("no error, but {}{}", result.output, result.errors),
+        }
+    }
+}
