@@ -1,1 +1,15 @@
-//! The command line
+//! The command line of Trivium, and its library face.
+//!
+//! The roads themselves are crates of their own ([`trivium_lang`], [`trivium_check`], [`trivium_sim`]); this one finds
+//! files and built-ins, reads arguments, and writes results as `contract` fixes them. It must never know what a
+//! protocol means.
+
+pub mod arguments;
+pub mod commands;
+pub mod failure;
+pub mod library;
+pub mod output;
+pub mod picture;
+pub mod stop;
+
+pub use failure::Failure;

@@ -1,0 +1,275 @@
+//! The command line, as `contract` fixes it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Write a communication protocol once: check it in every interleaving, simulate it under real programs.
+#[derive(Debug, Parser)]
+#[command(version, about, propagate_version = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a parallel program under a protocol on a machine
+    Sim(Sim),
+    /// Take one remote miss on a quiet machine apart, step by step
+    Miss(Miss),
+    /// Explore every interleaving of a protocol
+    Check(Check),
+    /// Simulate one program under several protocols on several machines: one table, one picture
+    Compare(Compare),
+    /// Print a protocol's table, or draw its states
+    Show(Show),
+    /// List the built-in protocols
+    Protocols(Listing),
+    /// List the built-in machines
+    Machines(Listing),
+    /// Print a machine: every key with its value
+    Machine(MachineArgs),
+    /// Print the C header of a protocol's calls
+    Header(Header),
+}
+
+/// Text for people, JSON for programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// What all commands take.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Override a value: machine.KEY=V or protocol.KEY=V (repeatable)
+    #[arg(long, value_name = "KEY=V")]
+    pub set: Vec<String>,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Host threads
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: u32,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write the result into this file, whole or not at all
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `trivium sim`
+#[derive(Debug, Args)]
+pub struct Sim {
+    /// A .c or .wasm file
+    pub program: PathBuf,
+    /// Protocol: a name or a .tri file; the first is the default of shared regions (repeatable)
+    #[arg(long, short, required = true)]
+    pub protocol: Vec<String>,
+    /// Machine: a name or a .toml file (repeatable: one result each)
+    #[arg(long, short, required = true)]
+    pub machine: Vec<String>,
+    /// Number of nodes, 1 to 256
+    #[arg(long, short, default_value_t = 32)]
+    pub nodes: u32,
+    /// Bytes of a coherence block, a power of two from 32 to 2048
+    #[arg(long, default_value_t = 64)]
+    pub block: u32,
+    /// Stop after this many cycles
+    #[arg(long)]
+    pub max_cycles: Option<u64>,
+    /// Host-side lookahead in cycles; changes speed, never results (default: as far as is exact)
+    #[arg(long, hide = true)]
+    pub window: Option<u64>,
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
+    /// Arguments of the program
+    #[arg(last = true)]
+    pub args: Vec<String>,
+}
+
+/// What kind of miss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MissKind {
+    /// A load of a block that is idle at its home.
+    #[default]
+    Read,
+    /// A store to a block that is idle at its home.
+    Write,
+    /// A store to a block of which the node has a readable copy, the only one.
+    Upgrade,
+}
+
+/// `trivium miss`
+#[derive(Debug, Args)]
+pub struct Miss {
+    /// Protocol: a name or a .tri file
+    #[arg(long, short, default_value = "stache")]
+    pub protocol: String,
+    /// Machine: a name or a .toml file
+    #[arg(long, short, required = true)]
+    pub machine: String,
+    /// What the missing access does
+    #[arg(long, value_enum, default_value_t)]
+    pub kind: MissKind,
+    /// Bytes of a coherence block
+    #[arg(long, default_value_t = 64)]
+    pub block: u32,
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// The order of messages in the explored network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Network {
+    /// Every lane keeps order.
+    Fifo,
+    /// No lane does.
+    Unordered,
+}
+
+/// `trivium check`
+#[derive(Debug, Args)]
+pub struct Check {
+    /// A name or a .tri file
+    pub protocol: String,
+    /// All nodes, acting or not
+    #[arg(long, short, default_value_t = 3)]
+    pub nodes: u32,
+    /// How many of them act (default: all)
+    #[arg(long)]
+    pub clients: Option<u32>,
+    /// Objects of each kind; the home of object i is node i mod N
+    #[arg(long, default_value_t = 1)]
+    pub objects: u32,
+    /// Values that threads store
+    #[arg(long, default_value_t = 2)]
+    pub values: u32,
+    /// Accesses and calls of each thread (default: any number)
+    #[arg(long)]
+    pub ops: Option<u32>,
+    /// Threads of each acting node
+    #[arg(long, default_value_t = 1)]
+    pub threads_per_node: u32,
+    /// Order of messages (default: as each lane declares)
+    #[arg(long, value_enum)]
+    pub network: Option<Network>,
+    /// Replaces the capacity of finite lanes
+    #[arg(long)]
+    pub lane_capacity: Option<u32>,
+    /// Run a scenario of the file in place of the most general client
+    #[arg(long)]
+    pub scenario: Option<String>,
+    /// Accepted for compatibility: this explorer never uses symmetry
+    #[arg(long)]
+    pub no_symmetry: bool,
+    /// Stop, incomplete, after this many states
+    #[arg(long)]
+    pub max_states: Option<u64>,
+    /// Stop, incomplete, when states take this many bytes (default: half of the machine's memory)
+    #[arg(long)]
+    pub memory: Option<u64>,
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `trivium compare`
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// A .c or .wasm file
+    pub program: PathBuf,
+    /// Protocols, separated by commas
+    #[arg(long, value_delimiter = ',', required = true)]
+    pub protocols: Vec<String>,
+    /// Machines, separated by commas
+    #[arg(long, value_delimiter = ',', required = true)]
+    pub machines: Vec<String>,
+    /// Number of nodes, 1 to 256
+    #[arg(long, short, default_value_t = 32)]
+    pub nodes: u32,
+    /// Bytes of a coherence block
+    #[arg(long, default_value_t = 64)]
+    pub block: u32,
+    /// Stop after this many cycles
+    #[arg(long)]
+    pub max_cycles: Option<u64>,
+    /// Leave the picture (SVG) here
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
+    /// Arguments of the program
+    #[arg(last = true)]
+    pub args: Vec<String>,
+}
+
+/// How a protocol is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ShowFormat {
+    /// A table.
+    #[default]
+    Text,
+    /// A table in Markdown.
+    Markdown,
+    /// A state diagram for Graphviz.
+    Dot,
+    /// A drawn state diagram.
+    Svg,
+    /// Everything.
+    Json,
+}
+
+/// `trivium show`
+#[derive(Debug, Args)]
+pub struct Show {
+    /// A name or a .tri file
+    pub protocol: String,
+    /// The form
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ShowFormat,
+    /// Override a parameter: protocol.KEY=V (repeatable)
+    #[arg(long, value_name = "KEY=V")]
+    pub set: Vec<String>,
+    /// Write the result into this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `trivium protocols`, `trivium machines`
+#[derive(Debug, Args)]
+pub struct Listing {
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `trivium machine`
+#[derive(Debug, Args)]
+pub struct MachineArgs {
+    /// A name or a .toml file
+    pub machine: String,
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `trivium header`
+#[derive(Debug, Args)]
+pub struct Header {
+    /// A name or a .tri file
+    pub protocol: String,
+    /// Write it into this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}

@@ -1,0 +1,140 @@
+//! `trivium compare`: one program, several protocols and machines: one table, one picture.
+
+use super::sim::{Bench, protocols, told, verdict};
+use crate::arguments::{Compare, Format};
+use crate::output::{self, Head, grouped, table};
+use crate::picture::{Bar, stacked_bars};
+use crate::{Failure, library};
+use serde_json::{Value, json};
+use trivium_sim::{Machine, NodeResult, SimResult};
+
+/// One column of the picture, one line of the table.
+struct Entry {
+    protocol: String,
+    machine: String,
+    result: SimResult,
+}
+
+/// The parts of a node's time, in the order of the bars.
+const PARTS: [&str; 5] = ["compute", "read stall", "write stall", "sync stall", "handler"];
+
+fn parts(n: &NodeResult) -> [u64; 5] {
+    [n.compute, n.read_stall, n.write_stall, n.sync_stall, n.handler]
+}
+
+/// Simulates all combinations, and each machine with one node for the speedup.
+pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
+    let common = &arguments.common;
+    let settings = library::settings(&common.set)?;
+    let all = protocols(&arguments.protocols, common)?;
+    let mut machines = Vec::new();
+    for name in &arguments.machines {
+        machines.push(Machine::load(name, &settings.machine).map_err(|e| told(&e))?);
+    }
+    let bench = Bench {
+        program: super::program::load(&arguments.program, &all)?,
+        block: arguments.block,
+        args: arguments.args.clone(),
+        seed: common.seed,
+        max_cycles: arguments.max_cycles,
+        window: None,
+    };
+    let begun = std::time::Instant::now();
+    let mut entries = Vec::new();
+    let mut single: Vec<SimResult> = Vec::new();
+    for protocol in &all {
+        for machine in &machines {
+            let loaded = std::slice::from_ref(protocol);
+            let result = bench.run(loaded, machine, arguments.nodes)?;
+            entries.push(Entry { protocol: protocol.name.clone(), machine: machine.name.clone(), result });
+            if single.len() < machines.len() {
+                single.push(bench.run(loaded, machine, 1)?);
+            }
+        }
+    }
+    let base = single.iter().map(|r| r.cycles).min().unwrap_or(0);
+    let text = match common.format {
+        Format::Text => report(arguments, &entries, base),
+        Format::Json => {
+            let head = Head {
+                command: "compare",
+                protocols: all.iter().map(|p| p.name.clone()).collect(),
+                program: Some(arguments.program.display().to_string()),
+                args: arguments.args.clone(),
+                hashes: entries.first().map(|e| e.result.hashes.clone()).unwrap_or_default(),
+                nodes: arguments.nodes,
+                seed: common.seed,
+                host_seconds: begun.elapsed().as_secs_f64(),
+                ..Head::default()
+            };
+            let runs: Vec<Value> = entries
+                .iter()
+                .map(|e| serde_json::to_value(&e.result).expect("a result can be written as JSON"))
+                .collect();
+            output::pretty(&head.with(json!({ "one_node_cycles": base, "runs": runs })))
+        }
+    };
+    output::write(common.out.as_ref(), &text)?;
+    if let Some(path) = &arguments.svg {
+        output::write_file(path, draw(arguments, &entries)?.as_bytes())?;
+    }
+    let results: Vec<SimResult> = entries.into_iter().map(|e| e.result).chain(single).collect();
+    verdict(&results, &arguments.program)
+}
+
+fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {
+    let head = [
+        "machine", "protocol", "cycles", "speedup", "misses", "messages", "bytes", "compute", "read", "write", "sync",
+        "handler",
+    ];
+    let rows: Vec<Vec<String>> = entries.iter().map(|e| row(e, base)).collect();
+    let args = arguments.args.join(" ");
+    format!(
+        "{} {args} on {} nodes, blocks of {} bytes\n\n{}\nspeedup: over the best run on one node ({} cycles). compute to handler: share of the nodes' time in percent.\n",
+        arguments.program.display(),
+        arguments.nodes,
+        arguments.block,
+        table(&head, &rows),
+        grouped(base)
+    )
+}
+
+fn row(entry: &Entry, base: u64) -> Vec<String> {
+    let r = &entry.result;
+    let time: u64 = r.per_node.iter().map(|n| n.cycles).sum();
+    let share = |i: usize| {
+        let part: u64 = r.per_node.iter().map(|n| parts(n)[i]).sum();
+        format!("{:.1}", 100.0 * part as f64 / time.max(1) as f64)
+    };
+    let misses = r.misses.read + r.misses.write + r.misses.upgrade;
+    let mut cells = vec![
+        entry.machine.clone(),
+        entry.protocol.clone(),
+        grouped(r.cycles),
+        format!("{:.2}", base as f64 / r.cycles.max(1) as f64),
+        grouped(misses),
+        grouped(r.messages.values().sum()),
+        grouped(r.bytes),
+    ];
+    cells.extend((0..PARTS.len()).map(share));
+    cells
+}
+
+fn draw(arguments: &Compare, entries: &[Entry]) -> Result<String, Failure> {
+    let several = arguments.protocols.len() > 1;
+    let bars: Vec<Bar> = entries
+        .iter()
+        .map(|e| {
+            let nodes = e.result.per_node.len().max(1) as f64;
+            let sums = e.result.per_node.iter().fold([0u64; 5], |mut sum, n| {
+                sum.iter_mut().zip(parts(n)).for_each(|(s, p)| *s += p);
+                sum
+            });
+            let label = if several { format!("{} / {}", e.machine, e.protocol) } else { e.machine.clone() };
+            Bar { label, values: sums.iter().map(|s| *s as f64 / nodes).collect() }
+        })
+        .collect();
+    let program = arguments.program.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let title = format!("{program}: where a node's time goes ({} nodes)", arguments.nodes);
+    stacked_bars(&title, "cycles per node", &PARTS, &bars)
+}

@@ -1,0 +1,65 @@
+//! `trivium miss`
+
+use super::sim::told;
+use crate::arguments::{Format, Miss, MissKind};
+use crate::output::{self, Head, table};
+use crate::{Failure, library};
+use trivium_sim::Machine;
+
+/// Takes one miss apart.
+pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
+    let common = &arguments.common;
+    let settings = library::settings(&common.set)?;
+    let protocol = library::protocol(&arguments.protocol, &settings.protocol)?;
+    let machine = Machine::load(&arguments.machine, &settings.machine).map_err(|e| told(&e))?;
+    let kind = match arguments.kind {
+        MissKind::Read => trivium_sim::MissKind::Read,
+        MissKind::Write => trivium_sim::MissKind::Write,
+        MissKind::Upgrade => trivium_sim::MissKind::Upgrade,
+    };
+    let begun = std::time::Instant::now();
+    let report =
+        trivium_sim::measure(protocol.clone(), &machine, kind, u64::from(arguments.block)).map_err(|e| told(&e))?;
+    let text = match common.format {
+        Format::Text => {
+            let rows: Vec<Vec<String>> = report
+                .steps
+                .iter()
+                .map(|s| vec![s.node.clone(), s.step.clone(), s.cycles.to_string()])
+                .chain([vec!["total".into(), String::new(), report.total.to_string()]])
+                .collect();
+            format!(
+                "{:?} miss of a block of {} bytes: {} on {}\n\n{}\nbus transactions: {}\n",
+                arguments.kind,
+                arguments.block,
+                protocol.name,
+                machine.name,
+                steps(&rows),
+                report.bus_transactions
+            )
+        }
+        Format::Json => {
+            let head = Head {
+                command: "miss",
+                protocols: vec![protocol.name.clone()],
+                machine: Some(machine.name.clone()),
+                hashes: vec![(format!("protocol {}", protocol.name), library::hash(&protocol))],
+                nodes: 3,
+                seed: common.seed,
+                host_seconds: begun.elapsed().as_secs_f64(),
+                ..Head::default()
+            };
+            output::pretty(&head.with(serde_json::to_value(&report).expect("a report can be written as JSON")))
+        }
+    };
+    output::write(common.out.as_ref(), &text)?;
+    Ok(0)
+}
+
+/// Two columns of words and one of numbers.
+fn steps(rows: &[Vec<String>]) -> String {
+    let width = rows.iter().map(|r| r[1].chars().count()).max().unwrap_or(0);
+    let padded: Vec<Vec<String>> =
+        rows.iter().map(|r| vec![r[0].clone(), format!("{:width$}", r[1]), r[2].clone()]).collect();
+    table(&["where", "step", "cycles"], &padded)
+}

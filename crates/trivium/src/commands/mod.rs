@@ -1,0 +1,30 @@
+//! One file a command.
+
+mod check;
+mod compare;
+mod lists;
+mod miss;
+mod program;
+mod show;
+mod sim;
+
+use crate::Failure;
+use crate::arguments::Command;
+
+/// Carries out a command and returns its exit code.
+///
+/// # Errors
+/// What went wrong, with the exit code that belongs to it.
+pub fn execute(command: &Command) -> Result<u8, Failure> {
+    match command {
+        Command::Sim(arguments) => sim::sim(arguments),
+        Command::Miss(arguments) => miss::miss(arguments),
+        Command::Check(arguments) => check::check(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        Command::Show(arguments) => show::show(arguments),
+        Command::Header(arguments) => show::header(arguments),
+        Command::Protocols(arguments) => lists::protocols(arguments),
+        Command::Machines(arguments) => lists::machines(arguments),
+        Command::Machine(arguments) => lists::machine(arguments),
+    }
+}

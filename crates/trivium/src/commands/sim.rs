@@ -1,0 +1,212 @@
+//! `trivium sim`
+
+use crate::arguments::{Common, Format, Sim};
+use crate::output::{self, grouped, table};
+use crate::{Failure, failure, library, stop};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use trivium_guest::Program;
+use trivium_lang::protocol::Protocol;
+use trivium_sim::{Blame, Machine, Setup, SimError, SimResult};
+
+/// A simulator's error as the command line tells it.
+pub fn told(error: &SimError) -> Failure {
+    let code = match error.blame {
+        Blame::Subject => failure::WRONG,
+        Blame::Input => failure::BAD_INPUT,
+    };
+    Failure::rendered(code, format!("error: {error}"))
+}
+
+/// What all simulations of one command share.
+pub struct Bench {
+    /// The program.
+    pub program: Program,
+    /// Bytes of a block.
+    pub block: u32,
+    /// The program's arguments.
+    pub args: Vec<String>,
+    /// The seed.
+    pub seed: u64,
+    /// The limit.
+    pub max_cycles: Option<u64>,
+    /// The host-side window.
+    pub window: Option<u64>,
+}
+
+impl Bench {
+    /// One simulation, with progress on a terminal.
+    ///
+    /// # Errors
+    /// As [`trivium_sim::run`]; also that the program says its answer is wrong.
+    pub fn run(&self, protocols: &[Arc<Protocol>], machine: &Machine, nodes: u32) -> Result<SimResult, Failure> {
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a valid template"));
+        let name = machine.name.clone();
+        let begun = std::time::Instant::now();
+        let progress = |cycle: u64| {
+            let rate = cycle as f64 / begun.elapsed().as_secs_f64().max(1e-3);
+            bar.set_message(format!("{name}, {nodes} nodes: cycle {}, {}/s", grouped(cycle), grouped(rate as u64)));
+            bar.tick();
+        };
+        let cancel = stop::flag();
+        let setup = Setup {
+            program: &self.program,
+            protocols: protocols.to_vec(),
+            machine: machine.clone(),
+            nodes,
+            block: u64::from(self.block),
+            args: self.args.clone(),
+            seed: self.seed,
+            max_cycles: self.max_cycles,
+            window: self.window,
+            cancel: Some(&cancel),
+            progress: Some(&progress),
+        };
+        let result = trivium_sim::run(&setup);
+        bar.finish_and_clear();
+        let mut result = result.map_err(|e| told(&e))?;
+        for protocol in protocols {
+            result.hashes.push((format!("protocol {}", protocol.name), library::hash(protocol)));
+        }
+        Ok(result)
+    }
+}
+
+/// The protocols of a command, each with the parameters that it has.
+pub fn protocols(names: &[String], common: &Common) -> Result<Vec<Arc<Protocol>>, Failure> {
+    let settings = library::settings(&common.set)?;
+    let mut loaded = Vec::new();
+    for name in names {
+        // A parameter is set in each protocol that has it; it is an error only if none has.
+        let plain = library::protocol(name, &[])?;
+        let own: Vec<(String, i64)> =
+            settings.protocol.iter().filter(|(k, _)| plain.params.iter().any(|p| p.name == *k)).cloned().collect();
+        loaded.push(if own.is_empty() { plain } else { library::protocol(name, &own)? });
+    }
+    for (key, _) in &settings.protocol {
+        if !loaded.iter().any(|p| p.params.iter().any(|q| q.name == *key)) {
+            return Err(Failure::input(
+                format!("none of the protocols has a parameter `{key}`"),
+                "`trivium show P` lists a protocol's parameters",
+            ));
+        }
+    }
+    Ok(loaded)
+}
+
+/// Simulates on each machine and prints the results.
+pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
+    let common = &arguments.common;
+    let protocols = protocols(&arguments.protocol, common)?;
+    let settings = library::settings(&common.set)?;
+    let mut machines = Vec::new();
+    for name in &arguments.machine {
+        machines.push(Machine::load(name, &settings.machine).map_err(|e| told(&e))?);
+    }
+    let bench = Bench {
+        program: super::program::load(&arguments.program, &protocols)?,
+        block: arguments.block,
+        args: arguments.args.clone(),
+        seed: common.seed,
+        max_cycles: arguments.max_cycles,
+        window: arguments.window,
+    };
+    let mut results = Vec::new();
+    for machine in &machines {
+        results.push(bench.run(&protocols, machine, arguments.nodes)?);
+    }
+    let text = match common.format {
+        Format::Text => results.iter().map(text).collect::<Vec<_>>().join("\n"),
+        Format::Json => output::pretty(&json(&results)),
+    };
+    output::write(common.out.as_ref(), &text)?;
+    for result in &results {
+        eprint!("{}", result.errors);
+    }
+    verdict(&results, &arguments.program)
+}
+
+/// One object, or an array if there are several machines.
+fn json(results: &[SimResult]) -> Value {
+    let mut values: Vec<Value> =
+        results.iter().map(|r| serde_json::to_value(r).expect("a result can be written as JSON")).collect();
+    if values.len() == 1 { values.remove(0) } else { Value::Array(values) }
+}
+
+/// The exit code: a node that ends with another code than 0 says that its answer is wrong.
+///
+/// # Errors
+/// Some node did.
+pub fn verdict(results: &[SimResult], program: &Path) -> Result<u8, Failure> {
+    for result in results {
+        if let Some((node, code)) = result.exit_codes.iter().next() {
+            return Err(Failure::new(
+                failure::WRONG,
+                format!("{} ended with code {code} on node {node} of machine {}", program.display(), result.machine),
+                "see what it printed above",
+            ));
+        }
+    }
+    if let Some(why) = results.iter().find_map(|r| r.incomplete.as_ref()) {
+        eprintln!("incomplete: {why}");
+        return Ok(failure::INCOMPLETE);
+    }
+    Ok(0)
+}
+
+fn text(result: &SimResult) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| out.push_str(&format!("{name:<14}{value}\n"));
+    line("machine", result.machine.clone());
+    line("protocols", result.protocols.join(", "));
+    line("program", format!("{} {}", result.program, result.args.join(" ")).trim_end().to_string());
+    line("nodes", format!("{}, blocks of {} bytes", result.nodes, result.block));
+    line("cycles", grouped(result.cycles));
+    line("instructions", grouped(result.instructions));
+    let misses = &result.misses;
+    line("misses", format!("{} read, {} write, {} upgrade", grouped(misses.read), grouped(misses.write), grouped(misses.upgrade)));
+    let sent: u64 = result.messages.values().sum();
+    line("messages", format!("{}, {} bytes", grouped(sent), grouped(result.bytes)));
+    for (name, count) in &result.messages {
+        out.push_str(&format!("  {name:<28}{:>14}\n", grouped(*count)));
+    }
+    out.push('\n');
+    out.push_str(&times(result));
+    if !result.output.is_empty() {
+        out.push_str(&format!("\noutput\n{}", result.output));
+    }
+    out
+}
+
+/// Where the nodes' time went: the first eight nodes, and the sum.
+fn times(result: &SimResult) -> String {
+    const SHOWN: usize = 8;
+    let head = ["node", "cycles", "compute", "read stall", "write stall", "sync stall", "handler", "engine", "bus"];
+    let row = |name: String, n: &trivium_sim::NodeResult| {
+        let numbers =
+            [n.cycles, n.compute, n.read_stall, n.write_stall, n.sync_stall, n.handler, n.engine_busy, n.bus_busy];
+        [name].into_iter().chain(numbers.iter().map(|v| grouped(*v))).collect::<Vec<_>>()
+    };
+    let nodes = &result.per_node;
+    let mut rows: Vec<Vec<String>> =
+        nodes.iter().take(SHOWN).enumerate().map(|(i, n)| row(i.to_string(), n)).collect();
+    if nodes.len() > SHOWN {
+        rows.push(vec![format!("(+{})", nodes.len() - SHOWN)]);
+    }
+    let sum = nodes.iter().fold(trivium_sim::NodeResult::default(), |mut sum, n| {
+        sum.cycles += n.cycles;
+        sum.compute += n.compute;
+        sum.read_stall += n.read_stall;
+        sum.write_stall += n.write_stall;
+        sum.sync_stall += n.sync_stall;
+        sum.handler += n.handler;
+        sum.engine_busy += n.engine_busy;
+        sum.bus_busy += n.bus_busy;
+        sum
+    });
+    rows.push(row("sum".into(), &sum));
+    table(&head, &rows)
+}

@@ -1,0 +1,48 @@
+//! How a command ends when it does not end well.
+
+use std::fmt;
+
+/// The subject is wrong: a violated property, a wrong answer, a deadlock, a trap of the program.
+pub const WRONG: u8 = 1;
+/// Bad input or usage.
+pub const BAD_INPUT: u8 = 2;
+/// A limit was met, or Ctrl-C.
+pub const INCOMPLETE: u8 = 3;
+
+/// What is printed to standard error, and the exit code.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub code: u8,
+    /// `error: what`, ` --> place`, `help: remedy`.
+    pub text: String,
+}
+
+impl Failure {
+    /// Bad input: what is wrong and what to do.
+    pub fn input(what: impl fmt::Display, help: impl fmt::Display) -> Failure {
+        Failure::new(BAD_INPUT, what, help)
+    }
+
+    /// Any failure.
+    pub fn new(code: u8, what: impl fmt::Display, help: impl fmt::Display) -> Failure {
+        let help = help.to_string();
+        let help = if help.is_empty() { String::new() } else { format!("help: {help}\n") };
+        Failure { code, text: format!("error: {what}\n{help}") }
+    }
+
+    /// A text that already has the form of an error.
+    pub fn rendered(code: u8, text: impl Into<String>) -> Failure {
+        let mut text = text.into();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        Failure { code, text }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,148 @@
+//! Results: to standard output or whole into a file; text or JSON with the head that all results share.
+
+use crate::Failure;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Version of the result format.
+pub const SCHEMA: u32 = 1;
+
+/// The keys with which every JSON result begins.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    /// The command.
+    pub command: &'static str,
+    /// Names of protocols.
+    pub protocols: Vec<String>,
+    /// Name of the machine, if there is one.
+    pub machine: Option<String>,
+    /// The program, if there is one.
+    pub program: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Hashes of what was read, by name, in order.
+    pub hashes: Vec<(String, String)>,
+    /// Number of nodes.
+    pub nodes: u32,
+    /// The seed.
+    pub seed: u64,
+    /// Host time in seconds: the only key that differs between two runs.
+    pub host_seconds: f64,
+}
+
+impl Head {
+    /// The head, followed by the keys of the result.
+    pub fn with(&self, body: Value) -> Value {
+        let mut map = Map::new();
+        map.insert("schema".into(), json!(SCHEMA));
+        map.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+        map.insert("command".into(), json!(self.command));
+        map.insert("protocols".into(), json!(self.protocols));
+        map.insert("machine".into(), json!(self.machine));
+        map.insert("program".into(), json!(self.program));
+        map.insert("args".into(), json!(self.args));
+        let hashes: Map<String, Value> = self.hashes.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
+        map.insert("hashes".into(), Value::Object(hashes));
+        map.insert("nodes".into(), json!(self.nodes));
+        map.insert("seed".into(), json!(self.seed));
+        map.insert("host_seconds".into(), json!(self.host_seconds));
+        if let Value::Object(body) = body {
+            map.extend(body);
+        }
+        Value::Object(map)
+    }
+}
+
+/// Writes a result to standard output, or whole into a file.
+///
+/// # Errors
+/// The file cannot be written. A closed standard output (`| head`) is no error.
+pub fn write(out: Option<&PathBuf>, text: &str) -> Result<(), Failure> {
+    match out {
+        None => {
+            let _ = std::io::stdout().lock().write_all(text.as_bytes());
+            Ok(())
+        }
+        Some(path) => write_file(path, text.as_bytes()),
+    }
+}
+
+/// Writes a file whole or not at all.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::input(
+            format!("{} cannot be written: {error}", path.display()),
+            "does its folder exist, and may you write there?",
+        )
+    };
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new().prefix(".trivium-").tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    readable_by_all(file.as_file());
+    file.persist(path).map_err(|e| failed(e.error))?;
+    Ok(())
+}
+
+/// Temporary files are private; results are ordinary files.
+fn readable_by_all(file: &std::fs::File) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let _ = file.set_permissions(std::fs::Permissions::from_mode(0o644));
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+}
+
+/// JSON as results are written: indented, with a line feed at the end.
+pub fn pretty(value: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("a JSON value can be written");
+    text.push('\n');
+    text
+}
+
+/// A table for people: columns aligned, the first to the left, others to the right.
+pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let columns = head.len();
+    let mut widths: Vec<usize> = head.iter().map(|h| h.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: &[String]| {
+        let mut text = String::new();
+        for (i, cell) in cells.iter().take(columns).enumerate() {
+            let gap = " ".repeat(widths[i].saturating_sub(cell.chars().count()));
+            if i > 0 {
+                text.push_str("  ");
+            }
+            text.push_str(&if i == 0 { format!("{cell}{gap}") } else { format!("{gap}{cell}") });
+        }
+        format!("{}\n", text.trim_end())
+    };
+    let head: Vec<String> = head.iter().map(|h| h.to_string()).collect();
+    let rule = format!("{}\n", "-".repeat(widths.iter().sum::<usize>() + 2 * (columns - 1)));
+    let body: String = rows.iter().map(|row| line(row)).collect();
+    format!("{}{rule}{body}", line(&head))
+}
+
+/// A number with thousands separated, for tables.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,103 @@
+//! Stacked bars as SVG.
+
+use crate::Failure;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// One bar.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// What stands below it.
+    pub label: String,
+    /// Its parts, from below.
+    pub values: Vec<f64>,
+}
+
+/// Colours that can be told apart in print and by most eyes.
+const COLOURS: [RGBColor; 5] = [
+    RGBColor(0x33, 0x66, 0x99),
+    RGBColor(0xe0, 0x8e, 0x2d),
+    RGBColor(0xb8, 0x3b, 0x3b),
+    RGBColor(0x8f, 0xb0, 0xb8),
+    RGBColor(0x6b, 0x4f, 0x8a),
+];
+
+const SIZE: (u32, u32) = (960, 560);
+
+/// Draws bars with a legend for their parts.
+///
+/// # Errors
+/// The picture cannot be drawn.
+pub fn stacked_bars(title: &str, unit: &str, parts: &[&str], bars: &[Bar]) -> Result<String, Failure> {
+    let mut text = String::new();
+    draw(&mut text, title, unit, parts, bars).map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
+    Ok(text)
+}
+
+fn draw(
+    text: &mut String,
+    title: &str,
+    unit: &str,
+    parts: &[&str],
+    bars: &[Bar],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let total = |bar: &Bar| bar.values.iter().sum::<f64>();
+    let top = bars.iter().map(total).fold(1.0, f64::max) * 1.12;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(title, ("sans-serif", 22))
+        .margin(18)
+        .margin_right(150)
+        .x_label_area_size(36)
+        .y_label_area_size(96)
+        .build_cartesian_2d(0.0..bars.len() as f64, 0.0..top)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .x_labels(0)
+        .y_desc(unit)
+        .y_label_formatter(&|v| crate::output::grouped(*v as u64))
+        .axis_desc_style(("sans-serif", 15))
+        .label_style(("sans-serif", 13))
+        .light_line_style(WHITE)
+        .draw()?;
+    for (i, part) in parts.iter().enumerate() {
+        let colour = COLOURS[i % COLOURS.len()];
+        let boxes = bars.iter().enumerate().map(|(b, bar)| {
+            let below: f64 = bar.values[..i].iter().sum();
+            let x = b as f64;
+            Rectangle::new([(x + 0.2, below), (x + 0.8, below + bar.values[i])], colour.filled())
+        });
+        chart.draw_series(boxes)?.label(*part).legend(move |(x, y)| {
+            Rectangle::new([(x, y - 6), (x + 12, y + 6)], colour.filled())
+        });
+    }
+    let below = ("sans-serif", 15).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Top));
+    let above = ("sans-serif", 13).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Bottom));
+    for (b, bar) in bars.iter().enumerate() {
+        let (x, y) = chart.backend_coord(&(b as f64 + 0.5, 0.0));
+        root.draw(&Text::new(bar.label.clone(), (x, y + 10), below.clone()))?;
+        let (x, y) = chart.backend_coord(&(b as f64 + 0.5, total(bar)));
+        root.draw(&Text::new(crate::output::grouped(total(bar) as u64), (x, y - 4), above.clone()))?;
+    }
+    legend(&root, parts)?;
+    root.present()?;
+    Ok(())
+}
+
+/// To the right of the bars, the uppermost part first, as it lies in them.
+fn legend(
+    root: &DrawingArea<SVGBackend, plotters::coord::Shift>,
+    parts: &[&str],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let style = ("sans-serif", 15).into_text_style(root).pos(Pos::new(HPos::Left, VPos::Center));
+    let x = SIZE.0 as i32 - 140;
+    for (row, i) in (0..parts.len()).rev().enumerate() {
+        let y = 90 + 26 * row as i32;
+        let colour = COLOURS[i % COLOURS.len()];
+        root.draw(&Rectangle::new([(x, y - 7), (x + 14, y + 7)], colour.filled()))?;
+        root.draw(&Text::new(parts[i].to_string(), (x + 22, y), style.clone()))?;
+    }
+    Ok(())
+}
