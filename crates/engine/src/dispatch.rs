@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::evaluate::{Locate, Trouble, Try, trouble};
 use crate::event::{Disposition, Event, Outcome};
-use crate::execute::{Run, Start};
+use crate::execute::{Frame, Run, Start};
 use crate::fault::{Fault, FaultKind, place};
 use crate::layout::Shape;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
@@ -119,7 +119,7 @@ impl Engine {
     ) -> Result<Outcome, Fault> {
         let before = self.state(role, m.record(role, event.object));
         self.respond(role, before, event, replay, m)
-            .map_err(|trouble| self.fault(m.me(), Some((role, Some(before))), event, trouble))
+            .map_err(|trouble| self.fault(m.me(), Some((role, Some(before))), event, *trouble))
     }
 
     fn respond<M: Mechanisms>(
@@ -183,7 +183,8 @@ impl Engine {
         let [first, others @ ..] = handlers else {
             return trouble(FaultKind::Unanswered, declared.states[start.before.index()].span);
         };
-        let mut run = Run::new(self, m, &declared.handlers[first.index()], start);
+        let mut frame = Frame::EMPTY;
+        let mut run = Run::new(self, m, &mut frame, &declared.handlers[first.index()], start);
         if run.guard()? {
             return Ok((*first, run.run()?));
         }

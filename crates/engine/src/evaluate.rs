@@ -18,12 +18,13 @@ pub(crate) struct Trouble {
     pub span: Span,
 }
 
-/// The result of a part of a handler.
-pub(crate) type Try<T> = Result<T, Trouble>;
+/// The result of a part of a handler. Faults are boxed: they are rare, and what is returned stays in registers.
+pub(crate) type Try<T> = Result<T, Box<Trouble>>;
 
 /// A fault at a place in the text.
+#[cold]
 pub(crate) fn trouble<T>(kind: FaultKind, span: Span) -> Try<T> {
-    Err(Trouble { kind, span })
+    Err(Box::new(Trouble { kind, span }))
 }
 
 /// Gives a fault its place in the text.
@@ -33,7 +34,10 @@ pub(crate) trait Locate<T> {
 
 impl<T> Locate<T> for Result<T, FaultKind> {
     fn at(self, span: Span) -> Try<T> {
-        self.map_err(|kind| Trouble { kind, span })
+        match self {
+            Ok(value) => Ok(value),
+            Err(kind) => trouble(kind, span),
+        }
     }
 }
 

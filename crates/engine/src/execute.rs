@@ -32,9 +32,14 @@ pub(crate) struct Touch {
 }
 
 /// The locals of a handler.
-struct Frame {
+pub(crate) struct Frame {
     scalars: [i64; FRAME_SCALARS],
     sets: [Set; FRAME_SETS],
+}
+
+impl Frame {
+    /// Locals that are all zero, or empty.
+    pub const EMPTY: Frame = Frame { scalars: [0; FRAME_SCALARS], sets: [Set([0; 4]); FRAME_SETS] };
 }
 
 /// A handler while it runs.
@@ -44,7 +49,7 @@ pub(crate) struct Run<'e, 'm, M> {
     me: Node,
     event: &'m Event,
     handler: &'e Handler,
-    frame: Frame,
+    frame: &'m mut Frame,
     /// Whose variables and state `Owner::Current` means; differs from the event's inside `Elsewhere`.
     role: RoleId,
     object: Object,
@@ -71,14 +76,20 @@ pub(crate) struct Start<'m> {
 
 impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     /// A handler that is about to run. Its guard has not been looked at.
-    pub fn new(engine: &'e Engine, m: &'m mut M, handler: &'e Handler, start: Start<'m>) -> Self {
+    pub fn new(
+        engine: &'e Engine,
+        m: &'m mut M,
+        frame: &'m mut Frame,
+        handler: &'e Handler,
+        start: Start<'m>,
+    ) -> Self {
         let mut run = Run {
             engine,
             me: m.me(),
             m,
             event: start.event,
             handler,
-            frame: Frame { scalars: [0; FRAME_SCALARS], sets: [Set::default(); FRAME_SETS] },
+            frame,
             role: start.role,
             object: start.event.object,
             first: Touch { role: start.role, object: start.event.object, before: start.before, written: true },
@@ -127,7 +138,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     }
 
     /// Runs the handler to its end. Returns the state, whether the event was deferred, and the number of steps.
-    pub fn run(mut self) -> Try<(StateId, bool, u32)> {
+    pub fn run(&mut self) -> Try<(StateId, bool, u32)> {
         self.execute(&self.handler.steps)?;
         let after = self.settle(self.first);
         for touch in std::mem::take(&mut self.others) {
@@ -213,8 +224,16 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
         Ok(())
     }
 
+    /// Whether an owner means the record whose steps run, which has been noted already.
+    fn is_own(&self, owner: &Owner, role: RoleId) -> bool {
+        matches!(owner, Owner::Current) && role == self.role
+    }
+
     /// The record in which a variable is going to be changed.
     fn record_mut(&mut self, place: &Place, span: Span) -> Try<&mut [u8]> {
+        if self.is_own(&place.owner, place.role) {
+            return Ok(self.m.record(self.role, self.object));
+        }
         let (role, object) = self.resolve(&place.owner, place.role, span)?;
         self.touch(role, object, true, span)?;
         Ok(self.m.record(role, object))
@@ -672,6 +691,9 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
     }
 
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]> {
+        if self.is_own(owner, role) {
+            return Ok(self.m.record(self.role, self.object));
+        }
         let (role, object) = self.resolve(owner, role, span)?;
         self.touch(role, object, false, span)?;
         Ok(self.m.record(role, object))

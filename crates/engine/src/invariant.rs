@@ -1,7 +1,7 @@
 //! Invariants, which look at all nodes at once, and outcomes of scenarios.
 
 use crate::engine::Engine;
-use crate::evaluate::{Locate, Scope, Trouble, Try, quantify, scalar, trouble};
+use crate::evaluate::{Locate, Scope, Try, quantify, scalar, trouble};
 use crate::fault::{Fault, FaultKind, place};
 use crate::load::MAX_RECORD_BYTES;
 use crate::mechanisms::{Node, Object};
@@ -49,15 +49,15 @@ impl Engine {
     }
 
     fn condition<W: World>(&self, view: &mut View<W>, condition: &Expr, object: Object) -> Result<bool, Fault> {
-        scalar(view, condition).map(|value| value != 0).map_err(|Trouble { kind, span }| Fault {
-            kind,
+        scalar(view, condition).map(|value| value != 0).map_err(|trouble| Fault {
+            kind: trouble.kind,
             node: 0,
             role: None,
             object,
             state: None,
             event: None,
-            span,
-            message: format!("in a condition: {kind}{}", place(&self.protocol, span)),
+            span: trouble.span,
+            message: format!("in a condition: {}{}", trouble.kind, place(&self.protocol, trouble.span)),
         })
     }
 }
