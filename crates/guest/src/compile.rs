@@ -51,23 +51,31 @@ impl Toolchain {
         }
         let places = [std::env::current_dir(), std::env::current_exe()];
         let above = places.iter().flatten().flat_map(|place| place.ancestors());
-        let environments =
-            above.map(|place| place.join(".venv/bin/python")).filter(|python| python.exists());
-        environments.chain([PathBuf::from("python3")]).find_map(|python| Toolchain::of(&python)).ok_or_else(
-            || {
+        let environments = above
+            .map(|place| place.join(".venv/bin/python"))
+            .filter(|python| python.exists());
+        environments
+            .chain([PathBuf::from("python3")])
+            .find_map(|python| Toolchain::of(&python))
+            .ok_or_else(|| {
                 Error::new("there is no C compiler (the Python package ziglang)")
                     .help("run `make setup`, which installs it, or give a .wasm file")
-            },
-        )
+            })
     }
 
     fn of(python: &Path) -> Option<Toolchain> {
-        let output = Command::new(python).args(["-m", "ziglang", "version"]).output().ok()?;
+        let output = Command::new(python)
+            .args(["-m", "ziglang", "version"])
+            .output()
+            .ok()?;
         if !output.status.success() {
             return None;
         }
         let version = String::from_utf8_lossy(&output.stdout).trim().to_string();
-        Some(Toolchain { python: python.to_path_buf(), version })
+        Some(Toolchain {
+            python: python.to_path_buf(),
+            version,
+        })
     }
 }
 
@@ -91,7 +99,11 @@ impl CompileOptions {
             .map(PathBuf::from)
             .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".cache")))
             .unwrap_or_else(std::env::temp_dir);
-        CompileOptions { include_dirs, cache_dir: cache.join("trivium"), toolchain: None }
+        CompileOptions {
+            include_dirs,
+            cache_dir: cache.join("trivium"),
+            toolchain: None,
+        }
     }
 }
 
@@ -115,8 +127,10 @@ pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error
         return Ok(bytes);
     }
     let cannot_write = |error: std::io::Error| {
-        Error::new(format!("the cache of compiled programs cannot be written: {error}"))
-            .at(options.cache_dir.display().to_string())
+        Error::new(format!(
+            "the cache of compiled programs cannot be written: {error}"
+        ))
+        .at(options.cache_dir.display().to_string())
     };
     fs::create_dir_all(&options.cache_dir).map_err(cannot_write)?;
     let scratch = tempfile::tempdir_in(&options.cache_dir).map_err(cannot_write)?;
@@ -152,8 +166,11 @@ fn run_compiler(
     })?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
-            .at(path.display().to_string()));
+        return Err(Error::new(format!(
+            "the C compiler refuses the program:\n{}",
+            said.trim_end()
+        ))
+        .at(path.display().to_string()));
     }
     // Warnings are the user's to see, once: a program found in the cache is silent.
     let _ = std::io::stderr().write_all(&output.stderr);
@@ -172,7 +189,10 @@ fn without_debug(module: &[u8]) -> wasmparser::Result<Vec<u8>> {
             continue;
         }
         if let Some((id, range)) = payload.as_section() {
-            stripped.section(&RawSection { id, data: &module[range] });
+            stripped.section(&RawSection {
+                id,
+                data: &module[range],
+            });
         }
     }
     Ok(stripped.finish())
@@ -209,7 +229,12 @@ fn hash_inputs(
         add(file.as_os_str().as_encoded_bytes());
         add(&read(&file)?);
     }
-    Ok(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    Ok(hash
+        .finalize()
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
@@ -233,7 +258,10 @@ fn sources_in(dir: &Path, recursive: bool, into: &mut Vec<PathBuf>) -> Result<()
             if recursive {
                 sources_in(&path, true, into)?;
             }
-        } else if path.extension().is_some_and(|extension| extension == "h" || extension == "c") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "h" || extension == "c")
+        {
             into.push(path);
         }
     }

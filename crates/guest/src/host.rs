@@ -1,22 +1,22 @@
 //! The host's side of a running node: accesses, polls, bulk memory operations, and the program's
 //! own imports.
 
+mod running;
 mod trivium;
 mod wasi;
 
 use std::cell::{Cell, RefCell};
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use wasmtime::{Caller, Engine, FuncType, Global, Linker, Result, Val, ValType};
 
 use crate::inspect::{PAGE, RESERVED};
 use crate::memory::{Memory, SHARED_BASE};
-use crate::processor::{Access, AccessKind, Call, CallStep, Fault, Processor, Step};
+use crate::processor::{Access, AccessKind, Call, Fault, Processor, Step};
 use crate::program::Compiled;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
+use running::{Host, suspend};
 
 /// What a node's store holds.
 pub(crate) struct NodeState<P> {
@@ -57,23 +57,6 @@ impl std::fmt::Display for Exit {
 
 impl std::error::Error for Exit {}
 
-/// Returns to whoever resumed the node, once.
-struct Suspend {
-    done: bool,
-}
-
-impl Future for Suspend {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if std::mem::replace(&mut self.done, true) { Poll::Ready(()) } else { Poll::Pending }
-    }
-}
-
-fn suspend() -> Suspend {
-    Suspend { done: false }
-}
-
 /// A function that programs may import.
 pub(crate) struct KnownImport {
     pub module: &'static str,
@@ -93,14 +76,17 @@ fn letter(ty: wasmparser::ValType) -> char {
 
 impl KnownImport {
     pub(crate) fn has_type(&self, ty: &wasmparser::FuncType) -> bool {
-        let letters = |types: &[wasmparser::ValType]| types.iter().copied().map(letter).collect::<String>();
+        let letters =
+            |types: &[wasmparser::ValType]| types.iter().copied().map(letter).collect::<String>();
         letters(ty.params()) == self.params && letters(ty.results()) == self.result
     }
 
     pub(crate) fn describe(&self) -> String {
         let list = |letters: &str| {
-            let names: Vec<_> =
-                letters.chars().map(|letter| if letter == 'i' { "i32" } else { "i64" }).collect();
+            let names: Vec<_> = letters
+                .chars()
+                .map(|letter| if letter == 'i' { "i32" } else { "i64" })
+                .collect();
             names.join(", ")
         };
         format!("({}) -> ({})", list(self.params), list(self.result))
@@ -109,15 +95,20 @@ impl KnownImport {
 
 /// All functions that programs may import, but for those of protocols.
 pub(crate) fn known_imports() -> impl Iterator<Item = KnownImport> {
-    let trivium = trivium::FUNCTIONS.iter().map(|known| ("trivium", known.0, known.1, known.2));
-    let wasi =
-        wasi::FUNCTIONS.iter().map(|known| ("wasi_snapshot_preview1", known.0, known.1, known.2));
-    trivium.chain(wasi).map(|(module, name, params, result)| KnownImport {
-        module,
-        name,
-        params,
-        result,
-    })
+    let trivium = trivium::FUNCTIONS
+        .iter()
+        .map(|known| ("trivium", known.0, known.1, known.2));
+    let wasi = wasi::FUNCTIONS
+        .iter()
+        .map(|known| ("wasi_snapshot_preview1", known.0, known.1, known.2));
+    trivium
+        .chain(wasi)
+        .map(|(module, name, params, result)| KnownImport {
+            module,
+            name,
+            params,
+            result,
+        })
 }
 
 /// What one of the program's imports is.
@@ -142,19 +133,41 @@ pub(crate) fn linker<P: Processor>(
         let target = target(program, index);
         let translate = |types: &[wasmparser::ValType]| -> Vec<ValType> {
             let is_word = |ty: &wasmparser::ValType| *ty == wasmparser::ValType::I64;
-            types.iter().map(|ty| if is_word(ty) { ValType::I64 } else { ValType::I32 }).collect()
+            types
+                .iter()
+                .map(|ty| {
+                    if is_word(ty) {
+                        ValType::I64
+                    } else {
+                        ValType::I32
+                    }
+                })
+                .collect()
         };
-        let ty = FuncType::new(engine, translate(import.ty.params()), translate(import.ty.results()));
+        let ty = FuncType::new(
+            engine,
+            translate(import.ty.params()),
+            translate(import.ty.results()),
+        );
         let is_long = import.ty.results() == [wasmparser::ValType::I64];
-        linker.func_new_async(&import.module, &import.name, ty, move |caller, args, results| {
-            Box::new(async move {
-                let value = run_import(caller, target, args).await?;
-                if let Some(result) = results.first_mut() {
-                    *result = if is_long { Val::I64(value) } else { Val::I32(value as i32) };
-                }
-                Ok(())
-            })
-        })?;
+        linker.func_new_async(
+            &import.module,
+            &import.name,
+            ty,
+            move |caller, args, results| {
+                Box::new(async move {
+                    let value = run_import(caller, target, args).await?;
+                    if let Some(result) = results.first_mut() {
+                        *result = if is_long {
+                            Val::I64(value)
+                        } else {
+                            Val::I32(value as i32)
+                        };
+                    }
+                    Ok(())
+                })
+            },
+        )?;
     }
     Ok(linker)
 }
@@ -220,9 +233,11 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()>
             Ok(if step == Step::Wait { WAIT } else { GO })
         },
     )?;
-    linker.func_wrap_async(RESERVED, "suspend", |_: Caller<'_, NodeState<P>>, (): ()| {
-        Box::new(suspend())
-    })?;
+    linker.func_wrap_async(
+        RESERVED,
+        "suspend",
+        |_: Caller<'_, NodeState<P>>, (): ()| Box::new(suspend()),
+    )?;
     linker.func_wrap_async(
         RESERVED,
         "load_slowly",
@@ -259,9 +274,11 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()>
 }
 
 fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
-    linker.func_wrap(RESERVED, "memory_size", |caller: Caller<'_, NodeState<P>>| {
-        caller.data().private_pages as i32
-    })?;
+    linker.func_wrap(
+        RESERVED,
+        "memory_size",
+        |caller: Caller<'_, NodeState<P>>| caller.data().private_pages as i32,
+    )?;
     linker.func_wrap(
         RESERVED,
         "memory_grow",
@@ -281,7 +298,9 @@ fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
         "memory_copy",
         |mut caller: Caller<'_, NodeState<P>>, (to, from, bytes): (i32, i32, i32)| {
             Box::new(async move {
-                Host::new(&mut caller).copy(to as u32, from as u32, bytes as u32).await
+                Host::new(&mut caller)
+                    .copy(to as u32, from as u32, bytes as u32)
+                    .await
             })
         },
     )?;
@@ -290,7 +309,9 @@ fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
         "memory_fill",
         |mut caller: Caller<'_, NodeState<P>>, (to, byte, bytes): (i32, i32, i32)| {
             Box::new(async move {
-                Host::new(&mut caller).fill(to as u32, byte as u8, bytes as u32).await
+                Host::new(&mut caller)
+                    .fill(to as u32, byte as u8, bytes as u32)
+                    .await
             })
         },
     )?;
@@ -301,7 +322,11 @@ fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
             let state = caller.data();
             let (to, bytes) = (to as u32, u64::from(bytes as u32));
             if u64::from(to) + bytes > state.private_bytes() {
-                Err(state.out_of_bounds(u64::from(to), bytes, "initialisation from a data segment"))?;
+                Err(state.out_of_bounds(
+                    u64::from(to),
+                    bytes,
+                    "initialisation from a data segment",
+                ))?;
             }
             Ok(())
         },
@@ -312,11 +337,6 @@ fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
 /// Whether an access lies in one aligned 8-byte word.
 fn in_one_word(addr: u32, size: u32) -> bool {
     addr % 8 + size <= 8
-}
-
-/// How many of `bytes` bytes from `addr` on lie in its aligned 8-byte word.
-fn to_word_end(addr: u32, bytes: u32) -> u32 {
-    bytes.min(8 - addr % 8)
 }
 
 impl<P> NodeState<P> {
@@ -339,7 +359,9 @@ impl<P> NodeState<P> {
         );
         // The stack is below everything else and grows down, so that an overflow wraps around.
         if addr >= 0xff00_0000 {
-            message.push_str("; the stack has overflowed, or a null pointer was indexed with a negative number");
+            message.push_str(
+                "; the stack has overflowed, or a null pointer was indexed with a negative number",
+            );
         }
         Fault::new(message)
     }
@@ -349,19 +371,39 @@ impl<P: Processor> NodeState<P> {
     /// Asks the processor about an access that the program is about to make.
     fn access(&mut self, base: u32, offset: u32, meta: i32, value: u64) -> Result<i32> {
         let size = (meta & 0xff) as u32;
-        let kind = if meta & WRITE != 0 { AccessKind::Write } else { AccessKind::Read };
+        let kind = if meta & WRITE != 0 {
+            AccessKind::Write
+        } else {
+            AccessKind::Read
+        };
         let addr = u64::from(base) + u64::from(offset);
         if !self.is_in_bounds(addr, u64::from(size)) {
-            let what = if kind == AccessKind::Write { "a store" } else { "a load" };
+            let what = if kind == AccessKind::Write {
+                "a store"
+            } else {
+                "a load"
+            };
             return Err(self.out_of_bounds(addr, u64::from(size), what).into());
         }
         let addr = addr as u32;
         if !in_one_word(addr, size) {
             return Ok(SLOWLY);
         }
-        let value = if size == 8 { value } else { value & ((1 << (8 * size)) - 1) };
-        let access = Access { addr, size, kind, value };
-        let step = self.processor.borrow_mut().access(self.instructions.get(), access)?;
+        let value = if size == 8 {
+            value
+        } else {
+            value & ((1 << (8 * size)) - 1)
+        };
+        let access = Access {
+            addr,
+            size,
+            kind,
+            value,
+        };
+        let step = self
+            .processor
+            .borrow_mut()
+            .access(self.instructions.get(), access)?;
         Ok(match step {
             Step::Go => GO,
             Step::Wait => WAIT,
@@ -370,186 +412,5 @@ impl<P: Processor> NodeState<P> {
                 SLOWLY
             }
         })
-    }
-}
-
-/// A running node, seen from a host function that may wait.
-pub(crate) struct Host<'a, 'b, P: 'static> {
-    caller: &'a mut Caller<'b, NodeState<P>>,
-    memory: Memory,
-    instructions: u64,
-}
-
-// SAFETY: as for `NodeState`: Wasmtime asks for futures that are `Send`, and these stay on the
-// node's thread.
-unsafe impl<P> Send for Host<'_, '_, P> {}
-
-impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
-    fn new(caller: &'a mut Caller<'b, NodeState<P>>) -> Host<'a, 'b, P> {
-        let counter = caller.data().counter;
-        let count = counter.map(|counter| counter.get(&mut *caller));
-        let instructions = count.and_then(|value| value.i64()).unwrap_or(0) as u64;
-        let state = caller.data();
-        state.instructions.set(instructions);
-        let memory = state.memory.clone().expect("a module without start function runs nothing before it is instantiated");
-        Host { caller, memory, instructions }
-    }
-
-    fn state(&mut self) -> &mut NodeState<P> {
-        self.caller.data_mut()
-    }
-
-    /// Makes a call, waiting as often as the processor wants.
-    async fn call(&mut self, call: Call) -> Result<i64> {
-        loop {
-            let step = self.state().processor.clone().borrow_mut().call(self.instructions, &call)?;
-            match step {
-                CallStep::Done(value) => return Ok(value),
-                CallStep::Wait => suspend().await,
-            }
-        }
-    }
-
-    /// Waits until an access may happen; the bits if the processor has completed it itself.
-    async fn grant(&mut self, access: Access) -> Result<Option<u64>> {
-        loop {
-            let step = self.state().processor.clone().borrow_mut().access(self.instructions, access)?;
-            match step {
-                Step::Go => return Ok(None),
-                Step::Complete(bits) => return Ok(Some(bits)),
-                Step::Wait => suspend().await,
-            }
-        }
-    }
-
-    fn check(&mut self, addr: u32, bytes: u64, what: &str) -> Result<()> {
-        if self.state().is_in_bounds(u64::from(addr), bytes) {
-            return Ok(());
-        }
-        Err(self.state().out_of_bounds(u64::from(addr), bytes, what).into())
-    }
-
-    /// Reads within one aligned 8-byte word.
-    async fn read_piece(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
-        let access = Access { addr, size: into.len() as u32, kind: AccessKind::Read, value: 0 };
-        match self.grant(access).await? {
-            None => self.memory.read(addr, into)?,
-            Some(bits) => into.copy_from_slice(&bits.to_le_bytes()[..into.len()]),
-        }
-        Ok(())
-    }
-
-    /// Writes within one aligned 8-byte word.
-    async fn write_piece(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        let value = u64::from_le_bytes(word);
-        let access = Access { addr, size: bytes.len() as u32, kind: AccessKind::Write, value };
-        if self.grant(access).await?.is_none() {
-            self.memory.write(addr, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// Reads, word by word, what is known to be in bounds.
-    async fn read_pieces(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
-        let mut at = 0;
-        while at < into.len() {
-            let here = addr + at as u32;
-            let end = at + to_word_end(here, (into.len() - at) as u32) as usize;
-            self.read_piece(here, &mut into[at..end]).await?;
-            at = end;
-        }
-        Ok(())
-    }
-
-    /// Writes, word by word, what is known to be in bounds.
-    async fn write_pieces(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
-        let mut at = 0;
-        while at < bytes.len() {
-            let here = addr + at as u32;
-            let end = at + to_word_end(here, (bytes.len() - at) as u32) as usize;
-            self.write_piece(here, &bytes[at..end]).await?;
-            at = end;
-        }
-        Ok(())
-    }
-
-    /// `memory.copy`: as if by the largest aligned pieces, upwards, or downwards if the ranges
-    /// overlap so.
-    async fn copy(&mut self, to: u32, from: u32, bytes: u32) -> Result<()> {
-        self.check(from, bytes.into(), "a copy")?;
-        self.check(to, bytes.into(), "a copy")?;
-        let mut word = [0; 8];
-        if to <= from || to >= from + bytes {
-            let mut at = 0;
-            while at < bytes {
-                let size = to_word_end(from + at, to_word_end(to + at, bytes - at));
-                let piece = &mut word[..size as usize];
-                self.read_piece(from + at, piece).await?;
-                self.write_piece(to + at, piece).await?;
-                at += size;
-            }
-        } else {
-            let mut left = bytes;
-            while left > 0 {
-                let in_word = |end: u32| (end - 1) % 8 + 1;
-                let size = left.min(in_word(from + left)).min(in_word(to + left));
-                left -= size;
-                let piece = &mut word[..size as usize];
-                self.read_piece(from + left, piece).await?;
-                self.write_piece(to + left, piece).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// `memory.fill`.
-    async fn fill(&mut self, to: u32, byte: u8, bytes: u32) -> Result<()> {
-        self.check(to, bytes.into(), "a fill")?;
-        let mut at = 0;
-        while at < bytes {
-            let size = to_word_end(to + at, bytes - at);
-            self.write_piece(to + at, &[byte; 8][..size as usize]).await?;
-            at += size;
-        }
-        Ok(())
-    }
-
-    /// Reads an argument of a call out of memory. What lies in private memory is read as it is:
-    /// the host's own work is not the program's.
-    async fn read_bytes(&mut self, addr: u32, bytes: u32) -> Result<Vec<u8>> {
-        self.check(addr, bytes.into(), "a read by the system")?;
-        let mut read = vec![0; bytes as usize];
-        if addr >= SHARED_BASE {
-            self.read_pieces(addr, &mut read).await?;
-        } else {
-            self.memory.read(addr, &mut read)?;
-        }
-        Ok(read)
-    }
-
-    /// Writes a result of a call to memory; see [`Host::read_bytes`].
-    async fn write_bytes(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
-        self.check(addr, bytes.len() as u64, "a write by the system")?;
-        if addr >= SHARED_BASE {
-            self.write_pieces(addr, bytes).await?;
-        } else {
-            self.memory.write(addr, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// A C string, at most 4096 bytes of it.
-    async fn read_string(&mut self, addr: u32) -> Result<String> {
-        let mut bytes = Vec::new();
-        while bytes.len() < 4096 {
-            let byte = self.read_bytes(addr.wrapping_add(bytes.len() as u32), 1).await?[0];
-            if byte == 0 {
-                break;
-            }
-            bytes.push(byte);
-        }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

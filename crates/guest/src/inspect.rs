@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use wasmparser::{
-    BinaryReader, CodeSectionReader, CompositeInnerType, DataSectionReader, ElementSectionReader, Encoding,
-    ExportSectionReader, ExternalKind, FuncType, FunctionSectionReader, GlobalSectionReader,
-    ImportSectionReader, KnownCustom, NameSectionReader, Operator, Parser, Payload,
-    TableSectionReader, TypeRef, TypeSectionReader, ValType, Validator, WasmFeatures,
+    BinaryReader, CodeSectionReader, CompositeInnerType, DataSectionReader, ElementSectionReader,
+    Encoding, ExportSectionReader, ExternalKind, FuncType, FunctionSectionReader,
+    GlobalSectionReader, ImportSectionReader, KnownCustom, NameSectionReader, Operator, Parser,
+    Payload, TableSectionReader, TypeRef, TypeSectionReader, ValType, Validator, WasmFeatures,
 };
 
 use crate::error::Error;
@@ -69,7 +69,13 @@ pub(crate) struct Inspected<'a> {
 
 /// Takes `bytes` apart; `name` is used in messages.
 pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, Error> {
-    let refuse = |error: Error| if error.place.is_none() { error.at(name) } else { error };
+    let refuse = |error: Error| {
+        if error.place.is_none() {
+            error.at(name)
+        } else {
+            error
+        }
+    };
     check_header(bytes).map_err(refuse)?;
     let module = sections(bytes).map_err(refuse)?;
     check_operators(&module, name)?;
@@ -82,7 +88,11 @@ pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, 
 }
 
 fn invalid(error: &wasmparser::BinaryReaderError) -> Error {
-    let what = format!("the WebAssembly module is not valid: {} (at byte {:#x})", error.message(), error.offset());
+    let what = format!(
+        "the WebAssembly module is not valid: {} (at byte {:#x})",
+        error.message(),
+        error.offset()
+    );
     Error::new(what).help("compile the program again, for wasm32-wasi, without extra -m options")
 }
 
@@ -137,7 +147,10 @@ fn section<'a>(
     payload: Payload<'a>,
 ) -> Result<(), Refusal> {
     match payload {
-        Payload::Version { encoding: Encoding::Component, .. } => Err(component())?,
+        Payload::Version {
+            encoding: Encoding::Component,
+            ..
+        } => Err(component())?,
         Payload::TypeSection(reader) => types(module, reader)?,
         Payload::ImportSection(reader) => imports(module, reader)?,
         Payload::FunctionSection(reader) => {
@@ -158,7 +171,9 @@ fn section<'a>(
         Payload::DataCountSection { count, .. } => module.data_count = Some(count),
         Payload::CodeSectionStart { range, .. } => {
             // A truncated section: the parser complains about it when it goes on.
-            let Some(section) = bytes.get(range.clone()) else { return Ok(()) };
+            let Some(section) = bytes.get(range.clone()) else {
+                return Ok(());
+            };
             let reader = BinaryReader::new(section, range.start);
             module.code = Some(CodeSectionReader::new(reader)?);
         }
@@ -204,9 +219,15 @@ fn imports<'a>(module: &mut Inspected<'a>, reader: ImportSectionReader<'a>) -> R
         };
         let ty = module.function_types.get(ty as usize).cloned().flatten();
         let Some(ty) = ty else {
-            Err(Error::new(format!("the import `{full}` has an unknown type")))?
+            Err(Error::new(format!(
+                "the import `{full}` has an unknown type"
+            )))?
         };
-        module.imports.push(Import { module: import.module.into(), name: import.name.into(), ty });
+        module.imports.push(Import {
+            module: import.module.into(),
+            name: import.name.into(),
+            ty,
+        });
     }
     module.import_section = Some(reader);
     Ok(())
@@ -217,8 +238,10 @@ fn memory(
     reader: wasmparser::MemorySectionReader<'_>,
 ) -> Result<(), Refusal> {
     if reader.count() > 1 {
-        Err(Error::new(format!("the module has {} memories", reader.count()))
-            .help("a program has exactly one memory: compile without multiple memories"))?
+        Err(
+            Error::new(format!("the module has {} memories", reader.count()))
+                .help("a program has exactly one memory: compile without multiple memories"),
+        )?
     }
     for memory in reader {
         let memory = memory?;
@@ -249,7 +272,11 @@ fn function_names(module: &mut Inspected<'_>, names: NameSectionReader<'_>) {
             for naming in map.into_iter().flatten() {
                 // What C compilers for Wasm make of `main`.
                 let is_main = ["__original_main", "__main_argc_argv", "__main_void"];
-                let name = if is_main.contains(&naming.name) { "main" } else { naming.name };
+                let name = if is_main.contains(&naming.name) {
+                    "main"
+                } else {
+                    naming.name
+                };
                 module.function_names.insert(naming.index, name.to_string());
             }
         }
@@ -270,8 +297,13 @@ fn proposal(operator: &Operator<'_>) -> &'static str {
 }
 
 fn is_accepted(proposal: &str) -> bool {
-    let accepted =
-        ["mvp", "sign_extension", "saturating_float_to_int", "bulk_memory", "reference_types"];
+    let accepted = [
+        "mvp",
+        "sign_extension",
+        "saturating_float_to_int",
+        "bulk_memory",
+        "reference_types",
+    ];
     accepted.contains(&proposal)
 }
 
@@ -281,26 +313,33 @@ fn refused_proposal(proposal: &str) -> Error {
             "threads and atomic instructions",
             "compile without -pthread and -matomics; use trivium_fetch_add and its like",
         ),
-        "simd" | "relaxed_simd" => {
-            ("vector (v128) instructions", "compile with -mno-simd128 (and without -msimd128)")
-        }
+        "simd" | "relaxed_simd" => (
+            "vector (v128) instructions",
+            "compile with -mno-simd128 (and without -msimd128)",
+        ),
         "exceptions" | "legacy_exceptions" => (
             "exceptions",
             "compile without -fwasm-exceptions and without setjmp and longjmp",
         ),
-        "gc" | "custom_descriptors" | "function_references" => {
-            ("garbage-collected references", "compile from C, for wasm32-wasi")
-        }
+        "gc" | "custom_descriptors" | "function_references" => (
+            "garbage-collected references",
+            "compile from C, for wasm32-wasi",
+        ),
         "tail_call" => ("tail calls", "compile without -mtail-call"),
         "wide_arithmetic" => ("wide arithmetic", "compile without -mwide-arithmetic"),
-        _ => ("instructions that are not supported", "compile for wasm32-wasi without -m options"),
+        _ => (
+            "instructions that are not supported",
+            "compile for wasm32-wasi without -m options",
+        ),
     };
     Error::new(format!("the module uses {what}")).help(help)
 }
 
 /// Refuses operators of proposals that are not accepted, naming the function.
 fn check_operators(module: &Inspected<'_>, name: &str) -> Result<(), Error> {
-    let Some(code) = module.code.clone() else { return Ok(()) };
+    let Some(code) = module.code.clone() else {
+        return Ok(());
+    };
     for (index, body) in code.into_iter().enumerate() {
         let function = module.function_name(module.imports.len() as u32 + index as u32);
         let check = || -> Result<(), Refusal> {
@@ -351,13 +390,17 @@ fn check_data(module: &Inspected<'_>) -> Result<(), Error> {
     let bytes = module.memory.map_or(0, |(initial, _)| initial * PAGE);
     for data in module.data.clone().into_iter().flatten() {
         let data = data.map_err(|error| invalid(&error))?;
-        let wasmparser::DataKind::Active { offset_expr, .. } = data.kind else { continue };
+        let wasmparser::DataKind::Active { offset_expr, .. } = data.kind else {
+            continue;
+        };
         let mut operators = offset_expr.get_operators_reader();
         let first = operators.read().map_err(|error| invalid(&error))?;
         let second = operators.read().map_err(|error| invalid(&error))?;
         let (Operator::I32Const { value }, Operator::End) = (first, second) else {
-            return Err(Error::new("a data segment's address is not a plain constant")
-                .help("link the program statically, without -fPIC and -shared"));
+            return Err(
+                Error::new("a data segment's address is not a plain constant")
+                    .help("link the program statically, without -fPIC and -shared"),
+            );
         };
         if u64::from(value as u32) + data.data.len() as u64 > bytes {
             return Err(Error::new(format!(
@@ -385,14 +428,19 @@ impl Inspected<'_> {
         let ty = defined.nth(index - self.imports.len());
         let Some(ty) = ty else { return Ok(None) };
         let ty = ty.map_err(|error| invalid(&error))?;
-        Ok(self.function_types.get(ty as usize).and_then(Option::as_ref))
+        Ok(self
+            .function_types
+            .get(ty as usize)
+            .and_then(Option::as_ref))
     }
 
     /// The protocol calls that the program imports: modules `trivium:PROTOCOL`.
     pub(crate) fn calls(&self) -> Result<Vec<CallImport>, Error> {
         let mut calls = Vec::new();
         for (import, from) in self.imports.iter().enumerate() {
-            let Some(protocol) = from.module.strip_prefix("trivium:") else { continue };
+            let Some(protocol) = from.module.strip_prefix("trivium:") else {
+                continue;
+            };
             let words = |types: &[ValType]| types.iter().all(|ty| *ty == ValType::I64);
             let (params, results) = (from.ty.params(), from.ty.results());
             if !words(params) || !words(results) || results.len() > 1 {
@@ -416,5 +464,8 @@ impl Inspected<'_> {
 
 /// What messages call the function with this index, given the names that are known.
 pub(crate) fn function_name(names: &BTreeMap<u32, String>, index: u32) -> String {
-    names.get(&index).cloned().unwrap_or_else(|| format!("#{index}"))
+    names
+        .get(&index)
+        .cloned()
+        .unwrap_or_else(|| format!("#{index}"))
 }

@@ -73,7 +73,10 @@ impl<P: Processor> Node<P> {
             processor,
             program: program.shared.clone(),
             number,
-            args: std::iter::once(program.name()).chain(args.iter().map(String::as_str)).map(String::from).collect(),
+            args: std::iter::once(program.name())
+                .chain(args.iter().map(String::as_str))
+                .map(String::from)
+                .collect(),
             memory: None,
             counter: None,
             instructions: instructions.clone(),
@@ -85,13 +88,20 @@ impl<P: Processor> Node<P> {
         let engine = program.shared.module.engine();
         let mut store = Store::new(engine, state);
         let failed = |error: wasmtime::Error| {
-            Error::new(format!("node {number} of {} cannot be made: {error:#}", program.name()))
-                .help("each node reserves 4 GiB of address space: raise `ulimit -v`, or run fewer nodes")
+            Error::new(format!(
+                "node {number} of {} cannot be made: {error:#}",
+                program.name()
+            ))
+            .help(
+                "each node reserves 4 GiB of address space: raise `ulimit -v`, or run fewer nodes",
+            )
         };
         let instance = instantiate(&mut store, &program.shared).map_err(failed)?;
         let alive = Rc::new(Cell::new(true));
         let memory = connect(&mut store, &instance, alive.clone());
-        let start = instance.get_typed_func::<(), ()>(&mut store, "_start").map_err(failed)?;
+        let start = instance
+            .get_typed_func::<(), ()>(&mut store, "_start")
+            .map_err(failed)?;
         let running = Box::pin(async move {
             let result = start.call_async(&mut store, ()).await;
             (store, result)
@@ -115,10 +125,16 @@ impl<P: Processor> Node<P> {
             }
             State::Gone => {
                 let message = "the node was resumed after one of its callbacks panicked".into();
-                return Outcome::Trapped { message, function: None };
+                return Outcome::Trapped {
+                    message,
+                    function: None,
+                };
             }
         };
-        match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        match running
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+        {
             Poll::Pending => {
                 self.state = State::Running(running);
                 Outcome::Suspended
@@ -159,7 +175,10 @@ fn instantiate<P: Processor>(
 ) -> wasmtime::Result<Instance> {
     let linker = linker(program.module.engine(), program)?;
     let mut instance = Box::pin(linker.instantiate_async(store, &program.module));
-    match instance.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match instance
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
         Poll::Ready(instance) => instance,
         Poll::Pending => Err(wasmtime::Error::msg("instantiation did not end")),
     }
@@ -171,13 +190,18 @@ fn connect<P: Processor>(
     instance: &Instance,
     alive: Rc<Cell<bool>>,
 ) -> Memory {
-    let exported =
-        instance.get_memory(&mut *store, MEMORY_EXPORT).expect("the rewriter exports the memory");
+    let exported = instance
+        .get_memory(&mut *store, MEMORY_EXPORT)
+        .expect("the rewriter exports the memory");
     // SAFETY: the memory has its greatest size from the beginning and may not move
     // (`memory_may_move(false)`), and is unmapped with the store, which the node keeps until
     // after it has set `alive` to false.
     let memory = unsafe {
-        Memory::new(exported.data_ptr(&*store), exported.data_size(&*store), alive)
+        Memory::new(
+            exported.data_ptr(&*store),
+            exported.data_size(&*store),
+            alive,
+        )
     };
     let counter = instance.get_global(&mut *store, COUNTER_EXPORT);
     let state = store.data_mut();
@@ -191,10 +215,15 @@ fn outcome(program: &Compiled, result: wasmtime::Result<()>) -> Outcome {
         return Outcome::Finished { exit_code: 0 };
     };
     if let Some(Exit(exit_code)) = error.downcast_ref::<Exit>() {
-        return Outcome::Finished { exit_code: *exit_code };
+        return Outcome::Finished {
+            exit_code: *exit_code,
+        };
     }
     let function = error.downcast_ref::<WasmBacktrace>().and_then(|backtrace| {
-        backtrace.frames().iter().find_map(|frame| program.function_name(frame.func_index()))
+        backtrace
+            .frames()
+            .iter()
+            .find_map(|frame| program.function_name(frame.func_index()))
     });
     let message = if let Some(fault) = error.downcast_ref::<Fault>() {
         fault.message.clone()
@@ -213,7 +242,9 @@ fn trap_message(trap: Trap) -> String {
             "the program aborted (abort, a failed assertion, or undefined behaviour that the compiler made a trap)"
         }
         Trap::IntegerDivisionByZero => "an integer was divided by zero",
-        Trap::IntegerOverflow => "the quotient of an integer division, or a converted number, does not fit",
+        Trap::IntegerOverflow => {
+            "the quotient of an integer division, or a converted number, does not fit"
+        }
         Trap::BadConversionToInteger => "a number that is not a number was converted to an integer",
         Trap::IndirectCallToNull => "a null function pointer was called",
         Trap::BadSignature => "a function pointer was called with another type than the function's",

@@ -58,7 +58,9 @@ pub struct Fault {
 impl Fault {
     /// A fault with a message.
     pub fn new(message: impl Into<String>) -> Fault {
-        Fault { message: message.into() }
+        Fault {
+            message: message.into(),
+        }
     }
 }
 
@@ -125,7 +127,11 @@ impl ReadModifyWrite {
             RmwOp::CompareSwap if old == self.expected => self.operand,
             RmwOp::CompareSwap => old,
         };
-        if self.size == 4 { new & 0xffff_ffff } else { new }
+        if self.size == 4 {
+            new & 0xffff_ffff
+        } else {
+            new
+        }
     }
 }
 

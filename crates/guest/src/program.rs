@@ -62,16 +62,23 @@ impl Program {
         for import in &inspected.imports {
             check_import(import).map_err(|error| error.at(name))?;
         }
-        let (rewritten, added_functions) =
-            rewrite(&inspected).map_err(|error| error.at(name))?;
+        let (rewritten, added_functions) = rewrite(&inspected).map_err(|error| error.at(name))?;
         let module = compile(&rewritten).map_err(|error| {
             Error::new(format!("the program cannot be compiled: {error:#}")).at(name)
         })?;
-        let Inspected { imports, memory, function_names, .. } = inspected;
+        let Inspected {
+            imports,
+            memory,
+            function_names,
+            ..
+        } = inspected;
         Ok(Program {
             shared: Arc::new(Compiled {
                 name: name.to_string(),
-                hash: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+                hash: Sha256::digest(bytes)
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect(),
                 module,
                 imports,
                 calls,
@@ -107,7 +114,10 @@ impl Compiled {
         if index < first || index >= self.added_functions {
             return None;
         }
-        Some(crate::inspect::function_name(&self.function_names, index - HOST_IMPORTS.len() as u32))
+        Some(crate::inspect::function_name(
+            &self.function_names,
+            index - HOST_IMPORTS.len() as u32,
+        ))
     }
 }
 
@@ -131,7 +141,9 @@ fn check_import(import: &Import) -> Result<(), Error> {
     if import.module.starts_with("trivium:") {
         return Ok(());
     }
-    let of_module: Vec<_> = known_imports().filter(|known| known.module == import.module).collect();
+    let of_module: Vec<_> = known_imports()
+        .filter(|known| known.module == import.module)
+        .collect();
     let Some(known) = of_module.iter().find(|known| known.name == import.name) else {
         let list = |names: Vec<&str>| names.join(", ");
         let help = if of_module.is_empty() {
@@ -140,13 +152,21 @@ fn check_import(import: &Import) -> Result<(), Error> {
             let names = of_module.iter().map(|known| known.name).collect();
             format!("`{}` has: {}", import.module, list(names))
         };
-        let what = format!("the program imports `{}.{}`, which does not exist", import.module, import.name);
+        let what = format!(
+            "the program imports `{}.{}`, which does not exist",
+            import.module, import.name
+        );
         return Err(Error::new(what).help(help));
     };
     if known.has_type(&import.ty) {
         return Ok(());
     }
-    let what = format!("the program imports `{}.{}` with a wrong type", import.module, import.name);
-    Err(Error::new(what)
-        .help(format!("its type is {}; include the `trivium.h` of this version", known.describe())))
+    let what = format!(
+        "the program imports `{}.{}` with a wrong type",
+        import.module, import.name
+    );
+    Err(Error::new(what).help(format!(
+        "its type is {}; include the `trivium.h` of this version",
+        known.describe()
+    )))
 }

@@ -106,7 +106,11 @@ impl Reencode for Layout {
     type Error = std::convert::Infallible;
 
     fn function_index(&mut self, index: u32) -> Result<u32, reencode::Error> {
-        let moved = if index < self.imported { 0 } else { HOST_IMPORTS.len() as u32 };
+        let moved = if index < self.imported {
+            0
+        } else {
+            HOST_IMPORTS.len() as u32
+        };
         Ok(index + moved)
     }
 }
@@ -163,7 +167,9 @@ impl Layout {
             self.parse_type_section(&mut types, section)?;
         }
         for (_, params, results) in HOST_IMPORTS {
-            types.ty().function(params.iter().copied(), results.iter().copied());
+            types
+                .ty()
+                .function(params.iter().copied(), results.iter().copied());
         }
         types.ty().function([], []);
         for access in &access::ACCESSES {
@@ -179,7 +185,11 @@ impl Layout {
             self.parse_import_section(&mut imports, section)?;
         }
         for (index, (name, ..)) in HOST_IMPORTS.iter().enumerate() {
-            imports.import(RESERVED, name, EntityType::Function(self.types + index as u32));
+            imports.import(
+                RESERVED,
+                name,
+                EntityType::Function(self.types + index as u32),
+            );
         }
         Ok(imports)
     }
@@ -204,7 +214,11 @@ impl Layout {
         if let Some(section) = from.globals.clone() {
             self.parse_global_section(&mut globals, section)?;
         }
-        let counter = GlobalType { val_type: I64, mutable: true, shared: false };
+        let counter = GlobalType {
+            val_type: I64,
+            mutable: true,
+            shared: false,
+        };
         globals.global(counter, &wasm_encoder::ConstExpr::i64_const(0));
         Ok(globals)
     }

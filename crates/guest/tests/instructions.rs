@@ -20,16 +20,24 @@ fn count(body: &str) -> u64 {
             (func (export "_start") (local $i i32) {body}))"#
     );
     let bytes = wat::parse_str(&module).expect("the test's own text");
-    let program = Program::load(&bytes, "count").unwrap_or_else(|error| panic!("{error}\n{module}"));
+    let program =
+        Program::load(&bytes, "count").unwrap_or_else(|error| panic!("{error}\n{module}"));
     let counts: Vec<u64> = [0, 5, 11]
         .iter()
         .map(|patience| {
             let run = world::run(&program, 1, &[], *patience, 1_000_000);
-            assert_eq!(run.outcomes[0], Outcome::Finished { exit_code: 0 }, "{module}");
+            assert_eq!(
+                run.outcomes[0],
+                Outcome::Finished { exit_code: 0 },
+                "{module}"
+            );
             run.instructions[0]
         })
         .collect();
-    assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?} depend on waiting: {module}");
+    assert!(
+        counts.iter().all(|count| *count == counts[0]),
+        "{counts:?} depend on waiting: {module}"
+    );
     counts[0]
 }
 
@@ -40,23 +48,34 @@ fn nothing_counts_nothing() {
 
 #[test]
 fn brackets_constants_locals_and_drops_are_free() {
-    assert_eq!(count("nop (block (loop (nop))) (drop (i32.const 1)) (local.set $i (i32.const 2))"), 0);
-    assert_eq!(count("(drop (local.tee $i (i32.const 2))) (drop (f64.const 1))"), 0);
+    assert_eq!(
+        count("nop (block (loop (nop))) (drop (i32.const 1)) (local.set $i (i32.const 2))"),
+        0
+    );
+    assert_eq!(
+        count("(drop (local.tee $i (i32.const 2))) (drop (f64.const 1))"),
+        0
+    );
 }
 
 #[test]
 fn straight_line() {
     // add, global.get, mul, global.set
     assert_eq!(
-        count("(drop (i32.add (i32.const 1) (i32.const 2)))
-               (global.set $g (i32.mul (global.get $g) (i32.const 2)))"),
+        count(
+            "(drop (i32.add (i32.const 1) (i32.const 2)))
+               (global.set $g (i32.mul (global.get $g) (i32.const 2)))"
+        ),
         4
     );
 }
 
 #[test]
 fn return_skips_the_rest() {
-    assert_eq!(count("(return) (drop (i32.add (i32.const 1) (i32.const 2)))"), 1);
+    assert_eq!(
+        count("(return) (drop (i32.add (i32.const 1) (i32.const 2)))"),
+        1
+    );
     assert_eq!(count("(drop (i32.eqz (i32.const 1))) (return) (return)"), 2);
 }
 
@@ -64,8 +83,10 @@ fn return_skips_the_rest() {
 fn branch_out_of_a_block() {
     // br; the add is skipped; eqz after it
     assert_eq!(
-        count("(block (br 0) (drop (i32.add (i32.const 1) (i32.const 2))))
-               (drop (i32.eqz (i32.const 1)))"),
+        count(
+            "(block (br 0) (drop (i32.add (i32.const 1) (i32.const 2))))
+               (drop (i32.eqz (i32.const 1)))"
+        ),
         2
     );
 }
@@ -73,7 +94,9 @@ fn branch_out_of_a_block() {
 #[test]
 fn conditional_branch_taken_and_not() {
     let body = |condition: i32| {
-        format!("(block (br_if 0 (i32.const {condition})) (drop (i32.eqz (i32.const 1)))) (drop (i32.eqz (i32.const 1)))")
+        format!(
+            "(block (br_if 0 (i32.const {condition})) (drop (i32.eqz (i32.const 1)))) (drop (i32.eqz (i32.const 1)))"
+        )
     };
     assert_eq!(count(&body(1)), 2);
     assert_eq!(count(&body(0)), 3);
@@ -82,14 +105,18 @@ fn conditional_branch_taken_and_not() {
 #[test]
 fn if_with_and_without_else() {
     let with_else = |condition: i32| {
-        format!("(if (i32.const {condition})
+        format!(
+            "(if (i32.const {condition})
             (then (drop (i32.eqz (i32.const 1))))
-            (else (drop (i32.eqz (i32.const 1))) (drop (i32.eqz (i32.const 1)))))")
+            (else (drop (i32.eqz (i32.const 1))) (drop (i32.eqz (i32.const 1)))))"
+        )
     };
     assert_eq!(count(&with_else(1)), 2);
     assert_eq!(count(&with_else(0)), 3);
     let without = |condition: i32| {
-        format!("(if (i32.const {condition}) (then (drop (i32.eqz (i32.const 1))))) (drop (i32.eqz (i32.const 1)))")
+        format!(
+            "(if (i32.const {condition}) (then (drop (i32.eqz (i32.const 1))))) (drop (i32.eqz (i32.const 1)))"
+        )
     };
     assert_eq!(count(&without(1)), 3);
     assert_eq!(count(&without(0)), 2);
@@ -98,8 +125,10 @@ fn if_with_and_without_else() {
 #[test]
 fn if_whose_arms_leave() {
     let body = |condition: i32| {
-        format!("(block (if (i32.const {condition}) (then (br 1)) (else (return)))
-                 (drop (i32.eqz (i32.const 1)))) (drop (i32.eqz (i32.const 1)))")
+        format!(
+            "(block (if (i32.const {condition}) (then (br 1)) (else (return)))
+                 (drop (i32.eqz (i32.const 1)))) (drop (i32.eqz (i32.const 1)))"
+        )
     };
     assert_eq!(count(&body(1)), 3);
     assert_eq!(count(&body(0)), 2);
@@ -108,10 +137,12 @@ fn if_whose_arms_leave() {
 #[test]
 fn every_arm_of_a_branch_table() {
     let body = |index: u32| {
-        format!("(block (block (block
+        format!(
+            "(block (block (block
             (br_table 0 1 2 (i32.const {index})))
             (drop (i32.eqz (i32.const 1))))
-            (drop (i32.eqz (i32.const 1))))")
+            (drop (i32.eqz (i32.const 1))))"
+        )
     };
     assert_eq!([0, 1, 2, 9].map(|index| count(&body(index))), [3, 2, 1, 1]);
 }
@@ -120,23 +151,29 @@ fn every_arm_of_a_branch_table() {
 fn loops() {
     // Ten rounds of sub, br_if.
     assert_eq!(
-        count("(local.set $i (i32.const 10))
-               (loop (br_if 0 (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))"),
+        count(
+            "(local.set $i (i32.const 10))
+               (loop (br_if 0 (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))"
+        ),
         20
     );
     // A loop that is left from inside: 4 rounds of add, eq, br_if, br, less the last br.
     assert_eq!(
-        count("(block (loop
+        count(
+            "(block (loop
                  (local.set $i (i32.add (local.get $i) (i32.const 1)))
                  (br_if 1 (i32.eq (local.get $i) (i32.const 4)))
-                 (br 0)))"),
+                 (br 0)))"
+        ),
         15
     );
     // A loop with a parameter.
     assert_eq!(
-        count("(i32.const 3) (loop (param i32)
+        count(
+            "(i32.const 3) (loop (param i32)
                  (local.set $i (i32.sub (i32.const 1)))
-                 (br_if 1 (i32.eqz (local.get $i))) (local.get $i) (br 0))"),
+                 (br_if 1 (i32.eqz (local.get $i))) (local.get $i) (br 0))"
+        ),
         3 * 4 - 1
     );
 }
@@ -148,17 +185,35 @@ fn calls() {
     // call, add, return
     assert_eq!(count("(drop (call $two (i32.const 1)))"), 3);
     assert_eq!(count("(drop (call $fall (i32.const 1)))"), 2);
-    assert_eq!(count("(drop (call $node)) (drop (i32.eqz (i32.const 0)))"), 2);
+    assert_eq!(
+        count("(drop (call $node)) (drop (i32.eqz (i32.const 0)))"),
+        2
+    );
 }
 
 #[test]
 fn accesses_and_bulk_operations_are_one_each() {
-    assert_eq!(count("(i64.store (i32.const 8) (i64.load (i32.const 0)))"), 2);
+    assert_eq!(
+        count("(i64.store (i32.const 8) (i64.load (i32.const 0)))"),
+        2
+    );
     // Unaligned, in two pieces.
-    assert_eq!(count("(i64.store (i32.const 5) (i64.load (i32.const 13)))"), 2);
-    assert_eq!(count("(memory.fill (i32.const 1) (i32.const 7) (i32.const 100))"), 1);
-    assert_eq!(count("(memory.copy (i32.const 1) (i32.const 7) (i32.const 100))"), 1);
-    assert_eq!(count("(memory.init $data (i32.const 1) (i32.const 0) (i32.const 8)) (data.drop $data)"), 2);
+    assert_eq!(
+        count("(i64.store (i32.const 5) (i64.load (i32.const 13)))"),
+        2
+    );
+    assert_eq!(
+        count("(memory.fill (i32.const 1) (i32.const 7) (i32.const 100))"),
+        1
+    );
+    assert_eq!(
+        count("(memory.copy (i32.const 1) (i32.const 7) (i32.const 100))"),
+        1
+    );
+    assert_eq!(
+        count("(memory.init $data (i32.const 1) (i32.const 0) (i32.const 8)) (data.drop $data)"),
+        2
+    );
     assert_eq!(count("(drop (memory.grow (memory.size)))"), 2);
 }
 
@@ -204,6 +259,10 @@ fn the_processor_sees_the_count_at_each_access() {
     let mut node = Node::new(&program, 0, &[], log.clone()).expect("a node");
     assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
     assert_eq!(log.borrow().0, [(2, 5), (4, 16)]);
-    assert_eq!(log.borrow().1, [0, 4, 6], "function entry, and two rounds of the loop");
+    assert_eq!(
+        log.borrow().1,
+        [0, 4, 6],
+        "function entry, and two rounds of the loop"
+    );
     assert_eq!(node.instructions(), 8);
 }

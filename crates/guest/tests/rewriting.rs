@@ -5,7 +5,9 @@ mod world;
 use proptest::prelude::*;
 use trivium_guest::{Outcome, Program};
 use wasm_encoder::reencode::{Reencode, utils};
-use wasm_encoder::{CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection};
+use wasm_encoder::{
+    CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection,
+};
 use wasmtime::{Config, Engine, Instance, Module, Store, Trap};
 
 /// What wasm-smith may use: what a program may use.
@@ -29,6 +31,7 @@ fn config(traps: bool) -> wasm_smith::Config {
         min_data_segments: 1,
         min_funcs: 2,
         min_memories: 1,
+        min_types: 3,
         reference_types_enabled: true,
         relaxed_simd_enabled: false,
         simd_enabled: false,
@@ -125,24 +128,36 @@ fn generate(bytes: &[u8], traps: bool) -> Option<Vec<u8>> {
     module.ensure_termination(2000).ok()?;
     let module = module.to_bytes();
     let mut types = Vec::new();
-    let mut add = AddStart { types: 0, functions: 0, calls: Vec::new() };
+    let mut add = AddStart {
+        types: 0,
+        functions: 0,
+        calls: Vec::new(),
+    };
     for payload in wasmparser::Parser::new(0).parse_all(&module) {
         match payload.expect("wasm-smith makes valid modules") {
             wasmparser::Payload::TypeSection(section) => {
                 let groups = section.into_iter_err_on_gc_types();
-                types = groups.collect::<Result<Vec<_>, _>>().expect("function types");
+                types = groups
+                    .collect::<Result<Vec<_>, _>>()
+                    .expect("function types");
             }
             wasmparser::Payload::FunctionSection(section) => {
-                let indices = section.into_iter().map(|index| index.expect("an index") as usize);
+                let indices = section
+                    .into_iter()
+                    .map(|index| index.expect("an index") as usize);
                 add.calls = indices.map(|index| types[index].clone()).collect();
             }
             _ => {}
         }
     }
+    if add.calls.is_empty() {
+        return None;
+    }
     add.types = types.len() as u32;
     add.functions = add.calls.len() as u32;
     let mut with_start = wasm_encoder::Module::new();
-    add.parse_core_module(&mut with_start, wasmparser::Parser::new(0), &module).ok()?;
+    add.parse_core_module(&mut with_start, wasmparser::Parser::new(0), &module)
+        .ok()?;
     Some(with_start.finish())
 }
 
@@ -158,14 +173,25 @@ enum End {
 
 fn run_original(bytes: &[u8]) -> End {
     let mut config = Config::new();
-    config.cranelift_nan_canonicalization(true).wasm_relaxed_simd(false).wasm_simd(false);
+    config
+        .cranelift_nan_canonicalization(true)
+        .wasm_relaxed_simd(false)
+        .wasm_simd(false);
     let engine = Engine::new(&config).expect("an engine");
     let module = Module::new(&engine, bytes).expect("wasm-smith makes valid modules");
     let mut store = Store::new(&engine, ());
-    let Ok(instance) = Instance::new(&mut store, &module, &[]) else { return End::Refused };
-    let start = instance.get_typed_func::<(), ()>(&mut store, "_start").expect("added");
+    let Ok(instance) = Instance::new(&mut store, &module, &[]) else {
+        return End::Refused;
+    };
+    let start = instance
+        .get_typed_func::<(), ()>(&mut store, "_start")
+        .expect("added");
     let result = start.call(&mut store, ());
-    let memory = instance.get_memory(&mut store, "the memory").expect("exported").data(&store).to_vec();
+    let memory = instance
+        .get_memory(&mut store, "the memory")
+        .expect("exported")
+        .data(&store)
+        .to_vec();
     match result.map_err(|error| error.downcast_ref::<Trap>().copied()) {
         Ok(()) => End::Finished(memory),
         Err(Some(Trap::StackOverflow)) => End::StackOverflow,
@@ -196,7 +222,9 @@ fn run_rewritten(program: &Program, patience: u64, length: usize) -> (End, u64) 
 }
 
 fn same(bytes: &[u8], traps: bool) -> bool {
-    let Some(module) = generate(bytes, traps) else { return false };
+    let Some(module) = generate(bytes, traps) else {
+        return false;
+    };
     let original = run_original(&module);
     let program = match Program::load(&module, "random") {
         Ok(program) => program,
@@ -216,7 +244,10 @@ fn same(bytes: &[u8], traps: bool) -> bool {
     if rewritten == End::StackOverflow {
         return false;
     }
-    assert!(rewritten == original, "another end or memory than the original's");
+    assert!(
+        rewritten == original,
+        "another end or memory than the original's"
+    );
     let (waiting, again) = run_rewritten(&program, 7, length);
     assert!(waiting == original, "waiting changes the result");
     assert_eq!(instructions, again, "waiting changes the count");
@@ -243,7 +274,9 @@ fn most_random_modules_are_compared() {
         .filter(|round| {
             let bytes: Vec<u8> = (0..3000)
                 .map(|_| {
-                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    state = state
+                        .wrapping_mul(6364136223846793005)
+                        .wrapping_add(1442695040888963407);
                     (state >> 33) as u8
                 })
                 .collect();

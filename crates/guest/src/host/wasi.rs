@@ -37,7 +37,12 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 16] = [
     ("fd_close", "i", "i", Function::FdClose),
     ("fd_fdstat_get", "ii", "i", Function::FdFdstatGet),
     ("fd_prestat_get", "ii", "i", Function::FdPrestatGet),
-    ("fd_prestat_dir_name", "iii", "i", Function::FdPrestatDirName),
+    (
+        "fd_prestat_dir_name",
+        "iii",
+        "i",
+        Function::FdPrestatDirName,
+    ),
     ("fd_read", "iiii", "i", Function::FdRead),
     ("fd_seek", "iIii", "i", Function::FdSeek),
     ("fd_write", "iiii", "i", Function::FdWrite),
@@ -63,7 +68,8 @@ pub(super) async fn run<P: Processor>(
             let count = host.state().args.len() as u32;
             let bytes: usize = host.state().args.iter().map(|arg| arg.len() + 1).sum();
             host.write_bytes(pointer(0), &count.to_le_bytes()).await?;
-            host.write_bytes(pointer(1), &(bytes as u32).to_le_bytes()).await?;
+            host.write_bytes(pointer(1), &(bytes as u32).to_le_bytes())
+                .await?;
             Ok(SUCCESS)
         }
         Function::EnvironGet => Ok(SUCCESS),
@@ -81,7 +87,11 @@ pub(super) async fn run<P: Processor>(
             host.write_bytes(pointer(2), &cycles.to_le_bytes()).await?;
             Ok(SUCCESS)
         }
-        Function::FdClose => Ok(if args[0] <= 2 { SUCCESS } else { BAD_DESCRIPTOR }),
+        Function::FdClose => Ok(if args[0] <= 2 {
+            SUCCESS
+        } else {
+            BAD_DESCRIPTOR
+        }),
         Function::FdFdstatGet => fd_fdstat_get(host, args[0], pointer(1)).await,
         Function::FdPrestatGet | Function::FdPrestatDirName => Ok(BAD_DESCRIPTOR),
         Function::FdRead => {
@@ -92,11 +102,17 @@ pub(super) async fn run<P: Processor>(
             host.write_bytes(pointer(3), &[0; 4]).await?;
             Ok(SUCCESS)
         }
-        Function::FdSeek => Ok(if args[0] <= 2 { CANNOT_SEEK } else { BAD_DESCRIPTOR }),
+        Function::FdSeek => Ok(if args[0] <= 2 {
+            CANNOT_SEEK
+        } else {
+            BAD_DESCRIPTOR
+        }),
         Function::FdWrite => fd_write(host, args).await,
         Function::ProcExit => Err(wasmtime::Error::new(Exit(args[0] as i32))),
         Function::RandomGet => {
-            let bytes: Vec<u8> = (0..pointer(1)).map(|_| next_random(&mut host.state().random)).collect();
+            let bytes: Vec<u8> = (0..pointer(1))
+                .map(|_| next_random(&mut host.state().random))
+                .collect();
             host.write_bytes(pointer(0), &bytes).await?;
             Ok(SUCCESS)
         }
@@ -111,7 +127,11 @@ async fn args_get<P: Processor>(
 ) -> Result<i64> {
     let mut string = strings;
     for (index, arg) in host.state().args.clone().into_iter().enumerate() {
-        host.write_bytes(pointers.wrapping_add(4 * index as u32), &string.to_le_bytes()).await?;
+        host.write_bytes(
+            pointers.wrapping_add(4 * index as u32),
+            &string.to_le_bytes(),
+        )
+        .await?;
         let bytes = [arg.as_bytes(), &[0]].concat();
         host.write_bytes(string, &bytes).await?;
         string = string.wrapping_add(bytes.len() as u32);
@@ -142,13 +162,18 @@ async fn fd_write<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Res
     }
     let mut bytes = Vec::new();
     for index in 0..args[2] as u32 {
-        let vector = host.read_bytes((args[1] as u32).wrapping_add(8 * index), 8).await?;
-        let word = |at: usize| u32::from_le_bytes([vector[at], vector[at + 1], vector[at + 2], vector[at + 3]]);
+        let vector = host
+            .read_bytes((args[1] as u32).wrapping_add(8 * index), 8)
+            .await?;
+        let word = |at: usize| {
+            u32::from_le_bytes([vector[at], vector[at + 1], vector[at + 2], vector[at + 3]])
+        };
         bytes.extend(host.read_bytes(word(0), word(4)).await?);
     }
     let written = bytes.len() as u32;
     host.call(Call::Print { fd, bytes }).await?;
-    host.write_bytes(args[3] as u32, &written.to_le_bytes()).await?;
+    host.write_bytes(args[3] as u32, &written.to_le_bytes())
+        .await?;
     Ok(SUCCESS)
 }
 

@@ -115,7 +115,10 @@ impl Kind {
         f.instruction(&I::GlobalGet(layout.counter));
         f.instruction(&I::Call(layout.host(ACCESS)));
         debug_assert!((GO, WAIT, SLOWLY) == (0, 1, 2));
-        f.instruction(&I::BrTable([GO as u32, WAIT as u32].as_slice().into(), SLOWLY as u32));
+        f.instruction(&I::BrTable(
+            [GO as u32, WAIT as u32].as_slice().into(),
+            SLOWLY as u32,
+        ));
         f.instruction(&I::End);
         self.perform(&mut f, offset);
         f.instruction(&I::Return);
@@ -136,7 +139,11 @@ impl Kind {
         if self.store {
             f.instruction(&I::LocalGet(1));
         }
-        f.instruction(&(self.operator)(MemArg { offset: 0, align: 0, memory_index: 0 }));
+        f.instruction(&(self.operator)(MemArg {
+            offset: 0,
+            align: 0,
+            memory_index: 0,
+        }));
     }
 
     fn perform_slowly(&self, layout: &Layout, f: &mut Function, offset: u32, meta: i32) {
@@ -161,7 +168,9 @@ impl Kind {
         f.instruction(&I::LocalGet(1));
         match self.value {
             ValType::I32 => f.instruction(&I::I64ExtendI32U),
-            ValType::F32 => f.instruction(&I::I32ReinterpretF32).instruction(&I::I64ExtendI32U),
+            ValType::F32 => f
+                .instruction(&I::I32ReinterpretF32)
+                .instruction(&I::I64ExtendI32U),
             ValType::F64 => f.instruction(&I::I64ReinterpretF64),
             _ => f,
         };
@@ -178,7 +187,9 @@ impl Kind {
         }
         match self.value {
             ValType::I32 => f.instruction(&I::I32WrapI64),
-            ValType::F32 => f.instruction(&I::I32WrapI64).instruction(&I::F32ReinterpretI32),
+            ValType::F32 => f
+                .instruction(&I::I32WrapI64)
+                .instruction(&I::F32ReinterpretI32),
             ValType::F64 => f.instruction(&I::F64ReinterpretI64),
             _ => f,
         };

@@ -49,7 +49,8 @@ impl Shared {
     }
 
     fn write(&mut self, addr: u32, size: u32, value: u64) -> Result<(), Fault> {
-        self.word(addr, size)?.copy_from_slice(&value.to_le_bytes()[..size as usize]);
+        self.word(addr, size)?
+            .copy_from_slice(&value.to_le_bytes()[..size as usize]);
         Ok(())
     }
 }
@@ -103,7 +104,9 @@ impl Perfect {
             if start + bytes > 1 << 30 {
                 return CallStep::Done(0);
             }
-            shared.bytes.resize((start + bytes).next_multiple_of(8) as usize, 0);
+            shared
+                .bytes
+                .resize((start + bytes).next_multiple_of(8) as usize, 0);
             shared.allocations.push((SHARED_BASE + start as u32, bytes));
         }
         let (addr, of) = shared.allocations[self.allocated];
@@ -154,7 +157,11 @@ impl Perfect {
                 let buffer = shared.buffers.get_mut(&args[0]).expect("an open buffer");
                 buffer.finished += u32::from(!self.inside);
                 self.inside = buffer.finished < self.nodes;
-                return Ok(if self.inside { CallStep::Wait } else { CallStep::Done(buffer.words) });
+                return Ok(if self.inside {
+                    CallStep::Wait
+                } else {
+                    CallStep::Done(buffer.words)
+                });
             }
             _ => return Err(Fault::new(format!("no protocol call {call:?}"))),
         };
@@ -168,7 +175,10 @@ impl Processor for Perfect {
             return Ok(Step::Wait);
         }
         self.accesses += 1;
-        assert!(access.addr % 8 + access.size <= 8, "{access:?} crosses a word");
+        assert!(
+            access.addr % 8 + access.size <= 8,
+            "{access:?} crosses a word"
+        );
         if access.addr < SHARED_BASE {
             return Ok(Step::Go);
         }
@@ -214,7 +224,11 @@ impl Processor for Perfect {
             }
             Call::WaitUntilChanged { addr, size, old } => {
                 let now = self.shared.borrow_mut().read(*addr, *size)?;
-                if now == *old { CallStep::Wait } else { CallStep::Done(now as i64) }
+                if now == *old {
+                    CallStep::Wait
+                } else {
+                    CallStep::Done(now as i64)
+                }
             }
             Call::RegionBegin | Call::RegionEnd => CallStep::Done(0),
             Call::Cycles => CallStep::Done(instructions as i64),
@@ -256,12 +270,20 @@ pub fn run(program: &Program, nodes: u32, args: &[&str], patience: u64, turns: u
                 waiting |= *outcome == Outcome::Suspended;
             }
         }
-        if !waiting || outcomes.iter().any(|outcome| matches!(outcome, Outcome::Trapped { .. })) {
+        if !waiting
+            || outcomes
+                .iter()
+                .any(|outcome| matches!(outcome, Outcome::Trapped { .. }))
+        {
             break;
         }
     }
     let output = String::from_utf8_lossy(&shared.borrow().output).into_owned();
-    Run { outcomes, instructions: running.iter().map(Node::instructions).collect(), output }
+    Run {
+        outcomes,
+        instructions: running.iter().map(Node::instructions).collect(),
+        output,
+    }
 }
 
 /// Runs a program on one node that says `Go` or `Wait` to everything; how it ended, the first
@@ -287,8 +309,10 @@ pub fn root() -> PathBuf {
 
 /// Compiles a C program, with `programs/include` and the tests' own headers.
 pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
-    let include_dirs =
-        vec![root().join("programs/include"), root().join("crates/guest/tests/include")];
+    let include_dirs = vec![
+        root().join("programs/include"),
+        root().join("crates/guest/tests/include"),
+    ];
     let mut options = CompileOptions::new(include_dirs);
     options.cache_dir = root().join("target/programs");
     compile_c(path, &options)
@@ -296,6 +320,7 @@ pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
 
 /// Compiles and loads one of `programs/`.
 pub fn load(name: &str) -> Program {
-    let bytes = compile(&root().join("programs").join(name)).unwrap_or_else(|error| panic!("{error}"));
+    let bytes =
+        compile(&root().join("programs").join(name)).unwrap_or_else(|error| panic!("{error}"));
     Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,0 +1,250 @@
+//! A running node, seen from a host function that may wait: calls, and memory by the word.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use wasmtime::{Caller, Result};
+
+use super::NodeState;
+use crate::memory::{Memory, SHARED_BASE};
+use crate::processor::{Access, AccessKind, Call, CallStep, Processor, Step};
+
+/// Returns to whoever resumed the node, once.
+pub(super) struct Suspend {
+    done: bool,
+}
+
+impl Future for Suspend {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.done, true) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+pub(super) fn suspend() -> Suspend {
+    Suspend { done: false }
+}
+
+/// How many of `bytes` bytes from `addr` on lie in its aligned 8-byte word.
+fn to_word_end(addr: u32, bytes: u32) -> u32 {
+    bytes.min(8 - addr % 8)
+}
+
+/// A running node, seen from a host function that may wait.
+pub(crate) struct Host<'a, 'b, P: 'static> {
+    caller: &'a mut Caller<'b, NodeState<P>>,
+    memory: Memory,
+    instructions: u64,
+}
+
+// SAFETY: as for `NodeState`: Wasmtime asks for futures that are `Send`, and these stay on the
+// node's thread.
+unsafe impl<P> Send for Host<'_, '_, P> {}
+
+impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
+    pub(super) fn new(caller: &'a mut Caller<'b, NodeState<P>>) -> Host<'a, 'b, P> {
+        let counter = caller.data().counter;
+        let count = counter.map(|counter| counter.get(&mut *caller));
+        let instructions = count.and_then(|value| value.i64()).unwrap_or(0) as u64;
+        let state = caller.data();
+        state.instructions.set(instructions);
+        let memory = state
+            .memory
+            .clone()
+            .expect("a module without start function runs nothing before it is instantiated");
+        Host {
+            caller,
+            memory,
+            instructions,
+        }
+    }
+
+    pub(super) fn state(&mut self) -> &mut NodeState<P> {
+        self.caller.data_mut()
+    }
+
+    /// Makes a call, waiting as often as the processor wants.
+    pub(super) async fn call(&mut self, call: Call) -> Result<i64> {
+        loop {
+            let step = self
+                .state()
+                .processor
+                .clone()
+                .borrow_mut()
+                .call(self.instructions, &call)?;
+            match step {
+                CallStep::Done(value) => return Ok(value),
+                CallStep::Wait => suspend().await,
+            }
+        }
+    }
+
+    /// Waits until an access may happen; the bits if the processor has completed it itself.
+    async fn grant(&mut self, access: Access) -> Result<Option<u64>> {
+        loop {
+            let step = self
+                .state()
+                .processor
+                .clone()
+                .borrow_mut()
+                .access(self.instructions, access)?;
+            match step {
+                Step::Go => return Ok(None),
+                Step::Complete(bits) => return Ok(Some(bits)),
+                Step::Wait => suspend().await,
+            }
+        }
+    }
+
+    pub(super) fn check(&mut self, addr: u32, bytes: u64, what: &str) -> Result<()> {
+        if self.state().is_in_bounds(u64::from(addr), bytes) {
+            return Ok(());
+        }
+        Err(self
+            .state()
+            .out_of_bounds(u64::from(addr), bytes, what)
+            .into())
+    }
+
+    /// Reads within one aligned 8-byte word.
+    async fn read_piece(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
+        let access = Access {
+            addr,
+            size: into.len() as u32,
+            kind: AccessKind::Read,
+            value: 0,
+        };
+        match self.grant(access).await? {
+            None => self.memory.read(addr, into)?,
+            Some(bits) => into.copy_from_slice(&bits.to_le_bytes()[..into.len()]),
+        }
+        Ok(())
+    }
+
+    /// Writes within one aligned 8-byte word.
+    async fn write_piece(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let value = u64::from_le_bytes(word);
+        let access = Access {
+            addr,
+            size: bytes.len() as u32,
+            kind: AccessKind::Write,
+            value,
+        };
+        if self.grant(access).await?.is_none() {
+            self.memory.write(addr, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Reads, word by word, what is known to be in bounds.
+    pub(super) async fn read_pieces(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
+        let mut at = 0;
+        while at < into.len() {
+            let here = addr + at as u32;
+            let end = at + to_word_end(here, (into.len() - at) as u32) as usize;
+            self.read_piece(here, &mut into[at..end]).await?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Writes, word by word, what is known to be in bounds.
+    pub(super) async fn write_pieces(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let here = addr + at as u32;
+            let end = at + to_word_end(here, (bytes.len() - at) as u32) as usize;
+            self.write_piece(here, &bytes[at..end]).await?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// `memory.copy`: as if by the largest aligned pieces, upwards, or downwards if the ranges
+    /// overlap so.
+    pub(super) async fn copy(&mut self, to: u32, from: u32, bytes: u32) -> Result<()> {
+        self.check(from, bytes.into(), "a copy")?;
+        self.check(to, bytes.into(), "a copy")?;
+        let mut word = [0; 8];
+        if to <= from || to >= from + bytes {
+            let mut at = 0;
+            while at < bytes {
+                let size = to_word_end(from + at, to_word_end(to + at, bytes - at));
+                let piece = &mut word[..size as usize];
+                self.read_piece(from + at, piece).await?;
+                self.write_piece(to + at, piece).await?;
+                at += size;
+            }
+        } else {
+            let mut left = bytes;
+            while left > 0 {
+                let in_word = |end: u32| (end - 1) % 8 + 1;
+                let size = left.min(in_word(from + left)).min(in_word(to + left));
+                left -= size;
+                let piece = &mut word[..size as usize];
+                self.read_piece(from + left, piece).await?;
+                self.write_piece(to + left, piece).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `memory.fill`.
+    pub(super) async fn fill(&mut self, to: u32, byte: u8, bytes: u32) -> Result<()> {
+        self.check(to, bytes.into(), "a fill")?;
+        let mut at = 0;
+        while at < bytes {
+            let size = to_word_end(to + at, bytes - at);
+            self.write_piece(to + at, &[byte; 8][..size as usize])
+                .await?;
+            at += size;
+        }
+        Ok(())
+    }
+
+    /// Reads an argument of a call out of memory. What lies in private memory is read as it is:
+    /// the host's own work is not the program's.
+    pub(super) async fn read_bytes(&mut self, addr: u32, bytes: u32) -> Result<Vec<u8>> {
+        self.check(addr, bytes.into(), "a read by the system")?;
+        let mut read = vec![0; bytes as usize];
+        if addr >= SHARED_BASE {
+            self.read_pieces(addr, &mut read).await?;
+        } else {
+            self.memory.read(addr, &mut read)?;
+        }
+        Ok(read)
+    }
+
+    /// Writes a result of a call to memory; see [`Host::read_bytes`].
+    pub(super) async fn write_bytes(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+        self.check(addr, bytes.len() as u64, "a write by the system")?;
+        if addr >= SHARED_BASE {
+            self.write_pieces(addr, bytes).await?;
+        } else {
+            self.memory.write(addr, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// A C string, at most 4096 bytes of it.
+    pub(super) async fn read_string(&mut self, addr: u32) -> Result<String> {
+        let mut bytes = Vec::new();
+        while bytes.len() < 4096 {
+            let byte = self
+                .read_bytes(addr.wrapping_add(bytes.len() as u32), 1)
+                .await?[0];
+            if byte == 0 {
+                break;
+            }
+            bytes.push(byte);
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
