@@ -2,16 +2,129 @@
 
 mod bench;
 
-use bench::{Run, machine};
+use bench::{Run, machine, program};
+use trivium_sim::SimResult;
+
+const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
+
+/// Everything but the host's time.
+fn bytes(mut result: SimResult) -> String {
+    result.host_seconds = 0.0;
+    serde_json::to_string_pretty(&result).unwrap()
+}
+
+fn adds_up(result: &SimResult) {
+    for node in &result.per_node {
+        let sum = node.compute + node.read_stall + node.write_stall + node.sync_stall + node.handler;
+        assert_eq!(sum, node.cycles, "{node:?}");
+    }
+    assert_eq!(result.messages.values().sum::<u64>(), result.per_node.iter().map(|node| node.messages_sent).sum::<u64>());
+}
 
 #[test]
-fn em3d_is_right_on_all_machines() {
-    for name in ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"] {
-        let result = Run::of("em3d", &["-n", "40", "-i", "2"]).on(machine(name, &[])).nodes(4).right();
+fn em3d_is_right_on_all_machines_and_slower_on_simpler_ones() {
+    let em3d = Run::of("em3d", &["-n", "60", "-i", "2"]).nodes(4);
+    let cycles = MACHINES.map(|name| {
+        let result = em3d.clone().on(machine(name, &[])).right();
         assert!(result.misses.read > 0 && result.messages["stache.GetRead"] > 0, "{result:?}");
-        for node in &result.per_node {
-            let sum = node.compute + node.read_stall + node.write_stall + node.sync_stall + node.handler;
-            assert_eq!(sum, node.cycles, "{node:?}");
+        adds_up(&result);
+        result.cycles
+    });
+    assert!(cycles.is_sorted_by(|a, b| a < b), "{cycles:?}");
+}
+
+/// Under both protocols, for small numbers of nodes and all block sizes, and for many nodes.
+fn right_everywhere(run: &Run, nodes: &[u32], blocks: &[u64]) {
+    for protocol in ["msi", "stache"] {
+        for &nodes in nodes {
+            for &block in blocks {
+                adds_up(&run.clone().under(&[protocol]).nodes(nodes).block(block).right());
+            }
         }
     }
+}
+
+const BLOCKS: [u64; 7] = [32, 64, 128, 256, 512, 1024, 2048];
+
+#[test]
+fn em3d_is_right_everywhere() {
+    let em3d = Run::of("em3d", &["-n", "20", "-i", "2"]);
+    right_everywhere(&em3d, &[1, 2, 3], &BLOCKS);
+    right_everywhere(&em3d, &[32, 64], &[64]);
+}
+
+#[test]
+fn matmul_is_right_everywhere() {
+    right_everywhere(&Run::of("matmul", &["-n", "12"]), &[1, 2, 3], &BLOCKS);
+    right_everywhere(&Run::of("matmul", &["-n", "16", "-b", "4"]), &[3, 32], &[64]);
+}
+
+#[test]
+fn litmus_outcomes_are_allowed_whatever_the_jitter() {
+    let litmus = program("litmus");
+    for seed in 0..20 {
+        for protocol in ["msi", "stache"] {
+            let run = Run::with(litmus.clone(), &["-n", "5", "-g", &seed.to_string()]).under(&[protocol]);
+            run.on(machine("simple-coma", &[("network.jitter", "300")])).nodes(4).seed(seed).right();
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes: a thousand seeds"]
+fn litmus_outcomes_are_allowed_over_a_thousand_seeds() {
+    let litmus = program("litmus");
+    for seed in 0..1000 {
+        for protocol in ["msi", "stache"] {
+            let run = Run::with(litmus.clone(), &["-n", "20", "-g", &seed.to_string()]).under(&[protocol]);
+            run.on(machine("simple-coma", &[("network.jitter", "500")])).nodes(4).seed(seed).right();
+        }
+    }
+}
+
+#[test]
+fn locks_barriers_and_messages_work() {
+    for nodes in [1, 2, 3, 8] {
+        Run::of("lockbench", &["-n", "24"]).nodes(nodes).right();
+        Run::of("lockbench-token", &["-n", "24"]).under(&["stache", "token-lock"]).nodes(nodes).right();
+        Run::of("barrierbench", &["-n", "5"]).nodes(nodes).right();
+        Run::of("barrierbench-tree", &["-n", "5"]).under(&["stache", "tree-barrier"]).nodes(nodes).right();
+        Run::of("scatter", &["-n", "40"]).under(&["stache", "remote-write"]).nodes(nodes).right();
+    }
+    Run::of("pingpong", &["-n", "10"]).right();
+}
+
+/// Exact means: byte-identical to the reference order for every window up to the lookahead.
+fn same_in_every_window(run: Run) {
+    let lookahead = run.machine.lookahead();
+    let reference = bytes(run.clone().window(0).right());
+    for window in [1, 7, lookahead / 2, lookahead] {
+        assert_eq!(bytes(run.clone().window(window).right()), reference, "window {window}");
+    }
+    assert_eq!(bytes(run.right()), reference, "the default window");
+}
+
+#[test]
+fn results_do_not_depend_on_the_window() {
+    for name in MACHINES {
+        same_in_every_window(Run::of("em3d", &["-n", "20", "-i", "2"]).on(machine(name, &[])).nodes(5));
+    }
+    same_in_every_window(Run::of("lockbench", &["-n", "20"]).nodes(5));
+    same_in_every_window(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
+    same_in_every_window(Run::of("litmus", &["-n", "4"]).on(machine("typhoon-1", &[("network.jitter", "77")])).nodes(4).seed(9));
+    same_in_every_window(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
+}
+
+#[test]
+fn the_seed_matters_only_with_jitter() {
+    let quiet = Run::of("em3d", &["-n", "20", "-i", "1"]).nodes(3);
+    assert_eq!(quiet.clone().seed(1).right().cycles, quiet.clone().seed(2).right().cycles);
+    let noisy = quiet.on(machine("typhoon", &[("network.jitter", "200")]));
+    assert_ne!(noisy.clone().seed(1).right().cycles, noisy.seed(2).right().cycles);
+}
+
+#[test]
+fn two_runs_print_the_same_bytes() {
+    let run = Run::of("em3d", &["-n", "20", "-i", "1"]).nodes(3);
+    assert_eq!(bytes(run.right()), bytes(run.right()));
 }
