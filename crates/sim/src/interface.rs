@@ -110,9 +110,4 @@ impl Interface {
     pub fn receive(&mut self, at: u64, words: u64) {
         self.in_free = self.in_free.max(at) + words * self.cycles_per_word;
     }
-
-    /// How many messages wait for credits, by destination.
-    pub fn waiting(&self) -> impl Iterator<Item = (Node, usize)> + '_ {
-        self.peers.iter().enumerate().filter(|(_, peer)| !peer.waiting.is_empty()).map(|(to, peer)| (to as Node, peer.waiting.len()))
-    }
 }

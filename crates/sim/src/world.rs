@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Node, Object};
 use trivium_guest::Outcome;
-use trivium_lang::protocol::{Access, BLOCK};
+use trivium_lang::protocol::Access;
 
 /// What runs on a node's processor.
 pub enum Runner {
@@ -264,7 +264,7 @@ impl World {
     fn deadlock(&self) -> SimError {
         let mut error = SimError::subject("deadlock: nothing can happen any more, and not all nodes have finished");
         for (number, node) in self.nodes.iter().enumerate() {
-            let mut state = node.borrow_mut();
+            let state = node.borrow();
             let clock = state.compute.clock();
             let what = match state.compute.doing {
                 Doing::Running | Doing::Finished(_) => continue,
@@ -277,7 +277,7 @@ impl World {
                 }
                 Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
                 Doing::Waiting(Wait::Change(block)) => format!("waits for a word of block {} to change", block.id),
-                Doing::Waiting(Wait::Access(block)) => format!("waits for access to block {}{}", block.id, self.roles(&mut state, block)),
+                Doing::Waiting(Wait::Access(block)) => format!("waits for access to block {}{}", block.id, self.roles(&state, block)),
                 Doing::Waiting(Wait::Call { protocol, op, object }) => {
                     let declared = self.shared.engines[protocol].protocol();
                     format!("waits in {}.{} of object {}{}", declared.name, declared.ops[op.index()].name, object.id, self.roles_under(&state, protocol, object))
@@ -293,7 +293,7 @@ impl World {
         (0..self.nodes.len()).filter(|&n| matches!(self.nodes[n].borrow().compute.doing, Doing::Finished(_))).collect()
     }
 
-    fn roles(&self, state: &mut NodeState, block: Object) -> String {
+    fn roles(&self, state: &NodeState, block: Object) -> String {
         let protocol = self.space.borrow().protocol(u64::from(block.id) * self.shared.block);
         protocol.map_or(String::new(), |protocol| self.roles_under(state, protocol, block))
     }
@@ -321,15 +321,5 @@ impl World {
             describe(&self.nodes[home as usize].borrow());
         }
         text
-    }
-
-    /// The shared address space.
-    pub fn space(&self) -> &RefCell<Space> {
-        &self.space
-    }
-
-    /// The first block of a byte offset in shared memory.
-    pub fn block_at(&self, offset: u64) -> Object {
-        Object { kind: BLOCK, id: (offset / self.shared.block) as u32 }
     }
 }

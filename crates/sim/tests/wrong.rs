@@ -1,0 +1,204 @@
+//! Wrong programs, protocols, machines and options: one clear message each, never a panic.
+
+mod bench;
+
+use bench::{Run, machine, program, protocol, text_program};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trivium_sim::{Blame, Machine, Setup, SimError, run};
+
+fn bad(name: &str) -> Run {
+    Run::of(&format!("bad/{name}"), &[])
+}
+
+fn says(error: &SimError, blame: Blame, words: &[&str]) {
+    let text = error.to_string();
+    for word in words {
+        assert!(text.contains(word), "`{word}` is missing in: {text}");
+    }
+    assert_eq!(error.blame, blame, "{text}");
+}
+
+#[test]
+fn a_trap_names_node_cycle_and_function() {
+    says(&bad("trap").error(), Blame::Subject, &["node ", "cycle "]);
+    says(&bad("divide").error(), Blame::Subject, &["divi", "node 0, cycle"]);
+    says(&bad("recursion").error(), Blame::Subject, &["stack"]);
+}
+
+#[test]
+fn accesses_outside_memory_are_named() {
+    says(&bad("wild-pointer").error(), Blame::Subject, &["0x30000000", "write_wild"]);
+    says(&bad("out-of-bounds").error(), Blame::Subject, &["node 0"]);
+}
+
+#[test]
+fn exhausted_shared_memory_says_what_is_left() {
+    says(&bad("exhaust").error(), Blame::Subject, &["67108864 bytes", "shared memory", "1 GiB"]);
+}
+
+#[test]
+fn a_deadlock_says_who_waits_for_what() {
+    let error = bad("deadlock").nodes(3).error();
+    says(&error, Blame::Subject, &["deadlock", "node 0, since cycle", "block 0 to change", "node 1, since cycle", "waits at the barrier"]);
+    assert_eq!(error.notes.len(), 3);
+}
+
+#[test]
+fn a_barrier_that_a_node_never_reaches_is_a_deadlock() {
+    let text = r#"(module
+        (import "trivium" "node" (func $node (result i32)))
+        (import "trivium" "barrier" (func $barrier))
+        (memory (export "memory") 1)
+        (func (export "_start") (if (call $node) (then (call $barrier)))))"#;
+    let error = Run::with(text_program(text), &[]).nodes(2).error();
+    says(&error, Blame::Subject, &["deadlock", "node 1", "nodes 0 cannot reach", "left main"]);
+}
+
+#[test]
+fn a_protocol_that_deadlocks_is_reported_with_the_states_of_its_roles() {
+    let text = "protocol mute\npromises single_writer\nlane main fifo buffered\nmessage Get on main\nmessage Give on main with block\n\
+        role cache of block {\n  otherwise impossible\n  state Invalid {\n    on read, write { send Get to home; await Give { install; goto Valid; resume } }\n  }\n  state Valid: write {}\n}\n\
+        role home of block {\n  var lost: bool\n  state Idle: write {\n    on Get { lost = true }\n  }\n}\n";
+    let compiled = trivium_lang::compile("mute.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut run = Run::of("pingpong", &["-n", "1"]);
+    run.protocols = vec![Arc::new(compiled)];
+    says(&run.error(), Blame::Subject, &["deadlock", "node 1", "access to block 0", "awaits Give", "home at node 0: Idle"]);
+}
+
+#[test]
+fn a_fault_of_a_protocol_names_its_place() {
+    let text = "protocol brittle\npromises single_writer\nlane main fifo buffered\nmessage Get on main\n\
+        role cache of block {\n  state Invalid {\n    on read, write { send Get to home; goto Stuck }\n  }\n  state Stuck { on read, write { impossible } }\n}\n\
+        role home of block {\n  state Idle: write {\n    on Get impossible\n  }\n}\n";
+    let compiled = trivium_lang::compile("brittle.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut run = Run::of("pingpong", &["-n", "1"]);
+    run.protocols = vec![Arc::new(compiled)];
+    says(&run.error(), Blame::Subject, &["cycle ", "impossible", "brittle.tri:"]);
+}
+
+/// tempest.md 8: the golden check names both nodes.
+#[test]
+fn two_writers_are_seen_where_one_is_promised() {
+    let text = "protocol careless\npromises single_writer\nlane main fifo buffered\nmessage Get on main\nmessage Give on main with block\n\
+        role cache of block {\n  otherwise impossible\n  state Invalid {\n    on read, write { send Get to home; await Give { install; goto Valid; resume } }\n  }\n  state Valid: write {}\n}\n\
+        role home of block {\n  state Idle: write {\n    on Get { send Give to sender }\n  }\n}\n";
+    let compiled = trivium_lang::compile("careless.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut run = Run::of("pingpong", &["-n", "1"]);
+    run.protocols = vec![Arc::new(compiled)];
+    says(&run.error(), Blame::Subject, &["node 0 may write block 0, and node 1", "single writer"]);
+}
+
+#[test]
+fn an_assumption_that_the_program_breaks_is_named() {
+    let text = r#"(module
+        (import "trivium:remote-write" "finish" (func $finish (param i64) (result i64)))
+        (memory (export "memory") 1)
+        (func (export "_start") (drop (call $finish (i64.const 0)))))"#;
+    let error = Run::with(text_program(text), &[]).under(&["stache", "remote-write"]).error();
+    says(&error, Blame::Subject, &["remote-write.finish", "before(open, finish)"]);
+}
+
+#[test]
+fn a_wrong_answer_is_an_exit_code() {
+    let result = bad("wrong-answer").go();
+    match result {
+        Ok(result) => assert!(!result.exit_codes.is_empty(), "{result:?}"),
+        Err(error) => assert_eq!(error.blame, Blame::Subject, "{error}"),
+    }
+}
+
+#[test]
+fn an_endless_program_ends_at_the_limit_or_when_interrupted() {
+    let result = bad("endless").max_cycles(100_000).go().unwrap();
+    assert!(result.incomplete.as_ref().unwrap().contains("100000 cycles"), "{result:?}");
+    assert!(result.cycles >= 100_000 && result.instructions > 0);
+    let endless = bad("endless");
+    let cancel = AtomicBool::new(true);
+    let setup = Setup {
+        program: &endless.program,
+        protocols: endless.protocols.clone(),
+        machine: endless.machine.clone(),
+        nodes: 2,
+        block: 32,
+        args: Vec::new(),
+        seed: 0,
+        max_cycles: None,
+        window: None,
+        cancel: Some(&cancel),
+        progress: None,
+    };
+    assert!(run(&setup).unwrap().incomplete.unwrap().contains("interrupted"));
+}
+
+#[test]
+fn impossible_sizes_are_refused() {
+    let hello = Run::of("hello", &[]);
+    says(&hello.clone().nodes(0).error(), Blame::Input, &["0 nodes", "1 to 256"]);
+    says(&hello.clone().nodes(257).error(), Blame::Input, &["257 nodes"]);
+    for block in [0, 16, 33, 4096] {
+        says(&hello.clone().block(block).error(), Blame::Input, &["power of two"]);
+    }
+    hello.nodes(256).right();
+}
+
+#[test]
+fn protocols_and_calls_that_do_not_fit_are_named() {
+    let token = Run::of("lockbench-token", &["-n", "4"]);
+    says(&token.error(), Blame::Input, &["`token-lock`, which is not loaded", "--protocol token-lock"]);
+    says(&Run::of("em3d", &[]).under(&["token-lock"]).error(), Blame::Subject, &["not about blocks"]);
+    says(&Run::of("hello", &[]).under(&[]).error(), Blame::Input, &["no protocol"]);
+    says(&Run::of("hello", &[]).under(&["msi", "msi"]).error(), Blame::Input, &["named twice"]);
+    let text = r#"(module
+        (import "trivium:token-lock" "aquire" (func $f (param i64)))
+        (memory (export "memory") 1) (func (export "_start") (call $f (i64.const 0))))"#;
+    let error = Run::with(text_program(text), &[]).under(&["stache", "token-lock"]).error();
+    says(&error, Blame::Input, &["`aquire`", "acquire, release"]);
+}
+
+fn broken(change: impl Fn(&str) -> String) -> SimError {
+    let text = change(trivium_sim::built_in("typhoon").unwrap());
+    Machine::parse("mine.toml", &text, &[]).unwrap_err()
+}
+
+#[test]
+fn wrong_machines_are_explained_with_their_place() {
+    let misspelt = broken(|text| text.replace("\nlatency", "\nlatancy"));
+    says(&misspelt, Blame::Input, &["unknown field `latancy`", "mine.toml:", "did you mean `latency`?"]);
+    let line = misspelt.place.unwrap();
+    assert_eq!(line.split(':').count(), 3, "{line}");
+    says(&broken(|text| text.replace("\nlatency", "\n# latency")), Blame::Input, &["missing field `latency`", "mine.toml:", "add `latency = ..`"]);
+    says(&broken(|text| text.replace("cycles_per_word = 1", "cycles_per_word = -1")), Blame::Input, &["-1", "mine.toml:", "not negative"]);
+    says(&broken(|text| text.replace("fault = 6", "fault = -6")), Blame::Input, &["-6", "mine.toml:"]);
+    says(&broken(|text| text.replace("bus = [\"read\"]", "bus = [\"reed\"]")), Blame::Input, &["`reed`", "mine.toml:"]);
+    says(&broken(|text| text.replace("line = 32", "line = 33")), Blame::Input, &["`cache.line` is 33", "mine.toml:"]);
+    says(&broken(|text| text.replace("cpi = 0.7", "cpi = -0.7")), Blame::Input, &["-0.7", "mine.toml:"]);
+    says(&broken(|text| text.replace("[network]", "[network")), Blame::Input, &["mine.toml:"]);
+    says(&broken(|_| String::new()), Blame::Input, &["missing field", "mine.toml"]);
+    says(&Machine::load("/nowhere/mine.toml", &[]).unwrap_err(), Blame::Input, &["cannot be read", "/nowhere/mine.toml"]);
+    says(&Machine::load("typhon-1", &[]).unwrap_err(), Blame::Input, &["no machine `typhon-1`", "did you mean `typhoon-1`?"]);
+}
+
+fn overridden(key: &str, value: &str) -> Result<Machine, SimError> {
+    Machine::load("typhoon", &[(key.into(), value.into())])
+}
+
+#[test]
+fn overrides_are_checked_like_files() {
+    assert_eq!(overridden("network.latency", "500").unwrap().network.latency, 500);
+    assert_eq!(overridden("prices.dispatch.fault", "9").unwrap().prices.dispatch.fault.cycles, 9);
+    assert_eq!(overridden("engine.kind", "ideal").unwrap().engine.kind, trivium_sim::machine::EngineKind::Ideal);
+    overridden("processor.cpi", "\"1/2\"").unwrap();
+    says(&overridden("network.latancy", "5").unwrap_err(), Blame::Input, &["latancy", "--set machine.network.latancy=5", "did you mean `latency`?"]);
+    says(&overridden("netwrk.latency", "5").unwrap_err(), Blame::Input, &["no table `netwrk`", "did you mean `network`?"]);
+    says(&overridden("network.latency", "-5").unwrap_err(), Blame::Input, &["-5"]);
+    says(&overridden("network.latency", "fast").unwrap_err(), Blame::Input, &["fast", "--set machine.network.latency=fast"]);
+    says(&overridden("", "5").unwrap_err(), Blame::Input, &["empty"]);
+    says(&overridden("cache.line", "100").unwrap_err(), Blame::Input, &["`cache.line` is 100"]);
+}
+
+#[test]
+fn a_protocol_is_loaded_for_256_nodes() {
+    Run::with(program("barrierbench"), &["-n", "1"]).nodes(256).on(machine("simple-coma", &[])).right();
+    assert_eq!(protocol("stache").name, "stache");
+}
