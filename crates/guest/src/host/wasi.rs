@@ -109,13 +109,7 @@ pub(super) async fn run<P: Processor>(
         }),
         Function::FdWrite => fd_write(host, args).await,
         Function::ProcExit => Err(wasmtime::Error::new(Exit(args[0] as i32))),
-        Function::RandomGet => {
-            let bytes: Vec<u8> = (0..pointer(1))
-                .map(|_| next_random(&mut host.state().random))
-                .collect();
-            host.write_bytes(pointer(0), &bytes).await?;
-            Ok(SUCCESS)
-        }
+        Function::RandomGet => random_get(host, pointer(0), pointer(1)).await,
         Function::SchedYield => Ok(SUCCESS),
     }
 }
@@ -155,6 +149,10 @@ async fn fd_fdstat_get<P: Processor>(
     Ok(SUCCESS)
 }
 
+/// Most bytes of one write, so that a program cannot make the host run out of memory: a C library
+/// writes the rest with its next call.
+const MOST_WRITTEN: u32 = 1 << 20;
+
 async fn fd_write<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i64> {
     let fd = args[0] as u32;
     if fd != 1 && fd != 2 {
@@ -162,18 +160,37 @@ async fn fd_write<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Res
     }
     let mut bytes = Vec::new();
     for index in 0..args[2] as u32 {
-        let vector = host
-            .read_bytes((args[1] as u32).wrapping_add(8 * index), 8)
-            .await?;
-        let word = |at: usize| {
-            u32::from_le_bytes([vector[at], vector[at + 1], vector[at + 2], vector[at + 3]])
-        };
-        bytes.extend(host.read_bytes(word(0), word(4)).await?);
+        let vector = (args[1] as u32).wrapping_add(8 * index);
+        let part = read_word(host, vector).await?;
+        let length = read_word(host, vector.wrapping_add(4)).await?;
+        let room = MOST_WRITTEN - bytes.len() as u32;
+        bytes.extend(host.read_bytes(part, length.min(room)).await?);
+        if length >= room {
+            break;
+        }
     }
     let written = bytes.len() as u32;
     host.call(Call::Print { fd, bytes }).await?;
     host.write_bytes(args[3] as u32, &written.to_le_bytes())
         .await?;
+    Ok(SUCCESS)
+}
+
+async fn read_word<P: Processor>(host: &mut Host<'_, '_, P>, addr: u32) -> Result<u32> {
+    let bytes = host.read_bytes(addr, 4).await?;
+    Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+}
+
+async fn random_get<P: Processor>(
+    host: &mut Host<'_, '_, P>,
+    into: u32,
+    length: u32,
+) -> Result<i64> {
+    host.check(into, length.into(), "a write by the system")?;
+    let bytes: Vec<u8> = (0..length)
+        .map(|_| next_random(&mut host.state().random))
+        .collect();
+    host.write_bytes(into, &bytes).await?;
     Ok(SUCCESS)
 }
 
