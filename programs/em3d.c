@@ -5,7 +5,7 @@
  * shared. They lie packed in arrays, one for each processor and kind, at home on their owner,
  * and a dependency points into such an array.
  *
- * The published settings: -n 6000 -d 5 -r 5 -i 20 on 32 processors (Tempest), and
+ * The published settings: -t 192000 -d 5 -r 5 -i 20 on 32 processors (Tempest), and
  * -n 500 -d 40 -v 1 -s 1 -b 860 -z 1 -i 10 on 8, with -r from 0 to 100 (Split-C).
  */
 #include "options.h"
@@ -13,9 +13,10 @@
 
 enum { E, H, KINDS };
 
-enum { NODES, DEGREE, REMOTE, SPAN, ITERATIONS, VARY, STRIDE, ZERO, CHECK, SEED, OPTIONS };
+enum { TOTAL, NODES, DEGREE, REMOTE, SPAN, ITERATIONS, VARY, STRIDE, ZERO, CHECK, SEED, OPTIONS };
 
 static struct option options[OPTIONS] = {
+    [TOTAL] = {'t', 0, 0, 100000000, "graph nodes in all, spread over the processors (0: -n each)"},
     [NODES] = {'n', 200, 2, 1000000, "graph nodes per processor, half of them E, half H"},
     [DEGREE] = {'d', 5, 1, 1000, "dependencies of a graph node"},
     [REMOTE] = {'r', 5, 0, 100, "percentage of dependencies on other processors"},
@@ -153,7 +154,9 @@ int main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     int self = trivium_node();
     processors = trivium_nodes();
+    if (options[TOTAL].value) options[NODES].value = options[TOTAL].value / processors;
     half = (int)options[NODES].value / 2;
+    if (half < 1) trivium_fail("em3d: every processor needs two graph nodes at least: raise -t or -n");
     stride = (int)options[STRIDE].value / 8 * 8;
 
     values_t *values[KINDS];

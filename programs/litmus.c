@@ -19,7 +19,7 @@ enum { ROUNDS, DELAY, STRIDE, SEED, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [ROUNDS] = {'n', 100, 1, 100000, "rounds of each test"},
-    [DELAY] = {'d', 200, 0, 1000000, "longest delay, in turns of an empty loop"},
+    [DELAY] = {'d', 1000, 0, 1000000, "longest delay, in turns of an empty loop"},
     [STRIDE] = {'b', 64, 8, 65536, "bytes from one round's words to the next's"},
     [SEED] = {'g', 1, 0, 1000000, "seed of the delays"},
 };
