@@ -1,0 +1,61 @@
+# The door to everything.  `make demo` and `make test` set up what they need by themselves.
+
+CARGO ?= cargo
+PYTHON ?= python3
+TRIVIUM = target/release/trivium
+OUT = demo-out
+
+.PHONY: help setup build demo test test-fast test-slow lint demo-short bench clean
+
+help:
+	@echo "make demo       build, simulate EM3D on four machines, print a table, draw a picture"
+	@echo "make test       format, lints, all fast tests, a short demo"
+	@echo "make test-slow  tests that take long"
+	@echo "make bench      benchmarks"
+	@echo "make setup      only what the others do first: the C compiler for programs"
+
+# The C-to-WebAssembly compiler (PyPI package ziglang, pinned with its hash) in .venv.
+setup: .venv/.ready
+
+.venv/.ready: requirements.txt
+	@tools/setup "$(PYTHON)" "$(CARGO)"
+	@touch $@
+
+build: setup
+	$(CARGO) build --release --locked -p trivium
+
+demo: build
+	@mkdir -p $(OUT)
+	@echo
+	@echo "EM3D with 192,000 graph nodes, degree 5, 5 % remote, on 32 nodes of four machines (about half a minute)"
+	@echo
+	@$(TRIVIUM) compare programs/em3d.c --protocols stache \
+		--machines simple-coma,typhoon,typhoon-1,typhoon-0 --nodes 32 \
+		--svg $(OUT)/em3d.svg -- -t 192000 -i 3
+	@echo
+	@echo "The picture is $(OUT)/em3d.svg"
+
+demo-short: build
+	@mkdir -p $(OUT)
+	@$(TRIVIUM) compare programs/em3d.c --protocols stache \
+		--machines simple-coma,typhoon,typhoon-1,typhoon-0 --nodes 32 \
+		--svg $(OUT)/em3d-short.svg -- -t 19200 -i 3
+
+test: lint test-fast demo-short
+
+lint: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+
+test-fast: setup
+	$(CARGO) test --release --locked --workspace
+
+# The same tests with TRIVIUM_SLOW=1 take the full sizes.
+test-slow: setup
+	TRIVIUM_SLOW=1 $(CARGO) test --release --locked --workspace
+
+bench: build
+	$(CARGO) bench --locked -p trivium-engine
+
+clean:
+	rm -rf $(OUT)
