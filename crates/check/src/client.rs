@@ -27,14 +27,6 @@ impl Intent {
         }
     }
 
-    /// The block that it writes.
-    pub fn writes(&self) -> Option<u32> {
-        match self {
-            Intent::Write { block, .. } | Intent::WriteBeside { block } => Some(*block),
-            _ => None,
-        }
-    }
-
     pub fn is_access(&self) -> bool {
         !matches!(self, Intent::Call { .. })
     }
@@ -124,7 +116,9 @@ impl Client {
                 ));
             };
             threads.push(ThreadPlace { node: thread.node as Node, number: *number });
-            *number += 1;
+            *number = number.checked_add(1).ok_or_else(|| {
+                ConfigError::new(format!("scenario `{}` has too many threads", scenario.name), "a node has at most 255")
+            })?;
             actions.push(thread.actions.iter().map(|a| intent_number(protocol, a, &mut intents)).collect());
         }
         Ok(Client {

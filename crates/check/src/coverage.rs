@@ -1,7 +1,7 @@
 //! Which (state, event) pairs have happened.
 
 use serde::Serialize;
-use trivium_lang::protocol::{EventKind, Protocol, Response, RoleId, StateId};
+use trivium_lang::protocol::{EventKind, Protocol, Response, RoleId, State, StateId};
 
 /// The pairs that a protocol answers, and those that never happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,7 +43,7 @@ impl Reached {
         for (r, role) in protocol.roles.iter().enumerate() {
             for (s, state) in role.states.iter().enumerate() {
                 for (c, &event) in role.events.iter().enumerate() {
-                    if matches!(role.table[s][c], Response::Impossible | Response::Passes) {
+                    if !can_happen(state, event, &role.table[s][c]) {
                         continue;
                     }
                     coverage.total += 1;
@@ -57,5 +57,14 @@ impl Reached {
             }
         }
         coverage
+    }
+}
+
+/// Whether a pair is one that the protocol answers: a time must have been set, and no node insists on an eviction.
+fn can_happen(state: &State, event: EventKind, response: &Response) -> bool {
+    match (event, response) {
+        (_, Response::Impossible | Response::Passes) | (EventKind::Evict, Response::Hold) => false,
+        (EventKind::Timer, _) => state.timer.is_some(),
+        _ => true,
     }
 }

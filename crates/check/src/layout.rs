@@ -5,7 +5,7 @@ use std::ops::Range;
 use trivium_engine::{Engine, Node};
 use trivium_lang::protocol::{Assume, BLOCK, Promise, Protocol, RoleId};
 
-const ABSENT: u32 = u32::MAX;
+const ABSENT: usize = usize::MAX;
 
 /// Bytes of a word of the explored memory.
 pub(crate) const WORD: u64 = 8;
@@ -32,7 +32,7 @@ pub(crate) struct Sizes {
 
 /// Offsets into the fixed part of a state.
 pub(crate) struct Layout {
-    record_at: Vec<u32>,
+    record_at: Vec<usize>,
     record_bytes: Vec<usize>,
     roles: usize,
     widest_kind: usize,
@@ -71,7 +71,7 @@ impl Layout {
                 for object in 0..sizes.objects[role.object.index()] {
                     if role.kind.lives_at(object % sizes.nodes == node) {
                         let slot = (node as usize * roles + r) * widest_kind + object as usize;
-                        record_at[slot] = take(record_bytes[r]) as u32;
+                        record_at[slot] = take(record_bytes[r]);
                     }
                 }
             }
@@ -139,7 +139,7 @@ impl Layout {
         }
         let slot = (node as usize * self.roles + role.index()) * self.widest_kind + object as usize;
         let at = self.record_at[slot];
-        (at != ABSENT).then(|| at as usize..at as usize + self.record_bytes[role.index()])
+        (at != ABSENT).then(|| at..at + self.record_bytes[role.index()])
     }
 
     fn word(&self, node: Node, word: usize) -> Range<usize> {
@@ -154,6 +154,10 @@ impl Layout {
 
     /// The word at an address of a node's memory. `Some(None)`: it is always 0 and not kept; `None`: there is none.
     pub fn word_at(&self, node: Node, address: u64) -> Option<Option<Range<usize>>> {
+        if let Some(memory) = self.memory(node) {
+            let from = usize::try_from(address).ok().filter(|&from| from <= memory.len() - WORD as usize)?;
+            return Some(Some(memory.start + from..memory.start + from + WORD as usize));
+        }
         if !address.is_multiple_of(WORD) {
             return None;
         }
@@ -170,7 +174,7 @@ impl Layout {
         let bytes = self.words * self.word_bytes;
         let at = self.words_at + node as usize * bytes;
         let whole = self.stride == WORDS_PER_BLOCK as usize && self.word_bytes as u64 == WORD;
-        whole.then_some(at..at + bytes)
+        (whole && self.words > 0).then_some(at..at + bytes)
     }
 
     /// A thread's phase (1 byte), intent (2) and, where threads are counted, its count (2).

@@ -266,3 +266,6 @@ impl Mechanisms for Here<'_> {
     fn charge(&mut self, _what: Charge) {}
 }
 
+
+#[cfg(test)]
+mod tests;

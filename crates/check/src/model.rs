@@ -11,6 +11,11 @@ use trivium_lang::protocol::{
     StepKind,
 };
 
+/// Fixed bytes of one state; a larger system could not be explored.
+const MOST_BYTES: usize = 1 << 20;
+/// Objects of a kind.
+const MOST_OBJECTS: u32 = 256;
+
 /// A lane of the explored network.
 pub(crate) struct LaneModel {
     pub fifo: bool,
@@ -41,6 +46,12 @@ impl Model {
         let engine = Engine::load(Arc::clone(protocol), config.nodes)
             .map_err(|e| ConfigError::new(e.message, "check it with fewer nodes or smaller parameters"))?;
         let objects = object_counts(protocol, config, scenario);
+        if objects.iter().any(|&count| count > MOST_OBJECTS) {
+            return Err(ConfigError::new(
+                format!("the scenario names an object beyond {MOST_OBJECTS}"),
+                "number the objects from 0",
+            ));
+        }
         let stores_wide = scenario.iter().flat_map(|s| &s.threads).flat_map(|t| &t.actions).any(
             |action| matches!(action, ScenarioAction::Write { value, .. } if *value > 255),
         );
@@ -66,6 +77,12 @@ impl Model {
             registers: scenario.map_or(0, |s| s.registers.len()),
         };
         let layout = Layout::new(&engine, &client, &sizes);
+        if layout.len > MOST_BYTES {
+            return Err(ConfigError::new(
+                format!("one state of this system takes {} bytes", layout.len),
+                "check it with fewer nodes or objects",
+            ));
+        }
         let codec = Codec::new(protocol, &layout, config.nodes);
         let lanes = lanes(protocol, config)?;
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
@@ -197,7 +214,7 @@ fn check_limits(config: &Config) -> Result<(), ConfigError> {
         let clients = config.clients.unwrap_or_default();
         return wrong(format!("{clients} clients on {} nodes", config.nodes), "at most every node can act");
     }
-    if config.objects == 0 || config.objects > 256 {
+    if config.objects == 0 || config.objects > MOST_OBJECTS {
         return wrong(format!("{} objects", config.objects), "explore 1 to 256 objects");
     }
     if config.values == 0 || config.values > 256 {

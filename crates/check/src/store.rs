@@ -17,7 +17,7 @@ pub(crate) struct Store {
 
 impl Store {
     pub fn new() -> Store {
-        Store { bytes: Vec::new(), ends: Vec::new(), parents: Vec::new(), slots: vec![EMPTY; 1 << 12] }
+        Store { bytes: Vec::new(), ends: Vec::new(), parents: Vec::new(), slots: vec![EMPTY; 1 << 6] }
     }
 
     /// How many states there are.
