@@ -30,7 +30,7 @@ pub(crate) struct DeferLayout {
 }
 
 /// The declared arguments of an event.
-pub(crate) fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_lang::protocol::Named] {
+fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_lang::protocol::Named] {
     match event {
         EventKind::Message(m) => &protocol.messages[m.index()].args,
         EventKind::Op(o) => &protocol.ops[o.index()].args,

@@ -1,6 +1,37 @@
 //! Runs a compiled protocol's handlers against [`Mechanisms`].
 //!
-//! It knows no road: neither the search of `check`, nor machines and time, nor transports.
+//! An [`Engine`] is a protocol loaded for a number of nodes. It answers one question: what happens to a node when
+//! an event comes, by the compiled steps and by nothing else. The steps reach the world only through
+//! [`Mechanisms`], which each road implements; the state of an object on a node is a *record*, flat bytes that
+//! whoever drives the engine keeps, copies and compares as it likes.
+//!
+//! It must never know a road: neither the search of `check`, nor machines and time, nor transports. It keeps
+//! nothing between two calls, so that one engine serves all nodes and all host threads. What the steps mean is said in
+//! `docs/semantics.md`.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use trivium_engine::local::Local;
+//! use trivium_engine::{Args, Engine, Event, Mechanisms, Object};
+//! use trivium_lang::protocol::{BLOCK, EventKind};
+//!
+//! let text = "protocol counter
+//! lane main fifo buffered
+//! message Add(n: 0..9) on main
+//! role home of block {
+//!   var sum: 0..99
+//!   state Idle: write { on Add(n) { sum += n } }
+//! }";
+//! let protocol = trivium_lang::compile("counter.tri", text, &Default::default()).unwrap();
+//! let engine = Engine::load(Arc::new(protocol), 4).unwrap();
+//! let mut node = Local::new(&engine, 0, 1, 32);
+//!
+//! let add = EventKind::Message(engine.protocol().message("Add").unwrap());
+//! let block = Object { kind: BLOCK, id: 0 };
+//! let event = Event { sender: 3, args: Args::of(&[7]), ..Event::local(add, block, 0) };
+//! let outcome = engine.dispatch(&event, &mut node).unwrap();
+//! assert_eq!(engine.describe(outcome.role, node.record(outcome.role, block)), "Idle sum=7");
+//! ```
 pub mod contract;
 mod defer;
 mod dispatch;

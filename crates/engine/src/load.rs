@@ -1,6 +1,6 @@
 //! Loading: layouts, room and frames are planned once, for a number of nodes and the protocol's parameters.
 
-use crate::defer::{DeferLayout, declared_args};
+use crate::defer::DeferLayout;
 use crate::engine::Engine;
 use crate::execute::{FRAME_SCALARS, FRAME_SETS};
 use crate::fault::LoadError;
@@ -216,17 +216,19 @@ fn check_deferrable(protocol: &Protocol, role: &Role) -> Result<(), LoadError> {
     };
     for row in &role.table {
         for (response, &event) in row.iter().zip(&role.events) {
-            if *response == Response::Defer && !has_place(event) {
-                return error(event, role.span);
+            let (defers, span) = match response {
+                Response::Defer => (true, role.span),
+                Response::Handle(handlers) => {
+                    let found = handlers.iter().map(|h| &role.handlers[h.index()]).find(|h| contains_defer(&h.steps));
+                    (found.is_some(), found.map_or(role.span, |h| h.span))
+                }
+                _ => (false, role.span),
+            };
+            if defers && !has_place(event) {
+                return error(event, span);
             }
         }
     }
-    for handler in &role.handlers {
-        if contains_defer(&handler.steps) && !has_place(handler.event) {
-            return error(handler.event, handler.span);
-        }
-    }
-    debug_assert!(role.deferrable.iter().all(|&e| declared_args(protocol, e).len() <= MAX_ARGS));
     Ok(())
 }
 
