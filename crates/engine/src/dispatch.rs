@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::evaluate::{Locate, Trouble, Try, trouble};
 use crate::event::{Disposition, Event, Outcome};
-use crate::execute::{Frame, Run, Start};
+use crate::run::{Frame, Run, Start};
 use crate::fault::{Fault, FaultKind, place};
 use crate::layout::Shape;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};

@@ -38,7 +38,6 @@ mod dispatch;
 mod engine;
 mod evaluate;
 mod event;
-mod execute;
 mod fault;
 mod invariant;
 mod layout;
@@ -46,6 +45,7 @@ mod load;
 pub mod local;
 pub mod mechanisms;
 mod record;
+mod run;
 mod set;
 
 pub use engine::Engine;

@@ -2,7 +2,7 @@
 
 use crate::defer::DeferLayout;
 use crate::engine::Engine;
-use crate::execute::{FRAME_SCALARS, FRAME_SETS};
+use crate::run::{FRAME_SCALARS, FRAME_SETS};
 use crate::fault::LoadError;
 use crate::layout::{Planner, Shape};
 use crate::mechanisms::MAX_ARGS;

@@ -1,0 +1,325 @@
+//! A handler while it runs: its locals, the records that it has looked at, and what its expressions see.
+//!
+//! Its steps are in [`execute`]: control there, variables and effects in modules of their own.
+
+mod effects;
+mod execute;
+mod variables;
+
+use crate::engine::Engine;
+use crate::evaluate::{Locate, Scope, Try, scalar, trouble, truth};
+use crate::event::Event;
+use crate::fault::FaultKind;
+use crate::layout::get;
+use crate::mechanisms::{Charge, Mechanisms, Node, Object};
+use crate::set::Set;
+use trivium_lang::protocol::{
+    EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId,
+};
+use trivium_lang::source::Span;
+
+/// Most scalar locals of a handler.
+pub(crate) const FRAME_SCALARS: usize = 64;
+/// Most set locals of a handler.
+pub(crate) const FRAME_SETS: usize = 16;
+
+/// A record that a handler has looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch {
+    pub role: RoleId,
+    pub object: Object,
+    /// Its state at that time.
+    pub before: StateId,
+    /// Whether it may have been changed since.
+    pub written: bool,
+}
+
+/// The locals of a handler.
+pub(crate) struct Frame {
+    scalars: [i64; FRAME_SCALARS],
+    sets: [Set; FRAME_SETS],
+}
+
+impl Frame {
+    /// Locals that are all zero, or empty.
+    pub const EMPTY: Frame = Frame { scalars: [0; FRAME_SCALARS], sets: [Set([0; 4]); FRAME_SETS] };
+}
+
+/// A handler while it runs.
+pub(crate) struct Run<'e, 'm, M> {
+    engine: &'e Engine,
+    m: &'m mut M,
+    me: Node,
+    event: &'m Event,
+    handler: &'e Handler,
+    frame: &'m mut Frame,
+    /// Whose variables and state `Owner::Current` means; differs from the event's inside `Elsewhere`.
+    role: RoleId,
+    object: Object,
+    /// The record of the role that answers.
+    first: Touch,
+    /// Others, in the order in which they were touched.
+    others: Vec<Touch>,
+    column: usize,
+    /// The place in the defer space from which the event was taken, if this is a replay.
+    replay: Option<u32>,
+    deferred: bool,
+    steps: u32,
+}
+
+/// What a handler needs to know of its event.
+#[derive(Clone, Copy)]
+pub(crate) struct Start<'m> {
+    pub event: &'m Event,
+    pub role: RoleId,
+    pub before: StateId,
+    pub column: usize,
+    pub replay: Option<u32>,
+}
+
+impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
+    /// A handler that is about to run. Its guard has not been looked at.
+    pub fn new(
+        engine: &'e Engine,
+        m: &'m mut M,
+        frame: &'m mut Frame,
+        handler: &'e Handler,
+        start: Start<'m>,
+    ) -> Self {
+        let mut run = Run {
+            engine,
+            me: m.me(),
+            m,
+            event: start.event,
+            handler,
+            frame,
+            role: start.role,
+            object: start.event.object,
+            first: Touch { role: start.role, object: start.event.object, before: start.before, written: true },
+            others: Vec::new(),
+            column: start.column,
+            replay: start.replay,
+            deferred: false,
+            steps: 0,
+        };
+        run.bind_args();
+        run
+    }
+
+    /// The event's arguments become the first locals.
+    fn bind_args(&mut self) {
+        let mut words = self.event.args.words().iter().copied();
+        for local in &self.handler.locals[..self.handler.args as usize] {
+            match local.slot {
+                Slot::Scalars { at, .. } => self.frame.scalars[at as usize] = words.next().unwrap_or(0),
+                Slot::Set { at } => {
+                    let (_, count) = self.engine.set_range(&local.ty);
+                    let set = &mut self.frame.sets[at as usize].0;
+                    let taken = words.by_ref().take((count as usize).div_ceil(64));
+                    set.iter_mut().zip(taken).for_each(|(to, from)| *to = from as u64);
+                }
+            }
+        }
+    }
+
+    /// Tries another handler for the same event.
+    pub fn try_next(&mut self, handler: &'e Handler) {
+        self.handler = handler;
+        self.frame.sets = [Set::default(); FRAME_SETS];
+        self.bind_args();
+    }
+
+    /// Whether the handler's guard holds.
+    pub fn guard(&mut self) -> Try<bool> {
+        match &self.handler.guard {
+            Some(guard) => {
+                self.m.charge(Charge::Step);
+                truth(self, guard)
+            }
+            None => Ok(true),
+        }
+    }
+
+    /// Runs the handler to its end. Returns the state, whether the event was deferred, and the number of steps.
+    pub fn run(&mut self) -> Try<(StateId, bool, u32)> {
+        self.execute(&self.handler.steps)?;
+        let after = self.settle(self.first);
+        for touch in std::mem::take(&mut self.others) {
+            if touch.written {
+                self.settle(touch);
+            }
+        }
+        Ok((after, self.deferred, self.steps))
+    }
+
+    /// The end of a handler for one record: variables that are dead in its state are cleared, and when the state
+    /// has changed the deferred events are all to be tried again.
+    fn settle(&mut self, touch: Touch) -> StateId {
+        let plan = &self.engine.roles[touch.role.index()];
+        let record = self.m.record(touch.role, touch.object);
+        let after = StateId(get(record, 0, plan.state_width) as u16);
+        for &(at, bytes) in &plan.dead[after.index()] {
+            record[at as usize..(at + bytes) as usize].fill(0);
+        }
+        if after != touch.before {
+            if let Some(defers) = &plan.defers {
+                defers.set_cursor(record, 0);
+            }
+            self.m.state_changed(touch.role, touch.object, touch.before, after);
+        }
+        after
+    }
+
+    /// The number of an object, from an expression.
+    fn object_number(&mut self, expr: &Expr) -> Try<u32> {
+        let value = scalar(self, expr)?;
+        let range = FaultKind::Range { value, lo: 0, hi: i64::from(u32::MAX) };
+        u32::try_from(value).map_err(|_| range).at(expr.span)
+    }
+
+    /// Whose record an owner means.
+    fn resolve(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<(RoleId, Object)> {
+        let roles = &self.engine.protocol.roles;
+        match owner {
+            Owner::Current if role == self.role => Ok((self.role, self.object)),
+            // Inside `Elsewhere`, what the handler's own role passes to an action of the other one.
+            Owner::Current if role == self.first.role => Ok((role, self.first.object)),
+            Owner::Current | Owner::Role(_) | Owner::At(..) => {
+                if let Owner::At(_, node) = owner
+                    && scalar(self, node)? != i64::from(self.me)
+                {
+                    return trouble(FaultKind::NotHere, span);
+                }
+                match roles[role.index()].object {
+                    kind if kind == self.object.kind => Ok((role, self.object)),
+                    NODE => Ok((role, Object { kind: NODE, id: 0 })),
+                    _ => trouble(FaultKind::NotHere, span),
+                }
+            }
+            Owner::RoleOf(_, object) => {
+                let id = self.object_number(object)?;
+                Ok((role, Object { kind: roles[role.index()].object, id }))
+            }
+        }
+    }
+
+    /// Whether this node has an instance of a role for an object.
+    fn lives_here(&self, role: RoleId, object: Object) -> bool {
+        let kind = self.engine.protocol.roles[role.index()].kind;
+        object.kind == NODE || kind.lives_at(self.m.home(object) == self.me)
+    }
+
+    /// Notes that a record is looked at, or changed.
+    fn touch(&mut self, role: RoleId, object: Object, written: bool, span: Span) -> Try<()> {
+        if role == self.first.role && object == self.first.object {
+            return Ok(());
+        }
+        if let Some(touch) = self.others.iter_mut().find(|t| t.role == role && t.object == object) {
+            touch.written |= written;
+            return Ok(());
+        }
+        if !self.lives_here(role, object) {
+            return trouble(FaultKind::NotHere, span);
+        }
+        self.m.charge(Charge::Record(role));
+        let before = self.engine.state(role, self.m.record(role, object));
+        self.others.push(Touch { role, object, before, written });
+        Ok(())
+    }
+
+    /// Whether an owner means the record whose steps run, which has been noted already.
+    fn is_own(&self, owner: &Owner, role: RoleId) -> bool {
+        matches!(owner, Owner::Current) && role == self.role
+    }
+
+    /// The record in which a variable is going to be changed.
+    fn record_mut(&mut self, place: &Place, span: Span) -> Try<&mut [u8]> {
+        if self.is_own(&place.owner, place.role) {
+            return Ok(self.m.record(self.role, self.object));
+        }
+        let (role, object) = self.resolve(&place.owner, place.role, span)?;
+        self.touch(role, object, true, span)?;
+        Ok(self.m.record(role, object))
+    }
+
+    fn caller(&self) -> i64 {
+        if self.event.has_caller() { i64::from(self.event.thread) } else { -1 }
+    }
+
+    /// A byte offset or a number of bytes.
+    fn address(&mut self, expr: &Expr) -> Try<u64> {
+        let value = scalar(self, expr)?;
+        u64::try_from(value).map_err(|_| FaultKind::BadAddress(value)).at(expr.span)
+    }
+}
+
+impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
+    fn engine(&self) -> &'e Engine {
+        self.engine
+    }
+
+    fn local(&self, local: LocalId, field: u16) -> Option<i64> {
+        match self.handler.locals.get(local.index())?.slot {
+            Slot::Scalars { at, count } if field < count => Some(self.frame.scalars[(at + field) as usize]),
+            _ => None,
+        }
+    }
+
+    fn local_set(&self, local: LocalId) -> Option<Set> {
+        match self.handler.locals.get(local.index())?.slot {
+            Slot::Set { at } => Some(self.frame.sets[at as usize]),
+            Slot::Scalars { .. } => None,
+        }
+    }
+
+    fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]> {
+        if self.is_own(owner, role) {
+            return Ok(self.m.record(self.role, self.object));
+        }
+        let (role, object) = self.resolve(owner, role, span)?;
+        self.touch(role, object, false, span)?;
+        Ok(self.m.record(role, object))
+    }
+
+    fn own(&mut self, expr: &Expr) -> Try<i64> {
+        Ok(match &expr.kind {
+            ExprKind::Sender => match self.event.kind {
+                EventKind::Message(_) => i64::from(self.event.sender),
+                _ => i64::from(self.me),
+            },
+            ExprKind::Me => i64::from(self.me),
+            ExprKind::Home if self.object.kind == NODE => i64::from(self.me),
+            ExprKind::Home => i64::from(self.m.home(self.object)),
+            ExprKind::Caller => self.caller(),
+            ExprKind::Object => i64::from(self.object.id),
+            ExprKind::FaultAddress => self.m.pending(self.event.thread).address as i64,
+            ExprKind::FaultSize => i64::from(self.m.pending(self.event.thread).size),
+            ExprKind::FaultValue => self.m.pending(self.event.thread).value as i64,
+            ExprKind::Room(lane, count) => self.room(*lane, count)?,
+            ExprKind::Memory(address) => {
+                let address = self.address(address)?;
+                self.m.load(address) as i64
+            }
+            ExprKind::Probe => i64::from(self.m.probe(self.object)),
+            ExprKind::InState(owner, role, states) => {
+                let (role, object) = self.resolve(owner, *role, expr.span)?;
+                if !self.lives_here(role, object) {
+                    return Ok(0);
+                }
+                self.touch(role, object, false, expr.span)?;
+                let state = self.engine.state(role, self.m.record(role, object));
+                i64::from(states.contains(&state))
+            }
+            _ => return trouble(FaultKind::Malformed, expr.span),
+        })
+    }
+}
+
+impl<M: Mechanisms> Run<'_, '_, M> {
+    fn room(&mut self, lane: LaneId, count: &Expr) -> Try<i64> {
+        let value = scalar(self, count)?;
+        let range = FaultKind::Range { value, lo: 0, hi: i64::from(u32::MAX) };
+        let count = u32::try_from(value).map_err(|_| range).at(count.span)?;
+        Ok(i64::from(self.m.room(lane, count)))
+    }
+}

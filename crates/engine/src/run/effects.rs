@@ -1,0 +1,170 @@
+//! Steps that reach beyond the record: messages, states and their tags, data, threads, tasks.
+
+use super::Run;
+use crate::evaluate::{Locate, Scope, Try, scalar, set_from, trouble};
+use crate::fault::FaultKind;
+use crate::layout::{Shape, get, put};
+use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Thread};
+use trivium_lang::protocol::{
+    BLOCK, EventKind, Expr, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, TaskId, Type,
+};
+use trivium_lang::source::Span;
+
+/// Most arguments of a function of the program that a handler calls.
+const MAX_INVOKE: usize = 8;
+
+impl<'e, M: Mechanisms> Run<'e, '_, M> {
+    /// Arguments as words, each checked against its declaration.
+    fn args(&mut self, event: EventKind, exprs: &[Expr], span: Span) -> Try<Args> {
+        let shapes = self.engine.args.of(event);
+        if shapes.len() != exprs.len() {
+            return trouble(FaultKind::Malformed, span);
+        }
+        let mut args = Args::NONE;
+        for (shape, expr) in shapes.iter().zip(exprs) {
+            match shape {
+                Shape::Scalar(cell) => {
+                    let value = scalar(self, expr)?;
+                    cell.check(value).at(expr.span)?;
+                    args.push(value);
+                }
+                Shape::Set(cell) => {
+                    let value = set_from(self, expr, cell.lo)?;
+                    value.0[..cell.words()].iter().for_each(|&word| args.push(word as i64));
+                }
+                Shape::List(_) | Shape::Record(_) => return trouble(FaultKind::Malformed, span),
+            }
+        }
+        Ok(args)
+    }
+
+    pub(super) fn send(
+        &mut self,
+        message: MessageId,
+        args: &[Expr],
+        payload: &PayloadSource,
+        object: Option<&Expr>,
+        to: &Expr,
+        span: Span,
+    ) -> Try<()> {
+        let kind = self.engine.protocol.messages[message.index()].object;
+        let object = match object {
+            _ if kind == NODE => Object { kind, id: 0 },
+            Some(expr) => Object { kind, id: self.object_number(expr)? },
+            None => Object { kind, id: self.object.id },
+        };
+        let args = self.args(EventKind::Message(message), args, span)?;
+        let destination = scalar(self, to)?;
+        let destination = self.engine.node(destination).at(to.span)?;
+        let payload = self.gather(payload, object, span)?;
+        self.m.send(destination, Outgoing { message, object, args, payload });
+        Ok(())
+    }
+
+    fn gather(&mut self, source: &PayloadSource, object: Object, span: Span) -> Try<Option<Payload>> {
+        Ok(Some(match source {
+            PayloadSource::Nothing => return Ok(None),
+            PayloadSource::Block => self.m.gather_block(object),
+            PayloadSource::Received => self.event.payload.ok_or(FaultKind::NoData).at(span)?,
+            PayloadSource::Memory { from, to } => {
+                let (first, last) = (self.address(from)?, self.address(to)?);
+                if last < first {
+                    return trouble(FaultKind::BadAddress(last as i64), to.span);
+                }
+                self.m.gather_memory(first, last)
+            }
+            PayloadSource::List(place) => {
+                let list = self.engine.list_cell(place, span)?;
+                let ty = &self.engine.protocol.roles[place.role.index()].vars[place.var.index()].ty;
+                let blocks = matches!(ty, Type::List { of, .. } if **of == Type::Object(BLOCK));
+                let record = self.record(&place.owner, place.role, span)?;
+                let items: Vec<i64> =
+                    (0..list.len(record)).map(|i| list.fields[0].read(record, list.element_at(i))).collect();
+                self.m.gather_list(blocks, &items)
+            }
+        }))
+    }
+
+    pub(super) fn goto(&mut self, to: StateId) {
+        self.m.charge(Charge::Step);
+        let plan = &self.engine.roles[self.role.index()];
+        let record = self.m.record(self.role, self.object);
+        let from = StateId(get(record, 0, plan.state_width) as u16);
+        if from == to {
+            return;
+        }
+        put(record, 0, plan.state_width, u64::from(to.0));
+        let states = &self.engine.protocol.roles[self.role.index()].states;
+        let (left, entered) = (&states[from.index()], &states[to.index()]);
+        if self.object.kind == BLOCK && left.access != entered.access {
+            self.m.set_access(self.object, left.access, entered.access);
+        }
+        if left.timer.is_some() || entered.timer.is_some() {
+            self.m.timer(self.role, self.object, plan.timers[to.index()]);
+        }
+    }
+
+    pub(super) fn answer(&mut self, value: Option<&Expr>, to: Option<&Expr>, span: Span) -> Try<()> {
+        let thread = match to {
+            Some(expr) => scalar(self, expr)?,
+            None => self.caller(),
+        };
+        let value = match value {
+            Some(expr) => scalar(self, expr)?,
+            None => 0,
+        };
+        if thread == -1 {
+            return trouble(FaultKind::NoneUsed, to.map_or(span, |expr| expr.span));
+        }
+        let range = FaultKind::Range { value: thread, lo: 0, hi: i64::from(Thread::MAX) };
+        let thread = Thread::try_from(thread).map_err(|_| range).at(span)?;
+        self.m.answer(thread, value);
+        Ok(())
+    }
+
+    /// Keeps the event: behind the others, or in its old place when it was taken from there.
+    pub(super) fn defer(&mut self) -> Result<(), FaultKind> {
+        if self.deferred {
+            return Ok(());
+        }
+        let (role, object) = (self.first.role, self.first.object);
+        let record = self.m.record(role, object);
+        self.engine.keep(role, record, self.column, self.event, self.replay)?;
+        self.deferred = true;
+        Ok(())
+    }
+
+    pub(super) fn start(&mut self, task: TaskId, args: &[Expr], span: Span) -> Try<()> {
+        let args = self.args(EventKind::Task(task), args, span)?;
+        let role = self.engine.protocol.tasks[task.index()].role;
+        let (_, object) = self.resolve(&Owner::Role(role), role, span)?;
+        self.m.start(task, object, args);
+        Ok(())
+    }
+
+    pub(super) fn install(&mut self, address: Option<&Expr>, span: Span) -> Try<()> {
+        let Some(payload) = self.event.payload else { return trouble(FaultKind::NoData, span) };
+        let EventKind::Message(message) = self.event.kind else { return trouble(FaultKind::NoData, span) };
+        if let Some(address) = address {
+            let address = self.address(address)?;
+            self.m.install_memory(payload, Some(address));
+            return Ok(());
+        }
+        match self.engine.protocol.messages[message.index()].payload {
+            PayloadShape::Block if self.object.kind == BLOCK => self.m.install_block(payload, self.object),
+            PayloadShape::List => self.m.install_memory(payload, None),
+            _ => return trouble(FaultKind::NoData, span),
+        }
+        Ok(())
+    }
+
+    pub(super) fn invoke(&mut self, function: &Expr, args: &[Expr], span: Span) -> Try<()> {
+        if args.len() > MAX_INVOKE {
+            return trouble(FaultKind::Malformed, span);
+        }
+        let function = scalar(self, function)?;
+        let values = self.values(args, span)?;
+        self.m.invoke(function, &values[..args.len()]);
+        Ok(())
+    }
+}

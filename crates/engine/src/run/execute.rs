@@ -1,0 +1,154 @@
+//! Steps one after the other: branches, loops, other roles.
+
+use super::Run;
+use crate::evaluate::{Locate, Scope, Try, scalar, set, trouble, truth};
+use crate::fault::FaultKind;
+use crate::layout::MAX_FIELDS;
+use crate::mechanisms::{Charge, Mechanisms};
+use crate::set::Set;
+use trivium_lang::protocol::{EventKind, Expr, LocalId, Owner, Place, RoleId, Step, StepKind};
+use trivium_lang::source::Span;
+
+impl<'e, M: Mechanisms> Run<'e, '_, M> {
+    pub(super) fn execute(&mut self, steps: &'e [Step]) -> Try<()> {
+        for step in steps {
+            self.steps += 1;
+            self.step(step)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &'e Step) -> Try<()> {
+        let span = step.span;
+        match &step.kind {
+            StepKind::Assign(place, values) => self.assign(place, values, span),
+            StepKind::Let(local, values) => self.bind(*local, values, span),
+            StepKind::Insert(place, element) => self.change_set(place, element, Set::insert, span),
+            StepKind::Remove(place, element) => {
+                let remove = |set: &mut Set, bit: i64| {
+                    let mut one = Set::default();
+                    one.insert(bit);
+                    *set = set.zip(one, |s, o| s & !o);
+                };
+                self.change_set(place, element, remove, span)
+            }
+            StepKind::Push(place, values) => self.push(place, values, span),
+            StepKind::Pop(place, local) => self.pop(place, *local, span),
+            StepKind::Clear(place) => self.clear(place, span),
+            StepKind::If(condition, yes, no) => {
+                self.m.charge(Charge::Step);
+                let taken = if truth(self, condition)? { yes } else { no };
+                self.execute(taken)
+            }
+            StepKind::ForSet(local, of, body) => self.for_set(*local, of, body, span),
+            StepKind::ForRange(local, from, to, body) => {
+                let (from, to) = (scalar(self, from)?, scalar(self, to)?);
+                for value in from..=to {
+                    self.element(*local, value, span)?;
+                    self.execute(body)?;
+                }
+                Ok(())
+            }
+            StepKind::ForList(local, place, body) => self.for_list(*local, place, body, span),
+            StepKind::Send { message, args, payload, object, to } => {
+                self.send(*message, args, payload, object.as_ref(), to, span)
+            }
+            StepKind::Goto(state) => {
+                self.goto(*state);
+                Ok(())
+            }
+            StepKind::Resume => {
+                self.m.resume(self.object);
+                Ok(())
+            }
+            StepKind::Complete => {
+                self.m.complete(self.object);
+                Ok(())
+            }
+            StepKind::Return { value, to } => self.answer(value.as_ref(), to.as_ref(), span),
+            StepKind::Defer => self.defer().at(span),
+            StepKind::Start(task, args) => self.start(*task, args, span),
+            StepKind::Yield => match self.event.kind {
+                EventKind::Task(task) => {
+                    self.m.start(task, self.event.object, self.event.args);
+                    Ok(())
+                }
+                _ => trouble(FaultKind::Malformed, span),
+            },
+            StepKind::Install(address) => self.install(address.as_ref(), span),
+            StepKind::Copy { from, to, bytes } => {
+                let (from, to, bytes) = (self.address(from)?, self.address(to)?, self.address(bytes)?);
+                self.m.copy(from, to, bytes);
+                Ok(())
+            }
+            StepKind::Store(address, value) => {
+                let (address, value) = (self.address(address)?, scalar(self, value)?);
+                self.m.store(address, value as u64);
+                Ok(())
+            }
+            StepKind::Invoke(function, args) => self.invoke(function, args, span),
+            StepKind::Impossible => trouble(FaultKind::Impossible, span),
+            StepKind::Assert(condition) => {
+                self.m.charge(Charge::Step);
+                if truth(self, condition)? { Ok(()) } else { trouble(FaultKind::Assertion, span) }
+            }
+            StepKind::Elsewhere(owner, role, body) => self.elsewhere(owner, *role, body, span),
+        }
+    }
+
+    /// Scalar values of a record's fields, all evaluated before any is stored.
+    pub(super) fn values(&mut self, exprs: &[Expr], span: Span) -> Try<[i64; MAX_FIELDS]> {
+        let mut values = [0; MAX_FIELDS];
+        if exprs.len() > MAX_FIELDS {
+            return trouble(FaultKind::Malformed, span);
+        }
+        for (value, expr) in values.iter_mut().zip(exprs) {
+            *value = scalar(self, expr)?;
+        }
+        Ok(values)
+    }
+
+    fn for_set(&mut self, local: LocalId, of: &Expr, body: &'e [Step], span: Span) -> Try<()> {
+        let (lo, _) = self.engine.set_range(&of.ty);
+        for bit in set(self, of)?.iter() {
+            self.element(local, bit + lo, span)?;
+            self.execute(body)?;
+        }
+        Ok(())
+    }
+
+    /// The loop goes over the list as it is now, whatever its body does to it.
+    fn for_list(&mut self, local: LocalId, place: &Place, body: &'e [Step], span: Span) -> Try<()> {
+        let list = self.engine.list_cell(place, span)?;
+        let record = self.record(&place.owner, place.role, span)?;
+        let len = list.len(record);
+        let elements = record[list.element_at(0)..list.element_at(len)].to_vec();
+        for index in 0..len {
+            let mut values = [0; MAX_FIELDS];
+            for (value, cell) in values.iter_mut().zip(&list.fields) {
+                *value = cell.read(&elements, (index * list.element) as usize);
+            }
+            self.m.charge(Charge::Element);
+            self.set_fields(local, &values[..list.fields.len()], span)?;
+            self.execute(body)?;
+        }
+        Ok(())
+    }
+
+    /// A loop visits a value.
+    fn element(&mut self, local: LocalId, value: i64, span: Span) -> Try<()> {
+        self.m.charge(Charge::Element);
+        self.set_fields(local, &[value], span)
+    }
+
+    /// Steps of another role or object: `Owner::Current` means that one until they end.
+    fn elsewhere(&mut self, owner: &Owner, role: RoleId, body: &'e [Step], span: Span) -> Try<()> {
+        let (role, object) = self.resolve(owner, role, span)?;
+        self.touch(role, object, true, span)?;
+        let outer = (self.role, self.object);
+        (self.role, self.object) = (role, object);
+        self.execute(body)?;
+        (self.role, self.object) = outer;
+        Ok(())
+    }
+}

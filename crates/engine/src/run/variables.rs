@@ -1,0 +1,137 @@
+//! Steps that change variables and locals.
+
+use super::Run;
+use crate::evaluate::{Locate, Try, scalar, set_bit, set_from, trouble};
+use crate::fault::FaultKind;
+use crate::layout::{MAX_FIELDS, Shape};
+use crate::mechanisms::{Charge, Mechanisms};
+use crate::set::Set;
+use trivium_lang::protocol::{Expr, LocalId, Place, Slot, Type};
+use trivium_lang::source::Span;
+
+impl<'e, M: Mechanisms> Run<'e, '_, M> {
+    pub(super) fn assign(&mut self, place: &Place, exprs: &[Expr], span: Span) -> Try<()> {
+        self.m.charge(Charge::Step);
+        match (self.engine.shape(place), exprs) {
+            (Some(Shape::Set(cell)), [expr]) => {
+                let value = set_from(self, expr, cell.lo)?;
+                if value != value.zip(Set::all(cell.count), |v, all| v & all) {
+                    let outside = value.zip(Set::all(cell.count), |v, all| v & !all).iter().next().unwrap_or(0);
+                    cell.bit(outside + cell.lo).at(expr.span)?;
+                }
+                cell.write(self.record_mut(place, span)?, 0, value);
+                Ok(())
+            }
+            (Some(Shape::Record(fields)), exprs) if place.field.is_none() => {
+                let values = self.values(exprs, span)?;
+                for ((cell, value), expr) in fields.iter().zip(values).zip(exprs) {
+                    cell.check(value).at(expr.span)?;
+                }
+                let record = self.record_mut(place, span)?;
+                for (cell, value) in fields.iter().zip(values).take(exprs.len()) {
+                    cell.write(record, 0, value);
+                }
+                Ok(())
+            }
+            (Some(Shape::Scalar(_) | Shape::Record(_)), [expr]) => {
+                let cell = self.engine.cell(place, span)?;
+                let value = scalar(self, expr)?;
+                cell.check(value).at(expr.span)?;
+                cell.write(self.record_mut(place, span)?, 0, value);
+                Ok(())
+            }
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+
+    pub(super) fn bind(&mut self, local: LocalId, exprs: &[Expr], span: Span) -> Try<()> {
+        self.m.charge(Charge::Step);
+        let declared = &self.handler.locals[local.index()];
+        match (declared.slot, exprs) {
+            (Slot::Set { at }, [expr]) => {
+                let (lo, _) = self.engine.set_range(&declared.ty);
+                self.frame.sets[at as usize] = set_from(self, expr, lo)?;
+            }
+            (Slot::Scalars { at, count }, exprs) if exprs.len() <= count as usize => {
+                let values = self.values(exprs, span)?;
+                if let (Type::Int { lo, hi }, [value, ..]) = (&declared.ty, values) {
+                    let (lo, hi) = (lo.at(self.engine.nodes), hi.at(self.engine.nodes));
+                    if !(lo..=hi).contains(&value) {
+                        return trouble(FaultKind::Range { value, lo, hi }, span);
+                    }
+                }
+                let at = at as usize;
+                self.frame.scalars[at..at + exprs.len()].copy_from_slice(&values[..exprs.len()]);
+            }
+            _ => return trouble(FaultKind::Malformed, span),
+        }
+        Ok(())
+    }
+
+    pub(super) fn change_set(&mut self, place: &Place, element: &Expr, change: impl Fn(&mut Set, i64), span: Span) -> Try<()> {
+        self.m.charge(Charge::Step);
+        let value = scalar(self, element)?;
+        let cell = self.engine.set_cell(place, span)?;
+        let ty = &self.engine.protocol.roles[place.role.index()].vars[place.var.index()].ty;
+        let bit = set_bit(self.engine, ty, value).at(element.span)?;
+        let record = self.record_mut(place, span)?;
+        let mut value = cell.read(record, 0);
+        change(&mut value, bit);
+        cell.write(record, 0, value);
+        Ok(())
+    }
+
+    pub(super) fn push(&mut self, place: &Place, exprs: &[Expr], span: Span) -> Try<()> {
+        self.m.charge(Charge::Step);
+        let list = self.engine.list_cell(place, span)?;
+        let values = self.values(exprs, span)?;
+        for ((cell, value), expr) in list.fields.iter().zip(values).zip(exprs) {
+            cell.check(value).at(expr.span)?;
+        }
+        let record = self.record_mut(place, span)?;
+        let len = list.len(record);
+        if len >= list.capacity {
+            return trouble(FaultKind::ListFull, span);
+        }
+        list.set_len(record, len + 1);
+        for (cell, value) in list.fields.iter().zip(values).take(exprs.len()) {
+            cell.write(record, list.element_at(len), value);
+        }
+        Ok(())
+    }
+
+    pub(super) fn pop(&mut self, place: &Place, local: LocalId, span: Span) -> Try<()> {
+        self.m.charge(Charge::Step);
+        let list = self.engine.list_cell(place, span)?;
+        let record = self.record_mut(place, span)?;
+        if list.len(record) == 0 {
+            return trouble(FaultKind::Empty, span);
+        }
+        let mut values = [0; MAX_FIELDS];
+        for (value, cell) in values.iter_mut().zip(&list.fields) {
+            *value = cell.read(record, list.element_at(0));
+        }
+        list.remove(record, 0);
+        self.set_fields(local, &values[..list.fields.len()], span)
+    }
+
+    pub(super) fn clear(&mut self, place: &Place, span: Span) -> Try<()> {
+        self.m.charge(Charge::Step);
+        let Some(shape) = self.engine.shape(place) else { return trouble(FaultKind::Malformed, span) };
+        let (at, bytes) = shape.extent();
+        self.record_mut(place, span)?[at as usize..(at + bytes) as usize].fill(0);
+        Ok(())
+    }
+
+    /// Gives a scalar or record local its values.
+    pub(super) fn set_fields(&mut self, local: LocalId, values: &[i64], span: Span) -> Try<()> {
+        match self.handler.locals[local.index()].slot {
+            Slot::Scalars { at, count } if values.len() <= count as usize => {
+                let at = at as usize;
+                self.frame.scalars[at..at + values.len()].copy_from_slice(values);
+                Ok(())
+            }
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+}
