@@ -12,6 +12,7 @@ mod header;
 pub mod lexer;
 pub mod parse;
 pub mod protocol;
+pub mod show;
 pub mod source;
 
 pub use compile::{Loader, Options, compile};

@@ -3,6 +3,8 @@
 //! Everything here is independent of the number of nodes; where a size depends on it, a [`Bound`] says how.
 //! `await` no longer exists at this level: it has become waiting states ([`State::waiting`]).
 
+mod names;
+
 use crate::source::{SourceMap, Span};
 use std::fmt;
 
@@ -830,62 +832,4 @@ pub struct Protocol {
     pub waivers: Vec<Waiver>,
     /// Whether it uses `index` or `node(..)`, so that nodes are not alike.
     pub asymmetric: Option<Span>,
-}
-
-impl Protocol {
-    /// The name of an event as reports write it.
-    pub fn event_name(&self, event: EventKind) -> String {
-        match event {
-            EventKind::Read => "read".into(),
-            EventKind::Write => "write".into(),
-            EventKind::Evict => "evict".into(),
-            EventKind::Message(m) => self.messages[m.index()].name.clone(),
-            EventKind::Op(o) => self.ops[o.index()].name.clone(),
-            EventKind::Task(t) => self.tasks[t.index()].name.clone(),
-            EventKind::Timer => "after".into(),
-        }
-    }
-
-    /// The message of a name.
-    pub fn message(&self, name: &str) -> Option<MessageId> {
-        self.messages.iter().position(|m| m.name == name).map(|i| MessageId(i as u16))
-    }
-
-    /// The call of a name.
-    pub fn op(&self, name: &str) -> Option<OpId> {
-        self.ops.iter().position(|o| o.name == name).map(|i| OpId(i as u16))
-    }
-
-    /// The role of a name.
-    pub fn role(&self, name: &str) -> Option<RoleId> {
-        self.roles.iter().position(|r| r.name == name).map(|i| RoleId(i as u8))
-    }
-
-    /// Whether some role is about this kind of object.
-    pub fn uses(&self, object: ObjectKindId) -> bool {
-        self.roles.iter().any(|r| r.object == object)
-    }
-
-    /// A promise as the file writes it.
-    pub fn promise_name(&self, promise: &Promise) -> String {
-        let op = |o: &OpId| &self.ops[o.index()].name;
-        match promise {
-            Promise::SingleWriter => "single_writer".into(),
-            Promise::LastWrite => "last_write".into(),
-            Promise::Sequential => "sequential".into(),
-            Promise::Mutex(a, b) => format!("mutex({}, {})", op(a), op(b)),
-            Promise::Barrier(a) => format!("barrier({})", op(a)),
-        }
-    }
-
-    /// An assumption as the file writes it.
-    pub fn assume_name(&self, assume: &Assume) -> String {
-        let op = |o: &OpId| &self.ops[o.index()].name;
-        match assume {
-            Assume::OneWriterPerPhase => "one_writer_per_phase".into(),
-            Assume::Alternate(a, b) => format!("alternate({}, {})", op(a), op(b)),
-            Assume::Once(a) => format!("once({})", op(a)),
-            Assume::Before(a, b) => format!("before({}, {})", op(a), op(b)),
-        }
-    }
 }

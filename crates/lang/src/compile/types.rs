@@ -44,23 +44,7 @@ pub(super) fn is_number(ty: &Type) -> bool {
 impl Compiler {
     /// A type as messages to people write it.
     pub(super) fn type_name(&self, ty: &Type) -> String {
-        match ty {
-            Type::Bool => "bool".into(),
-            Type::Int { lo, hi } if lo.constant == i64::MIN && hi.constant == i64::MAX => "number".into(),
-            Type::Int { lo, hi } => format!("{lo}..{hi}"),
-            Type::Node { optional: false } => "node".into(),
-            Type::Node { optional: true } => "node?".into(),
-            Type::Address => "address".into(),
-            Type::Word => "word".into(),
-            Type::Thread => "thread".into(),
-            Type::Object(kind) => self.protocol.objects[kind.index()].clone(),
-            Type::NodeSet => "set of node".into(),
-            Type::IntSet { lo, hi } => format!("set of {lo}..{hi}"),
-            Type::List { of, up_to, queue } => {
-                format!("{} of {} up to {up_to}", if *queue { "queue" } else { "list" }, self.type_name(of))
-            }
-            Type::Record(r) => self.protocol.records[r.index()].name.clone(),
-        }
+        self.protocol.type_name(ty)
     }
 
     /// The kind of object of a name.

@@ -1,0 +1,82 @@
+//! Names to numbers and back.
+
+use super::*;
+
+impl Protocol {
+    /// The name of an event as reports write it.
+    pub fn event_name(&self, event: EventKind) -> String {
+        match event {
+            EventKind::Read => "read".into(),
+            EventKind::Write => "write".into(),
+            EventKind::Evict => "evict".into(),
+            EventKind::Message(m) => self.messages[m.index()].name.clone(),
+            EventKind::Op(o) => self.ops[o.index()].name.clone(),
+            EventKind::Task(t) => self.tasks[t.index()].name.clone(),
+            EventKind::Timer => "after".into(),
+        }
+    }
+
+    /// The message of a name.
+    pub fn message(&self, name: &str) -> Option<MessageId> {
+        self.messages.iter().position(|m| m.name == name).map(|i| MessageId(i as u16))
+    }
+
+    /// The call of a name.
+    pub fn op(&self, name: &str) -> Option<OpId> {
+        self.ops.iter().position(|o| o.name == name).map(|i| OpId(i as u16))
+    }
+
+    /// The role of a name.
+    pub fn role(&self, name: &str) -> Option<RoleId> {
+        self.roles.iter().position(|r| r.name == name).map(|i| RoleId(i as u8))
+    }
+
+    /// Whether some role is about this kind of object.
+    pub fn uses(&self, object: ObjectKindId) -> bool {
+        self.roles.iter().any(|r| r.object == object)
+    }
+
+    /// A promise as the file writes it.
+    pub fn promise_name(&self, promise: &Promise) -> String {
+        let op = |o: &OpId| &self.ops[o.index()].name;
+        match promise {
+            Promise::SingleWriter => "single_writer".into(),
+            Promise::LastWrite => "last_write".into(),
+            Promise::Sequential => "sequential".into(),
+            Promise::Mutex(a, b) => format!("mutex({}, {})", op(a), op(b)),
+            Promise::Barrier(a) => format!("barrier({})", op(a)),
+        }
+    }
+
+    /// An assumption as the file writes it.
+    pub fn assume_name(&self, assume: &Assume) -> String {
+        let op = |o: &OpId| &self.ops[o.index()].name;
+        match assume {
+            Assume::OneWriterPerPhase => "one_writer_per_phase".into(),
+            Assume::Alternate(a, b) => format!("alternate({}, {})", op(a), op(b)),
+            Assume::Once(a) => format!("once({})", op(a)),
+            Assume::Before(a, b) => format!("before({}, {})", op(a), op(b)),
+        }
+    }
+
+    /// A type as the file writes it.
+    pub fn type_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::Bool => "bool".into(),
+            Type::Int { lo, hi } if lo.constant == i64::MIN && hi.constant == i64::MAX => "number".into(),
+            Type::Int { lo, hi } => format!("{lo}..{hi}"),
+            Type::Node { optional: false } => "node".into(),
+            Type::Node { optional: true } => "node?".into(),
+            Type::Address => "address".into(),
+            Type::Word => "word".into(),
+            Type::Thread => "thread".into(),
+            Type::Object(kind) => self.objects[kind.index()].clone(),
+            Type::NodeSet => "set of node".into(),
+            Type::IntSet { lo, hi } => format!("set of {lo}..{hi}"),
+            Type::List { of, up_to, queue } => {
+                format!("{} of {} up to {up_to}", if *queue { "queue" } else { "list" }, self.type_name(of))
+            }
+            Type::Record(r) => self.records[r.index()].name.clone(),
+        }
+    }
+}

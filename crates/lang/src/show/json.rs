@@ -1,0 +1,149 @@
+//! All of a compiled protocol as data.
+
+use super::summary::*;
+use crate::protocol::*;
+use serde_json::{Value, json as value};
+
+/// The protocol as a JSON object: what [`table`](super::table) shows, with places in the text.
+///
+/// Keys: `name, about, promises, assumptions, invariants, params, objects, records, lanes, messages, calls, tasks,
+/// scenarios, waivers, symmetry, roles`. A role has `states`, `events`, `table` (state by event: `handle`, `defer`, `hold`,
+/// `impossible` or `passes`; a path's `next` is null where the state stays) and `handlers`. A bound that depends on the number of nodes is `{constant, per_node}`.
+pub fn json(protocol: &Protocol) -> Value {
+    value!({
+        "name": protocol.name,
+        "about": protocol.about,
+        "files": protocol.sources.files().map(|(name, _)| name).collect::<Vec<_>>(),
+        "promises": protocol.promises.iter().map(|p| protocol.promise_name(p)).collect::<Vec<_>>(),
+        "assumptions": protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect::<Vec<_>>(),
+        "invariants": protocol.invariants.iter().map(|i| value!({
+            "name": i.name,
+            "object": protocol.objects[i.object.index()],
+            "condition": written(protocol, &i.condition),
+        })).collect::<Vec<_>>(),
+        "params": protocol.params.iter().map(|p| value!({
+            "name": p.name, "value": p.value, "lo": p.lo, "hi": p.hi,
+        })).collect::<Vec<_>>(),
+        "objects": protocol.objects,
+        "records": protocol.records.iter().map(|r| value!({
+            "name": r.name, "fields": named(protocol, &r.fields),
+        })).collect::<Vec<_>>(),
+        "lanes": protocol.lanes.iter().map(|l| value!({
+            "name": l.name, "order": if l.fifo { "fifo" } else { "unordered" }, "holds": l.holds,
+        })).collect::<Vec<_>>(),
+        "messages": protocol.messages.iter().map(|m| message(protocol, m)).collect::<Vec<_>>(),
+        "calls": protocol.ops.iter().map(|o| value!({
+            "name": o.name,
+            "object": protocol.objects[o.object.index()],
+            "args": named(protocol, &o.args),
+            "result": o.result.as_ref().map(|ty| protocol.type_name(ty)),
+        })).collect::<Vec<_>>(),
+        "tasks": protocol.tasks.iter().map(|t| value!({
+            "name": t.name, "role": protocol.roles[t.role.index()].name, "args": named(protocol, &t.args),
+        })).collect::<Vec<_>>(),
+        "scenarios": protocol.scenarios.iter().map(|s| value!({
+            "name": s.name, "threads": s.threads.len(), "registers": s.registers,
+            "forbid": s.forbid.as_ref().map(|f| written(protocol, f)),
+        })).collect::<Vec<_>>(),
+        "waivers": protocol.waivers.iter().map(|w| value!({"rule": w.rule, "reason": w.reason})).collect::<Vec<_>>(),
+        "symmetry": protocol.asymmetric.is_none(),
+        "roles": tables(protocol).iter().map(|t| role(protocol, t)).collect::<Vec<_>>(),
+    })
+}
+
+fn message(protocol: &Protocol, message: &Message) -> Value {
+    value!({
+        "name": message.name,
+        "lane": protocol.lanes[message.lane.index()].name,
+        "args": named(protocol, &message.args),
+        "payload": match message.payload {
+            PayloadShape::Nothing => Value::Null,
+            PayloadShape::Block => "block".into(),
+            PayloadShape::Memory => "memory".into(),
+            PayloadShape::List => "list".into(),
+        },
+        "role": protocol.roles[message.role.index()].name,
+        "object": protocol.objects[message.object.index()],
+    })
+}
+
+fn named(protocol: &Protocol, list: &[Named]) -> Vec<Value> {
+    list.iter().map(|n| value!({"name": n.name, "type": protocol.type_name(&n.ty)})).collect()
+}
+
+fn bound(bound: Bound) -> Value {
+    match bound.per_node {
+        0 => bound.constant.into(),
+        per_node => value!({"constant": bound.constant, "per_node": per_node}),
+    }
+}
+
+fn role(protocol: &Protocol, table: &Table) -> Value {
+    let role = table.role;
+    value!({
+        "name": role.name,
+        "object": protocol.objects[role.object.index()],
+        "lives": match role.kind {
+            RoleKind::Home => "home",
+            RoleKind::Elsewhere => "elsewhere",
+            RoleKind::Everywhere => "everywhere",
+            RoleKind::Agent => "agent",
+        },
+        "defers": role.defers.map(bound),
+        "vars": role.vars.iter().map(|v| value!({
+            "name": v.name, "type": protocol.type_name(&v.ty), "initial": v.initial, "hidden": v.name.starts_with('$'),
+        })).collect::<Vec<_>>(),
+        "states": role.states.iter().map(|s| state(protocol, role, s)).collect::<Vec<_>>(),
+        "events": table.events,
+        "table": role.states.iter().zip(&table.cells).zip(&role.table).map(|((s, cells), responses)| {
+            let row = table.events.iter().zip(cells).zip(responses);
+            let row: serde_json::Map<String, Value> =
+                row.map(|((event, cell), response)| (event.clone(), self::cell(role, cell, response))).collect();
+            value!({"state": s.name, "on": row})
+        }).collect::<Vec<_>>(),
+        "handlers": role.handlers.iter().map(|h| value!({
+            "name": h.name,
+            "event": protocol.event_name(h.event),
+            "steps": bound(h.longest),
+            "sends": protocol.lanes.iter().zip(&h.sends)
+                .map(|(lane, sends)| (lane.name.clone(), bound(*sends)))
+                .collect::<serde_json::Map<String, Value>>(),
+            "place": protocol.sources.place(h.span).to_string(),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn state(protocol: &Protocol, role: &Role, state: &State) -> Value {
+    value!({
+        "name": state.name,
+        "access": if role.object == BLOCK { Value::from(state.access.to_string()) } else { Value::Null },
+        "waiting": state.waiting,
+        "awaits": state.awaits.iter().map(|m| protocol.messages[m.index()].name.clone()).collect::<Vec<_>>(),
+        "cleared": state.dead.iter().map(|v| role.vars[v.index()].name.clone()).collect::<Vec<_>>(),
+        "after": state.timer.map(bound),
+        "place": protocol.sources.place(state.span).to_string(),
+    })
+}
+
+fn cell(role: &Role, cell: &Cell, response: &Response) -> Value {
+    match (cell, response) {
+        (Cell::Handle(outcomes), Response::Handle(handlers)) => {
+            let list = outcomes.iter().zip(handlers).map(|(outcome, handler)| value!({
+                "handler": role.handlers[handler.index()].name,
+                "when": outcome.guard,
+                "paths": outcome.paths.iter().map(|path| value!({
+                    "sends": path.sends.iter()
+                        .map(|s| value!({"message": s.message, "to": s.to, "many": s.many}))
+                        .collect::<Vec<_>>(),
+                    "does": path.deeds,
+                    "next": path.target.map(|t| role.states[t.index()].name.clone()),
+                })).collect::<Vec<_>>(),
+            }));
+            value!({"handle": list.collect::<Vec<_>>()})
+        }
+        (Cell::Defer, _) => "defer".into(),
+        (Cell::Hold, _) => "hold".into(),
+        (Cell::Passes, _) => "passes".into(),
+        _ => "impossible".into(),
+    }
+}

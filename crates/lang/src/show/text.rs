@@ -1,0 +1,300 @@
+//! The table for a terminal.
+
+use super::summary::*;
+use crate::protocol::*;
+use std::fmt::Write;
+
+/// A table wider than this is cut into several, one below the other.
+const WIDTH: usize = 132;
+
+/// The whole protocol as text: its head, and for each role a table of states × events with what happens in each case.
+///
+/// In a cell: `Shared → sender` is a message sent (`…` behind it: to many), `⇒ Clean` the next state, `⇒ await Shared` a
+/// wait, `⇒ A | stay` one or the other; `hit` an access that passes, `hold` an event that its thread keeps, `-` one that cannot happen.
+pub fn table(protocol: &Protocol) -> String {
+    let mut text = String::new();
+    head(&mut text, protocol);
+    for table in tables(protocol) {
+        role(&mut text, protocol, &table);
+    }
+    let _ = writeln!(
+        text,
+        "\nM → n: sends M to n (M… → n: in a loop)   ⇒ S: goes to S   stay: keeps its state   hit: the access passes\n\
+         hold: its thread keeps the event   defer: kept until the state has changed   -: cannot happen"
+    );
+    text
+}
+
+fn head(text: &mut String, protocol: &Protocol) {
+    let _ = writeln!(text, "{}", protocol.name);
+    if let Some(first) = protocol.about.lines().find(|l| !l.trim().is_empty()) {
+        let _ = writeln!(text, "{}", first.trim());
+    }
+    let _ = writeln!(text);
+    for (name, lines) in facts(protocol) {
+        for (i, line) in lines.iter().enumerate() {
+            let name = if i == 0 { name } else { "" };
+            let _ = writeln!(text, "{name:<12} {line}");
+        }
+    }
+}
+
+/// What holds for the whole protocol: names with lines, without those that have none.
+pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
+    let joined = |list: Vec<String>| if list.is_empty() { Vec::new() } else { vec![list.join(", ")] };
+    let mut facts = vec![
+        ("promises", joined(protocol.promises.iter().map(|p| protocol.promise_name(p)).collect())),
+        ("assumes", joined(protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect())),
+        ("invariants", protocol.invariants.iter().map(|i| invariant(protocol, i)).collect()),
+        ("parameters", protocol.params.iter().map(|p| format!("{} = {}   {}..{}", p.name, p.value, p.lo, p.hi)).collect()),
+        ("calls", protocol.ops.iter().map(|o| call_signature(protocol, o)).collect()),
+        ("lanes", protocol.lanes.iter().map(|l| format!("{}: {}", l.name, lane_words(l))).collect()),
+        ("messages", messages(protocol)),
+        ("scenarios", joined(protocol.scenarios.iter().map(|s| s.name.clone()).collect())),
+        ("waives", protocol.waivers.iter().map(|w| format!("{}: {}", w.rule, w.reason)).collect()),
+    ];
+    if let Some(span) = protocol.asymmetric {
+        facts.push(("symmetry", vec![format!("off: nodes have numbers ({})", protocol.sources.place(span))]));
+    }
+    facts.retain(|(_, lines)| !lines.is_empty());
+    facts
+}
+
+fn invariant(protocol: &Protocol, invariant: &Invariant) -> String {
+    let kind = &protocol.objects[invariant.object.index()];
+    format!("{} of {kind}: {}", invariant.name, written(protocol, &invariant.condition))
+}
+
+fn messages(protocol: &Protocol) -> Vec<String> {
+    let signatures: Vec<String> = protocol.messages.iter().map(|m| signature(protocol, &m.name, &m.args)).collect();
+    let wide = signatures.iter().map(|s| s.chars().count()).max().unwrap_or(0);
+    let lane = protocol.lanes.iter().map(|l| l.name.chars().count()).max().unwrap_or(0);
+    let line = |(message, signature): (&Message, &String)| {
+        let role = &protocol.roles[message.role.index()].name;
+        let on = &protocol.lanes[message.lane.index()].name;
+        format!("{signature:<wide$}  on {on:<lane$}  {:<11}  to {role}", payload_words(message)).trim_end().to_string()
+    };
+    protocol.messages.iter().zip(&signatures).map(line).collect()
+}
+
+fn role(text: &mut String, protocol: &Protocol, table: &Table) {
+    let role = table.role;
+    let kind = if role.object == NODE { String::new() } else { format!(" of {}", protocol.objects[role.object.index()]) };
+    let _ = writeln!(text, "\nrole {}{kind}, {}", role.name, lives(role));
+    for line in role_facts(protocol, role) {
+        let _ = writeln!(text, "  {line}");
+    }
+    let _ = writeln!(text);
+    grid(text, protocol, table);
+}
+
+/// What holds for a role: variables, defer space, longest handler, worst sends.
+pub(super) fn role_facts(protocol: &Protocol, role: &Role) -> Vec<String> {
+    let mut facts = Vec::new();
+    let vars: Vec<String> = role
+        .vars
+        .iter()
+        .filter(|v| !v.name.starts_with('$'))
+        .map(|v| format!("{}: {}", v.name, protocol.type_name(&v.ty)))
+        .collect();
+    if !vars.is_empty() {
+        facts.push(format!("variables: {}", vars.join(", ")));
+    }
+    if let Some(defers) = role.defers {
+        facts.push(format!("defers up to {defers} events"));
+    }
+    if let Some(handler) = longest(role) {
+        facts.push(format!("longest handler: {} steps, {}", handler.longest, handler.name));
+    }
+    for (lane, handler, sends) in worst_sends(protocol, role) {
+        facts.push(format!("most messages on lane {}: {sends}, by {}", lane.name, handler.name));
+    }
+    facts
+}
+
+/// The table itself, in as many parts as its width asks for.
+fn grid(text: &mut String, protocol: &Protocol, table: &Table) {
+    let role = table.role;
+    let blocks = role.object == BLOCK;
+    let mut first: Vec<Vec<Vec<String>>> = vec![column(role, "state", |s| wrapped(&s.name))];
+    if blocks {
+        first.push(column(role, "access", |s| vec![access(role, s)]));
+    }
+    let columns = event_columns(protocol, table);
+    let lead: usize = first.iter().map(|c| width(c) + 3).sum();
+    let mut at = 0;
+    while at < columns.len() || at == 0 {
+        let mut part = first.clone();
+        let mut wide = lead;
+        let from = at;
+        while at < columns.len() && (at == from || wide + width(&columns[at]) + 3 <= WIDTH) {
+            wide += width(&columns[at]) + 3;
+            part.push(columns[at].clone());
+            at += 1;
+        }
+        draw(text, &part);
+        if columns.is_empty() {
+            return;
+        }
+        if at < columns.len() {
+            let _ = writeln!(text);
+        }
+    }
+}
+
+/// A column for each event: its name, then a cell for each state. Messages that only waiting states handle, and
+/// that cannot come in any other, share one column.
+pub(super) fn event_columns(protocol: &Protocol, table: &Table) -> Vec<Vec<Vec<String>>> {
+    let role = table.role;
+    let rows = || table.cells.iter().zip(&role.states);
+    let is_answer = |i: usize| {
+        rows().all(|(row, state)| matches!(row[i], Cell::Impossible) || state.waiting && matches!(row[i], Cell::Handle(_)))
+    };
+    let mut columns: Vec<Vec<Vec<String>>> = Vec::new();
+    let mut answers: Vec<usize> = Vec::new();
+    for (i, event) in table.events.iter().enumerate() {
+        if is_answer(i) {
+            answers.push(i);
+            continue;
+        }
+        let mut cells = vec![vec![event.clone()]];
+        cells.extend(table.cells.iter().map(|row| lines(protocol, role, &row[i])));
+        columns.push(cells);
+    }
+    if !answers.is_empty() {
+        let mut cells = vec![vec!["awaited".to_string()]];
+        cells.extend(table.cells.iter().map(|row| answer_lines(protocol, table, row, &answers)));
+        columns.push(cells);
+    }
+    columns
+}
+
+fn answer_lines(protocol: &Protocol, table: &Table, row: &[Cell], answers: &[usize]) -> Vec<String> {
+    let mut cell = Vec::new();
+    for &i in answers.iter().filter(|&&i| matches!(row[i], Cell::Handle(_))) {
+        cell.push(format!("{}:", table.events[i]));
+        cell.extend(lines(protocol, table.role, &row[i]).iter().map(|l| format!("  {l}")));
+    }
+    if cell.is_empty() { vec!["-".to_string()] } else { cell }
+}
+
+fn column(role: &Role, title: &str, cell: impl Fn(&State) -> Vec<String>) -> Vec<Vec<String>> {
+    let mut cells = vec![vec![title.to_string()]];
+    cells.extend(role.states.iter().map(cell));
+    cells
+}
+
+fn width(column: &[Vec<String>]) -> usize {
+    column.iter().flatten().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+fn draw(text: &mut String, columns: &[Vec<Vec<String>>]) {
+    let widths: Vec<usize> = columns.iter().map(|c| width(c)).collect();
+    for row in 0..columns[0].len() {
+        let height = columns.iter().map(|c| c[row].len()).max().unwrap_or(1).max(1);
+        for i in 0..height {
+            let mut line = String::from(" ");
+            for (c, (column, width)) in columns.iter().zip(&widths).enumerate() {
+                let cell = column[row].get(i).map_or("", String::as_str);
+                let _ = write!(line, "{}{cell:<width$}", if c == 0 { " " } else { " │ " });
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        let (dash, cross) = if row == 0 { ("═", "═╪═") } else { ("─", "─┼─") };
+        if row + 1 < columns[0].len() {
+            let rule: Vec<String> = widths.iter().map(|w| dash.repeat(*w)).collect();
+            let _ = writeln!(text, "  {}", rule.join(cross));
+        }
+    }
+}
+
+/// A cell as lines.
+pub(super) fn lines(protocol: &Protocol, role: &Role, cell: &Cell) -> Vec<String> {
+    let word = match cell {
+        Cell::Defer => "defer",
+        Cell::Hold => "hold",
+        Cell::Impossible => "-",
+        Cell::Passes => "hit",
+        Cell::Handle(outcomes) => {
+            let guarded = outcomes.len() > 1 || outcomes.iter().any(|o| o.guard.is_some());
+            return outcomes.iter().flat_map(|o| outcome_lines(protocol, role, o, guarded)).collect();
+        }
+    };
+    vec![word.to_string()]
+}
+
+fn outcome_lines(protocol: &Protocol, role: &Role, outcome: &Outcome, guarded: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &outcome.guard {
+        Some(guard) => lines.push(format!("when {}:", shortened(guard, 24))),
+        None if guarded => lines.push("else:".into()),
+        None => {}
+    }
+    let start = lines.len();
+    let all = outcome.all();
+    lines.extend(all.sends.iter().map(sent_words));
+    if !all.deeds.is_empty() {
+        lines.push(all.deeds.join(", "));
+    }
+    if let Some(next) = next_words(protocol, role, outcome) {
+        lines.extend(wrapped(&next));
+    } else if lines.len() == start {
+        lines.push("stay".into());
+    }
+    if guarded {
+        lines[start..].iter_mut().for_each(|l| l.insert_str(0, "  "));
+    }
+    lines
+}
+
+pub(super) fn sent_words(sent: &Sent) -> String {
+    format!("{}{} → {}", sent.message, if sent.many { "…" } else { "" }, shortened(&sent.to, 20))
+}
+
+/// `⇒ Clean`, `⇒ await Shared | stay`; nothing if the state does not change.
+pub(super) fn next_words(protocol: &Protocol, role: &Role, outcome: &Outcome) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for target in outcome.paths.iter().filter_map(|p| p.target) {
+        let name = target_name(protocol, role, target);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return None;
+    }
+    if outcome.stays() {
+        names.push("stay".into());
+    }
+    Some(format!("⇒ {}", names.join(" | ")))
+}
+
+/// Names longer than this go on in the next line.
+const LONG: usize = 26;
+
+/// A name in lines: broken behind a dot, before a bar, or at a space.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest: Vec<char> = text.chars().collect();
+    while rest.len() > LONG {
+        let breaks = |i: &usize| match rest[*i] {
+            '|' => rest[*i - 1] != ' ',
+            ' ' => true,
+            _ => rest[*i - 1] == '.',
+        };
+        let Some(at) = (8..LONG).rev().find(breaks) else { break };
+        lines.push(rest[..at].iter().collect::<String>());
+        let indented = "  ".chars().chain(rest[at..].iter().copied().skip_while(|c| *c == ' '));
+        rest = indented.collect();
+    }
+    lines.push(rest.into_iter().collect());
+    lines
+}
+
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_string();
+    }
+    let kept: String = text.chars().take(most - 1).collect();
+    format!("{}…", kept.trim_end())
+}
