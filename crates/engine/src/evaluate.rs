@@ -57,11 +57,13 @@ pub(crate) trait Scope<'e> {
 
 impl Engine {
     /// How a variable, not a field of it, is kept.
+    #[inline]
     pub(crate) fn shape(&self, place: &Place) -> Option<&Shape> {
         self.roles.get(place.role.index())?.vars.get(place.var.index())
     }
 
     /// Where a scalar variable, or a field of a record, lies.
+    #[inline]
     pub(crate) fn cell(&self, place: &Place, span: Span) -> Try<Cell> {
         match (self.shape(place), place.field) {
             (Some(Shape::Scalar(cell)), None) => Ok(*cell),
@@ -74,6 +76,7 @@ impl Engine {
     }
 
     /// Where a set variable lies.
+    #[inline]
     pub(crate) fn set_cell(&self, place: &Place, span: Span) -> Try<SetCell> {
         match self.shape(place) {
             Some(Shape::Set(set)) => Ok(*set),
@@ -82,6 +85,7 @@ impl Engine {
     }
 
     /// Where a list lies.
+    #[inline]
     pub(crate) fn list_cell(&self, place: &Place, span: Span) -> Try<&ListCell> {
         match self.shape(place) {
             Some(Shape::List(list)) => Ok(list),
@@ -90,6 +94,7 @@ impl Engine {
     }
 
     /// The least possible element of a set type, and how many are possible.
+    #[inline]
     pub(crate) fn set_range(&self, ty: &Type) -> (i64, i64) {
         match ty {
             Type::IntSet { lo, hi } => {
@@ -101,6 +106,7 @@ impl Engine {
     }
 
     /// Whether a number is that of a node.
+    #[inline]
     pub(crate) fn node(&self, value: i64) -> Result<u16, FaultKind> {
         match value {
             -1 => Err(FaultKind::NoneUsed),
@@ -245,6 +251,7 @@ pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<Set> {
 }
 
 /// The bit of an element in a set of a type.
+#[inline]
 pub(crate) fn set_bit(engine: &Engine, ty: &Type, element: i64) -> Result<i64, FaultKind> {
     if *ty == Type::NodeSet {
         return engine.node(element).map(i64::from);

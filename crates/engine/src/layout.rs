@@ -23,6 +23,7 @@ fn width(lo: i64, hi: i64) -> u8 {
 }
 
 /// A little-endian number of `width` bytes.
+#[inline]
 pub(crate) fn get(bytes: &[u8], at: usize, width: u8) -> u64 {
     match width {
         1 => u64::from(bytes[at]),
@@ -33,9 +34,14 @@ pub(crate) fn get(bytes: &[u8], at: usize, width: u8) -> u64 {
 }
 
 /// Writes such a number.
+#[inline]
 pub(crate) fn put(bytes: &mut [u8], at: usize, width: u8, value: u64) {
-    let width = width as usize;
-    bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+    match width {
+        1 => bytes[at] = value as u8,
+        2 => bytes[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes()),
+        4 => bytes[at..at + 4].copy_from_slice(&(value as u32).to_le_bytes()),
+        _ => bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()),
+    }
 }
 
 /// A scalar in a record.
@@ -57,6 +63,7 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// Its value in a record whose part begins at `base`.
+    #[inline]
     pub fn read(&self, bytes: &[u8], base: usize) -> i64 {
         let raw = get(bytes, base + self.at as usize, self.width);
         let mask = u64::MAX >> (64 - 8 * u32::from(self.width));
@@ -65,11 +72,13 @@ impl Cell {
     }
 
     /// Writes a value that has been checked.
+    #[inline]
     pub fn write(&self, bytes: &mut [u8], base: usize, value: i64) {
         put(bytes, base + self.at as usize, self.width, value.wrapping_sub(self.initial) as u64);
     }
 
     /// Whether a value may be stored.
+    #[inline]
     pub fn check(&self, value: i64) -> Result<(), FaultKind> {
         if (self.lo..=self.hi).contains(&value) {
             Ok(())
@@ -96,6 +105,7 @@ pub(crate) struct SetCell {
 
 impl SetCell {
     /// How many bytes it takes.
+    #[inline]
     pub fn bytes(&self) -> u32 {
         self.count.div_ceil(8)
     }
@@ -106,20 +116,29 @@ impl SetCell {
     }
 
     /// Its value.
+    #[inline]
     pub fn read(&self, bytes: &[u8], base: usize) -> Set {
         let (from, count) = (base + self.at as usize, self.bytes() as usize);
+        if let 1 | 2 | 4 | 8 = count {
+            return Set([get(bytes, from, count as u8), 0, 0, 0]);
+        }
         let mut whole = [0; 32];
         whole[..count].copy_from_slice(&bytes[from..from + count]);
         Set::from_bytes(&whole)
     }
 
     /// Writes it.
+    #[inline]
     pub fn write(&self, bytes: &mut [u8], base: usize, set: Set) {
         let (from, count) = (base + self.at as usize, self.bytes() as usize);
+        if let 1 | 2 | 4 | 8 = count {
+            return put(bytes, from, count as u8, set.0[0]);
+        }
         bytes[from..from + count].copy_from_slice(&set.to_bytes()[..count]);
     }
 
     /// The bit of an element.
+    #[inline]
     pub fn bit(&self, element: i64) -> Result<i64, FaultKind> {
         let bit = element.wrapping_sub(self.lo);
         if (0..i64::from(self.count)).contains(&bit) {
@@ -147,11 +166,13 @@ pub(crate) struct ListCell {
 
 impl ListCell {
     /// How many bytes it takes.
+    #[inline]
     pub fn bytes(&self) -> u32 {
         u32::from(self.len_width) + self.capacity * self.element
     }
 
     /// How many elements it has.
+    #[inline]
     pub fn len(&self, bytes: &[u8]) -> u32 {
         get(bytes, self.at as usize, self.len_width) as u32
     }
@@ -162,6 +183,7 @@ impl ListCell {
     }
 
     /// Offset of an element.
+    #[inline]
     pub fn element_at(&self, index: u32) -> usize {
         self.at as usize + self.len_width as usize + (index * self.element) as usize
     }

@@ -49,6 +49,7 @@ struct Columns {
 
 impl RolePlan {
     /// The column of an event.
+    #[inline]
     pub fn column(&self, event: EventKind) -> Option<usize> {
         let columns = &self.columns;
         let column = match event {

@@ -9,6 +9,7 @@ pub(crate) struct Set(pub [u64; 4]);
 
 impl Set {
     /// The set of all numbers below `count`.
+    #[inline]
     pub fn all(count: u32) -> Set {
         let mut set = Set::default();
         for (i, word) in set.0.iter_mut().enumerate() {
@@ -19,36 +20,43 @@ impl Set {
     }
 
     /// The set whose element `i` is bit `i % 8` of byte `i / 8`.
+    #[inline]
     pub fn from_bytes(bytes: &[u8; 32]) -> Set {
         Set(std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|j| bytes[8 * i + j]))))
     }
 
     /// The same way back.
+    #[inline]
     pub fn to_bytes(self) -> [u8; 32] {
         std::array::from_fn(|i| self.0[i / 8].to_le_bytes()[i % 8])
     }
 
     /// Whether `element`, which may be any number, is in the set.
+    #[inline]
     pub fn contains(&self, element: i64) -> bool {
         (0..256).contains(&element) && self.0[element as usize / 64] >> (element % 64) & 1 == 1
     }
 
     /// Puts in a number from 0 to 255.
+    #[inline]
     pub fn insert(&mut self, element: i64) {
         self.0[element as usize / 64] |= 1 << (element % 64);
     }
 
     /// Combines two sets word by word.
+    #[inline]
     pub fn zip(self, other: Set, f: impl Fn(u64, u64) -> u64) -> Set {
         Set(std::array::from_fn(|i| f(self.0[i], other.0[i])))
     }
 
     /// How many elements it has.
+    #[inline]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|w| w.count_ones()).sum()
     }
 
     /// Takes out the least element.
+    #[inline]
     pub fn take_least(&mut self) -> Option<i64> {
         for (i, word) in self.0.iter_mut().enumerate() {
             if *word != 0 {
