@@ -53,6 +53,12 @@ pub trait Bench {
     /// Lets a thread wait for a block with a store that changes the contents left by `fill` with seed 1;
     /// returns what `pending` must say. `None` where threads cannot be made to wait from outside.
     fn wait(&self, m: &mut Self::M, thread: Thread, block: Object) -> Option<Pending>;
+
+    /// Ends the handler: what it asked for on behalf of threads takes effect. Nothing to do for an
+    /// implementation that does it at once.
+    fn end(&self, m: &mut Self::M) {
+        let _ = m;
+    }
 }
 
 /// A clause of the contract that an implementation breaks.
@@ -298,6 +304,7 @@ fn waiting<B: Bench>(bench: &B, book: &mut Book) {
     let unchanged = bench.contents(&mut m, block) == before;
     book.expect("an access that waits has had no effect", unchanged, || "the contents changed".into());
     m.complete(block);
+    bench.end(&mut m);
     let changed = bench.contents(&mut m, block) != before;
     book.expect("`complete` performs a waiting store", changed, || "the contents are the old ones".into());
 }
