@@ -3,9 +3,30 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// A node is named by 8 bits.
+fn node_count(text: &str) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| (1..=256).contains(count));
+    count.ok_or_else(|| "there can be 1 to 256 nodes".to_string())
+}
+
+fn block_size(text: &str) -> Result<u32, String> {
+    let size = text.parse().ok().filter(|size: &u32| size.is_power_of_two() && (32..=2048).contains(size));
+    size.ok_or_else(|| "a block has 32, 64, 128, 256, 512, 1024 or 2048 bytes".to_string())
+}
+
+/// A number of at least one.
+fn at_least_one(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|&number| number > 0);
+    number.ok_or_else(|| "it must be a whole number from 1".to_string())
+}
+
+fn whole(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "it must be a whole number that is not negative".to_string())
+}
+
 /// Write a communication protocol once: check it in every interleaving, simulate it under real programs.
 #[derive(Debug, Parser)]
-#[command(version, about, propagate_version = true)]
+#[command(name = "trivium", bin_name = "trivium", version, about, propagate_version = true)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -52,10 +73,10 @@ pub struct Common {
     #[arg(long, value_name = "KEY=V")]
     pub set: Vec<String>,
     /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole)]
     pub seed: u64,
     /// Host threads
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
     pub jobs: u32,
     /// Form of the result
     #[arg(long, value_enum, default_value_t)]
@@ -77,13 +98,13 @@ pub struct Sim {
     #[arg(long, short, required = true)]
     pub machine: Vec<String>,
     /// Number of nodes, 1 to 256
-    #[arg(long, short, default_value_t = 32)]
+    #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
     /// Bytes of a coherence block, a power of two from 32 to 2048
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,
     /// Stop after this many cycles
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
     /// Host-side lookahead in cycles; changes speed, never results (default: as far as is exact)
     #[arg(long, hide = true)]
@@ -121,7 +142,7 @@ pub struct Miss {
     #[arg(long, value_enum, default_value_t)]
     pub kind: MissKind,
     /// Bytes of a coherence block
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,
     /// What all commands take
     #[command(flatten)]
@@ -143,28 +164,28 @@ pub struct Check {
     /// A name or a .tri file
     pub protocol: String,
     /// All nodes, acting or not
-    #[arg(long, short, default_value_t = 3)]
+    #[arg(long, short, default_value_t = 3, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
     /// How many of them act (default: all)
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
     pub clients: Option<u32>,
     /// Objects of each kind; the home of object i is node i mod N
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
     pub objects: u32,
     /// Values that threads store
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, allow_negative_numbers = true, value_parser = at_least_one)]
     pub values: u32,
     /// Accesses and calls of each thread (default: any number)
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
     pub ops: Option<u32>,
     /// Threads of each acting node
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
     pub threads_per_node: u32,
     /// Order of messages (default: as each lane declares)
     #[arg(long, value_enum)]
     pub network: Option<Network>,
     /// Replaces the capacity of finite lanes
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
     pub lane_capacity: Option<u32>,
     /// Run a scenario of the file in place of the most general client
     #[arg(long)]
@@ -173,10 +194,10 @@ pub struct Check {
     #[arg(long)]
     pub no_symmetry: bool,
     /// Stop, incomplete, after this many states
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_states: Option<u64>,
     /// Stop, incomplete, when states take this many bytes (default: half of the machine's memory)
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub memory: Option<u64>,
     /// What all commands take
     #[command(flatten)]
@@ -195,13 +216,13 @@ pub struct Compare {
     #[arg(long, value_delimiter = ',', required = true)]
     pub machines: Vec<String>,
     /// Number of nodes, 1 to 256
-    #[arg(long, short, default_value_t = 32)]
+    #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
     /// Bytes of a coherence block
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,
     /// Stop after this many cycles
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
     /// Leave the picture (SVG) here
     #[arg(long, value_name = "FILE")]
@@ -241,6 +262,12 @@ pub struct Show {
     /// Override a parameter: protocol.KEY=V (repeatable)
     #[arg(long, value_name = "KEY=V")]
     pub set: Vec<String>,
+    /// Nothing here is random: for uniformity
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole, hide = true)]
+    pub seed: u64,
+    /// Nothing here takes long: for uniformity
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one, hide = true)]
+    pub jobs: u32,
     /// Write the result into this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

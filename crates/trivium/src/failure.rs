@@ -1,6 +1,7 @@
 //! How a command ends when it does not end well.
 
 use std::fmt;
+use trivium_sim::{Blame, SimError};
 
 /// The subject is wrong: a violated property, a wrong answer, a deadlock, a trap of the program.
 pub const WRONG: u8 = 1;
@@ -31,6 +32,11 @@ impl Failure {
         Failure { code, text: format!("error: {what}\n{help}") }
     }
 
+    /// Bad input in a file: what is wrong, where, and what to do.
+    pub fn at(what: impl fmt::Display, place: impl fmt::Display, help: impl fmt::Display) -> Failure {
+        Failure::input(format!("{what}\n --> {place}"), help)
+    }
+
     /// A text that already has the form of an error.
     pub fn rendered(code: u8, text: impl Into<String>) -> Failure {
         let mut text = text.into();
@@ -45,4 +51,13 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+/// A simulator's error as the command line tells it.
+pub fn told(error: &SimError) -> Failure {
+    let code = match error.blame {
+        Blame::Subject => WRONG,
+        Blame::Input => BAD_INPUT,
+    };
+    Failure::rendered(code, format!("error: {error}"))
 }

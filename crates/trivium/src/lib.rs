@@ -11,5 +11,6 @@ pub mod library;
 pub mod output;
 pub mod picture;
 pub mod stop;
+pub mod usage;
 
 pub use failure::Failure;

@@ -5,6 +5,7 @@ use include_dir::{Dir, include_dir};
 use std::path::Path;
 use std::sync::Arc;
 use trivium_lang::protocol::Protocol;
+use trivium_sim::Machine;
 
 static PROTOCOLS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../protocols");
 
@@ -24,27 +25,138 @@ fn built_in_text(path: &str) -> Option<&'static str> {
     PROTOCOLS.get_file(path).and_then(|f| f.contents_utf8())
 }
 
+/// A file whole.
+///
+/// # Errors
+/// It cannot be read: what it is and what it should be.
+pub fn read(path: &Path, what: &str, help: &str) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| {
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_string(),
+            std::io::ErrorKind::IsADirectory => "this is a folder".to_string(),
+            std::io::ErrorKind::PermissionDenied => "you may not read it".to_string(),
+            _ => error.to_string(),
+        };
+        Failure::at(format!("the {what} cannot be read: {why}"), path.display(), help)
+    })
+}
+
 /// A protocol by name or path, with parameters set from outside.
 ///
 /// # Errors
 /// No such protocol, or what is wrong with its text.
 pub fn protocol(name: &str, params: &[(String, i64)]) -> Result<Arc<Protocol>, Failure> {
-    let rendered = |text: String| Failure::rendered(crate::failure::BAD_INPUT, text);
-    if name.ends_with(".tri") || name.contains('/') && Path::new(name).exists() {
-        return trivium_lang::compile_file(Path::new(name), params).map(Arc::new).map_err(rendered);
-    }
-    let file = format!("{name}.tri");
-    let Some(text) = built_in_text(&file) else {
-        let names = protocol_names();
-        let help = match trivium_lang::diagnostics::nearest(name, names.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("`trivium protocols` lists them: {}; or give the path of a .tri file", names.join(", ")),
-        };
-        return Err(Failure::input(format!("there is no built-in protocol `{name}`"), help));
+    let path = Path::new(name);
+    let built_in = built_in_text(&format!("{name}.tri"));
+    let is_path = name.ends_with(".tri") || path.components().count() != 1 || name.starts_with('.');
+    let compiled = match built_in {
+        Some(text) => {
+            let load = |path: &str| built_in_text(path).map(str::to_string);
+            compile(&format!("{name}.tri"), text, params, &load)
+        }
+        None if is_path => {
+            let bytes = read(path, "protocol", PROTOCOL_HELP)?;
+            let text = String::from_utf8(bytes).map_err(|error| {
+                let before = error.as_bytes()[..error.utf8_error().valid_up_to()].iter();
+                let line = before.filter(|&&byte| byte == b'\n').count() + 1;
+                let place = format!("{}:{line}", path.display());
+                Failure::at("the protocol is not text in UTF-8", place, "save it as UTF-8, or give another file")
+            })?;
+            compile(name, &text, params, &|path| std::fs::read_to_string(path).ok())
+        }
+        None => Err(unknown_protocol(name)),
     };
-    let load = |path: &str| built_in_text(path).map(str::to_string);
-    let options = trivium_lang::Options { params: params.to_vec(), load: Some(&load) };
-    trivium_lang::compile(&file, text, &options).map(Arc::new).map_err(|d| rendered(d.to_string()))
+    compiled.map(Arc::new)
+}
+
+const PROTOCOL_HELP: &str = "give a name that `trivium protocols` lists, or the path of a .tri file";
+
+fn unknown_protocol(name: &str) -> Failure {
+    let names = protocol_names();
+    // Those of broken/ are near if their last part is.
+    let short = |name: &String| name.rsplit('/').next().unwrap_or_default().to_string();
+    let shorts: Vec<String> = names.iter().map(short).collect();
+    let near = trivium_lang::diagnostics::nearest(name, shorts.iter().map(String::as_str));
+    let near = near.and_then(|near| shorts.iter().position(|short| short == near)).map(|i| &names[i]);
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let whole: Vec<&str> = names.iter().map(String::as_str).filter(|n| !n.contains('/')).collect();
+            format!("there are {}; or give the path of a .tri file", whole.join(", "))
+        }
+    };
+    Failure::input(format!("there is no protocol `{name}`"), help)
+}
+
+fn compile(
+    file: &str,
+    text: &str,
+    params: &[(String, i64)],
+    load: &dyn Fn(&str) -> Option<String>,
+) -> Result<Protocol, Failure> {
+    let options = trivium_lang::Options { params: params.to_vec(), load: Some(load) };
+    let compiled = trivium_lang::compile(file, text, &options);
+    compiled.map_err(|wrong| Failure::rendered(crate::failure::BAD_INPUT, wrong.to_string()))
+}
+
+/// The protocols of a command, each with those of the parameters that it has.
+///
+/// # Errors
+/// As [`protocol`]; also a parameter that none of them has.
+pub fn protocols(names: &[String], settings: &Settings) -> Result<Vec<Arc<Protocol>>, Failure> {
+    let mut loaded = Vec::new();
+    let mut known = Vec::new();
+    for name in names {
+        let plain = protocol(name, &[])?;
+        let has = |key: &String| plain.params.iter().any(|param| param.name == *key);
+        let own: Vec<(String, i64)> = settings.protocol.iter().filter(|(key, _)| has(key)).cloned().collect();
+        known.extend(plain.params.iter().map(|param| param.name.clone()));
+        loaded.push(if own.is_empty() { plain } else { protocol(name, &own)? });
+    }
+    for (key, value) in &settings.protocol {
+        if known.contains(key) {
+            continue;
+        }
+        let place = format!("--set protocol.{key}={value}");
+        let names: Vec<&str> = loaded.iter().map(|protocol| protocol.name.as_str()).collect();
+        let what = format!("{} has no parameter `{key}`", names.join(", "));
+        let near = trivium_lang::diagnostics::nearest(key, known.iter().map(String::as_str));
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => "there are no parameters to set: leave it out".to_string(),
+            None => format!("the parameters are {}", known.join(", ")),
+        };
+        return Err(Failure::at(what, place, help));
+    }
+    Ok(loaded)
+}
+
+/// A machine, and the hash of what it was read from.
+pub struct LoadedMachine {
+    /// The machine.
+    pub machine: Machine,
+    /// SHA-256 of its text and the overrides, in hexadecimal.
+    pub hash: String,
+    /// Its text, without the overrides.
+    pub text: String,
+}
+
+/// A machine by name or path, with keys set from outside.
+///
+/// # Errors
+/// No such machine, or what is wrong with it.
+pub fn machine(name: &str, settings: &Settings) -> Result<LoadedMachine, Failure> {
+    let machine = Machine::load(name, &settings.machine).map_err(|error| crate::failure::told(&error))?;
+    let text = match trivium_sim::built_in(name) {
+        Some(text) => text.to_string(),
+        None => {
+            let bytes = read(Path::new(name), "machine", "give the path of a .toml file")?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+    };
+    let overrides: String = settings.machine.iter().map(|(key, value)| format!("{key}={value};")).collect();
+    let hash = hex(&[text.as_bytes(), overrides.as_bytes()]);
+    Ok(LoadedMachine { machine, hash, text })
 }
 
 /// `protocol.KEY=V` and `machine.KEY=V`, taken apart.
@@ -64,7 +176,7 @@ pub fn settings(set: &[String]) -> Result<Settings, Failure> {
     let mut settings = Settings::default();
     for text in set {
         let help = "write `--set machine.network.latency=500` or `--set protocol.join=2`";
-        let wrong = || Failure::input(format!("`{text}` is not a setting"), help);
+        let wrong = || Failure::input(format!("`{text}` is not a setting: it must be KEY=VALUE"), help);
         let (key, value) = text.split_once('=').ok_or_else(wrong)?;
         if let Some(key) = key.strip_prefix("protocol.") {
             let number = value.parse();
@@ -74,22 +186,63 @@ pub fn settings(set: &[String]) -> Result<Settings, Failure> {
         } else if let Some(key) = key.strip_prefix("machine.") {
             settings.machine.push((key.to_string(), value.to_string()));
         } else {
-            return Err(wrong());
+            let what = format!("`{key}` cannot be set: keys begin with `machine.` or `protocol.`");
+            return Err(Failure::input(what, help));
         }
     }
     Ok(settings)
 }
 
-/// SHA-256 of a protocol's files, in hexadecimal.
-pub fn hash(protocol: &Protocol) -> String {
+impl Settings {
+    /// For commands without a machine.
+    ///
+    /// # Errors
+    /// A key of a machine is set.
+    pub fn without_machine(self) -> Result<Settings, Failure> {
+        match self.machine.first() {
+            Some((key, value)) => Err(Failure::input(
+                format!("`--set machine.{key}={value}` has no effect: this command has no machine"),
+                "leave it out, or set a parameter with `--set protocol.KEY=V`",
+            )),
+            None => Ok(self),
+        }
+    }
+
+    /// For commands without a protocol.
+    ///
+    /// # Errors
+    /// A parameter of a protocol is set.
+    pub fn without_protocol(self) -> Result<Settings, Failure> {
+        match self.protocol.first() {
+            Some((key, value)) => Err(Failure::input(
+                format!("`--set protocol.{key}={value}` has no effect: this command has no protocol"),
+                "leave it out, or set a key of the machine with `--set machine.KEY=V`",
+            )),
+            None => Ok(self),
+        }
+    }
+}
+
+/// The pair with which a protocol appears among a result's hashes: SHA-256 of its files and parameters.
+pub fn hash(protocol: &Protocol) -> (String, String) {
+    let mut parts: Vec<&[u8]> = protocol.sources.files().map(|(_, text)| text.as_bytes()).collect();
+    let params: String = protocol.params.iter().map(|param| format!("{}={};", param.name, param.value)).collect();
+    parts.push(params.as_bytes());
+    (format!("protocol {}", protocol.name), hex(&parts))
+}
+
+/// The pair with which a machine appears among a result's hashes.
+pub fn machine_hash(loaded: &LoadedMachine) -> (String, String) {
+    (format!("machine {}", loaded.machine.name), loaded.hash.clone())
+}
+
+/// SHA-256 of parts, their lengths included, in hexadecimal.
+fn hex(parts: &[&[u8]]) -> String {
     use sha2::{Digest, Sha256};
     let mut digest = Sha256::new();
-    for (name, text) in protocol.sources.files() {
-        digest.update((name.len() as u64).to_le_bytes());
-        digest.update(text.as_bytes());
-    }
-    for param in &protocol.params {
-        digest.update(format!("{}={};", param.name, param.value));
+    for part in parts {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
     }
     format!("{:x}", digest.finalize())
 }

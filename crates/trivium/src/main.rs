@@ -6,9 +6,13 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments = match trivium::arguments::Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { trivium::failure::BAD_INPUT } else { 0 });
+        Err(error) if error.use_stderr() => {
+            eprint!("{}", trivium::usage::told(&error));
+            return ExitCode::from(trivium::failure::BAD_INPUT);
+        }
+        Err(help) => {
+            let _ = help.print();
+            return ExitCode::SUCCESS;
         }
     };
     match trivium::commands::execute(&arguments.command) {

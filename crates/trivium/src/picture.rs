@@ -30,7 +30,8 @@ const SIZE: (u32, u32) = (960, 560);
 /// The picture cannot be drawn.
 pub fn stacked_bars(title: &str, unit: &str, parts: &[&str], bars: &[Bar]) -> Result<String, Failure> {
     let mut text = String::new();
-    draw(&mut text, title, unit, parts, bars).map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
+    draw(&mut text, title, unit, parts, bars)
+        .map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
     Ok(text)
 }
 
@@ -69,9 +70,10 @@ fn draw(
             let x = b as f64;
             Rectangle::new([(x + 0.2, below), (x + 0.8, below + bar.values[i])], colour.filled())
         });
-        chart.draw_series(boxes)?.label(*part).legend(move |(x, y)| {
-            Rectangle::new([(x, y - 6), (x + 12, y + 6)], colour.filled())
-        });
+        chart
+            .draw_series(boxes)?
+            .label(*part)
+            .legend(move |(x, y)| Rectangle::new([(x, y - 6), (x + 12, y + 6)], colour.filled()));
     }
     let below = ("sans-serif", 15).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Top));
     let above = ("sans-serif", 13).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Bottom));

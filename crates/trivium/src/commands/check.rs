@@ -8,8 +8,8 @@ use trivium_check::{Config, Progress, Report, Verdict, explore, text};
 
 /// Explores a protocol and prints what was found.
 pub fn check(arguments: &Check) -> Result<u8, Failure> {
-    let settings = library::settings(&arguments.common.set)?;
-    let protocol = library::protocol(&arguments.protocol, &settings.protocol)?;
+    let settings = library::settings(&arguments.common.set)?.without_machine()?;
+    let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
     let bar = progress_bar();
     let show = |p: &Progress| {
         let rate = if p.seconds > 0.0 { (p.states as f64 / p.seconds) as u64 } else { 0 };
@@ -43,13 +43,13 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         cancel: Some(&cancel),
         ..Config::default()
     };
-    let report = explore(&protocol, &config)
-        .map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}")))?;
+    let report =
+        explore(&protocol, &config).map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}")))?;
     bar.finish_and_clear();
     let head = Head {
         command: "check",
         protocols: vec![protocol.name.clone()],
-        hashes: vec![(protocol.name.clone(), library::hash(&protocol))],
+        hashes: vec![library::hash(&protocol)],
         nodes: arguments.nodes,
         seed: arguments.common.seed,
         host_seconds: report.seconds,

@@ -1,12 +1,12 @@
 //! `trivium compare`: one program, several protocols and machines: one table, one picture.
 
-use super::sim::{Bench, protocols, told, verdict};
+use super::sim::{Bench, verdict};
 use crate::arguments::{Compare, Format};
 use crate::output::{self, Head, grouped, table};
 use crate::picture::{Bar, stacked_bars};
 use crate::{Failure, library};
 use serde_json::{Value, json};
-use trivium_sim::{Machine, NodeResult, SimResult};
+use trivium_sim::{NodeResult, SimResult};
 
 /// One column of the picture, one line of the table.
 struct Entry {
@@ -26,10 +26,10 @@ fn parts(n: &NodeResult) -> [u64; 5] {
 pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     let common = &arguments.common;
     let settings = library::settings(&common.set)?;
-    let all = protocols(&arguments.protocols, common)?;
+    let all = library::protocols(&arguments.protocols, &settings)?;
     let mut machines = Vec::new();
     for name in &arguments.machines {
-        machines.push(Machine::load(name, &settings.machine).map_err(|e| told(&e))?);
+        machines.push(library::machine(name, &settings)?);
     }
     let bench = Bench {
         program: super::program::load(&arguments.program, &all)?,
@@ -46,7 +46,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         for machine in &machines {
             let loaded = std::slice::from_ref(protocol);
             let result = bench.run(loaded, machine, arguments.nodes)?;
-            entries.push(Entry { protocol: protocol.name.clone(), machine: machine.name.clone(), result });
+            entries.push(Entry { protocol: protocol.name.clone(), machine: machine.machine.name.clone(), result });
             if single.len() < machines.len() {
                 single.push(bench.run(loaded, machine, 1)?);
             }
@@ -61,7 +61,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
                 protocols: all.iter().map(|p| p.name.clone()).collect(),
                 program: Some(arguments.program.display().to_string()),
                 args: arguments.args.clone(),
-                hashes: entries.first().map(|e| e.result.hashes.clone()).unwrap_or_default(),
+                hashes: hashes(&entries),
                 nodes: arguments.nodes,
                 seed: common.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),
@@ -80,6 +80,17 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     }
     let results: Vec<SimResult> = entries.into_iter().map(|e| e.result).chain(single).collect();
     verdict(&results, &arguments.program)
+}
+
+/// Those of all results, each once, in order.
+fn hashes(entries: &[Entry]) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for pair in entries.iter().flat_map(|e| &e.result.hashes) {
+        if !all.contains(pair) {
+            all.push(pair.clone());
+        }
+    }
+    all
 }
 
 fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {

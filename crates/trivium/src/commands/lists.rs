@@ -1,11 +1,11 @@
 //! `trivium protocols`, `trivium machines`, `trivium machine`
 
-use super::sim::told;
-use crate::arguments::{Format, Listing, MachineArgs};
+use crate::arguments::{Common, Format, Listing, MachineArgs};
+use crate::library::Settings;
 use crate::output::{self, Head, table};
 use crate::{Failure, library};
 use serde_json::{Value, json};
-use trivium_sim::{BUILT_IN, Machine};
+use trivium_sim::BUILT_IN;
 
 fn left(head: &[&str], rows: &[Vec<String>]) -> String {
     // All columns are words: pad them to the left.
@@ -19,21 +19,30 @@ fn left(head: &[&str], rows: &[Vec<String>]) -> String {
     table(&head, &padded)
 }
 
+/// Lists show what is built in, as it is.
+fn nothing_set(common: &Common) -> Result<(), Failure> {
+    library::settings(&common.set)?.without_machine()?.without_protocol().map(|_| ())
+}
+
 /// Lists the built-in protocols.
 pub fn protocols(arguments: &Listing) -> Result<u8, Failure> {
-    let mut rows = Vec::new();
-    let mut values = Vec::new();
+    let begun = std::time::Instant::now();
+    nothing_set(&arguments.common)?;
+    let (mut rows, mut values, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
     for name in library::protocol_names() {
         let protocol = library::protocol(&name, &[])?;
         let promises: Vec<String> = protocol.promises.iter().map(|p| protocol.promise_name(p)).collect();
         let about = protocol.about.lines().next().unwrap_or("").to_string();
-        values.push(json!({ "name": name, "about": about, "promises": promises, "hash": library::hash(&protocol) }));
+        values.push(json!({ "name": name, "about": about, "promises": promises }));
+        hashes.push(library::hash(&protocol));
         rows.push(vec![name, promises.join(", "), about]);
     }
     let text = match arguments.common.format {
         Format::Text => left(&["protocol", "promises", "about"], &rows),
         Format::Json => {
-            let head = Head { command: "protocols", seed: arguments.common.seed, ..Head::default() };
+            let host_seconds = begun.elapsed().as_secs_f64();
+            let head =
+                Head { command: "protocols", hashes, seed: arguments.common.seed, host_seconds, ..Head::default() };
             output::pretty(&head.with(json!({ "list": values })))
         }
     };
@@ -43,17 +52,21 @@ pub fn protocols(arguments: &Listing) -> Result<u8, Failure> {
 
 /// Lists the built-in machines.
 pub fn machines(arguments: &Listing) -> Result<u8, Failure> {
-    let mut rows = Vec::new();
-    let mut values = Vec::new();
+    let begun = std::time::Instant::now();
+    nothing_set(&arguments.common)?;
+    let (mut rows, mut values, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
     for (name, _) in BUILT_IN {
-        let machine = Machine::load(name, &[]).map_err(|e| told(&e))?;
-        values.push(json!({ "name": name, "about": machine.about }));
-        rows.push(vec![name.to_string(), machine.about]);
+        let loaded = library::machine(name, &Settings::default())?;
+        values.push(json!({ "name": name, "about": loaded.machine.about }));
+        hashes.push(library::machine_hash(&loaded));
+        rows.push(vec![name.to_string(), loaded.machine.about]);
     }
     let text = match arguments.common.format {
         Format::Text => left(&["machine", "about"], &rows),
         Format::Json => {
-            let head = Head { command: "machines", seed: arguments.common.seed, ..Head::default() };
+            let host_seconds = begun.elapsed().as_secs_f64();
+            let head =
+                Head { command: "machines", hashes, seed: arguments.common.seed, host_seconds, ..Head::default() };
             output::pretty(&head.with(json!({ "list": values })))
         }
     };
@@ -63,23 +76,20 @@ pub fn machines(arguments: &Listing) -> Result<u8, Failure> {
 
 /// Prints a machine, overrides applied.
 pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
-    let name = &arguments.machine;
-    let settings = library::settings(&arguments.common.set)?;
-    // Validates the file and the overrides, with good messages.
-    Machine::load(name, &settings.machine).map_err(|e| told(&e))?;
-    let source = match trivium_sim::built_in(name) {
-        Some(text) => text.to_string(),
-        None => std::fs::read_to_string(name).map_err(|e| Failure::input(format!("{name} cannot be read: {e}"), ""))?,
-    };
-    let table = overridden(&source, &settings.machine)?;
+    let begun = std::time::Instant::now();
+    let settings = library::settings(&arguments.common.set)?.without_protocol()?;
+    let loaded = library::machine(&arguments.machine, &settings)?;
+    let table = overridden(&loaded.text, &settings.machine)?;
     let text = match arguments.common.format {
-        Format::Text if settings.machine.is_empty() => source,
+        Format::Text if settings.machine.is_empty() => loaded.text,
         Format::Text => toml::to_string_pretty(&table).map_err(|e| Failure::input(e, ""))?,
         Format::Json => {
             let head = Head {
                 command: "machine",
-                machine: table.get("name").and_then(|n| n.as_str()).map(str::to_string),
+                machine: Some(loaded.machine.name.clone()),
+                hashes: vec![library::machine_hash(&loaded)],
                 seed: arguments.common.seed,
+                host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };
             let values: Value = serde_json::to_value(&table).expect("TOML can be written as JSON");

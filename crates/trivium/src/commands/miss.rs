@@ -1,17 +1,17 @@
 //! `trivium miss`
 
-use super::sim::told;
 use crate::arguments::{Format, Miss, MissKind};
+use crate::failure::told;
 use crate::output::{self, Head, table};
 use crate::{Failure, library};
-use trivium_sim::Machine;
 
 /// Takes one miss apart.
 pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
     let common = &arguments.common;
     let settings = library::settings(&common.set)?;
-    let protocol = library::protocol(&arguments.protocol, &settings.protocol)?;
-    let machine = Machine::load(&arguments.machine, &settings.machine).map_err(|e| told(&e))?;
+    let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
+    let loaded = library::machine(&arguments.machine, &settings)?;
+    let machine = &loaded.machine;
     let kind = match arguments.kind {
         MissKind::Read => trivium_sim::MissKind::Read,
         MissKind::Write => trivium_sim::MissKind::Write,
@@ -19,7 +19,7 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
     };
     let begun = std::time::Instant::now();
     let report =
-        trivium_sim::measure(protocol.clone(), &machine, kind, u64::from(arguments.block)).map_err(|e| told(&e))?;
+        trivium_sim::measure(protocol.clone(), machine, kind, u64::from(arguments.block)).map_err(|e| told(&e))?;
     let text = match common.format {
         Format::Text => {
             let rows: Vec<Vec<String>> = report
@@ -43,7 +43,7 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
                 command: "miss",
                 protocols: vec![protocol.name.clone()],
                 machine: Some(machine.name.clone()),
-                hashes: vec![(format!("protocol {}", protocol.name), library::hash(&protocol))],
+                hashes: vec![library::hash(&protocol), library::machine_hash(&loaded)],
                 nodes: 3,
                 seed: common.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),

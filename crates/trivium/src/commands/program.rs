@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use trivium_guest::{CompileOptions, Program, compile_c};
 use trivium_lang::protocol::Protocol;
 
-const HEADER: &str = include_str!("../../../../programs/include/trivium.h");
+static HEADERS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
 
 fn guest(error: &trivium_guest::Error) -> Failure {
     Failure::rendered(failure::BAD_INPUT, format!("error: {error}"))
 }
+
+const PROGRAM_HELP: &str = "give the path of a .c or .wasm file";
 
 /// Loads a program; the headers of the built-in protocols and of those named are there to include.
 ///
@@ -19,15 +21,12 @@ pub fn load(path: &Path, protocols: &[std::sync::Arc<Protocol>]) -> Result<Progr
     let name = path.display().to_string();
     let bytes = match path.extension().and_then(|e| e.to_str()) {
         Some("c") => {
-            if !path.exists() {
-                return Err(Failure::input(format!("there is no file {name}"), "give the path of a .c or .wasm file"));
-            }
+            library::read(path, "program", PROGRAM_HELP)?;
             let mut options = CompileOptions::new(Vec::new());
             options.include_dirs.push(headers(&options.cache_dir, protocols)?);
             compile_c(path, &options).map_err(|e| guest(&e))?
         }
-        Some("wasm") => std::fs::read(path)
-            .map_err(|e| Failure::input(format!("{name} cannot be read: {e}"), "give the path of a .c or .wasm file"))?,
+        Some("wasm") => library::read(path, "program", PROGRAM_HELP)?,
         _ => {
             return Err(Failure::input(
                 format!("{name} is neither C nor WebAssembly"),
@@ -38,10 +37,11 @@ pub fn load(path: &Path, protocols: &[std::sync::Arc<Protocol>]) -> Result<Progr
     Program::load(&bytes, &name).map_err(|e| guest(&e))
 }
 
-/// A folder with `trivium.h` and `trivium/PROTOCOL.h`, named by a hash of what is in it.
+/// A folder with `trivium.h`, what lies beside it, and `trivium/PROTOCOL.h`, named by a hash of what is in it.
 fn headers(cache: &Path, protocols: &[std::sync::Arc<Protocol>]) -> Result<PathBuf, Failure> {
     use sha2::{Digest, Sha256};
-    let mut files = vec![("trivium.h".to_string(), HEADER.to_string())];
+    let text = |f: &include_dir::File| f.contents_utf8().unwrap_or_default().to_string();
+    let mut files: Vec<(String, String)> = HEADERS.files().map(|f| (f.path().display().to_string(), text(f))).collect();
     let mut add = |protocol: &Protocol| {
         if !protocol.ops.is_empty() {
             let text = trivium_lang::c_header(protocol);
@@ -63,8 +63,12 @@ fn headers(cache: &Path, protocols: &[std::sync::Arc<Protocol>]) -> Result<PathB
             continue;
         }
         let parent = file.parent().expect("a header lies in a folder");
-        std::fs::create_dir_all(parent)
-            .map_err(|e| Failure::input(format!("{} cannot be made: {e}", parent.display()), "is there room, and may you write there?"))?;
+        std::fs::create_dir_all(parent).map_err(|e| {
+            Failure::input(
+                format!("{} cannot be made: {e}", parent.display()),
+                "is there room, and may you write there?",
+            )
+        })?;
         crate::output::write_file(&file, text.as_bytes())?;
     }
     Ok(folder)

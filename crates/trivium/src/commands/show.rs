@@ -1,16 +1,31 @@
 //! `trivium show` and `trivium header`
 
 use crate::arguments::{Header, Show, ShowFormat};
-use crate::output;
+use crate::output::{self, Head};
 use crate::{Failure, library};
-// show is being written
+use trivium_lang::show as shown;
 
 /// Prints a protocol's table or draws its states.
 pub fn show(arguments: &Show) -> Result<u8, Failure> {
-    let settings = library::settings(&arguments.set)?;
-    let protocol = library::protocol(&arguments.protocol, &settings.protocol)?;
+    let begun = std::time::Instant::now();
+    let settings = library::settings(&arguments.set)?.without_machine()?;
+    let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
     let text = match arguments.format {
-        _ => format!("{} roles\n", protocol.roles.len()),
+        ShowFormat::Text => shown::table(&protocol),
+        ShowFormat::Markdown => shown::markdown(&protocol),
+        ShowFormat::Dot => shown::dot(&protocol),
+        ShowFormat::Svg => shown::svg(&protocol),
+        ShowFormat::Json => {
+            let head = Head {
+                command: "show",
+                protocols: vec![protocol.name.clone()],
+                hashes: vec![library::hash(&protocol)],
+                seed: arguments.seed,
+                host_seconds: begun.elapsed().as_secs_f64(),
+                ..Head::default()
+            };
+            output::pretty(&head.with(shown::json(&protocol)))
+        }
     };
     output::write(arguments.out.as_ref(), &text)?;
     Ok(0)

@@ -1,24 +1,17 @@
 //! `trivium sim`
 
-use crate::arguments::{Common, Format, Sim};
+use crate::arguments::{Format, Sim};
+use crate::failure::told;
+use crate::library::{self, LoadedMachine};
 use crate::output::{self, grouped, table};
-use crate::{Failure, failure, library, stop};
+use crate::{Failure, failure, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 use trivium_guest::Program;
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Blame, Machine, Setup, SimError, SimResult};
-
-/// A simulator's error as the command line tells it.
-pub fn told(error: &SimError) -> Failure {
-    let code = match error.blame {
-        Blame::Subject => failure::WRONG,
-        Blame::Input => failure::BAD_INPUT,
-    };
-    Failure::rendered(code, format!("error: {error}"))
-}
+use trivium_sim::{Setup, SimResult};
 
 /// What all simulations of one command share.
 pub struct Bench {
@@ -41,9 +34,10 @@ impl Bench {
     ///
     /// # Errors
     /// As [`trivium_sim::run`]; also that the program says its answer is wrong.
-    pub fn run(&self, protocols: &[Arc<Protocol>], machine: &Machine, nodes: u32) -> Result<SimResult, Failure> {
+    pub fn run(&self, protocols: &[Arc<Protocol>], loaded: &LoadedMachine, nodes: u32) -> Result<SimResult, Failure> {
         let bar = ProgressBar::new_spinner();
         bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a valid template"));
+        let machine = &loaded.machine;
         let name = machine.name.clone();
         let begun = std::time::Instant::now();
         let progress = |cycle: u64| {
@@ -68,43 +62,20 @@ impl Bench {
         let result = trivium_sim::run(&setup);
         bar.finish_and_clear();
         let mut result = result.map_err(|e| told(&e))?;
-        for protocol in protocols {
-            result.hashes.push((format!("protocol {}", protocol.name), library::hash(protocol)));
-        }
+        result.hashes.extend(protocols.iter().map(|protocol| library::hash(protocol)));
+        result.hashes.push(library::machine_hash(loaded));
         Ok(result)
     }
-}
-
-/// The protocols of a command, each with the parameters that it has.
-pub fn protocols(names: &[String], common: &Common) -> Result<Vec<Arc<Protocol>>, Failure> {
-    let settings = library::settings(&common.set)?;
-    let mut loaded = Vec::new();
-    for name in names {
-        // A parameter is set in each protocol that has it; it is an error only if none has.
-        let plain = library::protocol(name, &[])?;
-        let own: Vec<(String, i64)> =
-            settings.protocol.iter().filter(|(k, _)| plain.params.iter().any(|p| p.name == *k)).cloned().collect();
-        loaded.push(if own.is_empty() { plain } else { library::protocol(name, &own)? });
-    }
-    for (key, _) in &settings.protocol {
-        if !loaded.iter().any(|p| p.params.iter().any(|q| q.name == *key)) {
-            return Err(Failure::input(
-                format!("none of the protocols has a parameter `{key}`"),
-                "`trivium show P` lists a protocol's parameters",
-            ));
-        }
-    }
-    Ok(loaded)
 }
 
 /// Simulates on each machine and prints the results.
 pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     let common = &arguments.common;
-    let protocols = protocols(&arguments.protocol, common)?;
     let settings = library::settings(&common.set)?;
+    let protocols = library::protocols(&arguments.protocol, &settings)?;
     let mut machines = Vec::new();
     for name in &arguments.machine {
-        machines.push(Machine::load(name, &settings.machine).map_err(|e| told(&e))?);
+        machines.push(library::machine(name, &settings)?);
     }
     let bench = Bench {
         program: super::program::load(&arguments.program, &protocols)?,
@@ -164,10 +135,16 @@ fn text(result: &SimResult) -> String {
     line("protocols", result.protocols.join(", "));
     line("program", format!("{} {}", result.program, result.args.join(" ")).trim_end().to_string());
     line("nodes", format!("{}, blocks of {} bytes", result.nodes, result.block));
+    if let Some(why) = &result.incomplete {
+        line("incomplete", format!("{why}; counts are those so far"));
+    }
     line("cycles", grouped(result.cycles));
     line("instructions", grouped(result.instructions));
     let misses = &result.misses;
-    line("misses", format!("{} read, {} write, {} upgrade", grouped(misses.read), grouped(misses.write), grouped(misses.upgrade)));
+    line(
+        "misses",
+        format!("{} read, {} write, {} upgrade", grouped(misses.read), grouped(misses.write), grouped(misses.upgrade)),
+    );
     let sent: u64 = result.messages.values().sum();
     line("messages", format!("{}, {} bytes", grouped(sent), grouped(result.bytes)));
     for (name, count) in &result.messages {
@@ -191,8 +168,7 @@ fn times(result: &SimResult) -> String {
         [name].into_iter().chain(numbers.iter().map(|v| grouped(*v))).collect::<Vec<_>>()
     };
     let nodes = &result.per_node;
-    let mut rows: Vec<Vec<String>> =
-        nodes.iter().take(SHOWN).enumerate().map(|(i, n)| row(i.to_string(), n)).collect();
+    let mut rows: Vec<Vec<String>> = nodes.iter().take(SHOWN).enumerate().map(|(i, n)| row(i.to_string(), n)).collect();
     if nodes.len() > SHOWN {
         rows.push(vec![format!("(+{})", nodes.len() - SHOWN)]);
     }
