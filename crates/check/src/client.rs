@@ -10,19 +10,32 @@ const MOST_INTENTS: usize = 4096;
 /// Something that a thread may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
-    Read { block: u32 },
-    Write { block: u32, value: u64 },
+    Read {
+        block: u32,
+    },
+    Write {
+        block: u32,
+        value: u64,
+    },
     /// A store to another word of the block than the one that is looked at. Its value is nobody's concern, but
     /// the word that is looked at must survive it.
-    WriteBeside { block: u32 },
-    Call { op: OpId, object: Object, args: Args },
+    WriteBeside {
+        block: u32,
+    },
+    Call {
+        op: OpId,
+        object: Object,
+        args: Args,
+    },
 }
 
 impl Intent {
     /// The object that it is about.
     pub fn object(&self) -> Object {
         match self {
-            Intent::Read { block } | Intent::Write { block, .. } | Intent::WriteBeside { block } => Object { kind: BLOCK, id: *block },
+            Intent::Read { block } | Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+                Object { kind: BLOCK, id: *block }
+            }
             Intent::Call { object, .. } => *object,
         }
     }
@@ -82,7 +95,12 @@ pub(crate) fn object_counts(protocol: &Protocol, config: &Config, scenario: Opti
 
 impl Client {
     /// The most general client: any thread of the acting nodes, anything.
-    pub fn general(protocol: &Protocol, config: &Config, objects: &[u32], addresses: &[i64]) -> Result<Client, ConfigError> {
+    pub fn general(
+        protocol: &Protocol,
+        config: &Config,
+        objects: &[u32],
+        addresses: &[i64],
+    ) -> Result<Client, ConfigError> {
         let acting = config.clients.unwrap_or(config.nodes);
         let places = (0..acting as Node)
             .flat_map(|node| (0..config.threads_per_node as u8).map(move |number| ThreadPlace { node, number }));

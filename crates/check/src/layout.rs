@@ -83,14 +83,12 @@ impl Layout {
         let registers_at = take(sizes.registers * 8);
         let blocks = sizes.objects[BLOCK.index()] as usize;
         let last_at = checks_values(protocol).then(|| take(blocks * sizes.word_bytes));
-        let writers_at =
-            protocol.assumptions.contains(&Assume::OneWriterPerPhase).then(|| take(blocks * 2));
+        let writers_at = protocol.assumptions.contains(&Assume::OneWriterPerPhase).then(|| take(blocks * 2));
         let arrived_bytes = (sizes.nodes as usize).div_ceil(8);
         let (mut holders_at, mut arrived_at) = (Vec::new(), Vec::new());
         for promise in &protocol.promises {
-            let objects = |op: &trivium_lang::protocol::OpId| {
-                sizes.objects[protocol.ops[op.index()].object.index()] as usize
-            };
+            let objects =
+                |op: &trivium_lang::protocol::OpId| sizes.objects[protocol.ops[op.index()].object.index()] as usize;
             holders_at.push(match promise {
                 Promise::Mutex(acquire, _) => take(objects(acquire) * 2),
                 _ => 0,

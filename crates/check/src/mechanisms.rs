@@ -230,8 +230,10 @@ impl Mechanisms for Here<'_> {
     }
 
     fn pending(&mut self, thread: Thread) -> Pending {
-        let access = |block: u32, word: u64, value| {
-            Pending { address: u64::from(block) * BLOCK_BYTES + word * WORD, size: WORD as u8, value }
+        let access = |block: u32, word: u64, value| Pending {
+            address: u64::from(block) * BLOCK_BYTES + word * WORD,
+            size: WORD as u8,
+            value,
         };
         let thread = self.model.client.threads_of[self.me as usize].get(usize::from(thread)).copied();
         let intent = thread.map(|thread| self.intent(thread)).filter(|(phase, _)| *phase != Phase::Idle);
@@ -265,7 +267,6 @@ impl Mechanisms for Here<'_> {
 
     fn charge(&mut self, _what: Charge) {}
 }
-
 
 #[cfg(test)]
 mod tests;

@@ -7,12 +7,11 @@ use crate::world::{Codec, World};
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_lang::protocol::{
-    Access, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Protocol, RoleId, ScenarioAction, StateId, Step,
-    StepKind,
+    Access, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Protocol, RoleId, ScenarioAction, StateId, Step, StepKind,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
-const MOST_BYTES: usize = 1 << 20;
+const MOST_BYTES: usize = 1 << 18;
 /// Objects of a kind.
 const MOST_OBJECTS: u32 = 256;
 
@@ -52,9 +51,11 @@ impl Model {
                 "number the objects from 0",
             ));
         }
-        let stores_wide = scenario.iter().flat_map(|s| &s.threads).flat_map(|t| &t.actions).any(
-            |action| matches!(action, ScenarioAction::Write { value, .. } if *value > 255),
-        );
+        let stores_wide = scenario
+            .iter()
+            .flat_map(|s| &s.threads)
+            .flat_map(|t| &t.actions)
+            .any(|action| matches!(action, ScenarioAction::Write { value, .. } if *value > 255));
         let addressed = addresses_memory(protocol);
         let stride = if addressed { WORDS_PER_BLOCK } else { 1 };
         let first_word = objects[BLOCK.index()] * stride;

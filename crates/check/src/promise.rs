@@ -170,10 +170,7 @@ pub(crate) fn returned(
                     let other = model.client.threads[holder as usize].node;
                     return Err(Violation::new(
                         protocol.promise_name(promise),
-                        format!(
-                            "node {node} has {} while node {other} holds it",
-                            model.object_name(object)
-                        ),
+                        format!("node {node} has {} while node {other} holds it", model.object_name(object)),
                     ));
                 }
                 world.set_number(at, thread as u64 + 1);

@@ -223,11 +223,8 @@ impl<'m> Stepper<'m> {
         let written = (0..model.objects[BLOCK.index()])
             .any(|block| model.layout.writer(block).is_some_and(|at| world.number(at) != 0));
         let idle = |thread| world.thread(&model.layout, thread).0 == Phase::Idle;
-        let own_barrier = model
-            .protocol()
-            .promises
-            .iter()
-            .any(|p| matches!(p, trivium_lang::protocol::Promise::Barrier(_)));
+        let own_barrier =
+            model.protocol().promises.iter().any(|p| matches!(p, trivium_lang::protocol::Promise::Barrier(_)));
         if written && !own_barrier && (0..model.client.threads.len()).all(idle) {
             out.push(Action::Phase);
         }
@@ -321,9 +318,8 @@ impl<'m> Stepper<'m> {
 
     fn replay(&mut self, world: &mut World, node: Node, role: RoleId, object: Object) -> Result<(), Violation> {
         let model = self.model;
-        let event = model
-            .record(world, node, role, object)
-            .and_then(|record| model.engine.replay_event(role, object, record));
+        let event =
+            model.record(world, node, role, object).and_then(|record| model.engine.replay_event(role, object, record));
         let thread = event.filter(Event::has_caller).and_then(|event| {
             model.client.threads_of[node as usize].get(usize::from(event.thread)).map(|&t| t as usize)
         });

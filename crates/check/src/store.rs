@@ -7,22 +7,40 @@ pub(crate) type StateNumber = u32;
 
 const EMPTY: u32 = u32::MAX;
 
+/// States of a chunk.
+const CHUNK: usize = 1 << 12;
+
 /// Distinct states, each with the state from which it was first reached.
 pub(crate) struct Store {
-    bytes: Vec<u8>,
-    ends: Vec<u64>,
-    parents: Vec<StateNumber>,
+    chunks: Vec<Chunk>,
+    states: usize,
+    /// Host memory of the chunks that are full.
+    full_bytes: u64,
     slots: Vec<u32>,
+}
+
+/// States that were found one after the other. They are kept in pieces, so that growing never copies them all.
+#[derive(Default)]
+struct Chunk {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    parents: Vec<StateNumber>,
+}
+
+impl Chunk {
+    fn memory(&self) -> u64 {
+        (self.bytes.capacity() + (self.ends.capacity() + self.parents.capacity()) * 4) as u64
+    }
 }
 
 impl Store {
     pub fn new() -> Store {
-        Store { bytes: Vec::new(), ends: Vec::new(), parents: Vec::new(), slots: vec![EMPTY; 1 << 6] }
+        Store { chunks: Vec::new(), states: 0, full_bytes: 0, slots: vec![EMPTY; 1 << 6] }
     }
 
     /// How many states there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.states
     }
 
     /// Whether the numbers of states are exhausted.
@@ -32,19 +50,20 @@ impl Store {
 
     /// Bytes of host memory that the states take, with all that finds them again.
     pub fn memory(&self) -> u64 {
-        (self.bytes.len() + self.ends.len() * 12 + self.slots.len() * 4) as u64
+        self.full_bytes + self.chunks.last().map_or(0, Chunk::memory) + self.slots.len() as u64 * 4
     }
 
     /// The bytes of a state.
     pub fn get(&self, number: StateNumber) -> &[u8] {
-        let at = number as usize;
-        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
-        &self.bytes[start..self.ends[at] as usize]
+        let chunk = &self.chunks[number as usize / CHUNK];
+        let at = number as usize % CHUNK;
+        let start = if at == 0 { 0 } else { chunk.ends[at - 1] as usize };
+        &chunk.bytes[start..chunk.ends[at] as usize]
     }
 
     /// The state from which a state was first reached; the first state's is itself.
     pub fn parent(&self, number: StateNumber) -> StateNumber {
-        self.parents[number as usize]
+        self.chunks[number as usize / CHUNK].parents[number as usize % CHUNK]
     }
 
     /// Adds a state unless it is known; its number if it is new.
@@ -62,10 +81,23 @@ impl Store {
         }
         let number = self.len() as StateNumber;
         self.slots[at] = number;
-        self.bytes.extend_from_slice(state);
-        self.ends.push(self.bytes.len() as u64);
-        self.parents.push(parent);
+        self.append(state, parent);
         Some(number)
+    }
+
+    fn append(&mut self, state: &[u8], parent: StateNumber) {
+        if self.states.is_multiple_of(CHUNK) {
+            if let Some(full) = self.chunks.last_mut() {
+                full.bytes.shrink_to_fit();
+                self.full_bytes += full.memory();
+            }
+            self.chunks.push(Chunk::default());
+        }
+        let chunk = self.chunks.last_mut().expect("there is a chunk that is not full");
+        chunk.bytes.extend_from_slice(state);
+        chunk.ends.push(chunk.bytes.len() as u32);
+        chunk.parents.push(parent);
+        self.states += 1;
     }
 
     fn grow(&mut self) {

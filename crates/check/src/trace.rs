@@ -71,9 +71,8 @@ impl Label {
                 .find(|a| matches!(a, Action::Deliver { flight } if same(&world.flights[*flight], wanted)))
                 .copied()
         };
-        arrives(|a, b| a == b).or_else(|| {
-            arrives(|a, b| (a.to, a.from, a.message, a.object) == (b.to, b.from, b.message, b.object))
-        })
+        arrives(|a, b| a == b)
+            .or_else(|| arrives(|a, b| (a.to, a.from, a.message, a.object) == (b.to, b.from, b.message, b.object)))
     }
 }
 
@@ -180,9 +179,7 @@ fn subject(model: &Model, world: &World, action: Action) -> Subject {
             let (_, intent) = world.thread(&model.layout, thread);
             thread_subject(model, thread, intent, " again")
         }
-        Action::Evict { node, block } => {
-            of(node, EventKind::Evict, Object { kind: BLOCK, id: block }, "evict".into())
-        }
+        Action::Evict { node, block } => of(node, EventKind::Evict, Object { kind: BLOCK, id: block }, "evict".into()),
         Action::Deliver { flight } => {
             let flight = &world.flights[flight];
             let kind = EventKind::Message(flight.message);
@@ -259,9 +256,7 @@ fn data_text(stepper: &Stepper, payload: Payload) -> String {
     match stepper.payloads.data(payload) {
         Data::Block(word) => word.to_string(),
         Data::Memory(bytes) => format!("{} bytes", bytes.len()),
-        Data::List(words) => {
-            words.iter().map(|(_, word)| word.to_string()).collect::<Vec<_>>().join(" ")
-        }
+        Data::List(words) => words.iter().map(|(_, word)| word.to_string()).collect::<Vec<_>>().join(" "),
     }
 }
 
@@ -285,4 +280,59 @@ fn performs(stepper: &Stepper) -> Vec<String> {
     };
     let account = &stepper.account;
     account.performed.iter().map(access).chain(account.returned.iter().map(call)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPEN_DOOR: &str = "
+protocol open-door
+promises mutex(acquire, release)
+object lock
+op acquire(l: lock)
+op release(l: lock)
+role door of lock everywhere {
+  state Open { on acquire { return } on release { return } }
+}
+";
+
+    fn with_stepper(test: impl FnOnce(&mut Stepper)) {
+        let protocol =
+            trivium_lang::compile("test.tri", OPEN_DOOR, &Default::default()).unwrap_or_else(|d| panic!("{d}"));
+        let model = Model::new(&Arc::new(protocol), &Config { nodes: 3, ..Config::default() }).unwrap();
+        test(&mut Stepper::new(&model));
+    }
+
+    /// Threads and the calls that they make: intents 0 and 1 are `acquire` and `release`.
+    fn calls(calls: &[(usize, usize)]) -> Trace {
+        let start = |&(thread, intent)| Label::Plain(Action::Start { thread, intent });
+        Trace { labels: calls.iter().map(start).collect() }
+    }
+
+    #[test]
+    fn what_does_not_matter_is_removed() {
+        with_stepper(|stepper| {
+            let long = calls(&[(2, 0), (2, 1), (0, 0), (0, 1), (1, 0), (2, 0)]);
+            let short = minimise(stepper, long, "mutex(acquire, release)");
+            assert_eq!(short, calls(&[(1, 0), (2, 0)]));
+        });
+    }
+
+    #[test]
+    fn a_trace_is_cut_where_the_violation_is() {
+        with_stepper(|stepper| {
+            let long = calls(&[(0, 0), (1, 0), (2, 0)]);
+            assert_eq!(violates(stepper, &long, "mutex(acquire, release)"), Some(calls(&[(0, 0), (1, 0)])));
+        });
+    }
+
+    #[test]
+    fn a_trace_of_another_property_is_none() {
+        with_stepper(|stepper| {
+            let both = calls(&[(0, 0), (1, 0)]);
+            assert_eq!(violates(stepper, &both, DEADLOCK), None);
+            assert_eq!(violates(stepper, &calls(&[(0, 0), (0, 1), (1, 0)]), "mutex(acquire, release)"), None);
+        });
+    }
 }

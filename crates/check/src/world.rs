@@ -174,11 +174,7 @@ impl Codec {
                     data: m.payload != PayloadShape::Nothing,
                 })
                 .collect(),
-            tasks: protocol
-                .tasks
-                .iter()
-                .map(|t| (words(&t.args), protocol.roles[t.role.index()].object))
-                .collect(),
+            tasks: protocol.tasks.iter().map(|t| (words(&t.args), protocol.roles[t.role.index()].object)).collect(),
         }
     }
 

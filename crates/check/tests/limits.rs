@@ -1,0 +1,79 @@
+//! An exploration that is stopped, and one that is repeated.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trivium_check::{Config, Progress, Report, Verdict, explore, text};
+use trivium_lang::protocol::Protocol;
+
+fn protocol(file: &str) -> Arc<Protocol> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);
+    Arc::new(trivium_lang::compile_file(&path, &[]).unwrap_or_else(|e| panic!("{e}")))
+}
+
+fn stache(config: &Config) -> Report {
+    explore(&protocol("stache.tri"), config).unwrap()
+}
+
+#[test]
+fn a_limit_of_memory_ends_incomplete() {
+    let limit = 1 << 20;
+    let report = stache(&Config { memory: Some(limit), ..Config::default() });
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert!(report.states > 1000, "{} states", report.states);
+    assert!(report.reason.unwrap().contains("bytes of memory"));
+    let bytes = report.states as f64 * report.bytes_per_state;
+    assert!(bytes < 1.5 * limit as f64, "{bytes} bytes");
+}
+
+#[test]
+fn a_wish_to_stop_is_heard_soon() {
+    let cancel = AtomicBool::new(false);
+    let stop = |_: &Progress| cancel.store(true, Ordering::Relaxed);
+    let report = stache(&Config { cancel: Some(&cancel), progress: Some(&stop), ..Config::default() });
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert!(report.states < 81_368, "it went on to {} states", report.states);
+}
+
+#[test]
+fn progress_is_told_and_grows() {
+    let seen = RefCell::new(Vec::new());
+    let note = |p: &Progress| seen.borrow_mut().push(*p);
+    let report = stache(&Config { progress: Some(&note), ..Config::default() });
+    let seen = seen.into_inner();
+    assert!(seen.len() > 10, "told {} times", seen.len());
+    assert!(seen.windows(2).all(|w| w[0].states <= w[1].states && w[0].depth <= w[1].depth));
+    assert!(seen.last().unwrap().states <= report.states);
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    for file in ["stache.tri", "broken/stache-lost-upgrade.tri", "broken/msi-forgotten-ack.tri"] {
+        let protocol = protocol(file);
+        let answer = || {
+            let mut report = explore(&protocol, &Config::default()).unwrap();
+            report.seconds = 0.0;
+            (text(&report), serde_json::to_string(&report).unwrap())
+        };
+        assert_eq!(answer(), answer());
+    }
+}
+
+#[test]
+fn the_keys_are_those_of_the_contract() {
+    let report = explore(&protocol("broken/msi-forgotten-ack.tri"), &Config::default()).unwrap();
+    let json = serde_json::to_value(&report).unwrap();
+    let keys = "verdict property states transitions depth seconds bytes_per_state symmetry promises assumptions \
+                coverage counterexample wait_cycle";
+    for key in keys.split_whitespace() {
+        assert!(json.get(key).is_some(), "no key `{key}`");
+    }
+    assert_eq!(json["verdict"], "violated");
+    for key in "reached total unreached".split_whitespace() {
+        assert!(json["coverage"].get(key).is_some(), "no key `coverage.{key}`");
+    }
+    for key in "step node event object before after sends".split_whitespace() {
+        assert!(json["counterexample"][0].get(key).is_some(), "no key `counterexample[].{key}`");
+    }
+}
