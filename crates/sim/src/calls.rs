@@ -7,15 +7,15 @@ use crate::load::nearest;
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use trivium_engine::{Args, Event, MAX_ARGS, Object};
-use trivium_guest::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, SHARED_BASE, Step};
+use trivium_guest::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step};
 use trivium_lang::protocol::{BLOCK, EventKind, NODE, Type};
 
 impl Processor for NodeState {
     fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
         self.compute.instructions = instructions;
         let spent = match access.kind {
-            AccessKind::Read => Spent::ReadStall,
-            AccessKind::Write => Spent::WriteStall,
+            AccessKind::Read => Spent::Read,
+            AccessKind::Write => Spent::Write,
         };
         self.reach(access.addr, access.size, access.kind, access.value, spent)
     }
@@ -47,16 +47,10 @@ impl Processor for NodeState {
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
             Call::Barrier => {
                 self.compute.arrived = Some(self.compute.clock());
-                self.wait(Wait::Barrier, Spent::SyncStall);
+                self.wait(Wait::Barrier, Spent::Sync);
                 Ok(CallStep::Wait)
             }
-            Call::ReadModifyWrite(rmw) => match self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand, Spent::WriteStall)? {
-                Step::Wait => Ok(CallStep::Wait),
-                _ => {
-                    let old = self.program_memory()?.read_modify_write(rmw)?;
-                    Ok(CallStep::Done(old as i64))
-                }
-            },
+            Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw),
             Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old),
             Call::RegionBegin => {
                 self.region_begin();
@@ -82,6 +76,18 @@ impl NodeState {
             crate::memory::Memory::Program(memory) => Ok(memory.clone()),
             crate::memory::Memory::Plain(_) => Err(Fault::new("atomic operations need a program's memory")),
         }
+    }
+
+    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<CallStep, Fault> {
+        self.compute.atomic = Some(*rmw);
+        let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand, Spent::Write)?;
+        let old = match step {
+            Step::Wait => return Ok(CallStep::Wait),
+            Step::Go => self.program_memory()?.read_modify_write(rmw)?,
+            Step::Complete(old) => old,
+        };
+        self.compute.atomic = None;
+        Ok(CallStep::Done(old as i64))
     }
 
     fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, Fault> {
@@ -120,16 +126,17 @@ impl NodeState {
     }
 
     fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<CallStep, Fault> {
-        if self.reach(address, size, AccessKind::Read, 0, Spent::SyncStall)? == Step::Wait {
-            return Ok(CallStep::Wait);
-        }
-        let value = self.program_memory()?.read_word(address, size)?;
+        let value = match self.reach(address, size, AccessKind::Read, 0, Spent::Sync)? {
+            Step::Wait => return Ok(CallStep::Wait),
+            Step::Go => self.program_memory()?.read_word(address, size)?,
+            Step::Complete(value) => value,
+        };
         if value != old {
             return Ok(CallStep::Done(value as i64));
         }
         // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
         let block = self.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
-        self.wait(Wait::Change(block), Spent::SyncStall);
+        self.wait(Wait::Change(block), Spent::Sync);
         Ok(CallStep::Wait)
     }
 
@@ -177,11 +184,11 @@ impl NodeState {
             return Err(Fault::new(format!("node {}: no role of this node answers {name} for object {}", self.me, object.id)));
         }
         let handing = self.shared.machine.processor.call_word * (1 + words.len() as u64);
-        self.stall(handing, Spent::SyncStall);
+        self.stall(handing, Spent::Sync);
         let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(id), object, 0) };
         let at = self.compute.clock();
         self.raise(at, Arrival::Local { protocol, event, cause: None });
-        self.wait(Wait::Call { protocol, op: id, object }, Spent::SyncStall);
+        self.wait(Wait::Call { protocol, op: id, object }, Spent::Sync);
         Ok(CallStep::Wait)
     }
 

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
     /// Loads that miss.
-    ReadStall,
+    Read,
     /// Stores and atomic operations that miss.
-    WriteStall,
+    Write,
     /// Barriers, waiting for a word to change, protocol calls.
-    SyncStall,
+    Sync,
 }
 
 /// The counts of a node since it began.

@@ -212,12 +212,14 @@ impl NodeState {
                 let address = self.shared.engines[called].protocol().ops[op.index()].result == Some(trivium_lang::protocol::Type::Address);
                 let value = if address { value + i64::from(trivium_guest::SHARED_BASE) } else { value };
                 self.compute.answered = Some(value);
+                let barrier = trivium_lang::protocol::Promise::Barrier(op);
+                self.compute.barriers += u64::from(self.shared.engines[called].protocol().promises.contains(&barrier));
                 self.wake(resumed);
             }
         }
-        for &(object, complete) in &handling.resumed {
+        for &(object, completed) in &handling.resumed {
             self.compute.cause = run.map(|run| (run, resumed));
-            self.resume_access(object, complete, resumed);
+            self.resume_access(object, completed, resumed);
         }
         if let Doing::Waiting(Wait::Change(block)) = self.compute.doing
             && handling.changed.contains(&block)

@@ -32,6 +32,8 @@ mod interface;
 mod load;
 pub mod machine;
 mod mechanisms;
+#[cfg(test)]
+mod mechanisms_tests;
 mod memory;
 mod miss;
 mod node;

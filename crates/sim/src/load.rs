@@ -34,8 +34,16 @@ impl Machine {
             return Err(SimError::input(format!("there is no machine `{name}`"))
                 .help(format!("{near}there are {}, and files ending in .toml", names.join(", "))));
         }
-        let text = std::fs::read_to_string(Path::new(name))
-            .map_err(|error| SimError::input(format!("the machine file cannot be read: {error}")).at(name))?;
+        let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
+            let why = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file".to_string(),
+                std::io::ErrorKind::IsADirectory => "this is a folder".to_string(),
+                std::io::ErrorKind::InvalidData => "it is not text in UTF-8".to_string(),
+                _ => error.to_string(),
+            };
+            let what = format!("the machine cannot be read: {why}");
+            SimError::input(what).at(name).help("give a name that `trivium machines` lists, or the path of a .toml file")
+        })?;
         Machine::parse(name, &text, overrides)
     }
 
@@ -76,7 +84,7 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
     let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("v"));
     let parsed = parsed.unwrap_or_else(|| Value::String(value.to_string()));
     let mut steps: Vec<&str> = key.split('.').collect();
-    let last = steps.pop().filter(|last| !last.is_empty()).ok_or_else(|| SimError::input("the key is empty").at(&place))?;
+    let last = steps.pop().filter(|last| !last.is_empty()).ok_or_else(|| SimError::input("the key is empty").at(&place).help("write a key that `trivium machine M` shows, as in `machine.network.latency`"))?;
     let mut table = table;
     for step in steps {
         let names: Vec<String> = table.keys().cloned().collect();
@@ -84,6 +92,10 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
             Some(Value::Table(inner)) => inner,
             _ => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                if names.contains(&step) {
+                    let what = format!("`{step}` has a value and no keys of its own");
+                    return Err(SimError::input(what).at(place).help("leave out what follows it"));
+                }
                 let near = nearest(step, &names).map_or(format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
                 return Err(SimError::input(format!("the machine has no table `{step}`")).at(place).help(near));
             }
@@ -103,10 +115,29 @@ fn explain(error: &toml::de::Error, file: &str, text: &str) -> SimError {
         }
         None => file.to_string(),
     };
-    let explained = SimError::input(message.clone()).at(place);
+    let explained = SimError::input(plain(&message)).at(place);
     match remedy(&message) {
         Some(help) => explained.help(help),
         None => explained,
+    }
+}
+
+/// serde's message in the words of someone who writes a machine.
+fn plain(message: &str) -> String {
+    let (what, expected) = match message.split_once(", expected ") {
+        Some((what, expected)) => (what, Some(expected)),
+        None => (message, None),
+    };
+    let words = what.replace("unknown field", "unknown key").replace("missing field", "missing key");
+    let words = words.replace("unknown variant", "unknown value").replace("invalid type: ", "wrong type: ");
+    let words = words.replace("invalid value: integer", "wrong value:");
+    match expected {
+        Some("u64" | "u32") => format!("{words}, a whole number that is not negative is expected"),
+        Some(kind) if kind.starts_with("struct ") => format!("{words}, a table with keys of its own is expected"),
+        // The names that are known stand in the remedy.
+        Some(_) if message.starts_with("unknown") => words,
+        Some(kind) => format!("{words}, {kind} is expected"),
+        None => words,
     }
 }
 
@@ -123,10 +154,10 @@ fn remedy(message: &str) -> Option<String> {
     if message.starts_with("missing field") {
         return Some(format!("add `{} = ..` to this table; docs/machines.md says what it means", words.first()?));
     }
-    if message.contains("invalid value: integer") {
-        return Some("it must be a whole number that is not negative".into());
+    if message.contains("expected struct") {
+        return Some("set the keys in this table, as in `network.latency = 100`".into());
     }
-    None
+    message.starts_with("invalid").then(|| "`trivium machine typhoon` shows a machine with all its keys".into())
 }
 
 /// Where the last part of a key named in `what` is set, for errors found after parsing.

@@ -4,10 +4,11 @@ use crate::cache::Line;
 use crate::effects::{Origin, Primitive};
 use crate::event::Data;
 use crate::node::NodeState;
+use crate::processor::{Doing, Wait};
 use crate::watch::TagChange;
 use std::rc::Rc;
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_guest::SHARED_BASE;
+use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_lang::protocol::{Access, LaneId, RoleId, RoleKind, StateId, TaskId};
 
 /// What the running handler has done so far.
@@ -25,8 +26,8 @@ pub(crate) struct Handling {
     pub gathered: Vec<(Payload, Origin)>,
     /// Records that it touched, with their states before.
     pub touched: Vec<(RoleId, Object, StateId)>,
-    /// Blocks whose waiting accesses try again, or are performed now.
-    pub resumed: Vec<(Object, bool)>,
+    /// Blocks whose waiting accesses try again, or have been performed and what they read.
+    pub resumed: Vec<(Object, Option<u64>)>,
     /// Blocks of which the contents or the tag changed.
     pub changed: Vec<Object>,
     /// Results of calls.
@@ -70,6 +71,25 @@ impl NodeState {
         for block in offset / self.shared.block..=(offset + bytes.len().max(1) as u64 - 1) / self.shared.block {
             self.handling.changed.push(Object { kind: trivium_lang::protocol::BLOCK, id: block as u32 });
         }
+    }
+
+    /// Performs the access at which the processor waits for a block, if it does, on this node's memory; gives what
+    /// was there before.
+    fn perform_pending(&mut self, object: Object) -> Option<u64> {
+        if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
+            return None;
+        }
+        let pending = self.compute.pending();
+        let mut word = [0; 8];
+        let size = usize::from(pending.size).min(8);
+        let read = self.memory.read(pending.address, &mut word[..size]);
+        self.trouble_of(read);
+        let old = u64::from_le_bytes(word);
+        if self.compute.pending_kind() == AccessKind::Write {
+            let new = self.compute.atomic.map_or(pending.value, |atomic| atomic.apply(old));
+            self.put(pending.address, &new.to_le_bytes()[..size]);
+        }
+        Some(old)
     }
 
     fn trouble_of(&mut self, result: Result<(), String>) {
@@ -200,12 +220,14 @@ impl Mechanisms for NodeState {
 
     fn resume(&mut self, object: Object) {
         self.handling.effects.push(Primitive::Resume);
-        self.handling.resumed.push((object, false));
+        self.handling.resumed.push((object, None));
     }
 
     fn complete(&mut self, object: Object) {
         self.handling.effects.push(Primitive::Resume);
-        self.handling.resumed.push((object, true));
+        if let Some(read) = self.perform_pending(object) {
+            self.handling.resumed.push((object, Some(read)));
+        }
     }
 
     fn answer(&mut self, thread: Thread, value: i64) {

@@ -88,7 +88,7 @@ impl Quiet {
         let page = machine.memory.page;
         let watched = vec![engine.protocol().promises.contains(&trivium_lang::protocol::Promise::SingleWriter)];
         let finite = vec![engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())];
-        let shared = Rc::new(Shared { engines: vec![Rc::new(engine)], machine, block, nodes: NODES, calls: Vec::new(), finite, watched });
+        let shared = Rc::new(Shared { engines: vec![Rc::new(engine)], machine, block, nodes: NODES, calls: Vec::new(), finite, watched, one_writer: vec![false] });
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
         let timeline = Rc::new(RefCell::new(Timeline::default()));
@@ -121,7 +121,7 @@ impl Quiet {
         // What comes next starts on a machine at rest.
         let rest = self.world.nodes.iter().map(|node| node.borrow().now.max(node.borrow().engine_free)).max().unwrap_or(0);
         let clock = requester.borrow().compute.clock();
-        requester.borrow_mut().stall(rest.saturating_sub(clock) + 10_000, crate::counters::Spent::SyncStall);
+        requester.borrow_mut().stall(rest.saturating_sub(clock) + 10_000, crate::counters::Spent::Sync);
         let steps = steps(&path);
         Ok(MissReport { total, unit: "cycles".into(), steps, bus_transactions: self.bus_transactions() - bus })
     }

@@ -16,7 +16,7 @@ use crate::processor::Compute;
 use crate::space::Space;
 use crate::timeline::Timeline;
 use crate::usage::Usage;
-use crate::watch::TagChange;
+use crate::watch::{FirstStore, TagChange};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -40,6 +40,8 @@ pub struct Shared {
     pub finite: Vec<bool>,
     /// Of each protocol, whether tag changes are watched, since it promises a single writer.
     pub watched: Vec<bool>,
+    /// Of each protocol, whether stores are watched, since it assumes one writer per phase.
+    pub one_writer: Vec<bool>,
 }
 
 /// Something that a thread keeps until the state of an instance changes.
@@ -95,6 +97,10 @@ pub struct NodeState {
     pub outbox: Vec<Post>,
     /// Tag changes since the world looked.
     pub tag_changes: Vec<TagChange>,
+    /// First stores to blocks since the world looked.
+    pub first_stores: Vec<FirstStore>,
+    /// Of each block, 1 + the phase of this node's latest store, where that is watched.
+    pub(crate) stored: Vec<u64>,
     /// The handler that is running.
     pub(crate) handling: Handling,
     /// How protocol calls are used, where a protocol assumes something about it.
@@ -140,6 +146,8 @@ impl NodeState {
             caused: 0,
             outbox: Vec::new(),
             tag_changes: Vec::new(),
+            first_stores: Vec::new(),
+            stored: Vec::new(),
             handling: Handling::default(),
             usage: Usage::default(),
             timeline: None,

@@ -9,8 +9,9 @@ use crate::node::NodeState;
 use crate::price::Transaction;
 use crate::ratio::Ratio;
 use crate::timeline::{Cause, Run};
+use crate::watch::FirstStore;
 use trivium_engine::{Event, Object, Pending};
-use trivium_guest::{AccessKind, Fault, SHARED_BASE, Step};
+use trivium_guest::{AccessKind, Fault, ReadModifyWrite, SHARED_BASE, Step};
 use trivium_lang::protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -51,8 +52,8 @@ pub enum Doing {
 pub enum Grant {
     /// The tag allows it.
     Tag,
-    /// It is performed on the node's memory whatever the tag.
-    Complete,
+    /// It has been performed on the node's memory, whatever the tag, and has read this.
+    Complete(u64),
 }
 
 /// The compute processor of a node.
@@ -72,6 +73,8 @@ pub struct Compute {
     pub grant: Option<Grant>,
     pending: Pending,
     pending_kind: AccessKind,
+    /// The atomic operation that is being tried, if one is.
+    pub atomic: Option<ReadModifyWrite>,
     /// The result of a call that has returned.
     pub answered: Option<i64>,
     /// The barrier at which it waited has opened.
@@ -103,10 +106,11 @@ impl Compute {
             stalled: 0,
             limit: 0,
             doing: Doing::Running,
-            waiting_as: Spent::SyncStall,
+            waiting_as: Spent::Sync,
             grant: None,
             pending: Pending::default(),
             pending_kind: AccessKind::Read,
+            atomic: None,
             answered: None,
             released: false,
             allocations: 0,
@@ -144,6 +148,17 @@ impl Compute {
     pub fn pending(&self) -> Pending {
         self.pending
     }
+
+    /// Sets the access at which it waits.
+    pub fn set_pending(&mut self, pending: Pending, kind: AccessKind) {
+        self.pending = pending;
+        self.pending_kind = kind;
+    }
+
+    /// Whether that is a load or a store.
+    pub fn pending_kind(&self) -> AccessKind {
+        self.pending_kind
+    }
 }
 
 impl NodeState {
@@ -151,9 +166,9 @@ impl NodeState {
     pub(crate) fn stall(&mut self, cycles: u64, spent: Spent) {
         self.compute.stalled += cycles;
         match spent {
-            Spent::ReadStall => self.counters.read_stall += cycles,
-            Spent::WriteStall => self.counters.write_stall += cycles,
-            Spent::SyncStall => self.counters.sync_stall += cycles,
+            Spent::Read => self.counters.read_stall += cycles,
+            Spent::Write => self.counters.write_stall += cycles,
+            Spent::Sync => self.counters.sync_stall += cycles,
         }
     }
 
@@ -170,16 +185,16 @@ impl NodeState {
         self.compute.doing = Doing::Running;
     }
 
-    /// Handlers resumed an object at cycle `at`; with `complete`, its access is performed whatever the tag.
-    pub(crate) fn resume_access(&mut self, object: Object, complete: bool, at: u64) {
+    /// Handlers resumed an object at cycle `at`, or have completed its access, which read `completed`.
+    pub(crate) fn resume_access(&mut self, object: Object, completed: Option<u64>, at: u64) {
         if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
             return;
         }
         let tag = self.tag(object);
-        self.compute.grant = match (complete, self.compute.pending_kind) {
-            (true, _) => Some(Grant::Complete),
-            (false, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
-            (false, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
+        self.compute.grant = match (completed, self.compute.pending_kind) {
+            (Some(read), _) => Some(Grant::Complete(read)),
+            (None, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
+            (None, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
         };
         self.wake(at);
     }
@@ -199,6 +214,7 @@ impl NodeState {
         if hit && self.compute.grant.is_none() {
             self.check_hit(address, kind)?;
             if kind == AccessKind::Write {
+                self.note_store(address);
                 self.cache.change(address, Line::Dirty);
             }
             return Ok(Step::Go);
@@ -216,9 +232,9 @@ impl NodeState {
             return Ok(Step::Wait);
         }
         let block = self.block_of(offset);
-        if grant == Some(Grant::Complete) {
+        if let Some(Grant::Complete(read)) = grant {
             self.uncached(kind, spent);
-            return Ok(Step::Go);
+            return Ok(Step::Complete(read));
         }
         let tag = self.tag(block);
         let allowed = match kind {
@@ -226,11 +242,13 @@ impl NodeState {
             AccessKind::Write => tag == Access::Write,
         };
         if allowed {
+            if kind == AccessKind::Write {
+                self.note_store(address);
+            }
             self.local_miss(address, kind, line, tag == Access::Write, spent);
             return Ok(Step::Go);
         }
-        self.compute.pending = Pending { address: offset, size: size as u8, value };
-        self.compute.pending_kind = kind;
+        self.compute.set_pending(Pending { address: offset, size: size as u8, value }, kind);
         self.fault(block, kind, tag, spent)?;
         Ok(Step::Wait)
     }
@@ -247,6 +265,26 @@ impl NodeState {
             return Ok(());
         }
         Err(Fault::new(format!("node {}: a stale hit at {address:#x}: the tag of block {} is {tag}", self.me, block.id)))
+    }
+
+    /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
+    fn note_store(&mut self, address: u32) {
+        if address < SHARED_BASE || !self.shared.one_writer.contains(&true) {
+            return;
+        }
+        let offset = u64::from(address - SHARED_BASE);
+        let protocol = self.space.borrow().protocol(offset);
+        if !protocol.is_some_and(|protocol| self.shared.one_writer[protocol]) {
+            return;
+        }
+        let (block, phase) = (self.block_of(offset).id, self.compute.barriers);
+        if block as usize >= self.stored.len() {
+            self.stored.resize(block as usize + 64, 0);
+        }
+        if self.stored[block as usize] != phase + 1 {
+            self.stored[block as usize] = phase + 1;
+            self.first_stores.push(FirstStore { phase, block, node: self.me });
+        }
     }
 
     /// Whether the home of the page is known; if not, the processor waits until it is.

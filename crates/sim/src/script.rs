@@ -29,12 +29,12 @@ impl Script {
             let mut node = node.borrow_mut();
             let instructions = node.compute.instructions;
             let access = Access { addr: SHARED_BASE + offset as u32, size: 8, kind, value };
-            match node.access(instructions, access) {
+            let step = match node.access(instructions, access) {
                 Ok(Step::Wait) => return Outcome::Suspended,
-                Ok(_) => {}
+                Ok(step) => step,
                 Err(fault) => return Outcome::Trapped { message: fault.message, function: None },
-            }
-            if kind == AccessKind::Write
+            };
+            if (kind, step) == (AccessKind::Write, Step::Go)
                 && let Err(message) = node.memory.write(offset, &value.to_le_bytes())
             {
                 return Outcome::Trapped { message, function: None };

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_engine::{Engine, Node};
 use trivium_guest::Program;
-use trivium_lang::protocol::{OpId, Promise, Protocol};
+use trivium_lang::protocol::{Assume, OpId, Promise, Protocol};
 
 /// What is simulated.
 pub struct Setup<'a> {
@@ -103,6 +103,7 @@ fn share(setup: &Setup) -> Result<Shared, SimError> {
         calls,
         finite: setup.protocols.iter().map(|p| p.lanes.iter().any(|lane| lane.holds.is_some())).collect(),
         watched: setup.protocols.iter().map(promised).collect(),
+        one_writer: setup.protocols.iter().map(|p| p.assumptions.contains(&Assume::OneWriterPerPhase)).collect(),
     })
 }
 

@@ -76,6 +76,42 @@ impl Holders {
     }
 }
 
+/// A node's first store to a block between two barriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstStore {
+    /// Barriers that the node had passed.
+    pub phase: u64,
+    /// Of which block.
+    pub block: u32,
+    /// On which node.
+    pub node: Node,
+}
+
+/// Who has stored to blocks of protocols that assume one writer per phase.
+#[derive(Clone, Debug, Default)]
+pub struct Writers {
+    of: BTreeMap<(u64, u32), Node>,
+}
+
+impl Writers {
+    /// Looks at first stores; nobody will store any more in a phase before `oldest`.
+    ///
+    /// # Errors
+    /// Two nodes have stored to a block in one phase.
+    pub fn apply(&mut self, stores: &[FirstStore], oldest: u64) -> Result<(), SimError> {
+        for store in stores {
+            let writer = *self.of.entry((store.phase, store.block)).or_insert(store.node);
+            if writer != store.node {
+                let (one, other) = (writer.min(store.node), writer.max(store.node));
+                let what = format!("nodes {one} and {other} both write block {} between two barriers (after {} of them)", store.block, store.phase);
+                return Err(SimError::subject(what).help("the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory"));
+            }
+        }
+        self.of = self.of.split_off(&(oldest, 0));
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use crate::node::{NodeState, Shared};
 use crate::processor::{Doing, Wait};
 use crate::script::Script;
 use crate::space::Space;
-use crate::watch::Watch;
+use crate::watch::{Watch, Writers};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,6 +60,7 @@ pub struct World {
     arrived: Vec<Option<u64>>,
     barriers: u64,
     watch: Watch,
+    writers: Writers,
     window: u64,
 }
 
@@ -80,6 +81,7 @@ impl World {
             arrived: vec![None; count],
             barriers: 0,
             watch: Watch::default(),
+            writers: Writers::default(),
         }
     }
 
@@ -116,6 +118,7 @@ impl World {
             }
             self.advance(now, first)?;
             self.look_at_tags()?;
+            self.look_at_stores()?;
         }
     }
 
@@ -258,6 +261,20 @@ impl World {
             let first = engine.and_then(|engine| engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access));
             (home, first.unwrap_or(Access::None))
         })
+    }
+
+    /// The check on stores that protocols assume nobody else makes.
+    fn look_at_stores(&mut self) -> Result<(), SimError> {
+        if !self.shared.one_writer.contains(&true) {
+            return Ok(());
+        }
+        let (mut stores, mut oldest) = (Vec::new(), u64::MAX);
+        for node in &self.nodes {
+            let mut node = node.borrow_mut();
+            stores.append(&mut node.first_stores);
+            oldest = oldest.min(node.compute.barriers);
+        }
+        self.writers.apply(&stores, oldest)
     }
 
     /// Nothing can happen, and someone waits: who, for what, for whom.

@@ -128,3 +128,38 @@ fn two_runs_print_the_same_bytes() {
     let run = Run::of("em3d", &["-n", "20", "-i", "1"]).nodes(3);
     assert_eq!(bytes(run.right()), bytes(run.right()));
 }
+
+/// Every node stores to pages that nobody has placed, and then reads all of them.
+const FIRST_TOUCH: &str = r#"(module
+    (import "trivium" "node" (func $node (result i32)))
+    (import "trivium" "nodes" (func $nodes (result i32)))
+    (import "trivium" "barrier" (func $barrier))
+    (import "trivium" "begin" (func $begin))
+    (import "trivium" "end" (func $end))
+    (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+    (memory (export "memory") 1)
+    (func (export "_start") (local $base i32) (local $i i32)
+        (local.set $base (call $alloc (i64.const 65536) (i32.const 2) (i32.const 0) (i32.const 0)))
+        (call $begin)
+        (i32.store (i32.add (local.get $base) (i32.mul (call $node) (i32.const 4096))) (i32.add (call $node) (i32.const 1)))
+        (call $end)
+        (call $barrier)
+        (loop $next
+            (if (i32.ne (i32.load (i32.add (local.get $base) (i32.mul (local.get $i) (i32.const 4096)))) (i32.add (local.get $i) (i32.const 1)))
+                (then unreachable))
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (br_if $next (i32.lt_u (local.get $i) (call $nodes))))
+        (call $barrier)))"#;
+
+#[test]
+fn pages_live_where_they_are_first_touched_and_only_the_region_counts() {
+    let run = Run::with(bench::text_program(FIRST_TOUCH), &[]).nodes(4);
+    let result = run.clone().right();
+    // The store is to the node's own page then: it asks the page's manager, and misses in its own memory.
+    assert_eq!((result.misses.read, result.misses.write, result.messages.len()), (0, 0, 0), "{result:?}");
+    for node in &result.per_node {
+        assert_eq!(node.write_stall, 2 * 100 + 41, "{node:?}");
+        assert_eq!(node.instructions, 7, "{node:?}");
+    }
+    same_in_every_window(run);
+}

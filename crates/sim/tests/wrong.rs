@@ -164,17 +164,17 @@ fn broken(change: impl Fn(&str) -> String) -> SimError {
 #[test]
 fn wrong_machines_are_explained_with_their_place() {
     let misspelt = broken(|text| text.replace("\nlatency", "\nlatancy"));
-    says(&misspelt, Blame::Input, &["unknown field `latancy`", "mine.toml:", "did you mean `latency`?"]);
+    says(&misspelt, Blame::Input, &["unknown key `latancy`", "mine.toml:", "did you mean `latency`?"]);
     let line = misspelt.place.unwrap();
     assert_eq!(line.split(':').count(), 3, "{line}");
-    says(&broken(|text| text.replace("\nlatency", "\n# latency")), Blame::Input, &["missing field `latency`", "mine.toml:", "add `latency = ..`"]);
+    says(&broken(|text| text.replace("\nlatency", "\n# latency")), Blame::Input, &["missing key `latency`", "mine.toml:", "add `latency = ..`"]);
     says(&broken(|text| text.replace("cycles_per_word = 1", "cycles_per_word = -1")), Blame::Input, &["-1", "mine.toml:", "not negative"]);
     says(&broken(|text| text.replace("fault = 6", "fault = -6")), Blame::Input, &["-6", "mine.toml:"]);
     says(&broken(|text| text.replace("bus = [\"read\"]", "bus = [\"reed\"]")), Blame::Input, &["`reed`", "mine.toml:"]);
     says(&broken(|text| text.replace("line = 32", "line = 33")), Blame::Input, &["`cache.line` is 33", "mine.toml:"]);
     says(&broken(|text| text.replace("cpi = 0.7", "cpi = -0.7")), Blame::Input, &["-0.7", "mine.toml:"]);
     says(&broken(|text| text.replace("[network]", "[network")), Blame::Input, &["mine.toml:"]);
-    says(&broken(|_| String::new()), Blame::Input, &["missing field", "mine.toml"]);
+    says(&broken(|_| String::new()), Blame::Input, &["missing key", "mine.toml"]);
     says(&Machine::load("/nowhere/mine.toml", &[]).unwrap_err(), Blame::Input, &["cannot be read", "/nowhere/mine.toml"]);
     says(&Machine::load("typhon-1", &[]).unwrap_err(), Blame::Input, &["no machine `typhon-1`", "did you mean `typhoon-1`?"]);
 }
@@ -201,4 +201,49 @@ fn overrides_are_checked_like_files() {
 fn a_protocol_is_loaded_for_256_nodes() {
     Run::with(program("barrierbench"), &["-n", "1"]).nodes(256).on(machine("simple-coma", &[])).right();
     assert_eq!(protocol("stache").name, "stache");
+}
+
+#[test]
+fn two_writers_in_a_phase_are_seen_where_one_is_assumed() {
+    let text = std::fs::read_to_string(bench::file("protocols/stache.tri")).unwrap();
+    let text = text.replace("promises single_writer, last_write, sequential", "promises single_writer\nassume one_writer_per_phase");
+    let compiled = Arc::new(trivium_lang::compile("strict.tri", &text, &Default::default()).unwrap_or_else(|error| panic!("{error}")));
+    let mut run = Run::of("pingpong", &["-n", "2"]);
+    run.protocols = vec![compiled.clone()];
+    says(&run.error(), Blame::Subject, &["nodes 0 and 1 both write block 0", "one_writer_per_phase"]);
+    let mut run = Run::of("matmul", &["-n", "8"]);
+    run.protocols = vec![compiled];
+    run.right();
+}
+
+/// Whatever bytes of a machine's file are damaged, there is a machine or an error, and the error has a place.
+#[test]
+fn damaged_machine_files_never_panic() {
+    use rand::{Rng, SeedableRng};
+    let mut random = rand::rngs::SmallRng::seed_from_u64(7);
+    let text = trivium_sim::built_in("typhoon-0").unwrap();
+    let pieces = ["-", "\"", "[", "]", "{", "}", "=", "9999999999999999999", "é", "\n", "0.5", "true", "[[x]]"];
+    let mut refused = 0;
+    for _ in 0..2000 {
+        let mut damaged: Vec<char> = text.chars().collect();
+        for _ in 0..random.random_range(1..4) {
+            let at = random.random_range(0..damaged.len());
+            let until = (at + random.random_range(0..12)).min(damaged.len());
+            damaged.splice(at..until, pieces[random.random_range(0..pieces.len())].chars());
+        }
+        let damaged: String = damaged.into_iter().collect();
+        if let Err(error) = Machine::parse("damaged.toml", &damaged, &[]) {
+            refused += 1;
+            assert!(error.blame == Blame::Input && error.place.is_some(), "{error}");
+        }
+    }
+    assert!(refused > 1000, "{refused}");
+}
+
+/// Without any latency the reference order is used, and programs are still right.
+#[test]
+fn a_network_without_latency_works() {
+    let run = Run::of("em3d", &["-n", "20", "-i", "1"]).on(machine("simple-coma", &[("network.latency", "0")])).nodes(3);
+    assert_eq!(run.clone().right().cycles, run.window(50).right().cycles);
+    Run::of("lockbench", &["-n", "6"]).on(machine("typhoon", &[("network.latency", "0"), ("interface.credits", "1")])).nodes(3).right();
 }
