@@ -170,7 +170,8 @@ fn run_compiler(
             "the C compiler refuses the program:\n{}",
             said.trim_end()
         ))
-        .at(path.display().to_string()));
+        .at(path.display().to_string())
+        .help("correct what the compiler names above"));
     }
     // Warnings are the user's to see, once: a program found in the cache is silent.
     let _ = std::io::stderr().write_all(&output.stderr);

@@ -59,10 +59,11 @@ impl Compiler {
                 None => (0, 1 << 20),
             };
             let set = options.params.iter().rev().find(|(n, _)| *n == name.text).map(|(_, v)| *v);
-            let value = set.unwrap_or(declared);
+            let mut value = set.unwrap_or(declared);
             if value < lo || value > hi {
                 self.error(name.span, format!("the parameter `{}` must be from {lo} to {hi}, not {value}", name.text));
-                continue;
+                // It stays declared, so that its uses are not mistakes of their own.
+                value = declared.min(hi).max(lo);
             }
             self.protocol.params.push(Param { name: name.text.clone(), value, lo, hi });
         }
