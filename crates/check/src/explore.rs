@@ -243,11 +243,12 @@ impl<'m> Search<'m> {
             self.model.codec.decode(self.store.get(pair[0]), &mut self.present);
             self.stepper.actions(&self.present, &mut actions);
             let action = actions.iter().copied().find(|&action| self.leads_to(action, pair[1]));
-            trace.push(&self.present, action.expect("a state was reached by an event of its parent"));
+            let action = action.expect("a state was reached by an event of its parent");
+            trace.push(&self.stepper, &self.present, action);
         }
         if let Some(action) = found.action {
             self.model.codec.decode(self.store.get(found.state), &mut self.present);
-            trace.push(&self.present, action);
+            trace.push(&self.stepper, &self.present, action);
         }
         trace
     }

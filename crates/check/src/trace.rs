@@ -18,12 +18,12 @@ use trivium_lang::protocol::{BLOCK, EventKind, NODE, Protocol, RoleId};
 pub(crate) const DEADLOCK: &str = "deadlock";
 
 /// An event that can be found again in another state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Label {
     /// An event that names all that it is about.
     Plain(Action),
-    /// The handling of a message.
-    Deliver(Flight),
+    /// The handling of a message, with its data, whose handle is another in another exploration.
+    Deliver(Flight, Option<Data>),
 }
 
 /// A sequence of events from the first state on.
@@ -44,9 +44,12 @@ impl Trace {
     }
 
     /// Adds an event that happens in a state.
-    pub(crate) fn push(&mut self, world: &World, action: Action) {
+    pub(crate) fn push(&mut self, stepper: &Stepper, world: &World, action: Action) {
         self.labels.push(match action {
-            Action::Deliver { flight } => Label::Deliver(world.flights[flight]),
+            Action::Deliver { flight } => {
+                let flight = world.flights[flight];
+                Label::Deliver(Flight { payload: None, ..flight }, data_of(stepper, &flight))
+            }
             action => Label::Plain(action),
         });
     }
@@ -60,20 +63,22 @@ impl Trace {
 
 impl Label {
     /// The event in a state, if it can happen there: the same, or the same message with other contents.
-    fn resolve(&self, world: &World, actions: &[Action]) -> Option<Action> {
-        let wanted = match self {
+    fn resolve(&self, stepper: &Stepper, world: &World, actions: &[Action]) -> Option<Action> {
+        let (wanted, data) = match self {
             Label::Plain(action) => return actions.iter().find(|a| *a == action).copied(),
-            Label::Deliver(flight) => flight,
+            Label::Deliver(flight, data) => (flight, data),
         };
-        let arrives = |same: fn(&Flight, &Flight) -> bool| {
-            actions
-                .iter()
-                .find(|a| matches!(a, Action::Deliver { flight } if same(&world.flights[*flight], wanted)))
-                .copied()
+        let arrives = |same: &dyn Fn(&Flight) -> bool| {
+            actions.iter().find(|a| matches!(a, Action::Deliver { flight } if same(&world.flights[*flight]))).copied()
         };
-        arrives(|a, b| a == b)
-            .or_else(|| arrives(|a, b| (a.to, a.from, a.message, a.object) == (b.to, b.from, b.message, b.object)))
+        let kind = |f: &Flight| (f.to, f.from, f.message, f.object);
+        arrives(&|f| Flight { payload: None, ..*f } == *wanted && data_of(stepper, f) == *data)
+            .or_else(|| arrives(&|f| kind(f) == kind(wanted)))
     }
+}
+
+fn data_of(stepper: &Stepper, flight: &Flight) -> Option<Data> {
+    flight.payload.map(|payload| stepper.payloads.data(payload))
 }
 
 /// Executes a trace, leaving out what cannot happen. The part that leads to a violation of the property, if it
@@ -87,8 +92,8 @@ fn violates(stepper: &mut Stepper, trace: &Trace, property: &str) -> Option<Trac
     }
     for label in &trace.labels {
         stepper.actions(&world, &mut actions);
-        let Some(action) = label.resolve(&world, &actions) else { continue };
-        done.push(&world, action);
+        let Some(action) = label.resolve(stepper, &world, &actions) else { continue };
+        done.push(stepper, &world, action);
         let result = stepper.perform(&mut world, action);
         match result.and_then(|()| check_state(stepper.model, &world)) {
             Err(violation) if violation.property == property => return Some(done),
@@ -138,7 +143,7 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
     let mut actions = Vec::new();
     for label in &trace.labels {
         stepper.actions(&world, &mut actions);
-        let Some(action) = label.resolve(&world, &actions) else { break };
+        let Some(action) = label.resolve(stepper, &world, &actions) else { break };
         let subject = subject(stepper.model, &world, action);
         let before = describe(stepper.model, &world, &subject);
         let result = stepper.perform(&mut world, action);
