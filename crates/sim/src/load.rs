@@ -13,6 +13,9 @@ pub const BUILT_IN: [(&str, &str); 4] = [
     ("typhoon-0", include_str!("../../../machines/typhoon-0.toml")),
 ];
 
+/// Where the keys of machines are explained.
+const SEE: &str = "`trivium machine typhoon` shows a machine with all its keys, docs/machines.md explains them";
+
 /// The text of a built-in machine.
 pub fn built_in(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|machine| machine.0 == name).map(|machine| machine.1)
@@ -55,7 +58,7 @@ impl Machine {
         let machine: Machine = toml::from_str(text).map_err(|error| explain(&error, file, text))?;
         machine.validate().map_err(|error| {
             let place = place_of_key(text, &error.what).map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
-            error.at(place)
+            error.at(place).help(SEE)
         })?;
         if overrides.is_empty() {
             return Ok(machine);
@@ -64,7 +67,7 @@ impl Machine {
         for (key, value) in overrides {
             set(&mut table, key, value)?;
             let changed = Machine::try_from_table(&table).map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
-            changed.validate().map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
+            changed.validate().map_err(|error| error.at(format!("--set machine.{key}={value}")).help(SEE))?;
         }
         Machine::try_from_table(&table)
     }
@@ -130,7 +133,7 @@ fn plain(message: &str) -> String {
     };
     let words = what.replace("unknown field", "unknown key").replace("missing field", "missing key");
     let words = words.replace("unknown variant", "unknown value").replace("invalid type: ", "wrong type: ");
-    let words = words.replace("invalid value: integer", "wrong value:");
+    let words = words.replace("invalid value: integer", "wrong value:").replace("invalid value: string", "wrong value:");
     match expected {
         Some("u64" | "u32") => format!("{words}, a whole number that is not negative is expected"),
         Some(kind) if kind.starts_with("struct ") => format!("{words}, a table with keys of its own is expected"),
@@ -148,6 +151,7 @@ fn remedy(message: &str) -> Option<String> {
         let (unknown, known) = words.split_first()?;
         return Some(match nearest(unknown, known) {
             Some(near) => format!("did you mean `{near}`?"),
+            None if message.starts_with("unknown variant") => format!("it can be {}", known.join(", ")),
             None => format!("the keys here are {}", known.join(", ")),
         });
     }
@@ -157,7 +161,7 @@ fn remedy(message: &str) -> Option<String> {
     if message.contains("expected struct") {
         return Some("set the keys in this table, as in `network.latency = 100`".into());
     }
-    message.starts_with("invalid").then(|| "`trivium machine typhoon` shows a machine with all its keys".into())
+    Some(SEE.into())
 }
 
 /// Where the last part of a key named in `what` is set, for errors found after parsing.

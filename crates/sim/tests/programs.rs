@@ -163,3 +163,13 @@ fn pages_live_where_they_are_first_touched_and_only_the_region_counts() {
     }
     same_in_every_window(run);
 }
+
+#[test]
+#[ignore = "minutes: every program, protocol, machine, number of nodes and block size"]
+fn all_programs_are_right_everywhere() {
+    for name in MACHINES {
+        for (program, args) in [("em3d", &["-n", "24", "-i", "2"][..]), ("matmul", &["-n", "16", "-b", "4"]), ("litmus", &["-n", "4"])] {
+            right_everywhere(&Run::of(program, args).on(machine(name, &[])), &[1, 2, 3, 32, 64], &BLOCKS);
+        }
+    }
+}

@@ -247,3 +247,19 @@ fn a_network_without_latency_works() {
     assert_eq!(run.clone().right().cycles, run.window(50).right().cycles);
     Run::of("lockbench", &["-n", "6"]).on(machine("typhoon", &[("network.latency", "0"), ("interface.credits", "1")])).nodes(3).right();
 }
+
+/// Data really move: a protocol that is wrong gives a wrong answer, a fault, a deadlock or a second writer.
+#[test]
+fn broken_protocols_break_programs() {
+    let litmus = Run::of("litmus", &["-n", "10"]);
+    let locks = Run::of("lockbench", &["-n", "40", "-c", "0", "-t", "50"]);
+    for (name, program) in [("stache-unordered", &litmus), ("stache-lost-upgrade", &locks), ("msi-forgotten-ack", &litmus)] {
+        let broken = protocol(&format!("broken/{name}"));
+        let seen = (0..40).any(|seed| {
+            let mut run = program.clone().on(machine("simple-coma", &[("network.jitter", "400")])).nodes(4).seed(seed);
+            run.protocols = vec![broken.clone()];
+            run.go().map_or(true, |result| !result.exit_codes.is_empty())
+        });
+        assert!(seen, "{name} did no harm");
+    }
+}
