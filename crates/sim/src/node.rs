@@ -22,7 +22,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use trivium_engine::{Engine, Event, Node, Object};
-use trivium_lang::protocol::{Access, BLOCK, NODE, RoleId};
+use trivium_lang::protocol::{Access, BLOCK, LaneId, NODE, RoleId};
 
 /// What all nodes share and none changes.
 pub struct Shared {
@@ -277,7 +277,7 @@ impl NodeState {
                 return Some(Choice::Replay(at));
             }
         }
-        let mut stuck: Vec<(usize, Node, trivium_lang::protocol::LaneId)> = Vec::new();
+        let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for (&key, arrival) in &self.inbox {
             let (protocol, event, lane) = match arrival {
                 Arrival::Message(envelope) => (envelope.protocol, message_event(envelope), Some((envelope.protocol, envelope.from, envelope.lane))),
@@ -310,9 +310,26 @@ impl NodeState {
         let state = self.record_of(protocol, role, event.object).map_or(Default::default(), |record| engine.state(role, record));
         let needed = engine.room_needed(event.kind, role, state);
         engine.protocol().lanes.iter().enumerate().all(|(at, lane)| {
-            let lane_id = trivium_lang::protocol::LaneId(at as u8);
+            let lane_id = LaneId(at as u8);
             lane.holds.is_none_or(|holds| self.interface.on_lane(protocol, lane_id) + needed.get(at).copied().unwrap_or(0) <= holds)
         })
+    }
+
+    /// Finite lanes on which this node has as many messages on their way as they hold, while an event waits.
+    pub fn full_lanes(&self) -> Vec<(usize, LaneId)> {
+        if self.inbox.is_empty() && self.replays.is_empty() {
+            return Vec::new();
+        }
+        let mut full = Vec::new();
+        for (protocol, engine) in self.shared.engines.iter().enumerate() {
+            for (at, lane) in engine.protocol().lanes.iter().enumerate() {
+                let id = LaneId(at as u8);
+                if lane.holds.is_some_and(|holds| self.interface.on_lane(protocol, id) >= holds) {
+                    full.push((protocol, id));
+                }
+            }
+        }
+        full
     }
 
     pub(crate) fn record_of(&self, protocol: usize, role: RoleId, object: Object) -> Option<&[u8]> {

@@ -302,6 +302,14 @@ impl World {
             };
             error = error.note(format!("node {number}, since cycle {clock}: {what}"));
         }
+        for node in &self.nodes {
+            let state = node.borrow();
+            for (protocol, lane) in state.full_lanes() {
+                let declared = self.shared.engines[protocol].protocol();
+                let name = &declared.lanes[lane.index()].name;
+                error = error.note(format!("node {}: an event waits, since lane {}.{name} has no room: {} on their way", state.me, declared.name, state.interface.on_lane(protocol, lane)));
+            }
+        }
         error.help("`trivium check` on the protocol finds the shortest story that leads to a deadlock; if it finds none, look at the program's locks and barriers")
     }
 
