@@ -1,6 +1,7 @@
 //! The compute processor's data cache: which lines it holds and how, without their contents.
 
 use crate::machine::CacheModel;
+use trivium_guest::{Shape, Tags};
 
 /// How a line is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +17,15 @@ pub enum Line {
 }
 
 /// A direct-mapped cache of tags.
-#[derive(Clone, Debug)]
 pub struct Cache {
     line_shift: u32,
     mask: u64,
     /// Line number + 1 and how it is held; 0 is an empty place.
     places: Vec<(u32, Line)>,
+    /// Where compiled code looks for hits by itself.
+    published: Option<Tags>,
+    /// Stores to lines from this address on are always asked for.
+    stores_asked_from: u32,
 }
 
 impl Cache {
@@ -32,6 +36,29 @@ impl Cache {
             line_shift: model.line.trailing_zeros(),
             mask: lines as u64 - 1,
             places: vec![(0, Line::Absent); lines],
+            published: None,
+            stores_asked_from: u32::MAX,
+        }
+    }
+
+    /// From now on compiled code learns of lines whose hits change nothing here: loads of lines that are held, and
+    /// stores to dirty ones, but for stores to addresses from `stores_asked_from` on.
+    pub fn publish(&mut self, to: Option<Tags>, stores_asked_from: u32) {
+        self.published = to;
+        self.stores_asked_from = stores_asked_from;
+        for place in 0..self.places.len() {
+            if self.places[place].0 != 0 {
+                self.tell(place);
+            }
+        }
+    }
+
+    fn tell(&self, place: usize) {
+        if let Some(tags) = &self.published {
+            let (number, line) = self.places[place];
+            let address = number.wrapping_sub(1) << self.line_shift;
+            let stores = line == Line::Dirty && address < self.stores_asked_from;
+            tags.set(place as u32, address, line != Line::Absent, stores);
         }
     }
 
@@ -51,6 +78,7 @@ impl Cache {
         let (place, number) = self.place(address);
         if self.places[place].0 == number {
             self.places[place].1 = line;
+            self.tell(place);
         }
     }
 
@@ -59,6 +87,7 @@ impl Cache {
         let (place, number) = self.place(address);
         let dirty = self.places[place].1 == Line::Dirty && self.places[place].0 != number;
         self.places[place] = (number, line);
+        self.tell(place);
         dirty
     }
 
@@ -78,6 +107,11 @@ impl Cache {
         let holds = (from..from + bytes).step_by(step).map(|address| self.look(address));
         holds.max_by_key(|line| *line as u8).unwrap_or(Line::Absent)
     }
+}
+
+/// What compiled code must know of a cache.
+pub fn shape(model: &CacheModel) -> Shape {
+    Shape { line: model.line as u32, places: (model.bytes / model.line) as u32 }
 }
 
 #[cfg(test)]

@@ -25,6 +25,10 @@ impl Processor for NodeState {
         Ok(if self.up_to_date() { Step::Go } else { Step::Wait })
     }
 
+    fn deadline(&self) -> u64 {
+        self.compute.deadline()
+    }
+
     fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
         self.compute.instructions = instructions;
         match call {

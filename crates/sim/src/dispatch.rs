@@ -8,7 +8,8 @@ use crate::mechanisms::Handling;
 use crate::node::{Choice, Held, NodeState};
 use crate::processor::{Doing, Wait};
 use crate::timeline::{Cause, Run};
-use trivium_engine::{Disposition, Engine, Event, Fault, Object, Outcome};
+use crate::trace::Handled;
+use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome, Outgoing};
 use trivium_lang::protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles (tempest.md 8: watchdog).
@@ -155,6 +156,12 @@ impl NodeState {
             let what = format!("node {}, cycle {}: a handler takes {} cycles, more than {WATCHDOG}", self.me, handling.start, timing.end - handling.start);
             return Err(SimError::subject(what));
         }
+        if self.shared.traced
+            && let Some(event) = &event
+        {
+            let line = self.trace_line(&engine, event, &outcome, &handling, timing.end);
+            self.handled.push(line);
+        }
         self.occupy(handling.start, timing.end);
         let run = self.timeline.clone().map(|timeline| {
             let by_message = matches!(origin.source, Source::Message(_));
@@ -169,6 +176,25 @@ impl NodeState {
         }
         self.release(origin.protocol, &engine, handling, &timing, run);
         Ok(())
+    }
+
+    fn trace_line(&self, engine: &Engine, event: &Event, outcome: &Outcome, handling: &Handling, end: u64) -> Handled {
+        let protocol = engine.protocol();
+        let role = &protocol.roles[outcome.role.index()];
+        let send = |send: &(Node, Outgoing, _)| format!("{} to {}", protocol.messages[send.1.message.index()].name, send.0);
+        Handled {
+            cycle: handling.start,
+            node: self.me,
+            event: format!("{}.{}", protocol.name, protocol.event_name(event.kind)),
+            sender: matches!(event.kind, EventKind::Message(_)).then_some(event.sender),
+            object: format!("{} {}", protocol.objects[outcome.object.kind.index()], outcome.object.id),
+            role: role.name.clone(),
+            before: role.states[outcome.before.index()].name.clone(),
+            after: role.states[outcome.after.index()].name.clone(),
+            disposition: format!("{:?}", outcome.disposition).to_lowercase(),
+            sends: handling.sends.iter().map(send).collect(),
+            end,
+        }
     }
 
     fn occupy(&mut self, start: u64, end: u64) {

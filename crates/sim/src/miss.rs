@@ -88,7 +88,7 @@ impl Quiet {
         let page = machine.memory.page;
         let watched = vec![engine.protocol().promises.contains(&trivium_lang::protocol::Promise::SingleWriter)];
         let finite = vec![engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())];
-        let shared = Rc::new(Shared { engines: vec![Rc::new(engine)], machine, block, nodes: NODES, calls: Vec::new(), finite, watched, one_writer: vec![false] });
+        let shared = Rc::new(Shared { engines: vec![Rc::new(engine)], machine, block, nodes: NODES, calls: Vec::new(), finite, watched, one_writer: vec![false], traced: false });
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
         let timeline = Rc::new(RefCell::new(Timeline::default()));

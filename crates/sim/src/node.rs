@@ -15,6 +15,7 @@ use crate::memory::Memory;
 use crate::processor::Compute;
 use crate::space::Space;
 use crate::timeline::Timeline;
+use crate::trace::Handled;
 use crate::usage::Usage;
 use crate::watch::{FirstStore, TagChange};
 use rustc_hash::FxHashMap;
@@ -42,6 +43,8 @@ pub struct Shared {
     pub watched: Vec<bool>,
     /// Of each protocol, whether stores are watched, since it assumes one writer per phase.
     pub one_writer: Vec<bool>,
+    /// Whether handled events are kept for a trace.
+    pub traced: bool,
 }
 
 /// Something that a thread keeps until the state of an instance changes.
@@ -97,6 +100,8 @@ pub struct NodeState {
     pub outbox: Vec<Post>,
     /// Tag changes since the world looked.
     pub tag_changes: Vec<TagChange>,
+    /// Events handled since the world looked, if they are kept.
+    pub handled: Vec<Handled>,
     /// First stores to blocks since the world looked.
     pub first_stores: Vec<FirstStore>,
     /// Of each block, 1 + the phase of this node's latest store, where that is watched.
@@ -146,6 +151,7 @@ impl NodeState {
             caused: 0,
             outbox: Vec::new(),
             tag_changes: Vec::new(),
+            handled: Vec::new(),
             first_stores: Vec::new(),
             stored: Vec::new(),
             handling: Handling::default(),

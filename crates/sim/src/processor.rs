@@ -134,6 +134,11 @@ impl Compute {
         self.cpi.of(self.instructions)
     }
 
+    /// The number of instructions at which its clock reaches the limit, if nothing else delays it.
+    pub fn deadline(&self) -> u64 {
+        self.cpi.count_for(self.limit.saturating_sub(self.stalled))
+    }
+
     /// Whether it could go on.
     pub fn runnable(&self) -> bool {
         self.doing == Doing::Running

@@ -21,7 +21,25 @@ impl Ratio {
 
     /// `count` times the fraction, rounded down. Of a growing count, so that no rounding accumulates.
     pub fn of(self, count: u64) -> u64 {
-        (u128::from(count) * u128::from(self.numerator) / u128::from(self.denominator)) as u64
+        match count.checked_mul(self.numerator) {
+            Some(product) => product / self.denominator,
+            None => (u128::from(count) * u128::from(self.numerator) / u128::from(self.denominator)) as u64,
+        }
+    }
+
+    /// The least count of which the fraction, rounded down, is at least `least`; the greatest count if there is none.
+    pub fn count_for(self, least: u64) -> u64 {
+        match (least, self.numerator) {
+            (0, _) => 0,
+            (_, 0) => u64::MAX,
+            _ => match least.checked_mul(self.denominator) {
+                Some(product) => product.div_ceil(self.numerator),
+                None => {
+                    let count = (u128::from(least) * u128::from(self.denominator)).div_ceil(u128::from(self.numerator));
+                    u64::try_from(count).unwrap_or(u64::MAX)
+                }
+            },
+        }
     }
 
     /// Reads `2`, `0.7` or `7/10`.
@@ -79,5 +97,16 @@ mod tests {
         for bad in ["-1", "", "1/0", "x", "1.2.3", "1e9999999"] {
             assert!(Ratio::parse(bad).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn counts_are_the_least() {
+        for ratio in ["0.7", "1", "3", "1/3", "7/5"].map(|text| Ratio::parse(text).unwrap()) {
+            for least in (0..200).chain([1 << 50, u64::MAX / 8]) {
+                let count = ratio.count_for(least);
+                assert!(ratio.of(count) >= least && (count == 0 || ratio.of(count - 1) < least), "{ratio} {least} {count}");
+            }
+        }
+        assert_eq!(Ratio::parse("0").unwrap().count_for(1), u64::MAX);
     }
 }

@@ -1,18 +1,20 @@
 //! From a setup to a result: `run`.
 
+use crate::cache;
 use crate::error::SimError;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::node::{NodeState, Shared};
 use crate::result::SimResult;
 use crate::space::Space;
+use crate::trace::Handled;
 use crate::world::{Ended, Limits, Runner, World};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_engine::{Engine, Node};
-use trivium_guest::Program;
+use trivium_guest::{Program, SHARED_BASE};
 use trivium_lang::protocol::{Assume, OpId, Promise, Protocol};
 
 /// What is simulated.
@@ -40,6 +42,8 @@ pub struct Setup<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the present cycle now and then.
     pub progress: Option<&'a dyn Fn(u64)>,
+    /// Is told each event that an engine has handled, in the order of cycle and node.
+    pub trace: Option<&'a dyn Fn(&Handled)>,
 }
 
 /// Simulates.
@@ -55,16 +59,20 @@ pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
     let begun = std::time::Instant::now();
     let shared = Rc::new(share(setup)?);
     let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
+    let build = setup.program.build(cache::shape(&setup.machine.cache));
+    // Stores to shared memory must be seen where a protocol assumes something about them.
+    let stores_asked_from = if shared.one_writer.contains(&true) { SHARED_BASE } else { u32::MAX };
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in 0..setup.nodes {
         let node = Rc::new(RefCell::new(NodeState::new(me as Node, shared.clone(), space.clone(), setup.seed)));
-        let program = trivium_guest::Node::new(setup.program, me, &setup.args, node.clone()).map_err(of_guest)?;
+        let program = trivium_guest::Node::in_build(setup.program, build, me, &setup.args, node.clone()).map_err(of_guest)?;
         node.borrow_mut().memory = Memory::Program(program.memory());
+        node.borrow_mut().cache.publish(program.tags(), stores_asked_from);
         nodes.push(node);
         runners.push(Runner::Program(Box::new(program)));
     }
     let mut world = World::new(shared.clone(), space, nodes, runners, setup.window);
-    let limits = Limits { max_cycles: setup.max_cycles, cancel: setup.cancel, progress: setup.progress };
+    let limits = Limits { max_cycles: setup.max_cycles, cancel: setup.cancel, progress: setup.progress, trace: setup.trace };
     let ended = world.run(&limits)?;
     let incomplete = match ended {
         Ended::Finished => None,
@@ -101,6 +109,7 @@ fn share(setup: &Setup) -> Result<Shared, SimError> {
         block: setup.block,
         nodes: setup.nodes,
         calls,
+        traced: setup.trace.is_some(),
         finite: setup.protocols.iter().map(|p| p.lanes.iter().any(|lane| lane.holds.is_some())).collect(),
         watched: setup.protocols.iter().map(promised).collect(),
         one_writer: setup.protocols.iter().map(|p| p.assumptions.contains(&Assume::OneWriterPerPhase)).collect(),

@@ -11,6 +11,7 @@ use crate::node::{NodeState, Shared};
 use crate::processor::{Doing, Wait};
 use crate::script::Script;
 use crate::space::Space;
+use crate::trace::Handled;
 use crate::watch::{Watch, Writers};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -47,6 +48,8 @@ pub struct Limits<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the cycle now and then.
     pub progress: Option<&'a dyn Fn(u64)>,
+    /// Is told each event that was handled.
+    pub trace: Option<&'a dyn Fn(&Handled)>,
 }
 
 /// All nodes.
@@ -116,7 +119,9 @@ impl World {
             {
                 return Ok(Ended::MaxCycles(max));
             }
-            self.advance(now, first)?;
+            let advanced = self.advance(now, first);
+            self.tell(limits);
+            advanced?;
             self.look_at_tags()?;
             self.look_at_stores()?;
         }
@@ -142,6 +147,17 @@ impl World {
         }
         let end = now + self.window;
         (0..self.nodes.len()).try_for_each(|node| self.run_node(node, end))
+    }
+
+    /// Tells the trace what was handled.
+    fn tell(&mut self, limits: &Limits) {
+        let Some(trace) = limits.trace else { return };
+        let mut handled = Vec::new();
+        for node in &self.nodes {
+            handled.append(&mut node.borrow_mut().handled);
+        }
+        handled.sort_by_key(|event| (event.cycle, event.node));
+        handled.iter().for_each(trace);
     }
 
     /// The next moment of a node at which anything can happen on it.
@@ -206,6 +222,9 @@ impl World {
             }
             Outcome::Trapped { message, function } => {
                 let mut state = node.borrow_mut();
+                if let Runner::Program(program) = &self.runners[number] {
+                    state.compute.instructions = program.instructions();
+                }
                 let cycle = state.compute.clock();
                 let mut error = state.failure.take().unwrap_or_else(|| SimError::subject(message));
                 let place = function.map_or(String::new(), |function| format!(" in {function}"));

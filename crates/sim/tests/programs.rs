@@ -173,3 +173,20 @@ fn all_programs_are_right_everywhere() {
         }
     }
 }
+
+#[test]
+fn a_trace_tells_every_event_in_order_whatever_the_window() {
+    let trace = |window: u64| {
+        let lines = std::cell::RefCell::new(Vec::new());
+        let run = Run::of("pingpong", &["-n", "3"]).nodes(2).window(window);
+        let result = run.go_and_tell(Some(&|event| lines.borrow_mut().push(event.clone()))).unwrap();
+        (result, lines.into_inner())
+    };
+    let (result, lines) = trace(100);
+    assert!(lines.is_sorted_by_key(|line| (line.cycle, line.node)));
+    let sent: usize = lines.iter().map(|line| line.sends.len()).sum();
+    let counted = result.messages.values().sum::<u64>();
+    assert!(counted > 10 && sent as u64 >= counted, "the region of interest counts a part of {sent}: {counted}");
+    assert_eq!((lines[0].event.as_str(), lines[0].after.as_str()), ("stache.read", "Invalid.read.Readable"));
+    assert_eq!(trace(1).1, lines);
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{CompileOptions, Program, compile_c};
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Machine, Setup, SimError, SimResult, run};
+use trivium_sim::{Handled, Machine, Setup, SimError, SimResult, run};
 
 /// A file of the repository.
 pub fn file(name: &str) -> PathBuf {
@@ -109,6 +109,10 @@ impl Run {
     }
 
     pub fn go(&self) -> Result<SimResult, SimError> {
+        self.go_and_tell(None)
+    }
+
+    pub fn go_and_tell(&self, trace: Option<&dyn Fn(&Handled)>) -> Result<SimResult, SimError> {
         run(&Setup {
             program: &self.program,
             protocols: self.protocols.clone(),
@@ -121,6 +125,7 @@ impl Run {
             window: self.window,
             cancel: None,
             progress: None,
+            trace,
         })
     }
 
