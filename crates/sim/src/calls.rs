@@ -7,7 +7,9 @@ use crate::load::nearest;
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use trivium_engine::{Args, Event, MAX_ARGS, Object};
-use trivium_guest::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step};
+use trivium_guest::{
+    Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
+};
 use trivium_lang::protocol::{BLOCK, EventKind, NODE, Type};
 
 impl Processor for NodeState {
@@ -107,8 +109,12 @@ impl NodeState {
         };
         let engine = &self.shared.engines[number];
         if !engine.protocol().uses(BLOCK) {
-            let error = SimError::subject(format!("node {} allocates under protocol `{}`, which is not about blocks", self.me, engine.protocol().name))
-                .help("name the protocol of shared memory first: --protocol stache");
+            let error = SimError::subject(format!(
+                "node {} allocates under protocol `{}`, which is not about blocks",
+                self.me,
+                engine.protocol().name
+            ))
+            .help("name the protocol of shared memory first: --protocol stache");
             return Err(self.fail(error));
         }
         let index = self.compute.allocations;
@@ -176,16 +182,27 @@ impl NodeState {
             }
         }
         if words.len() > MAX_ARGS || words.len() != op.args.len() {
-            return Err(Fault::new(format!("node {}: {name} takes {} arguments, not {}", self.me, op.args.len(), words.len())));
+            return Err(Fault::new(format!(
+                "node {}: {name} takes {} arguments, not {}",
+                self.me,
+                op.args.len(),
+                words.len()
+            )));
         }
         if let Err(assumption) = self.usage.call(protocol, engine.protocol(), id, object) {
-            let error = SimError::subject(format!("node {} calls {name} on object {} against the protocol's assumption `{assumption}`", self.me, object.id))
-                .help("change the program: the protocol keeps its promises only under this use");
+            let error = SimError::subject(format!(
+                "node {} calls {name} on object {} against the protocol's assumption `{assumption}`",
+                self.me, object.id
+            ))
+            .help("change the program: the protocol keeps its promises only under this use");
             return Err(self.fail(error));
         }
         let is_home = object.kind != NODE && self.home_of(object) == self.me;
         if engine.role_for(EventKind::Op(id), object.kind, is_home).is_none() {
-            return Err(Fault::new(format!("node {}: no role of this node answers {name} for object {}", self.me, object.id)));
+            return Err(Fault::new(format!(
+                "node {}: no role of this node answers {name} for object {}",
+                self.me, object.id
+            )));
         }
         let handing = self.shared.machine.processor.call_word * (1 + words.len() as u64);
         self.stall(handing, Spent::Sync);
@@ -197,7 +214,12 @@ impl NodeState {
     }
 
     /// The object that a call is about: its first argument, unless it is about the node.
-    fn called_object(&self, name: &str, kind: trivium_lang::protocol::ObjectKindId, words: &mut Vec<i64>) -> Result<Object, Fault> {
+    fn called_object(
+        &self,
+        name: &str,
+        kind: trivium_lang::protocol::ObjectKindId,
+        words: &mut Vec<i64>,
+    ) -> Result<Object, Fault> {
         if kind == NODE {
             return Ok(Object { kind, id: 0 });
         }
@@ -210,7 +232,11 @@ impl NodeState {
         }
         match u32::try_from(first) {
             Ok(id) => Ok(Object { kind, id }),
-            Err(_) => Err(Fault::new(format!("node {}: {name} of object {first}, which is not from 0 to {}", self.me, u32::MAX))),
+            Err(_) => Err(Fault::new(format!(
+                "node {}: {name} of object {first}, which is not from 0 to {}",
+                self.me,
+                u32::MAX
+            ))),
         }
     }
 
@@ -218,7 +244,10 @@ impl NodeState {
     fn shared_offset(&self, name: &str, pointer: i64) -> Result<i64, Fault> {
         let offset = pointer - i64::from(SHARED_BASE);
         if offset < 0 || offset >= self.space.borrow().bytes() as i64 {
-            return Err(Fault::new(format!("node {}: {name} with address {pointer:#x}, which is not in shared memory", self.me)));
+            return Err(Fault::new(format!(
+                "node {}: {name} with address {pointer:#x}, which is not in shared memory",
+                self.me
+            )));
         }
         Ok(offset)
     }

@@ -81,7 +81,8 @@ impl NodeState {
             Choice::Replay(at) => {
                 let Some((protocol, role, object)) = self.replays.remove(at) else { return Ok(()) };
                 let engine = self.shared.engines[protocol].clone();
-                let event = self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
+                let event =
+                    self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
                 let origin = Origin { protocol, source: Source::Replay, cause: None, possible: start };
                 self.handling = Handling { protocol, start, ..Handling::default() };
                 let outcome = engine.replay(role, object, self);
@@ -103,7 +104,12 @@ impl NodeState {
                         return Ok(());
                     }
                     let event = Event::local(EventKind::Timer, object, 0);
-                    self.dispatch(Origin { protocol, source: Source::Timer, cause: None, possible: key.time }, Some(role), event, start)
+                    self.dispatch(
+                        Origin { protocol, source: Source::Timer, cause: None, possible: key.time },
+                        Some(role),
+                        event,
+                        start,
+                    )
                 }
                 None => Ok(()),
             },
@@ -145,15 +151,33 @@ impl NodeState {
         let engine = self.shared.engines[origin.protocol].clone();
         let outcome = outcome.map_err(|fault| self.broken(&engine, &fault, handling.start))?;
         if let Some(what) = &handling.trouble {
-            let handler = outcome.handler.map_or(String::new(), |id| engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone());
-            let what = format!("node {}, cycle {}: handler {handler} of object {}: {what}", self.me, handling.start, outcome.object.id);
+            let handler = outcome.handler.map_or(String::new(), |id| {
+                engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
+            });
+            let what = format!(
+                "node {}, cycle {}: handler {handler} of object {}: {what}",
+                self.me, handling.start, outcome.object.id
+            );
             return Err(SimError::subject(what));
         }
         let shared = self.shared.clone();
         let detailed = self.timeline.is_some();
-        let timing = lay(origin.source, &handling.effects, handling.start, &shared.machine, shared.block, &mut self.bus, detailed);
+        let timing = lay(
+            origin.source,
+            &handling.effects,
+            handling.start,
+            &shared.machine,
+            shared.block,
+            &mut self.bus,
+            detailed,
+        );
         if timing.end - handling.start > WATCHDOG {
-            let what = format!("node {}, cycle {}: a handler takes {} cycles, more than {WATCHDOG}", self.me, handling.start, timing.end - handling.start);
+            let what = format!(
+                "node {}, cycle {}: a handler takes {} cycles, more than {WATCHDOG}",
+                self.me,
+                handling.start,
+                timing.end - handling.start
+            );
             return Err(SimError::subject(what));
         }
         if self.shared.traced
@@ -165,11 +189,19 @@ impl NodeState {
         self.occupy(handling.start, timing.end);
         let run = self.timeline.clone().map(|timeline| {
             let by_message = matches!(origin.source, Source::Message(_));
-            let run = Run { node: self.me, cause: origin.cause, possible: origin.possible, by_message, stretches: timing.stretches.clone() };
+            let run = Run {
+                node: self.me,
+                cause: origin.cause,
+                possible: origin.possible,
+                by_message,
+                stretches: timing.stretches.clone(),
+            };
             timeline.borrow_mut().add(run)
         });
         match (outcome.disposition, event) {
-            (Disposition::Held, Some(event)) => self.held.push(Held { protocol: origin.protocol, role: outcome.role, event }),
+            (Disposition::Held, Some(event)) => {
+                self.held.push(Held { protocol: origin.protocol, role: outcome.role, event })
+            }
             (Disposition::Deferred, _) => {}
             (_, Some(Event { payload: Some(payload), .. })) => self.forget(payload),
             _ => {}
@@ -181,7 +213,8 @@ impl NodeState {
     fn trace_line(&self, engine: &Engine, event: &Event, outcome: &Outcome, handling: &Handling, end: u64) -> Handled {
         let protocol = engine.protocol();
         let role = &protocol.roles[outcome.role.index()];
-        let send = |send: &(Node, Outgoing, _)| format!("{} to {}", protocol.messages[send.1.message.index()].name, send.0);
+        let send =
+            |send: &(Node, Outgoing, _)| format!("{} to {}", protocol.messages[send.1.message.index()].name, send.0);
         Handled {
             cycle: handling.start,
             node: self.me,
@@ -225,7 +258,8 @@ impl NodeState {
                 cause: run.map(|run| (run, at)),
             };
             self.counters.messages_sent += 1;
-            self.counters.bytes_sent += 8 * (2 + message.args.words().len() as u64) + data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+            self.counters.bytes_sent +=
+                8 * (2 + message.args.words().len() as u64) + data.as_ref().map_or(0, |data| data.bytes.len() as u64);
             *self.counters.by_kind.entry((protocol, message.message.0)).or_default() += 1;
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
             if let Some((_, arrival, envelope)) = self.interface.send(at, fifo, envelope) {
@@ -235,7 +269,8 @@ impl NodeState {
         let resumed = timing.resume.unwrap_or(timing.end);
         for &(_, value) in &handling.answers {
             if let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing {
-                let address = self.shared.engines[called].protocol().ops[op.index()].result == Some(trivium_lang::protocol::Type::Address);
+                let address = self.shared.engines[called].protocol().ops[op.index()].result
+                    == Some(trivium_lang::protocol::Type::Address);
                 let value = if address { value + i64::from(trivium_guest::SHARED_BASE) } else { value };
                 self.compute.answered = Some(value);
                 let barrier = trivium_lang::protocol::Promise::Barrier(op);
@@ -268,7 +303,13 @@ impl NodeState {
     }
 
     /// Deferred and held events of the instances that a handler touched get their turn.
-    fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[(RoleId, Object, trivium_lang::protocol::StateId)], end: u64) {
+    fn try_again(
+        &mut self,
+        protocol: usize,
+        engine: &Engine,
+        touched: &[(RoleId, Object, trivium_lang::protocol::StateId)],
+        end: u64,
+    ) {
         for &(role, object, before) in touched {
             let Some(record) = self.record_of(protocol, role, object) else { continue };
             let after = engine.state(role, record);
@@ -298,7 +339,12 @@ impl NodeState {
 
     fn broken(&self, engine: &Engine, fault: &Fault, cycle: u64) -> SimError {
         let sources = &engine.protocol().sources;
-        let error = SimError::subject(format!("cycle {cycle}: {fault}")).help("`trivium check` on the protocol finds the shortest story that leads to such a fault");
-        if (fault.span.file as usize) < sources.files().count() { error.at(sources.place(fault.span).to_string()) } else { error }
+        let error = SimError::subject(format!("cycle {cycle}: {fault}"))
+            .help("`trivium check` on the protocol finds the shortest story that leads to such a fault");
+        if (fault.span.file as usize) < sources.files().count() {
+            error.at(sources.place(fault.span).to_string())
+        } else {
+            error
+        }
     }
 }

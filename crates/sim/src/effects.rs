@@ -110,7 +110,15 @@ struct Layout<'a> {
 }
 
 /// The time of a handler that `source` starts at cycle `start`, on a machine with blocks of `block` bytes.
-pub fn lay(source: Source, effects: &[Primitive], start: u64, machine: &Machine, block: u64, bus: &mut Bus, detailed: bool) -> Timing {
+pub fn lay(
+    source: Source,
+    effects: &[Primitive],
+    start: u64,
+    machine: &Machine,
+    block: u64,
+    bus: &mut Bus,
+    detailed: bool,
+) -> Timing {
     let mut layout = Layout { machine, bus, now: start, timing: Timing::default(), detailed };
     let prices = &machine.prices;
     layout.dispatch(source);
@@ -121,7 +129,11 @@ pub fn lay(source: Source, effects: &[Primitive], start: u64, machine: &Machine,
         match *effect {
             Primitive::Record(home) => {
                 covered += prices.record.covers;
-                layout.spend("directory lookup, branch", if home { &prices.record.home } else { &prices.record.other }, 1);
+                layout.spend(
+                    "directory lookup, branch",
+                    if home { &prices.record.home } else { &prices.record.other },
+                    1,
+                );
             }
             Primitive::Step if covered > 0 => covered -= 1,
             Primitive::Step => layout.spend("plain steps", &prices.step, 1),
@@ -136,7 +148,9 @@ pub fn lay(source: Source, effects: &[Primitive], start: u64, machine: &Machine,
                 };
                 layout.spend(what, price, granules);
             }
-            Primitive::InstallMemory(bytes) => layout.spend("read message data", &prices.install.keep, machine.granules(bytes)),
+            Primitive::InstallMemory(bytes) => {
+                layout.spend("read message data", &prices.install.keep, machine.granules(bytes))
+            }
             Primitive::Tag(..) if fusion.gone(at) => {}
             Primitive::Tag(_, from, to) => layout.spend("change tag", prices.tag(from, to), granules),
             Primitive::Copy(bytes) => layout.spend("copy memory", &prices.copy, machine.granules(bytes)),
@@ -191,11 +205,17 @@ impl Layout<'_> {
                 match origin {
                     Origin::Block(_) => {
                         let (from, to) = lowered.unwrap_or_default();
-                        let what = if lowered.is_some() { "fetch data from memory, change tag, send" } else { "fetch data from memory, send" };
+                        let what = if lowered.is_some() {
+                            "fetch data from memory, change tag, send"
+                        } else {
+                            "fetch data from memory, send"
+                        };
                         self.spend(what, prices.fetch(from, to), block);
                     }
                     Origin::Received => self.spend("forward data", &prices.send.forward, self.machine.granules(bytes)),
-                    Origin::Memory => self.spend("fetch data from memory, send", &prices.fetch.keep, self.machine.granules(bytes)),
+                    Origin::Memory => {
+                        self.spend("fetch data from memory, send", &prices.fetch.keep, self.machine.granules(bytes))
+                    }
                 }
             }
         }
@@ -240,11 +260,14 @@ fn fuse(effects: &[Primitive]) -> Fusion {
     for (at, effect) in effects.iter().enumerate() {
         let &Primitive::Tag(block, from, to) = effect else { continue };
         if to < from {
-            let sends = |e: &Primitive| matches!(e, Primitive::Send { data: Some((Origin::Block(b), _)), .. } if *b == block);
+            let sends =
+                |e: &Primitive| matches!(e, Primitive::Send { data: Some((Origin::Block(b), _)), .. } if *b == block);
             if let Some(send) = (0..effects.len()).rev().find(|&i| sends(&effects[i]) && fusion.of_send(i).is_none()) {
                 fusion.sends.push((send, at, from, to));
             }
-        } else if let Some(install) = (0..effects.len()).find(|&i| effects[i] == Primitive::InstallBlock(block) && !fusion.of_install(i)) {
+        } else if let Some(install) =
+            (0..effects.len()).find(|&i| effects[i] == Primitive::InstallBlock(block) && !fusion.of_install(i))
+        {
             fusion.installs.push((install, at));
         }
     }
@@ -282,7 +305,12 @@ mod tests {
     #[test]
     fn the_home_of_a_read_miss_is_occupied_as_published() {
         let data = Some((Origin::Block(B), 32));
-        let effects = [Primitive::Record(true), Primitive::Step, Primitive::Send { words: 0, data }, Primitive::Tag(B, Access::Write, Access::Read)];
+        let effects = [
+            Primitive::Record(true),
+            Primitive::Step,
+            Primitive::Send { words: 0, data },
+            Primitive::Tag(B, Access::Write, Access::Read),
+        ];
         for (machine, cycles) in [("simple-coma", 49), ("typhoon", 94), ("typhoon-1", 265), ("typhoon-0", 564)] {
             let timing = time(machine, Source::Message(0), &effects, 32);
             assert_eq!(timing.end - 1000, cycles, "{machine}");
@@ -294,7 +322,9 @@ mod tests {
     #[test]
     fn the_response_side_is_occupied_as_published() {
         let effects = [Primitive::InstallBlock(B), Primitive::Tag(B, Access::None, Access::Read), Primitive::Resume];
-        for (machine, cycles, unmask) in [("simple-coma", 1, 0), ("typhoon", 21, 0), ("typhoon-1", 105, 22), ("typhoon-0", 460, 22)] {
+        for (machine, cycles, unmask) in
+            [("simple-coma", 1, 0), ("typhoon", 21, 0), ("typhoon-1", 105, 22), ("typhoon-0", 460, 22)]
+        {
             let timing = time(machine, Source::Message(0), &effects, 32);
             assert_eq!(timing.end - 1000, cycles + unmask, "{machine}");
         }
@@ -314,7 +344,11 @@ mod tests {
         let mut machine = Machine::load("typhoon", &[]).unwrap();
         machine.engine.slowdown = crate::ratio::Ratio::new(4, 1).unwrap();
         let data = Some((Origin::Block(B), 32));
-        let effects = [Primitive::Record(true), Primitive::Send { words: 0, data }, Primitive::Tag(B, Access::Write, Access::Read)];
+        let effects = [
+            Primitive::Record(true),
+            Primitive::Send { words: 0, data },
+            Primitive::Tag(B, Access::Write, Access::Read),
+        ];
         let mut bus = Bus::new(&machine.bus);
         assert_eq!(lay(Source::Message(0), &effects, 0, &machine, 32, &mut bus, false).end, 46 * 4 + 48);
     }

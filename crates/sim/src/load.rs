@@ -45,7 +45,9 @@ impl Machine {
                 _ => error.to_string(),
             };
             let what = format!("the machine cannot be read: {why}");
-            SimError::input(what).at(name).help("give a name that `trivium machines` lists, or the path of a .toml file")
+            SimError::input(what)
+                .at(name)
+                .help("give a name that `trivium machines` lists, or the path of a .toml file")
         })?;
         Machine::parse(name, &text, overrides)
     }
@@ -57,7 +59,8 @@ impl Machine {
     pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, SimError> {
         let machine: Machine = toml::from_str(text).map_err(|error| explain(&error, file, text))?;
         machine.validate().map_err(|error| {
-            let place = place_of_key(text, &error.what).map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
+            let place = place_of_key(text, &error.what)
+                .map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
             error.at(place).help(SEE)
         })?;
         if overrides.is_empty() {
@@ -66,7 +69,8 @@ impl Machine {
         let mut table: Table = toml::from_str(text).map_err(|error| explain(&error, file, text))?;
         for (key, value) in overrides {
             set(&mut table, key, value)?;
-            let changed = Machine::try_from_table(&table).map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
+            let changed =
+                Machine::try_from_table(&table).map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
             changed.validate().map_err(|error| error.at(format!("--set machine.{key}={value}")).help(SEE))?;
         }
         Machine::try_from_table(&table)
@@ -87,7 +91,11 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
     let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("v"));
     let parsed = parsed.unwrap_or_else(|| Value::String(value.to_string()));
     let mut steps: Vec<&str> = key.split('.').collect();
-    let last = steps.pop().filter(|last| !last.is_empty()).ok_or_else(|| SimError::input("the key is empty").at(&place).help("write a key that `trivium machine M` shows, as in `machine.network.latency`"))?;
+    let last = steps.pop().filter(|last| !last.is_empty()).ok_or_else(|| {
+        SimError::input("the key is empty")
+            .at(&place)
+            .help("write a key that `trivium machine M` shows, as in `machine.network.latency`")
+    })?;
     let mut table = table;
     for step in steps {
         let names: Vec<String> = table.keys().cloned().collect();
@@ -99,7 +107,8 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
                     let what = format!("`{step}` has a value and no keys of its own");
                     return Err(SimError::input(what).at(place).help("leave out what follows it"));
                 }
-                let near = nearest(step, &names).map_or(format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
+                let near = nearest(step, &names)
+                    .map_or(format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
                 return Err(SimError::input(format!("the machine has no table `{step}`")).at(place).help(near));
             }
         };
@@ -133,7 +142,8 @@ fn plain(message: &str) -> String {
     };
     let words = what.replace("unknown field", "unknown key").replace("missing field", "missing key");
     let words = words.replace("unknown variant", "unknown value").replace("invalid type: ", "wrong type: ");
-    let words = words.replace("invalid value: integer", "wrong value:").replace("invalid value: string", "wrong value:");
+    let words =
+        words.replace("invalid value: integer", "wrong value:").replace("invalid value: string", "wrong value:");
     match expected {
         Some("u64" | "u32") => format!("{words}, a whole number that is not negative is expected"),
         Some(kind) if kind.starts_with("struct ") => format!("{words}, a table with keys of its own is expected"),

@@ -50,7 +50,9 @@ impl NodeState {
     fn bytes(&mut self, offset: u64, length: u64) -> Vec<u8> {
         let limit = self.space.borrow().bytes();
         if offset > limit || length > limit - offset {
-            self.handling.trouble.get_or_insert_with(|| format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated"));
+            self.handling.trouble.get_or_insert_with(|| {
+                format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated")
+            });
             return Vec::new();
         }
         let mut bytes = vec![0; length as usize];
@@ -63,7 +65,9 @@ impl NodeState {
         let limit = self.space.borrow().bytes();
         if offset > limit || bytes.len() as u64 > limit - offset {
             let length = bytes.len();
-            self.handling.trouble.get_or_insert_with(|| format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated"));
+            self.handling.trouble.get_or_insert_with(|| {
+                format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated")
+            });
             return;
         }
         let written = self.memory.write(offset, bytes);
@@ -116,7 +120,8 @@ impl Mechanisms for NodeState {
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
         let protocol = self.handling.protocol;
         let engine = &self.shared.engines[protocol];
-        let record = self.records.entry((protocol, role, object)).or_insert_with(|| vec![0; engine.record_bytes(role)].into());
+        let record =
+            self.records.entry((protocol, role, object)).or_insert_with(|| vec![0; engine.record_bytes(role)].into());
         if !self.handling.touched.iter().any(|t| t.0 == role && t.1 == object) {
             self.handling.touched.push((role, object, engine.state(role, record)));
         }
@@ -158,7 +163,8 @@ impl Mechanisms for NodeState {
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
         let (mut all, mut places) = (Vec::new(), Vec::new());
         for &item in items {
-            let (offset, length) = if blocks { (item as u64 * self.shared.block, self.shared.block) } else { (item as u64, 8) };
+            let (offset, length) =
+                if blocks { (item as u64 * self.shared.block, self.shared.block) } else { (item as u64, 8) };
             all.extend(self.bytes(offset, length));
             places.push((offset, length as u32));
         }

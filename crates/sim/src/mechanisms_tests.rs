@@ -96,7 +96,8 @@ fn the_contract_is_kept_on_finite_lanes() {
     let text = "protocol finite\npromises mutex(a, b)\nobject lock\nop a(l: lock)\nop b(l: lock)\nlane one fifo holds 3\nlane two unordered holds 1\n\
         message Ask on one\nmessage Tell on two\nrole home of lock {\n  state S { on Ask { send Tell to sender } }\n}\n\
         role user of lock everywhere {\n  var t: thread\n  state S {\n    on a { t = caller; send Ask to home }\n    on b { return }\n    on Tell { return to t }\n  }\n}\n";
-    let protocol = trivium_lang::compile("finite.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let protocol =
+        trivium_lang::compile("finite.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
     let engine = Engine::load(Arc::new(protocol), 2).unwrap();
     let breaches = check_mechanisms(&SimBench { engine, nodes: 2 });
     assert!(breaches.is_empty(), "{breaches:#?}");

@@ -62,10 +62,12 @@ pub fn measure(protocol: Arc<Protocol>, machine: &Machine, kind: MissKind, block
     crate::setup::check_block(machine, block)?;
     let engine = Engine::load(protocol, NODES).map_err(|error| SimError::input(error.message))?;
     if engine.tag_role(true).is_none() || engine.tag_role(false).is_none() {
-        let what = format!("protocol `{}` gives no access to blocks, so nothing can miss under it", engine.protocol().name);
+        let what =
+            format!("protocol `{}` gives no access to blocks, so nothing can miss under it", engine.protocol().name);
         return Err(SimError::input(what).help("measure a protocol of shared memory, such as stache or msi"));
     }
-    let machine = Machine { network: crate::machine::Network { jitter: 0, ..machine.network.clone() }, ..machine.clone() };
+    let machine =
+        Machine { network: crate::machine::Network { jitter: 0, ..machine.network.clone() }, ..machine.clone() };
     let mut quiet = Quiet::new(engine, machine, block)?;
     match kind {
         MissKind::Read => quiet.access(AccessKind::Read),
@@ -88,7 +90,17 @@ impl Quiet {
         let page = machine.memory.page;
         let watched = vec![engine.protocol().promises.contains(&trivium_lang::protocol::Promise::SingleWriter)];
         let finite = vec![engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())];
-        let shared = Rc::new(Shared { engines: vec![Rc::new(engine)], machine, block, nodes: NODES, calls: Vec::new(), finite, watched, one_writer: vec![false], traced: false });
+        let shared = Rc::new(Shared {
+            engines: vec![Rc::new(engine)],
+            machine,
+            block,
+            nodes: NODES,
+            calls: Vec::new(),
+            finite,
+            watched,
+            one_writer: vec![false],
+            traced: false,
+        });
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
         let timeline = Rc::new(RefCell::new(Timeline::default()));
@@ -119,7 +131,8 @@ impl Quiet {
         let total = requester.borrow().compute.clock() - begun;
         self.world.settle()?;
         // What comes next starts on a machine at rest.
-        let rest = self.world.nodes.iter().map(|node| node.borrow().now.max(node.borrow().engine_free)).max().unwrap_or(0);
+        let rest =
+            self.world.nodes.iter().map(|node| node.borrow().now.max(node.borrow().engine_free)).max().unwrap_or(0);
         let clock = requester.borrow().compute.clock();
         requester.borrow_mut().stall(rest.saturating_sub(clock) + 10_000, crate::counters::Spent::Sync);
         let steps = steps(&path);

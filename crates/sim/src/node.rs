@@ -278,7 +278,9 @@ impl NodeState {
     /// What the engine does next: a replay that is due, else what came first, unless a lane has no room for it.
     pub(crate) fn choose(&self) -> Option<Choice> {
         for (at, &(protocol, role, object)) in self.replays.iter().enumerate() {
-            let event = self.record_of(protocol, role, object).and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
+            let event = self
+                .record_of(protocol, role, object)
+                .and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
             if event.is_some_and(|event| self.has_room(protocol, role, &event)) {
                 return Some(Choice::Replay(at));
             }
@@ -286,11 +288,16 @@ impl NodeState {
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for (&key, arrival) in &self.inbox {
             let (protocol, event, lane) = match arrival {
-                Arrival::Message(envelope) => (envelope.protocol, message_event(envelope), Some((envelope.protocol, envelope.from, envelope.lane))),
+                Arrival::Message(envelope) => (
+                    envelope.protocol,
+                    message_event(envelope),
+                    Some((envelope.protocol, envelope.from, envelope.lane)),
+                ),
                 Arrival::Local { protocol, event, .. } => (*protocol, *event, None),
                 Arrival::Timer { .. } => return Some(Choice::Arrival(key)),
             };
-            let waits = self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object) || lane.is_some_and(|lane| stuck.contains(&lane));
+            let waits = self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object)
+                || lane.is_some_and(|lane| stuck.contains(&lane));
             if !waits && self.can_start(protocol, &event) {
                 return Some(Choice::Arrival(key));
             }
@@ -313,11 +320,15 @@ impl NodeState {
             return true;
         }
         let engine = &self.shared.engines[protocol];
-        let state = self.record_of(protocol, role, event.object).map_or(Default::default(), |record| engine.state(role, record));
+        let state = self
+            .record_of(protocol, role, event.object)
+            .map_or(Default::default(), |record| engine.state(role, record));
         let needed = engine.room_needed(event.kind, role, state);
         engine.protocol().lanes.iter().enumerate().all(|(at, lane)| {
             let lane_id = LaneId(at as u8);
-            lane.holds.is_none_or(|holds| self.interface.on_lane(protocol, lane_id) + needed.get(at).copied().unwrap_or(0) <= holds)
+            lane.holds.is_none_or(|holds| {
+                self.interface.on_lane(protocol, lane_id) + needed.get(at).copied().unwrap_or(0) <= holds
+            })
         })
     }
 

@@ -61,7 +61,8 @@ impl<'de> Deserialize<'de> for Price {
                 f.write_str("cycles that are not negative, or { cycles = C, bus = [\"4 uncached_store\", ..] }")
             }
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Price, E> {
-                let cycles = u64::try_from(value).map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))?;
+                let cycles =
+                    u64::try_from(value).map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))?;
                 Ok(Price { cycles, bus: Vec::new() })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Price, A::Error> {

@@ -210,7 +210,14 @@ impl NodeState {
     }
 
     /// An access of at most 8 bytes inside an aligned word: a hit, a local miss, or a fault.
-    pub(crate) fn reach(&mut self, address: u32, size: u32, kind: AccessKind, value: u64, spent: Spent) -> Result<Step, Fault> {
+    pub(crate) fn reach(
+        &mut self,
+        address: u32,
+        size: u32,
+        kind: AccessKind,
+        value: u64,
+        spent: Spent,
+    ) -> Result<Step, Fault> {
         let line = self.cache.look(address);
         let hit = match kind {
             AccessKind::Read => line != Line::Absent,
@@ -269,7 +276,10 @@ impl NodeState {
         if allowed {
             return Ok(());
         }
-        Err(Fault::new(format!("node {}: a stale hit at {address:#x}: the tag of block {} is {tag}", self.me, block.id)))
+        Err(Fault::new(format!(
+            "node {}: a stale hit at {address:#x}: the tag of block {} is {tag}",
+            self.me, block.id
+        )))
     }
 
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
@@ -323,7 +333,10 @@ impl NodeState {
             let grant = self.bus.book(Transaction::Invalidate, begun + issue);
             let end = grant + self.bus.model().occupancy(Transaction::Invalidate);
             self.cache.change(address, Line::Dirty);
-            self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("invalidate other copies, resume", end)]);
+            self.processor_run(
+                begun,
+                &[("unmask CPU, reissue bus transaction", grant), ("invalidate other copies, resume", end)],
+            );
             self.stall(end - begun, spent);
             return;
         }

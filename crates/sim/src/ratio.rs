@@ -59,7 +59,11 @@ impl Ratio {
 
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.denominator == 1 { write!(f, "{}", self.numerator) } else { write!(f, "{}/{}", self.numerator, self.denominator) }
+        if self.denominator == 1 {
+            write!(f, "{}", self.numerator)
+        } else {
+            write!(f, "{}/{}", self.numerator, self.denominator)
+        }
     }
 }
 
@@ -104,7 +108,10 @@ mod tests {
         for ratio in ["0.7", "1", "3", "1/3", "7/5"].map(|text| Ratio::parse(text).unwrap()) {
             for least in (0..200).chain([1 << 50, u64::MAX / 8]) {
                 let count = ratio.count_for(least);
-                assert!(ratio.of(count) >= least && (count == 0 || ratio.of(count - 1) < least), "{ratio} {least} {count}");
+                assert!(
+                    ratio.of(count) >= least && (count == 0 || ratio.of(count - 1) < least),
+                    "{ratio} {least} {count}"
+                );
             }
         }
         assert_eq!(Ratio::parse("0").unwrap().count_for(1), u64::MAX);

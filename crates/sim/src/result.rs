@@ -109,7 +109,13 @@ fn in_order<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<
 
 impl SimResult {
     /// What is known of a world.
-    pub(crate) fn gather(world: &World, shared: &Shared, program: &Program, setup: &Setup, incomplete: Option<String>) -> SimResult {
+    pub(crate) fn gather(
+        world: &World,
+        shared: &Shared,
+        program: &Program,
+        setup: &Setup,
+        incomplete: Option<String>,
+    ) -> SimResult {
         let mut sum = Counters::default();
         let mut per_node = Vec::new();
         let (mut begun, mut ended) = (u64::MAX, 0);

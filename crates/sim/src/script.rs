@@ -49,4 +49,3 @@ impl Script {
 pub fn plain_memory(bytes: u64) -> Memory {
     Memory::Plain(vec![0; bytes as usize])
 }
-

@@ -65,14 +65,16 @@ pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in 0..setup.nodes {
         let node = Rc::new(RefCell::new(NodeState::new(me as Node, shared.clone(), space.clone(), setup.seed)));
-        let program = trivium_guest::Node::in_build(setup.program, build, me, &setup.args, node.clone()).map_err(of_guest)?;
+        let program =
+            trivium_guest::Node::in_build(setup.program, build, me, &setup.args, node.clone()).map_err(of_guest)?;
         node.borrow_mut().memory = Memory::Program(program.memory());
         node.borrow_mut().cache.publish(program.tags(), stores_asked_from);
         nodes.push(node);
         runners.push(Runner::Program(Box::new(program)));
     }
     let mut world = World::new(shared.clone(), space, nodes, runners, setup.window);
-    let limits = Limits { max_cycles: setup.max_cycles, cancel: setup.cancel, progress: setup.progress, trace: setup.trace };
+    let limits =
+        Limits { max_cycles: setup.max_cycles, cancel: setup.cancel, progress: setup.progress, trace: setup.trace };
     let ended = world.run(&limits)?;
     let incomplete = match ended {
         Ended::Finished => None,
@@ -95,7 +97,8 @@ fn share(setup: &Setup) -> Result<Shared, SimError> {
         if engines.iter().any(|engine| engine.protocol().name == *name) {
             return Err(SimError::input(format!("protocol `{name}` is named twice")));
         }
-        let engine = Engine::load(protocol.clone(), setup.nodes).map_err(|error| SimError::input(error.message).at(name))?;
+        let engine =
+            Engine::load(protocol.clone(), setup.nodes).map_err(|error| SimError::input(error.message).at(name))?;
         engines.push(Rc::new(engine));
     }
     let mut calls = Vec::new();
@@ -129,12 +132,16 @@ fn bind(call: &trivium_guest::CallImport, protocols: &[Arc<Protocol>]) -> Result
     let Some(op) = protocol.op(&call.op) else {
         let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
         let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);
-        return Err(SimError::input(what).help(format!("its calls are {}; include the header of this version", names.join(", "))));
+        return Err(SimError::input(what)
+            .help(format!("its calls are {}; include the header of this version", names.join(", "))));
     };
     let declared = &protocol.ops[op.index()];
     let takes = declared.args.len() + usize::from(declared.object != trivium_lang::protocol::NODE);
     if takes != call.params || declared.result.is_some() != call.has_result {
-        let what = format!("the program calls `{}.{}` with {} arguments; it takes {takes}", protocol.name, call.op, call.params);
+        let what = format!(
+            "the program calls `{}.{}` with {} arguments; it takes {takes}",
+            protocol.name, call.op, call.params
+        );
         return Err(SimError::input(what).help("include the header of this version"));
     }
     Ok((number, op))
@@ -146,7 +153,8 @@ pub(crate) fn check_block(machine: &Machine, block: u64) -> Result<(), SimError>
     if block.is_power_of_two() && (least..=2048).contains(&block) {
         return Ok(());
     }
-    Err(SimError::input(format!("a block of {block} bytes: it must be a power of two from {least} to 2048")).help("use --block 64"))
+    Err(SimError::input(format!("a block of {block} bytes: it must be a power of two from {least} to 2048"))
+        .help("use --block 64"))
 }
 
 fn of_guest(error: trivium_guest::Error) -> SimError {

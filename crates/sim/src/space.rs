@@ -43,7 +43,14 @@ impl Space {
     ///
     /// # Errors
     /// The node's call differs from the one that another node made as its `index`-th, or memory is exhausted.
-    pub fn allocate(&mut self, node: Node, index: usize, bytes: u64, placement: Placement, protocol: usize) -> Result<u64, SimError> {
+    pub fn allocate(
+        &mut self,
+        node: Node,
+        index: usize,
+        bytes: u64,
+        placement: Placement,
+        protocol: usize,
+    ) -> Result<u64, SimError> {
         if let Some(made) = self.regions.get(index) {
             if (made.bytes, made.placement, made.protocol) == (bytes, placement, protocol) {
                 return Ok(made.first_page as u64 * self.page);
@@ -58,14 +65,19 @@ impl Space {
         if let Placement::Explicit(home) = placement
             && home >= self.nodes
         {
-            return Err(SimError::subject(format!("node {node} asks for memory on node {home}, but there are only {} nodes", self.nodes)));
+            return Err(SimError::subject(format!(
+                "node {node} asks for memory on node {home}, but there are only {} nodes",
+                self.nodes
+            )));
         }
         let first_page = self.pages.len();
         let count = bytes.div_ceil(self.page);
         let room = u64::from(SHARED_END - SHARED_BASE) - first_page as u64 * self.page;
         if count.saturating_mul(self.page) > room {
-            return Err(SimError::subject(format!("node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"))
-                .help("shared memory has 1 GiB; use a smaller problem"));
+            return Err(SimError::subject(format!(
+                "node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"
+            ))
+            .help("shared memory has 1 GiB; use a smaller problem"));
         }
         for page in first_page..first_page + count as usize {
             let home = match placement {

@@ -54,11 +54,19 @@ impl Timeline {
         let mut until = u64::MAX;
         loop {
             let inside: Vec<_> = run.stretches.iter().filter(|s| s.to <= until).collect();
-            steps.extend(inside.iter().rev().map(|s| PathStep { node: Some(run.node), what: s.what, cycles: s.to - s.from }));
+            steps.extend(inside.iter().rev().map(|s| PathStep {
+                node: Some(run.node),
+                what: s.what,
+                cycles: s.to - s.from,
+            }));
             let Some((before, left)) = run.cause else { break };
             let begun = inside.first().map_or(run.possible, |s| s.from);
             if begun > run.possible {
-                steps.push(PathStep { node: Some(run.node), what: "wait for the engine", cycles: begun - run.possible });
+                steps.push(PathStep {
+                    node: Some(run.node),
+                    what: "wait for the engine",
+                    cycles: begun - run.possible,
+                });
             }
             if run.possible > left {
                 let what = if run.by_message { "latency" } else { "wait" };

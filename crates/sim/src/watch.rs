@@ -46,8 +46,12 @@ impl Watch {
             });
             holders.set(change.node, change.to);
             if let Some((writer, other)) = holders.conflict() {
-                let what = format!("at cycle {} node {writer} may write block {}, and node {other} may access it too", change.time, change.block);
-                return Err(SimError::subject(what).help("the protocol promises a single writer: `trivium check` finds the shortest story"));
+                let what = format!(
+                    "at cycle {} node {writer} may write block {}, and node {other} may access it too",
+                    change.time, change.block
+                );
+                return Err(SimError::subject(what)
+                    .help("the protocol promises a single writer: `trivium check` finds the shortest story"));
             }
         }
         Ok(())
@@ -103,7 +107,10 @@ impl Writers {
             let writer = *self.of.entry((store.phase, store.block)).or_insert(store.node);
             if writer != store.node {
                 let (one, other) = (writer.min(store.node), writer.max(store.node));
-                let what = format!("nodes {one} and {other} both write block {} between two barriers (after {} of them)", store.block, store.phase);
+                let what = format!(
+                    "nodes {one} and {other} both write block {} between two barriers (after {} of them)",
+                    store.block, store.phase
+                );
                 return Err(SimError::subject(what).help("the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory"));
             }
         }

@@ -72,7 +72,13 @@ const ROUNDS: u64 = 256;
 
 impl World {
     /// A world of nodes, each with what runs on it.
-    pub fn new(shared: Rc<Shared>, space: Rc<RefCell<Space>>, nodes: Vec<Rc<RefCell<NodeState>>>, runners: Vec<Runner>, window: Option<u64>) -> World {
+    pub fn new(
+        shared: Rc<Shared>,
+        space: Rc<RefCell<Space>>,
+        nodes: Vec<Rc<RefCell<NodeState>>>,
+        runners: Vec<Runner>,
+        window: Option<u64>,
+    ) -> World {
         let lookahead = shared.machine.lookahead();
         let count = nodes.len();
         World {
@@ -251,7 +257,11 @@ impl World {
 
     /// The hardware barrier opens when all nodes have arrived.
     fn open_barrier(&mut self) {
-        let Some(last) = self.arrived.iter().copied().collect::<Option<Vec<u64>>>().and_then(|all| all.into_iter().max()) else { return };
+        let Some(last) =
+            self.arrived.iter().copied().collect::<Option<Vec<u64>>>().and_then(|all| all.into_iter().max())
+        else {
+            return;
+        };
         self.barriers += 1;
         let time = last + self.shared.machine.barrier_latency();
         for (to, node) in self.nodes.iter().enumerate() {
@@ -277,7 +287,9 @@ impl World {
             let space = space.borrow();
             let home = space.home(offset).unwrap_or(0);
             let engine = space.protocol(offset).map(|protocol| &shared.engines[protocol]);
-            let first = engine.and_then(|engine| engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access));
+            let first = engine.and_then(|engine| {
+                engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access)
+            });
             (home, first.unwrap_or(Access::None))
         })
     }
@@ -308,15 +320,26 @@ impl World {
                     let left: Vec<String> = self.left().iter().map(ToString::to_string).collect();
                     match left.is_empty() {
                         true => "waits at the barrier".to_string(),
-                        false => format!("waits at the barrier, which nodes {} cannot reach: they have left main", left.join(", ")),
+                        false => format!(
+                            "waits at the barrier, which nodes {} cannot reach: they have left main",
+                            left.join(", ")
+                        ),
                     }
                 }
                 Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
                 Doing::Waiting(Wait::Change(block)) => format!("waits for a word of block {} to change", block.id),
-                Doing::Waiting(Wait::Access(block)) => format!("waits for access to block {}{}", block.id, self.roles(&state, block)),
+                Doing::Waiting(Wait::Access(block)) => {
+                    format!("waits for access to block {}{}", block.id, self.roles(&state, block))
+                }
                 Doing::Waiting(Wait::Call { protocol, op, object }) => {
                     let declared = self.shared.engines[protocol].protocol();
-                    format!("waits in {}.{} of object {}{}", declared.name, declared.ops[op.index()].name, object.id, self.roles_under(&state, protocol, object))
+                    format!(
+                        "waits in {}.{} of object {}{}",
+                        declared.name,
+                        declared.ops[op.index()].name,
+                        object.id,
+                        self.roles_under(&state, protocol, object)
+                    )
                 }
             };
             error = error.note(format!("node {number}, since cycle {clock}: {what}"));
@@ -326,7 +349,12 @@ impl World {
             for (protocol, lane) in state.full_lanes() {
                 let declared = self.shared.engines[protocol].protocol();
                 let name = &declared.lanes[lane.index()].name;
-                error = error.note(format!("node {}: an event waits, since lane {}.{name} has no room: {} on their way", state.me, declared.name, state.interface.on_lane(protocol, lane)));
+                error = error.note(format!(
+                    "node {}: an event waits, since lane {}.{name} has no room: {} on their way",
+                    state.me,
+                    declared.name,
+                    state.interface.on_lane(protocol, lane)
+                ));
             }
         }
         error.help("`trivium check` on the protocol finds the shortest story that leads to a deadlock; if it finds none, look at the program's locks and barriers")
@@ -353,7 +381,8 @@ impl World {
                     let declared = &engine.protocol().roles[role.index()];
                     let now = &declared.states[engine.state(role, record).index()];
                     text += &format!("; {} at node {}: {}", declared.name, state.me, engine.describe(role, record));
-                    let awaited: Vec<&str> = now.awaits.iter().map(|m| engine.protocol().messages[m.index()].name.as_str()).collect();
+                    let awaited: Vec<&str> =
+                        now.awaits.iter().map(|m| engine.protocol().messages[m.index()].name.as_str()).collect();
                     if !awaited.is_empty() {
                         text += &format!(" (awaits {})", awaited.join(" or "));
                     }

@@ -46,7 +46,11 @@ fn a1_read_miss_step_by_step() {
         }
         let published: Vec<u64> = steps.into_iter().filter(|&cycles| cycles > 0).collect();
         assert_eq!(ours, published, "{name}: {report:#?}");
-        assert!((bus.0..=bus.1).contains(&report.bus_transactions), "{name}: {} bus transactions", report.bus_transactions);
+        assert!(
+            (bus.0..=bus.1).contains(&report.bus_transactions),
+            "{name}: {} bus transactions",
+            report.bus_transactions
+        );
     }
 }
 
@@ -70,7 +74,8 @@ fn a3_slower_engines() {
 /// tag twice. Upgrade: no data move, and the home drops its own copy off the critical path (tempest.md 5.1).
 #[test]
 fn write_and_upgrade_misses_are_as_documented() {
-    let document = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/machines.md")).unwrap();
+    let document =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/machines.md")).unwrap();
     for (name, _, read, _) in PUBLISHED {
         let machine = machine(name, &[]);
         let write = miss(&machine, MissKind::Write, 32).total;
@@ -97,8 +102,12 @@ fn larger_blocks_take_longer_and_msi_misses_too() {
 #[test]
 fn a_protocol_without_blocks_and_an_odd_block_are_refused() {
     let typhoon = machine("typhoon", &[]);
-    assert!(measure(protocol("token-lock"), &typhoon, MissKind::Read, 32).unwrap_err().what.contains("gives no access"));
+    assert!(
+        measure(protocol("token-lock"), &typhoon, MissKind::Read, 32).unwrap_err().what.contains("gives no access")
+    );
     for block in [0, 16, 48, 4096] {
-        assert!(measure(protocol("stache"), &typhoon, MissKind::Read, block).unwrap_err().what.contains("power of two"));
+        assert!(
+            measure(protocol("stache"), &typhoon, MissKind::Read, block).unwrap_err().what.contains("power of two")
+        );
     }
 }

@@ -18,7 +18,10 @@ fn adds_up(result: &SimResult) {
         let sum = node.compute + node.read_stall + node.write_stall + node.sync_stall + node.handler;
         assert_eq!(sum, node.cycles, "{node:?}");
     }
-    assert_eq!(result.messages.values().sum::<u64>(), result.per_node.iter().map(|node| node.messages_sent).sum::<u64>());
+    assert_eq!(
+        result.messages.values().sum::<u64>(),
+        result.per_node.iter().map(|node| node.messages_sent).sum::<u64>()
+    );
 }
 
 #[test]
@@ -111,7 +114,9 @@ fn results_do_not_depend_on_the_window() {
     }
     same_in_every_window(Run::of("lockbench", &["-n", "20"]).nodes(5));
     same_in_every_window(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
-    same_in_every_window(Run::of("litmus", &["-n", "4"]).on(machine("typhoon-1", &[("network.jitter", "77")])).nodes(4).seed(9));
+    same_in_every_window(
+        Run::of("litmus", &["-n", "4"]).on(machine("typhoon-1", &[("network.jitter", "77")])).nodes(4).seed(9),
+    );
     same_in_every_window(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
 }
 
@@ -168,7 +173,9 @@ fn pages_live_where_they_are_first_touched_and_only_the_region_counts() {
 #[ignore = "minutes: every program, protocol, machine, number of nodes and block size"]
 fn all_programs_are_right_everywhere() {
     for name in MACHINES {
-        for (program, args) in [("em3d", &["-n", "24", "-i", "2"][..]), ("matmul", &["-n", "16", "-b", "4"]), ("litmus", &["-n", "4"])] {
+        for (program, args) in
+            [("em3d", &["-n", "24", "-i", "2"][..]), ("matmul", &["-n", "16", "-b", "4"]), ("litmus", &["-n", "4"])]
+        {
             right_everywhere(&Run::of(program, args).on(machine(name, &[])), &[1, 2, 3, 32, 64], &BLOCKS);
         }
     }

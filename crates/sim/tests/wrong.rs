@@ -40,7 +40,11 @@ fn exhausted_shared_memory_says_what_is_left() {
 #[test]
 fn a_deadlock_says_who_waits_for_what() {
     let error = bad("deadlock").nodes(3).error();
-    says(&error, Blame::Subject, &["deadlock", "node 0, since cycle", "block 0 to change", "node 1, since cycle", "waits at the barrier"]);
+    says(
+        &error,
+        Blame::Subject,
+        &["deadlock", "node 0, since cycle", "block 0 to change", "node 1, since cycle", "waits at the barrier"],
+    );
     assert_eq!(error.notes.len(), 3);
 }
 
@@ -60,10 +64,15 @@ fn a_protocol_that_deadlocks_is_reported_with_the_states_of_its_roles() {
     let text = "protocol mute\npromises single_writer\nlane main fifo buffered\nmessage Get on main\nmessage Give on main with block\n\
         role cache of block {\n  otherwise impossible\n  state Invalid {\n    on read, write { send Get to home; await Give { install; goto Valid; resume } }\n  }\n  state Valid: write {}\n}\n\
         role home of block {\n  var lost: bool\n  state Idle: write {\n    on Get { lost = true }\n  }\n}\n";
-    let compiled = trivium_lang::compile("mute.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let compiled =
+        trivium_lang::compile("mute.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::of("pingpong", &["-n", "1"]);
     run.protocols = vec![Arc::new(compiled)];
-    says(&run.error(), Blame::Subject, &["deadlock", "node 1", "access to block 0", "awaits Give", "home at node 0: Idle"]);
+    says(
+        &run.error(),
+        Blame::Subject,
+        &["deadlock", "node 1", "access to block 0", "awaits Give", "home at node 0: Idle"],
+    );
 }
 
 #[test]
@@ -71,7 +80,8 @@ fn a_fault_of_a_protocol_names_its_place() {
     let text = "protocol brittle\npromises single_writer\nlane main fifo buffered\nmessage Get on main\n\
         role cache of block {\n  state Invalid {\n    on read, write { send Get to home; goto Stuck }\n  }\n  state Stuck { on read, write { impossible } }\n}\n\
         role home of block {\n  state Idle: write {\n    on Get impossible\n  }\n}\n";
-    let compiled = trivium_lang::compile("brittle.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let compiled =
+        trivium_lang::compile("brittle.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::of("pingpong", &["-n", "1"]);
     run.protocols = vec![Arc::new(compiled)];
     says(&run.error(), Blame::Subject, &["cycle ", "impossible", "brittle.tri:"]);
@@ -83,7 +93,8 @@ fn two_writers_are_seen_where_one_is_promised() {
     let text = "protocol careless\npromises single_writer\nlane main fifo buffered\nmessage Get on main\nmessage Give on main with block\n\
         role cache of block {\n  otherwise impossible\n  state Invalid {\n    on read, write { send Get to home; await Give { install; goto Valid; resume } }\n  }\n  state Valid: write {}\n}\n\
         role home of block {\n  state Idle: write {\n    on Get { send Give to sender }\n  }\n}\n";
-    let compiled = trivium_lang::compile("careless.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let compiled =
+        trivium_lang::compile("careless.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::of("pingpong", &["-n", "1"]);
     run.protocols = vec![Arc::new(compiled)];
     says(&run.error(), Blame::Subject, &["node 0 may write block 0, and node 1", "single writer"]);
@@ -168,16 +179,32 @@ fn wrong_machines_are_explained_with_their_place() {
     says(&misspelt, Blame::Input, &["unknown key `latancy`", "mine.toml:", "did you mean `latency`?"]);
     let line = misspelt.place.unwrap();
     assert_eq!(line.split(':').count(), 3, "{line}");
-    says(&broken(|text| text.replace("\nlatency", "\n# latency")), Blame::Input, &["missing key `latency`", "mine.toml:", "add `latency = ..`"]);
-    says(&broken(|text| text.replace("cycles_per_word = 1", "cycles_per_word = -1")), Blame::Input, &["-1", "mine.toml:", "not negative"]);
+    says(
+        &broken(|text| text.replace("\nlatency", "\n# latency")),
+        Blame::Input,
+        &["missing key `latency`", "mine.toml:", "add `latency = ..`"],
+    );
+    says(
+        &broken(|text| text.replace("cycles_per_word = 1", "cycles_per_word = -1")),
+        Blame::Input,
+        &["-1", "mine.toml:", "not negative"],
+    );
     says(&broken(|text| text.replace("fault = 6", "fault = -6")), Blame::Input, &["-6", "mine.toml:"]);
     says(&broken(|text| text.replace("bus = [\"read\"]", "bus = [\"reed\"]")), Blame::Input, &["`reed`", "mine.toml:"]);
     says(&broken(|text| text.replace("line = 32", "line = 33")), Blame::Input, &["`cache.line` is 33", "mine.toml:"]);
     says(&broken(|text| text.replace("cpi = 0.7", "cpi = -0.7")), Blame::Input, &["-0.7", "mine.toml:"]);
     says(&broken(|text| text.replace("[network]", "[network")), Blame::Input, &["mine.toml:"]);
     says(&broken(|_| String::new()), Blame::Input, &["missing key", "mine.toml"]);
-    says(&Machine::load("/nowhere/mine.toml", &[]).unwrap_err(), Blame::Input, &["cannot be read", "/nowhere/mine.toml"]);
-    says(&Machine::load("typhon-1", &[]).unwrap_err(), Blame::Input, &["no machine `typhon-1`", "did you mean `typhoon-1`?"]);
+    says(
+        &Machine::load("/nowhere/mine.toml", &[]).unwrap_err(),
+        Blame::Input,
+        &["cannot be read", "/nowhere/mine.toml"],
+    );
+    says(
+        &Machine::load("typhon-1", &[]).unwrap_err(),
+        Blame::Input,
+        &["no machine `typhon-1`", "did you mean `typhoon-1`?"],
+    );
 }
 
 fn overridden(key: &str, value: &str) -> Result<Machine, SimError> {
@@ -190,10 +217,22 @@ fn overrides_are_checked_like_files() {
     assert_eq!(overridden("prices.dispatch.fault", "9").unwrap().prices.dispatch.fault.cycles, 9);
     assert_eq!(overridden("engine.kind", "ideal").unwrap().engine.kind, trivium_sim::machine::EngineKind::Ideal);
     overridden("processor.cpi", "\"1/2\"").unwrap();
-    says(&overridden("network.latancy", "5").unwrap_err(), Blame::Input, &["latancy", "--set machine.network.latancy=5", "did you mean `latency`?"]);
-    says(&overridden("netwrk.latency", "5").unwrap_err(), Blame::Input, &["no table `netwrk`", "did you mean `network`?"]);
+    says(
+        &overridden("network.latancy", "5").unwrap_err(),
+        Blame::Input,
+        &["latancy", "--set machine.network.latancy=5", "did you mean `latency`?"],
+    );
+    says(
+        &overridden("netwrk.latency", "5").unwrap_err(),
+        Blame::Input,
+        &["no table `netwrk`", "did you mean `network`?"],
+    );
     says(&overridden("network.latency", "-5").unwrap_err(), Blame::Input, &["-5"]);
-    says(&overridden("network.latency", "fast").unwrap_err(), Blame::Input, &["fast", "--set machine.network.latency=fast"]);
+    says(
+        &overridden("network.latency", "fast").unwrap_err(),
+        Blame::Input,
+        &["fast", "--set machine.network.latency=fast"],
+    );
     says(&overridden("", "5").unwrap_err(), Blame::Input, &["empty"]);
     says(&overridden("cache.line", "100").unwrap_err(), Blame::Input, &["`cache.line` is 100"]);
 }
@@ -207,8 +246,13 @@ fn a_protocol_is_loaded_for_256_nodes() {
 #[test]
 fn two_writers_in_a_phase_are_seen_where_one_is_assumed() {
     let text = std::fs::read_to_string(bench::file("protocols/stache.tri")).unwrap();
-    let text = text.replace("promises single_writer, last_write, sequential", "promises single_writer\nassume one_writer_per_phase");
-    let compiled = Arc::new(trivium_lang::compile("strict.tri", &text, &Default::default()).unwrap_or_else(|error| panic!("{error}")));
+    let text = text.replace(
+        "promises single_writer, last_write, sequential",
+        "promises single_writer\nassume one_writer_per_phase",
+    );
+    let compiled = Arc::new(
+        trivium_lang::compile("strict.tri", &text, &Default::default()).unwrap_or_else(|error| panic!("{error}")),
+    );
     let mut run = Run::of("pingpong", &["-n", "2"]);
     run.protocols = vec![compiled.clone()];
     says(&run.error(), Blame::Subject, &["nodes 0 and 1 both write block 0", "one_writer_per_phase"]);
@@ -244,9 +288,13 @@ fn damaged_machine_files_never_panic() {
 /// Without any latency the reference order is used, and programs are still right.
 #[test]
 fn a_network_without_latency_works() {
-    let run = Run::of("em3d", &["-n", "20", "-i", "1"]).on(machine("simple-coma", &[("network.latency", "0")])).nodes(3);
+    let run =
+        Run::of("em3d", &["-n", "20", "-i", "1"]).on(machine("simple-coma", &[("network.latency", "0")])).nodes(3);
     assert_eq!(run.clone().right().cycles, run.window(50).right().cycles);
-    Run::of("lockbench", &["-n", "6"]).on(machine("typhoon", &[("network.latency", "0"), ("interface.credits", "1")])).nodes(3).right();
+    Run::of("lockbench", &["-n", "6"])
+        .on(machine("typhoon", &[("network.latency", "0"), ("interface.credits", "1")]))
+        .nodes(3)
+        .right();
 }
 
 /// Data really move: a protocol that is wrong gives a wrong answer, a fault, a deadlock or a second writer.
@@ -254,7 +302,9 @@ fn a_network_without_latency_works() {
 fn broken_protocols_break_programs() {
     let litmus = Run::of("litmus", &["-n", "10"]);
     let locks = Run::of("lockbench", &["-n", "40", "-c", "0", "-t", "50"]);
-    for (name, program) in [("stache-unordered", &litmus), ("stache-lost-upgrade", &locks), ("msi-forgotten-ack", &litmus)] {
+    for (name, program) in
+        [("stache-unordered", &litmus), ("stache-lost-upgrade", &locks), ("msi-forgotten-ack", &litmus)]
+    {
         let broken = protocol(&format!("broken/{name}"));
         let seen = (0..40).any(|seed| {
             let mut run = program.clone().on(machine("simple-coma", &[("network.jitter", "400")])).nodes(4).seed(seed);
@@ -271,7 +321,8 @@ fn broken_protocols_break_programs() {
 fn finite_lanes_fill_and_three_of_them_suffice() {
     let squeezed = std::fs::read_to_string(bench::file("protocols/broken/squeezed-lanes.tri")).unwrap();
     let run = |text: &str| {
-        let compiled = trivium_lang::compile("lanes.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+        let compiled =
+            trivium_lang::compile("lanes.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
         let mut run = Run::of("litmus", &["-n", "20", "-b", "8"]).on(machine("simple-coma", &[])).nodes(4);
         run.protocols = vec![Arc::new(compiled)];
         run
@@ -280,6 +331,9 @@ fn finite_lanes_fill_and_three_of_them_suffice() {
     let three = squeezed
         .replace("waive lane_rule \"this is what the file is about\"\n", "")
         .replace("lane reply   fifo holds 1", "lane forward fifo holds 1\nlane reply   fifo holds 1")
-        .replace("message Get, Forward(to: node) on request", "message Get on request\nmessage Forward(to: node) on forward");
+        .replace(
+            "message Get, Forward(to: node) on request",
+            "message Get on request\nmessage Forward(to: node) on forward",
+        );
     run(&three).right();
 }

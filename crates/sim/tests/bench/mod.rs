@@ -131,9 +131,21 @@ impl Run {
 
     /// The result of a run that must end well: the program has checked its answer itself.
     pub fn right(&self) -> SimResult {
-        let what = format!("{} {:?} on {} with {} nodes, block {}", self.program.name(), self.args, self.machine.name, self.nodes, self.block);
+        let what = format!(
+            "{} {:?} on {} with {} nodes, block {}",
+            self.program.name(),
+            self.args,
+            self.machine.name,
+            self.nodes,
+            self.block
+        );
         let result = self.go().unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert!(result.exit_codes.is_empty() && result.incomplete.is_none(), "{what}: {}{}", result.output, result.errors);
+        assert!(
+            result.exit_codes.is_empty() && result.incomplete.is_none(),
+            "{what}: {}{}",
+            result.output,
+            result.errors
+        );
         result
     }
 

@@ -1,0 +1,176 @@
+//! The fast build gives the same bytes as the reference: same results and same errors, for every window, on programs
+//! of the repository and on random ones.
+
+mod bench;
+mod random;
+
+use bench::{Run, machine, text_program};
+use proptest::prelude::*;
+
+const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
+
+/// All that a run tells, but for the host's time.
+fn told(run: &Run) -> String {
+    match run.go() {
+        Ok(mut result) => {
+            result.host_seconds = 0.0;
+            serde_json::to_string_pretty(&result).unwrap()
+        }
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+/// Compares the reference build in the reference order with the fast build in these windows.
+fn same_in(run: &Run, windows: &[u64]) -> String {
+    let mut reference = run.clone().window(0);
+    reference.program = reference.program.by_reference();
+    let expected = told(&reference);
+    for &window in windows {
+        let fast = told(&run.clone().window(window));
+        let what = || format!("{} {:?} on {}, {} nodes, seed {}", run.program.name(), run.args, run.machine.name, run.nodes, run.seed);
+        assert!(fast == expected, "{}, window {window}\n{}", what(), difference(&expected, &fast));
+    }
+    expected
+}
+
+/// The first lines that differ.
+fn difference(expected: &str, found: &str) -> String {
+    let mut lines = expected.lines().zip(found.lines()).filter(|(a, b)| a != b);
+    lines.next().map_or("one is longer".into(), |(a, b)| format!("reference: {a}\nfast:      {b}"))
+}
+
+fn windows(run: &Run) -> [u64; 5] {
+    let lookahead = run.machine.lookahead();
+    [0, 1, 7, lookahead / 2, lookahead]
+}
+
+/// In all windows, and the program is content.
+fn same_and_right(run: Run) {
+    run.right();
+    same_in(&run, &windows(&run));
+}
+
+#[test]
+fn programs_on_all_machines() {
+    for name in MACHINES {
+        same_and_right(Run::of("em3d", &["-n", "24", "-i", "2"]).on(machine(name, &[])).nodes(5));
+        same_and_right(Run::of("matmul", &["-n", "16", "-b", "4"]).on(machine(name, &[])).nodes(4).under(&["msi"]));
+    }
+}
+
+#[test]
+fn locks_barriers_and_messages() {
+    same_and_right(Run::of("lockbench", &["-n", "20"]).nodes(5));
+    same_and_right(Run::of("lockbench-token", &["-n", "12"]).under(&["stache", "token-lock"]).nodes(4));
+    same_and_right(Run::of("barrierbench", &["-n", "4"]).nodes(6));
+    same_and_right(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
+    same_and_right(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
+    same_and_right(Run::of("pingpong", &["-n", "20"]));
+}
+
+#[test]
+fn jitter_and_seeds() {
+    for seed in 0..6 {
+        for name in ["typhoon", "typhoon-1"] {
+            let noisy = machine(name, &[("network.jitter", "177")]);
+            same_and_right(Run::of("litmus", &["-n", "4", "-g", &seed.to_string()]).on(noisy.clone()).nodes(4).seed(seed));
+            same_and_right(Run::of("em3d", &["-n", "16", "-i", "1"]).on(noisy).nodes(3).seed(seed).under(&["msi"]));
+        }
+    }
+}
+
+#[test]
+fn small_caches_of_all_shapes() {
+    for (bytes, line) in [("64", "8"), ("64", "32"), ("256", "16"), ("1024", "64"), ("4096", "32"), ("2048", "2048")] {
+        let set = [("cache.bytes", bytes), ("cache.line", line), ("access_control.granule", line)];
+        let run = Run::of("em3d", &["-n", "10", "-i", "1"]).on(machine("typhoon", &set)).nodes(3);
+        same_and_right(run.block(line.parse::<u64>().unwrap().max(32)));
+    }
+}
+
+#[test]
+fn cycles_per_instruction_of_all_kinds() {
+    for cpi in ["0", "1", "0.7", "1/3", "3", "7/5"] {
+        let run = Run::of("em3d", &["-n", "10", "-i", "1"]).on(machine("typhoon", &[("processor.cpi", cpi)])).nodes(3);
+        same_and_right(run);
+    }
+}
+
+/// What ends a program in the middle, on the second of two nodes.
+const ENDS: [&str; 11] = [
+    "(unreachable)",
+    "(drop (i32.div_s (i32.const 1) (local.get $i)))",
+    "(drop (i32.trunc_f64_s (f64.const nan)))",
+    "(drop (i32.load (i32.const -8)))",
+    "(drop (i32.load offset=16 (i32.const -8)))",
+    "(drop (i64.load offset=4096 (i32.const -2048)))",
+    "(drop (i32.load offset=65520 (i32.const 14)))",
+    "(i32.store8 (i32.add (local.get $shared) (i32.const 4096)) (i32.const 1))",
+    "(drop (i64.load8_u (i32.add (local.get $shared) (i32.const 45))))",
+    "(memory.fill (i32.const 65530) (i32.const 1) (i32.const 7))",
+    "(call_indirect (local.get $i))",
+];
+
+#[test]
+fn programs_end_with_the_same_errors() {
+    for end in ENDS {
+        let text = format!(
+            r#"(module
+            (import "trivium" "node" (func $node (result i32)))
+            (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+            (memory 1) (table 1 funcref)
+            (func (export "_start") (local $shared i32) (local $i i32)
+                (local.set $shared (call $alloc (i64.const 41) (i32.const 0) (i32.const 0) (i32.const 0)))
+                (local.set $i (i32.const 100))
+                (loop $again
+                    (i32.store (i32.const 2048) (i32.load (i32.const 0)))
+                    (drop (i64.load offset=4096 (i32.mul (local.get $i) (i32.const 8))))
+                    (i32.store8 (i32.add (local.get $shared) (i32.const 40)) (local.get $i))
+                    (br_if $again (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))
+                (if (call $node) (then {end}))))"#
+        );
+        let run = Run::with(text_program(&text), &[]);
+        let expected = same_in(&run, &windows(&run));
+        assert!(expected.contains("cycle"), "{end}: no error but {expected}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_programs(seed: u64, wild in any::<bool>(), nodes in 1..5u32, machine_number in 0..4usize, shape in 0..3usize) {
+        let run = random_run(seed, wild, nodes, machine_number, shape);
+        same_in(&run, &[windows(&run)[(seed % 5) as usize], run.machine.lookahead()]);
+    }
+}
+
+fn random_run(seed: u64, wild: bool, nodes: u32, machine_number: usize, shape: usize) -> Run {
+    let (bytes, line) = [("128", "32"), ("1024", "16"), ("1048576", "32")][shape];
+    let jitter = if seed.is_multiple_of(3) { "91" } else { "0" };
+    let set = [("cache.bytes", bytes), ("cache.line", line), ("network.jitter", jitter)];
+    let program = text_program(&random::program(seed, wild));
+    let run = Run::with(program, &[]).on(machine(MACHINES[machine_number], &set)).nodes(nodes).seed(seed);
+    run.under(&[["stache", "msi"][(seed % 2) as usize]]).block(32 << (seed % 3))
+}
+
+/// The property would say little if most random programs ended early, or never missed.
+#[test]
+fn random_programs_do_much() {
+    let runs = (0..40).map(|seed| random_run(seed, false, 3, 1, 0).go().unwrap_or_else(|error| panic!("{seed}: {error:?}")));
+    let (mut instructions, mut misses) = (0, 0);
+    for result in runs {
+        instructions += result.instructions;
+        misses += result.misses.read + result.misses.write;
+    }
+    assert!(instructions > 100_000 && misses > 2_000, "{instructions} instructions, {misses} misses");
+}
+
+#[test]
+#[ignore = "minutes: many random programs in all windows"]
+fn many_random_programs() {
+    for seed in 0..4000 {
+        let run = random_run(seed, seed % 4 == 0, 1 + (seed % 4) as u32, (seed / 4 % 4) as usize, (seed / 16 % 3) as usize);
+        same_in(&run, &windows(&run));
+    }
+}
