@@ -40,7 +40,9 @@ int main(int argc, char **argv) {
     uint64_t random = seed_of(self);
     for (int64_t i = 0; i < words; i++) {
         int to = next_word(&random, self, nodes, &word);
-        remote_write_put(to, word);
+        if (!remote_write_put(to, word)) {
+            trivium_fail("scatter: a buffer is full: send fewer words, or --set protocol.capacity=N");
+        }
     }
     int64_t received = 0;
     for (int p = 0; p < nodes; p++) {

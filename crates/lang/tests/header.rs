@@ -28,7 +28,7 @@ fn remote_write_has_the_calls_that_programs_use() {
         "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"open\")))",
         "static inline void remote_write_open(int32_t buffer, void *base)",
         "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"put\")))",
-        "static inline void remote_write_put(int32_t buffer, int64_t w)",
+        "static inline int remote_write_put(int32_t buffer, int64_t w)",
         "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"finish\")))",
         "static inline int64_t remote_write_finish(int32_t buffer)",
     ]);
