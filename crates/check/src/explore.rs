@@ -169,7 +169,7 @@ impl<'m> Search<'m> {
         if let Some(most) = self.config.memory.filter(|&most| self.store.memory() >= most) {
             return Some(format!("the limit of {most} bytes of memory is reached"));
         }
-        if state % BREATH == 0 {
+        if state.is_multiple_of(BREATH) {
             if let Some(report) = self.config.progress {
                 report(&Progress {
                     states,

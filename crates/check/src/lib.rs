@@ -6,6 +6,7 @@
 //! state, no symmetry. Breadth first, so that a counterexample is as short as any.
 //!
 //! It must never know a machine, time, or a program.
+pub mod chart;
 mod client;
 mod config;
 mod coverage;
@@ -26,5 +27,5 @@ pub use config::{Config, ConfigError, Network, Progress};
 pub use coverage::Coverage;
 pub use deadlock::Waiting;
 pub use explore::explore;
-pub use report::{Report, Step, Verdict, text};
+pub use report::{Report, Step, Verdict, text, text_around};
 pub use trace::{Trace, is_minimal};

@@ -12,11 +12,18 @@ pub(crate) struct Violation {
     /// The promise or invariant, or `fault` or `deadlock`.
     pub property: String,
     pub sentence: String,
+    /// The fault of the protocol, if it is one.
+    pub fault: Option<Box<trivium_engine::Fault>>,
 }
 
 impl Violation {
     pub fn new(property: impl Into<String>, sentence: impl Into<String>) -> Violation {
-        Violation { property: property.into(), sentence: sentence.into() }
+        Violation { property: property.into(), sentence: sentence.into(), fault: None }
+    }
+
+    /// A fault that the engine found.
+    pub fn fault(fault: trivium_engine::Fault) -> Violation {
+        Violation { property: "fault".into(), sentence: fault.message.clone(), fault: Some(Box::new(fault)) }
     }
 }
 

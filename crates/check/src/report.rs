@@ -89,10 +89,17 @@ pub struct Report {
 
 /// The report as plain text, counterexample included; ends with a line feed.
 pub fn text(report: &Report) -> String {
-    let mut out = String::new();
+    let mut steps = String::new();
     // Writing to a string cannot fail.
+    let _ = write_steps(&mut steps, report);
+    text_around(report, &steps)
+}
+
+/// The report as plain text with something else, such as a chart, in place of the list of steps.
+pub fn text_around(report: &Report, counterexample: &str) -> String {
+    let mut out = String::new();
     let _ = write_head(&mut out, report);
-    let _ = write_steps(&mut out, report);
+    out.push_str(counterexample);
     let _ = write_numbers(&mut out, report);
     out
 }

@@ -384,7 +384,7 @@ impl<'m> Stepper<'m> {
         outcome: Result<Outcome, Fault>,
         thread: Option<usize>,
     ) -> Result<(), Violation> {
-        let outcome = outcome.map_err(|fault| Violation::new("fault", fault.message))?;
+        let outcome = outcome.map_err(Violation::fault)?;
         if let Some(violation) = self.effects.trouble.take() {
             return Err(violation);
         }

@@ -5,7 +5,10 @@ use std::hash::Hasher;
 /// A state's number, in the order in which states were found.
 pub(crate) type StateNumber = u32;
 
-const EMPTY: u32 = u32::MAX;
+/// A slot without a state.
+const EMPTY: u64 = u64::MAX;
+/// More states have no numbers, and no places of their own among the slots.
+const MOST_STATES: usize = 1 << 31;
 
 /// States of a chunk.
 const CHUNK: usize = 1 << 12;
@@ -16,7 +19,9 @@ pub(crate) struct Store {
     states: usize,
     /// Host memory of the chunks that are full.
     full_bytes: u64,
-    slots: Vec<u32>,
+    /// Hash (high half) and number (low half) of each state, at the first free place from its hash on. The hash
+    /// spares a look at most of the states that are others, and at all states when the table grows.
+    slots: Vec<u64>,
 }
 
 /// States that were found one after the other. They are kept in pieces, so that growing never copies them all.
@@ -45,12 +50,12 @@ impl Store {
 
     /// Whether the numbers of states are exhausted.
     pub fn is_full(&self) -> bool {
-        self.len() >= EMPTY as usize - 1
+        self.len() >= MOST_STATES
     }
 
     /// Bytes of host memory that the states take, with all that finds them again.
     pub fn memory(&self) -> u64 {
-        self.full_bytes + self.chunks.last().map_or(0, Chunk::memory) + self.slots.len() as u64 * 4
+        self.full_bytes + self.chunks.last().map_or(0, Chunk::memory) + self.slots.len() as u64 * 8
     }
 
     /// The bytes of a state.
@@ -72,15 +77,17 @@ impl Store {
             self.grow();
         }
         let mask = self.slots.len() - 1;
-        let mut at = hash(state) & mask;
+        let hash = hash(state);
+        let mut at = hash as usize & mask;
         while self.slots[at] != EMPTY {
-            if self.get(self.slots[at]) == state {
+            let slot = self.slots[at];
+            if (slot >> 32) as u32 == hash && self.get(slot as StateNumber) == state {
                 return None;
             }
             at = (at + 1) & mask;
         }
         let number = self.len() as StateNumber;
-        self.slots[at] = number;
+        self.slots[at] = u64::from(hash) << 32 | u64::from(number);
         self.append(state, parent);
         Some(number)
     }
@@ -103,21 +110,21 @@ impl Store {
     fn grow(&mut self) {
         let mask = self.slots.len() * 2 - 1;
         let mut slots = vec![EMPTY; mask + 1];
-        for number in 0..self.len() as StateNumber {
-            let mut at = hash(self.get(number)) & mask;
+        for &slot in self.slots.iter().filter(|&&slot| slot != EMPTY) {
+            let mut at = (slot >> 32) as usize & mask;
             while slots[at] != EMPTY {
                 at = (at + 1) & mask;
             }
-            slots[at] = number;
+            slots[at] = slot;
         }
         self.slots = slots;
     }
 }
 
-fn hash(state: &[u8]) -> usize {
+fn hash(state: &[u8]) -> u32 {
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(state);
-    hasher.finish() as usize
+    hasher.finish() as u32
 }
 
 #[cfg(test)]

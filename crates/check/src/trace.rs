@@ -19,7 +19,7 @@ pub(crate) const DEADLOCK: &str = "deadlock";
 
 /// An event that can be found again in another state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Label {
+pub(crate) enum Label {
     /// An event that names all that it is about.
     Plain(Action),
     /// The handling of a message, with its data, whose handle is another in another exploration.
@@ -29,7 +29,7 @@ enum Label {
 /// A sequence of events from the first state on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    labels: Vec<Label>,
+    pub(crate) labels: Vec<Label>,
 }
 
 impl Trace {
@@ -63,7 +63,7 @@ impl Trace {
 
 impl Label {
     /// The event in a state, if it can happen there: the same, or the same message with other contents.
-    fn resolve(&self, stepper: &Stepper, world: &World, actions: &[Action]) -> Option<Action> {
+    pub(crate) fn resolve(&self, stepper: &Stepper, world: &World, actions: &[Action]) -> Option<Action> {
         let (wanted, data) = match self {
             Label::Plain(action) => return actions.iter().find(|a| *a == action).copied(),
             Label::Deliver(flight, data) => (flight, data),
@@ -166,14 +166,14 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
 }
 
 /// Whom an event is about.
-struct Subject {
-    node: Node,
-    role: Option<RoleId>,
-    object: Object,
-    event: String,
+pub(crate) struct Subject {
+    pub node: Node,
+    pub role: Option<RoleId>,
+    pub object: Object,
+    pub event: String,
 }
 
-fn subject(model: &Model, world: &World, action: Action) -> Subject {
+pub(crate) fn subject(model: &Model, world: &World, action: Action) -> Subject {
     let of = |node, kind: EventKind, object: Object, event: String| {
         let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
         Subject { node, role, object, event }
@@ -225,7 +225,7 @@ fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> S
     Subject { node: place.node, role, object, event }
 }
 
-fn deferred_text(model: &Model, event: &Event) -> String {
+pub(crate) fn deferred_text(model: &Model, event: &Event) -> String {
     let name = call_text(&model.protocol().event_name(event.kind), event.args.words());
     match event.kind {
         EventKind::Message(_) => format!("{name} from {}", event.sender),
@@ -243,7 +243,7 @@ fn describe(model: &Model, world: &World, subject: &Subject) -> String {
     }
 }
 
-fn call_text(name: &str, args: &[i64]) -> String {
+pub(crate) fn call_text(name: &str, args: &[i64]) -> String {
     if args.is_empty() {
         return name.to_string();
     }
@@ -257,7 +257,7 @@ fn send_text(stepper: &Stepper, to: Node, message: &Outgoing) -> String {
     format!("{}{data} to {to}", call_text(name, message.args.words()))
 }
 
-fn data_text(stepper: &Stepper, payload: Payload) -> String {
+pub(crate) fn data_text(stepper: &Stepper, payload: Payload) -> String {
     match stepper.payloads.data(payload) {
         Data::Block(word) => word.to_string(),
         Data::Memory(bytes) => format!("{} bytes", bytes.len()),

@@ -1,0 +1,352 @@
+//! A counterexample as it is kept in a file: what was explored, the events, and the states that they led through.
+
+use super::story::{Frame, Story};
+use crate::client::Intent;
+use crate::config::{Config, ConfigError, Network};
+use crate::model::Model;
+use crate::payload::Data;
+use crate::report::Report;
+use crate::step::{Action, Stepper, event_kind};
+use crate::trace::{Label, call_text};
+use crate::world::{Flight, World};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+use trivium_engine::{Node, Object};
+use trivium_lang::protocol::{EventKind, NODE, Protocol, RoleId};
+
+/// A counterexample that can be executed again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// What was explored.
+    pub settings: Settings,
+    /// The property that is violated at the end.
+    pub property: String,
+    /// The events, in order.
+    pub events: Vec<Event>,
+    /// The nodes that take part: before the first event, and after each.
+    pub states: Vec<Frame>,
+}
+
+/// The part of a [`Config`] that says what is explored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// As [`Config::nodes`].
+    pub nodes: u32,
+    /// As [`Config::clients`].
+    pub clients: Option<u32>,
+    /// As [`Config::objects`].
+    pub objects: u32,
+    /// As [`Config::values`].
+    pub values: u32,
+    /// As [`Config::ops`].
+    pub ops: Option<u32>,
+    /// As [`Config::threads_per_node`].
+    pub threads_per_node: u32,
+    /// As [`Config::network`].
+    pub network: Network,
+    /// As [`Config::lane_capacity`].
+    pub lane_capacity: Option<u32>,
+    /// As [`Config::scenario`].
+    pub scenario: Option<String>,
+    /// As [`Config::memory_words`].
+    pub memory_words: Option<u32>,
+}
+
+/// An event by the names that people know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Event {
+    /// A thread makes an access or a call.
+    Start {
+        /// Its node.
+        node: Node,
+        /// Its number there.
+        thread: u8,
+        /// `write 1 of block 0`.
+        does: String,
+    },
+    /// A thread raises again what it kept.
+    Retry {
+        /// Its node.
+        node: Node,
+        /// Its number there.
+        thread: u8,
+    },
+    /// A node wants to be rid of its copy of a block.
+    Evict {
+        /// The node.
+        node: Node,
+        /// The block.
+        block: u32,
+    },
+    /// A message is handled.
+    Deliver {
+        /// By whom.
+        to: Node,
+        /// Who sent it.
+        from: Node,
+        /// Its kind.
+        message: String,
+        /// The number of the object that it is about.
+        object: u32,
+        /// Its arguments.
+        args: Vec<i64>,
+        /// Its data.
+        data: Option<Contents>,
+    },
+    /// A deferred event is tried again.
+    Replay {
+        /// On which node.
+        node: Node,
+        /// By which role.
+        role: String,
+        /// For which object.
+        object: u32,
+    },
+    /// The first task of a node runs.
+    Task {
+        /// The node.
+        node: Node,
+    },
+    /// The time of an `after` passes.
+    Timer {
+        /// On which node.
+        node: Node,
+        /// Of which role.
+        role: String,
+        /// For which object.
+        object: u32,
+    },
+    /// All threads pass a barrier of which the protocol knows nothing.
+    Phase,
+}
+
+/// Data of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contents {
+    /// The word of a block.
+    Block(u64),
+    /// A range of memory.
+    Memory(Vec<u8>),
+    /// Words with the addresses that they were taken from.
+    List(Vec<(u64, u64)>),
+}
+
+/// Where an execution differs from its recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// After which step; 0: in the first state.
+    pub step: usize,
+    /// What was recorded.
+    pub recorded: String,
+    /// What is seen now.
+    pub seen: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "after step {} the recording says {}, but there is {}", self.step, self.recorded, self.seen)
+    }
+}
+
+impl Settings {
+    /// What a configuration explores.
+    pub fn of(config: &Config) -> Settings {
+        Settings {
+            nodes: config.nodes,
+            clients: config.clients,
+            objects: config.objects,
+            values: config.values,
+            ops: config.ops,
+            threads_per_node: config.threads_per_node,
+            network: config.network,
+            lane_capacity: config.lane_capacity,
+            scenario: config.scenario.clone(),
+            memory_words: config.memory_words,
+        }
+    }
+
+    /// A configuration that explores this.
+    pub fn config(&self) -> Config<'static> {
+        Config {
+            nodes: self.nodes,
+            clients: self.clients,
+            objects: self.objects,
+            values: self.values,
+            ops: self.ops,
+            threads_per_node: self.threads_per_node,
+            network: self.network,
+            lane_capacity: self.lane_capacity,
+            scenario: self.scenario.clone(),
+            memory_words: self.memory_words,
+            ..Config::default()
+        }
+    }
+}
+
+impl Recording {
+    /// The counterexample of a report, told as a story; none if nothing is violated.
+    ///
+    /// # Errors
+    /// As [`crate::explore`].
+    pub fn of(
+        protocol: &Arc<Protocol>,
+        config: &Config,
+        report: &Report,
+        story: &Story,
+    ) -> Result<Option<Recording>, ConfigError> {
+        let (Some(trace), Some(property)) = (&report.trace, &report.property) else { return Ok(None) };
+        let model = Model::new(protocol, config)?;
+        Ok(Some(Recording {
+            settings: Settings::of(config),
+            property: property.clone(),
+            events: trace.labels.iter().map(|label| event(&model, label)).collect(),
+            states: story.frames.clone(),
+        }))
+    }
+
+    /// Whether an execution went through the recorded states to the recorded violation.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare(&self, story: &Story) -> Result<(), Mismatch> {
+        for (step, (recorded, seen)) in self.states.iter().zip(&story.frames).enumerate() {
+            if recorded != seen {
+                return Err(difference(step, recorded, seen));
+            }
+        }
+        let end = |states: &[Frame]| format!("{} states", states.len());
+        if self.states.len() != story.frames.len() {
+            let step = self.states.len().min(story.frames.len()).saturating_sub(1);
+            return Err(Mismatch { step, recorded: end(&self.states), seen: end(&story.frames) });
+        }
+        if story.property.as_ref() != Some(&self.property) {
+            let seen = story.property.as_ref().map_or("no violation".into(), |p| format!("a violation of {p}"));
+            let recorded = format!("a violation of {}", self.property);
+            return Err(Mismatch { step: story.moments.len(), recorded, seen });
+        }
+        Ok(())
+    }
+}
+
+/// The first part of a state that differs.
+fn difference(step: usize, recorded: &Frame, seen: &Frame) -> Mismatch {
+    let parts = |frame: &Frame| {
+        let mut parts = Vec::new();
+        for view in &frame.nodes {
+            let place = format!("on node {}", view.node);
+            parts.extend(view.roles.iter().map(|role| {
+                let access = if role.access.is_empty() { String::new() } else { format!(" with access {}", role.access) };
+                let about = if role.object.is_empty() { String::new() } else { format!(" of {}", role.object) };
+                format!("{}{about} {place}: {}{access}", role.role, role.state)
+            }));
+            let rest = view.memory.iter().chain(&view.threads).chain(&view.tasks);
+            parts.extend(rest.map(|part| format!("{place}: {part}")));
+        }
+        parts.extend(frame.messages.iter().cloned());
+        parts
+    };
+    let (recorded, seen) = (parts(recorded), parts(seen));
+    let at = recorded.iter().zip(&seen).take_while(|(a, b)| a == b).count();
+    let part = |parts: &[String]| parts.get(at).map_or("nothing more".into(), |part| format!("`{part}`"));
+    Mismatch { step, recorded: part(&recorded), seen: part(&seen) }
+}
+
+/// What a thread does, by the names that people know: `write 1 of block 0`.
+fn intent_text(model: &Model, intent: &Intent) -> String {
+    let object = intent.object();
+    let about = if object.kind == NODE { String::new() } else { format!(" of {}", model.object_name(object)) };
+    match intent {
+        Intent::Read { .. } => format!("read{about}"),
+        Intent::Write { value, .. } => format!("write {value}{about}"),
+        Intent::WriteBeside { .. } => format!("write beside{about}"),
+        Intent::Call { args, .. } => {
+            call_text(&model.protocol().event_name(event_kind(intent)), args.words()) + &about
+        }
+    }
+}
+
+fn event(model: &Model, label: &Label) -> Event {
+    let protocol = model.protocol();
+    let role_name = |role: &RoleId| protocol.roles[role.index()].name.clone();
+    match label {
+        Label::Deliver(flight, data) => Event::Deliver {
+            to: flight.to,
+            from: flight.from,
+            message: protocol.messages[flight.message.index()].name.clone(),
+            object: flight.object.id,
+            args: flight.args.words().to_vec(),
+            data: data.clone().map(Contents::from),
+        },
+        Label::Plain(Action::Start { thread, intent }) => {
+            let place = model.client.threads[*thread];
+            let does = intent_text(model, &model.client.intents[*intent]);
+            Event::Start { node: place.node, thread: place.number, does }
+        }
+        Label::Plain(Action::Retry { thread }) => {
+            let place = model.client.threads[*thread];
+            Event::Retry { node: place.node, thread: place.number }
+        }
+        Label::Plain(Action::Evict { node, block }) => Event::Evict { node: *node, block: *block },
+        Label::Plain(Action::Replay { node, role, object }) => {
+            Event::Replay { node: *node, role: role_name(role), object: object.id }
+        }
+        Label::Plain(Action::Task { node }) => Event::Task { node: *node },
+        Label::Plain(Action::Timer { node, role, object }) => {
+            Event::Timer { node: *node, role: role_name(role), object: object.id }
+        }
+        Label::Plain(Action::Deliver { .. } | Action::Phase) => Event::Phase,
+    }
+}
+
+/// The recorded event among those that can happen in a state.
+pub(super) fn resolve(event: &Event, stepper: &Stepper, world: &World, actions: &[Action]) -> Option<Action> {
+    actions.iter().copied().find(|action| matches(event, stepper, world, *action))
+}
+
+fn matches(event: &Event, stepper: &Stepper, world: &World, action: Action) -> bool {
+    let model = stepper.model;
+    let is_thread = |thread: usize, node: Node, number: u8| {
+        let place = model.client.threads[thread];
+        (place.node, place.number) == (node, number)
+    };
+    let is_role = |role: RoleId, object: Object, name: &str, id: u32| {
+        model.protocol().roles[role.index()].name == name && object.id == id
+    };
+    match (event, action) {
+        (Event::Start { node, thread: number, does }, Action::Start { thread, intent }) => {
+            is_thread(thread, *node, *number) && intent_text(model, &model.client.intents[intent]) == *does
+        }
+        (Event::Retry { node, thread: number }, Action::Retry { thread }) => is_thread(thread, *node, *number),
+        (Event::Evict { node, block }, Action::Evict { node: n, block: b }) => (*node, *block) == (n, b),
+        (Event::Deliver { to, from, message, object, args, data }, Action::Deliver { flight }) => {
+            let flight: &Flight = &world.flights[flight];
+            let name = model.protocol().event_name(EventKind::Message(flight.message));
+            let contents = flight.payload.map(|payload| Contents::from(stepper.payloads.data(payload)));
+            (flight.to, flight.from, flight.object.id) == (*to, *from, *object)
+                && name == *message
+                && flight.args.words() == args.as_slice()
+                && contents == *data
+        }
+        (Event::Replay { node, role: name, object: id }, Action::Replay { node: n, role, object })
+        | (Event::Timer { node, role: name, object: id }, Action::Timer { node: n, role, object }) => {
+            *node == n && is_role(role, object, name, *id)
+        }
+        (Event::Task { node }, Action::Task { node: n }) => *node == n,
+        (Event::Phase, Action::Phase) => true,
+        _ => false,
+    }
+}
+
+impl From<Data> for Contents {
+    fn from(data: Data) -> Contents {
+        match data {
+            Data::Block(word) => Contents::Block(word),
+            Data::Memory(bytes) => Contents::Memory(bytes),
+            Data::List(words) => Contents::List(words),
+        }
+    }
+}

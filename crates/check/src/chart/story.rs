@@ -1,0 +1,169 @@
+//! What a chart shows, with nothing of the explorer left in it.
+
+use super::growth::Growth;
+use super::source::{Source, SourceText};
+use crate::deadlock::Waiting;
+use serde::{Deserialize, Serialize};
+use trivium_engine::Node;
+
+/// A counterexample from the first state to the violation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Story {
+    /// The protocol's name.
+    pub protocol: String,
+    /// The nodes that take part, in order: the columns.
+    pub nodes: Vec<Node>,
+    /// How many nodes the system has; those that are not among `nodes` do nothing.
+    pub total_nodes: u32,
+    /// Every object with its home, as people name it: `block 0`.
+    pub homes: Vec<(String, Node)>,
+    /// The events, in order.
+    pub moments: Vec<Moment>,
+    /// All messages that are sent, in the order of sending.
+    pub arrows: Vec<Arrow>,
+    /// The whole system: before the first event, and after each.
+    pub frames: Vec<Frame>,
+    /// What is violated at the end; `None`: nothing is.
+    pub property: Option<String>,
+    /// How.
+    pub reason: Option<String>,
+    /// In a deadlock: who waits for what.
+    pub waiting: Vec<Waiting>,
+    /// What grew beyond its bound, if something did.
+    pub growth: Option<Growth>,
+    /// The protocol's files.
+    pub sources: Vec<SourceText>,
+}
+
+/// One event and what it did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Moment {
+    /// Its number, from 1.
+    pub step: u32,
+    /// Where it happens.
+    pub node: Node,
+    /// What happens: `read`, `GetRead from 2`, `deferred GetRead from 2`.
+    pub event: String,
+    /// To which object; empty for agents.
+    pub object: String,
+    /// The role and its record before: `home.Idle`.
+    pub before: String,
+    /// The role and its record afterwards.
+    pub after: String,
+    /// The access that the state before gives the node's threads: `none`, `read`, `write`; empty where the object is
+    /// not a block.
+    pub access_before: String,
+    /// The access afterwards.
+    pub access_after: String,
+    /// The message that is handled: its number among the arrows.
+    pub received: Option<usize>,
+    /// The messages that leave.
+    pub sent: Vec<usize>,
+    /// Accesses that are performed and calls that return.
+    pub performed: Vec<String>,
+    /// What became of the event if no handler ran: `deferred`, `held`.
+    pub fate: Option<String>,
+    /// The lines of the protocol that say so; none if the tag allows an access, or a program's threads meet.
+    pub source: Option<Source>,
+    /// Whether the property is violated here.
+    pub decisive: bool,
+}
+
+/// A message.
+#[derive(Clone, Debug, Serialize)]
+pub struct Arrow {
+    /// The sender.
+    pub from: Node,
+    /// The destination.
+    pub to: Node,
+    /// Name, arguments and data: `Readable with 0`.
+    pub label: String,
+    /// About which object.
+    pub object: String,
+    /// On which lane.
+    pub lane: String,
+    /// The step that sends it.
+    pub sent: u32,
+    /// The step that handles it, if one does.
+    pub received: Option<u32>,
+}
+
+/// A state of the system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// The nodes that take part.
+    pub nodes: Vec<NodeView>,
+    /// Messages on their way: by destination, sender and lane, then oldest first.
+    pub messages: Vec<String>,
+}
+
+/// One node of a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeView {
+    /// Its number.
+    pub node: Node,
+    /// Its instances of roles.
+    pub roles: Vec<RoleView>,
+    /// The word of each block in its memory: `block 0 = 1`.
+    pub memory: Vec<String>,
+    /// What its threads wait for: `thread 0 waits: read of block 0`.
+    pub threads: Vec<String>,
+    /// Its software queue, first to run first.
+    pub tasks: Vec<String>,
+}
+
+/// One instance of a role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleView {
+    /// The role.
+    pub role: String,
+    /// About which object; empty for agents.
+    pub object: String,
+    /// Its record: `Lent owner=2 deferred=[GetRead from 1]`.
+    pub state: String,
+    /// The access that it gives: `none`, `read`, `write`; empty where the object is not a block.
+    pub access: String,
+}
+
+impl Story {
+    /// Whether events must say which object they are about: there is more than one.
+    pub fn names_objects(&self) -> bool {
+        self.homes.len() > 1
+    }
+
+    /// The column of a node.
+    pub fn column(&self, node: Node) -> usize {
+        self.nodes.iter().position(|&n| n == node).unwrap_or(0)
+    }
+
+    /// What a node is the home of: `home of block 0`; empty if nothing.
+    pub fn home_of(&self, node: Node) -> String {
+        let mine: Vec<&str> = self.homes.iter().filter(|(_, home)| *home == node).map(|(name, _)| &**name).collect();
+        match mine.as_slice() {
+            [] => String::new(),
+            _ if !self.names_objects() => "home".into(),
+            names => format!("home of {}", names.join(", ")),
+        }
+    }
+
+    /// An event with its object, where that must be said.
+    pub fn event_text(&self, moment: &Moment) -> String {
+        self.about(&moment.event, &moment.object)
+    }
+
+    /// A message with its object, where that must be said.
+    pub fn arrow_text(&self, arrow: &Arrow) -> String {
+        self.about(&arrow.label, &arrow.object)
+    }
+
+    fn about(&self, what: &str, object: &str) -> String {
+        if self.names_objects() && !object.is_empty() { format!("{what} · {object}") } else { what.to_string() }
+    }
+}
+
+impl Moment {
+    /// Whether the role's record or its access is another afterwards.
+    pub fn changes(&self) -> bool {
+        self.before != self.after || self.access_before != self.access_after
+    }
+}

@@ -1,0 +1,355 @@
+//! Executes a trace and writes down what a chart shows.
+
+use super::growth::growth;
+use super::recording::{Event, resolve};
+use super::source::{self, Source};
+use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
+use crate::client::Intent;
+use crate::config::{Config, ConfigError};
+use crate::deadlock::{explain, stuck};
+use crate::model::Model;
+use crate::promise::{Violation, check_state};
+use crate::report::Report;
+use crate::step::{Action, Stepper, event_kind};
+use crate::trace::{DEADLOCK, Subject, call_text, data_text, subject};
+use crate::world::{Flight, Phase, World};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use trivium_engine::{Disposition, Node, Object};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, NODE, ObjectKindId, Protocol};
+
+/// The story of a report's counterexample; none if nothing is violated.
+///
+/// # Errors
+/// As [`crate::explore`].
+pub fn story(protocol: &Arc<Protocol>, config: &Config, report: &Report) -> Result<Option<Story>, ConfigError> {
+    let Some(trace) = &report.trace else { return Ok(None) };
+    let model = Model::new(protocol, config)?;
+    let mut telling = Telling::new(&model);
+    let mut actions = Vec::new();
+    for label in &trace.labels {
+        telling.stepper.actions(&telling.world, &mut actions);
+        let Some(action) = label.resolve(&telling.stepper, &telling.world, &actions) else { break };
+        if telling.happens(action).is_err() {
+            break;
+        }
+    }
+    Ok(Some(telling.end()))
+}
+
+/// Executes recorded events. An event that cannot happen is an error: its number, from 1.
+///
+/// # Errors
+/// As [`crate::explore`]; the inner error is the number of the first event that cannot happen.
+pub fn replay(
+    protocol: &Arc<Protocol>,
+    config: &Config,
+    events: &[Event],
+) -> Result<Result<Story, usize>, ConfigError> {
+    let model = Model::new(protocol, config)?;
+    let mut telling = Telling::new(&model);
+    let mut actions = Vec::new();
+    for (number, event) in events.iter().enumerate() {
+        telling.stepper.actions(&telling.world, &mut actions);
+        let Some(action) = resolve(event, &telling.stepper, &telling.world, &actions) else {
+            return Ok(Err(number + 1));
+        };
+        if telling.happens(action).is_err() && number + 1 < events.len() {
+            return Ok(Err(number + 2));
+        }
+    }
+    Ok(Ok(telling.end()))
+}
+
+/// A story that is being told.
+struct Telling<'m> {
+    model: &'m Model,
+    stepper: Stepper<'m>,
+    world: World,
+    /// All states so far, the present one excluded.
+    worlds: Vec<World>,
+    moments: Vec<Moment>,
+    arrows: Vec<Arrow>,
+    /// Messages on their way, oldest first, with their numbers among the arrows.
+    on_the_way: Vec<(Flight, usize)>,
+    violation: Option<Violation>,
+}
+
+impl<'m> Telling<'m> {
+    fn new(model: &'m Model) -> Telling<'m> {
+        let world = model.first();
+        let violation = check_state(model, &world).err();
+        Telling {
+            model,
+            stepper: Stepper::new(model),
+            world,
+            worlds: Vec::new(),
+            moments: Vec::new(),
+            arrows: Vec::new(),
+            on_the_way: Vec::new(),
+            violation,
+        }
+    }
+
+    /// An event happens. Afterwards nothing more does if it violates something.
+    fn happens(&mut self, action: Action) -> Result<(), ()> {
+        let model = self.model;
+        let step = self.moments.len() as u32 + 1;
+        let about = subject(model, &self.world, action);
+        let received = match action {
+            Action::Deliver { flight } => self.receive(self.world.flights[flight], step),
+            _ => None,
+        };
+        let (before, access_before) = self.instance(&about);
+        self.worlds.push(self.world.clone());
+        let result = self.stepper.perform(&mut self.world, action);
+        let result = result.and_then(|()| check_state(model, &self.world));
+        let (after, access_after) = self.instance(&about);
+        let sent = self.send(about.node, step);
+        self.moments.push(Moment {
+            step,
+            node: about.node,
+            object: object_text(model, about.object),
+            event: about.event,
+            before,
+            after,
+            access_before,
+            access_after,
+            received,
+            sent,
+            performed: self.performed(),
+            fate: self.fate(),
+            source: self.place(result.as_ref().err()),
+            decisive: false,
+        });
+        self.violation = result.err();
+        if self.violation.is_some() { Err(()) } else { Ok(()) }
+    }
+
+    fn receive(&mut self, flight: Flight, step: u32) -> Option<usize> {
+        // Messages that are equal cannot be told apart; in a channel that keeps order the oldest is the one.
+        let at = self.on_the_way.iter().position(|(other, _)| *other == flight)?;
+        let (_, arrow) = self.on_the_way.remove(at);
+        self.arrows[arrow].received = Some(step);
+        Some(arrow)
+    }
+
+    /// Notes the messages that the event has sent.
+    fn send(&mut self, from: Node, step: u32) -> Vec<usize> {
+        let protocol = self.model.protocol();
+        let first = self.arrows.len();
+        for (to, message) in &self.stepper.account.sends {
+            let declared = &protocol.messages[message.message.index()];
+            let data =
+                message.payload.map_or(String::new(), |payload| format!(" with {}", data_text(&self.stepper, payload)));
+            self.arrows.push(Arrow {
+                from,
+                to: *to,
+                label: call_text(&declared.name, message.args.words()) + &data,
+                object: object_text(self.model, message.object),
+                lane: protocol.lanes[declared.lane.index()].name.clone(),
+                sent: step,
+                received: None,
+            });
+            let flight = Flight {
+                to: *to,
+                from,
+                lane: declared.lane,
+                message: message.message,
+                object: message.object,
+                args: message.args,
+                payload: message.payload,
+            };
+            self.on_the_way.push((flight, self.arrows.len() - 1));
+        }
+        (first..self.arrows.len()).collect()
+    }
+
+    /// Accesses that were performed and calls that returned, without their node, which is that of the event.
+    fn performed(&self) -> Vec<String> {
+        let client = &self.model.client;
+        let account = &self.stepper.account;
+        let accesses = account.performed.iter().map(|p| {
+            let what = match (&client.intents[p.intent], p.seen) {
+                (Intent::Write { value, .. }, _) => format!("writes {value}"),
+                (Intent::WriteBeside { .. }, _) => "writes another word of the block".to_string(),
+                (_, Some(seen)) => format!("reads {seen}"),
+                (_, None) => "reads".to_string(),
+            };
+            self.by_thread(p.thread, what)
+        });
+        let calls = account.returned.iter().map(|&(thread, intent, value)| {
+            let Intent::Call { op, .. } = &client.intents[intent] else { return String::new() };
+            let op = &self.model.protocol().ops[op.index()];
+            let value = op.result.as_ref().map_or(String::new(), |_| format!(" {value}"));
+            self.by_thread(thread, format!("{} returns{value}", op.name))
+        });
+        accesses.chain(calls).collect()
+    }
+
+    fn by_thread(&self, thread: usize, what: String) -> String {
+        let place = self.model.client.threads[thread];
+        match self.model.client.threads_of[usize::from(place.node)].len() {
+            1 => what,
+            _ => format!("thread {} {what}", place.number),
+        }
+    }
+
+    fn fate(&self) -> Option<String> {
+        Some(match self.stepper.account.outcome?.disposition {
+            Disposition::Deferred => "deferred: kept for later".into(),
+            Disposition::Held => "held: its thread tries again when the state has changed".into(),
+            Disposition::Handled | Disposition::Passed => return None,
+        })
+    }
+
+    fn place(&self, violation: Option<&Violation>) -> Option<Source> {
+        if let Some(fault) = violation.and_then(|v| v.fault.as_ref()) {
+            return source::of_fault(self.model, fault);
+        }
+        source::of_outcome(self.model, &self.stepper.account.outcome?)
+    }
+
+    /// The record that an event is about, and the access that it gives.
+    fn instance(&self, about: &Subject) -> (String, String) {
+        let model = self.model;
+        let record =
+            about.role.and_then(|role| Some((role, model.record(&self.world, about.node, role, about.object)?)));
+        let Some((role, record)) = record else { return Default::default() };
+        let name = &model.protocol().roles[role.index()].name;
+        let access = access_text(about.object.kind, model.engine.access(role, record));
+        (format!("{name}.{}", model.engine.describe(role, record)), access)
+    }
+
+    fn end(mut self) -> Story {
+        let model = self.model;
+        if self.violation.is_none() && stuck(&mut self.stepper, &self.world) {
+            self.violation = Some(Violation::new(DEADLOCK, "nothing more can happen, and somebody waits"));
+        }
+        let (property, reason, fault) = match self.violation.take() {
+            Some(violation) => (Some(violation.property), Some(violation.sentence), violation.fault),
+            None => (None, None, None),
+        };
+        if property.is_some()
+            && let Some(last) = self.moments.last_mut()
+        {
+            last.decisive = true;
+        }
+        let deadlock = property.as_deref() == Some(DEADLOCK);
+        let waiting = if deadlock { explain(model, &self.world) } else { Vec::new() };
+        let events: Vec<String> = self.moments.iter().map(|m| m.event.clone()).collect();
+        let growth = fault.and_then(|fault| growth(model, &fault, &self.worlds, &events));
+        self.worlds.push(self.world.clone());
+        let nodes = self.taking_part();
+        let frames = self.worlds.iter().map(|world| frame(model, world, &nodes, &self.stepper)).collect();
+        Story {
+            protocol: model.protocol().name.clone(),
+            total_nodes: model.nodes,
+            homes: homes(model),
+            moments: self.moments,
+            arrows: self.arrows,
+            frames,
+            property,
+            reason,
+            waiting,
+            growth,
+            sources: source::texts(model.protocol()),
+            nodes,
+        }
+    }
+
+    /// Nodes on which something happens or to which something is sent; all, if nothing happens at all.
+    fn taking_part(&self) -> Vec<Node> {
+        let mut nodes: BTreeSet<Node> = self.moments.iter().map(|m| m.node).collect();
+        nodes.extend(self.arrows.iter().flat_map(|a| [a.from, a.to]));
+        if nodes.is_empty() {
+            nodes.extend(0..self.model.nodes as Node);
+        }
+        nodes.into_iter().collect()
+    }
+}
+
+fn object_text(model: &Model, object: Object) -> String {
+    if object.kind == NODE { String::new() } else { model.object_name(object) }
+}
+
+fn access_text(kind: ObjectKindId, access: Access) -> String {
+    if kind != BLOCK {
+        return String::new();
+    }
+    match access {
+        Access::None => "none",
+        Access::Read => "read",
+        Access::Write => "write",
+    }
+    .into()
+}
+
+fn homes(model: &Model) -> Vec<(String, Node)> {
+    let kinds = model.objects.iter().enumerate();
+    kinds
+        .map(|(kind, &count)| (ObjectKindId(kind as u8), count))
+        .filter(|(kind, _)| *kind != NODE)
+        .flat_map(|(kind, count)| (0..count).map(move |id| Object { kind, id }))
+        .map(|object| (model.object_name(object), model.home(object)))
+        .collect()
+}
+
+fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Frame {
+    let mut views: Vec<NodeView> = nodes.iter().map(|&node| node_view(model, world, node)).collect();
+    for (node, role, object) in model.instances() {
+        let Some(at) = nodes.iter().position(|&n| n == node) else { continue };
+        let Some(record) = model.record(world, node, role, object) else { continue };
+        views[at].roles.push(RoleView {
+            role: model.protocol().roles[role.index()].name.clone(),
+            object: object_text(model, object),
+            state: model.engine.describe(role, record),
+            access: access_text(object.kind, model.engine.access(role, record)),
+        });
+    }
+    let message = |flight: &Flight| {
+        let name = &model.protocol().messages[flight.message.index()].name;
+        let data = flight.payload.map_or(String::new(), |payload| format!(" with {}", data_text(stepper, payload)));
+        let about = if flight.object.kind == NODE { String::new() } else { format!(" of {}", model.object_name(flight.object)) };
+        format!("{}{data}{about} from {} to {}", call_text(name, flight.args.words()), flight.from, flight.to)
+    };
+    Frame { nodes: views, messages: world.flights.iter().map(message).collect() }
+}
+
+fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
+    let block = |block: u32| format!("block {block} = {}", world.number(model.layout.block(node, block)));
+    let queue = &world.queues[usize::from(node)];
+    let threads = &model.client.threads_of[usize::from(node)];
+    NodeView {
+        node,
+        roles: Vec::new(),
+        memory: (0..model.objects[BLOCK.index()]).map(block).collect(),
+        threads: threads.iter().filter_map(|&thread| thread_text(model, world, usize::from(thread))).collect(),
+        tasks: queue
+            .iter()
+            .map(|queued| call_text(&model.protocol().event_name(EventKind::Task(queued.task)), queued.args.words()))
+            .collect(),
+    }
+}
+
+fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
+    let (phase, number) = world.thread(&model.layout, thread);
+    if phase == Phase::Idle {
+        return None;
+    }
+    let intent = &model.client.intents[number];
+    let object = intent.object();
+    let about = if object.kind == NODE { String::new() } else { format!(" of {}", model.object_name(object)) };
+    let what = match intent {
+        Intent::Read { .. } => "read".to_string(),
+        Intent::Write { value, .. } => format!("write {value}"),
+        Intent::WriteBeside { .. } => "write beside".to_string(),
+        Intent::Call { args, .. } => call_text(&model.protocol().event_name(event_kind(intent)), args.words()),
+    };
+    let how = match phase {
+        Phase::Held => "keeps",
+        Phase::Deferred => "is deferred with",
+        Phase::Idle | Phase::Waiting => "waits for",
+    };
+    Some(format!("thread {} {how} {what}{about}", model.client.threads[thread].number))
+}
