@@ -88,6 +88,11 @@ fn render(f: &mut fmt::Formatter<'_>, sources: &SourceMap, d: &Diagnostic) -> fm
     Ok(())
 }
 
+/// `1 argument`, `2 arguments`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// The name nearest to a misspelt one, if there is one near enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 64;
@@ -96,7 +101,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter(|c| name.len() <= LONGEST && c.len() <= LONGEST)
         .map(|c| (distance(&name.to_lowercase(), &c.to_lowercase()), c))
-        .filter(|(d, _)| *d <= limit)
+        .filter(|(d, _)| *d <= limit && *d < name.chars().count())
         .min()
         .map(|(_, c)| c)
 }

@@ -67,7 +67,7 @@ impl Bound {
 
     /// Its value for a machine of `nodes` nodes.
     pub fn at(self, nodes: u32) -> i64 {
-        self.constant + self.per_node * i64::from(nodes)
+        self.constant.saturating_add(self.per_node.saturating_mul(i64::from(nodes)))
     }
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for Bound {
             (c, 0) => write!(f, "{c}"),
             (0, 1) => write!(f, "nodes"),
             (0, n) => write!(f, "{n} * nodes"),
-            (c, 1) if c < 0 => write!(f, "nodes - {}", -c),
+            (c, 1) if c < 0 => write!(f, "nodes - {}", c.unsigned_abs()),
             (c, 1) => write!(f, "nodes + {c}"),
             (c, n) => write!(f, "{n} * nodes + {c}"),
         }

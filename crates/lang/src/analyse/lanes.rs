@@ -48,7 +48,7 @@ fn count(protocol: &Protocol, steps: &[Step], found: &mut Found, diagnostics: &m
                 let asked = asked_room(condition);
                 let mut inner = Found { sends: before.clone(), places: Vec::new() };
                 count(protocol, yes, &mut inner, diagnostics);
-                if let Some((lane, wanted)) = asked {
+                for (lane, wanted) in asked {
                     forgive(&mut inner, &before, lane, wanted, step.span, diagnostics);
                 }
                 count(protocol, no, found, diagnostics);
@@ -73,15 +73,15 @@ fn count(protocol: &Protocol, steps: &[Step], found: &mut Found, diagnostics: &m
     }
 }
 
-/// The lane and number of `room(lane, n)` as a condition, or as a part of an `and`.
-fn asked_room(condition: &Expr) -> Option<(LaneId, i64)> {
+/// The lanes and numbers of `room(lane, n)` as a condition, or as parts of an `and`.
+fn asked_room(condition: &Expr) -> Vec<(LaneId, Bound)> {
     match &condition.kind {
         ExprKind::Room(lane, wanted) => match wanted.kind {
-            ExprKind::Constant(c) => Some((*lane, c.at(1))),
-            _ => None,
+            ExprKind::Constant(c) => vec![(*lane, c)],
+            _ => Vec::new(),
         },
-        ExprKind::Binary(Operator::And, a, b) => asked_room(a).or_else(|| asked_room(b)),
-        _ => None,
+        ExprKind::Binary(Operator::And, a, b) => [asked_room(a), asked_room(b)].concat(),
+        _ => Vec::new(),
     }
 }
 
@@ -90,12 +90,13 @@ fn forgive(
     inner: &mut Found,
     before: &[Bound],
     lane: LaneId,
-    wanted: i64,
+    wanted: Bound,
     span: Span,
     diagnostics: &mut Diagnostics,
 ) {
-    let sent = inner.sends[lane.index()].constant - before[lane.index()].constant;
-    if sent > wanted || inner.sends[lane.index()].per_node != before[lane.index()].per_node {
+    let (now, then) = (inner.sends[lane.index()], before[lane.index()]);
+    let sent = Bound { constant: now.constant - then.constant, per_node: now.per_node - then.per_node };
+    if sent.constant > wanted.constant || sent.per_node > wanted.per_node {
         diagnostics
             .error(span, format!("room is asked for {wanted} messages, but more may be sent"))
             .help("ask for as many as the branch sends on that lane");

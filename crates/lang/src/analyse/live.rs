@@ -33,7 +33,8 @@ pub(super) fn live(protocol: &mut Protocol) {
 struct Summary {
     reads: Vars,
     writes: Vars,
-    targets: Vec<StateId>,
+    /// Each with what has been written for certain on the way to the `goto`.
+    targets: Vec<(StateId, Vars)>,
 }
 
 fn live_in(role: &Role) -> Vec<Vars> {
@@ -48,8 +49,9 @@ fn live_in(role: &Role) -> Vec<Vars> {
                 for handler in handlers {
                     let summary = &summaries[handler.index()];
                     now.extend(&summary.reads);
-                    for target in &summary.targets {
-                        now.extend(live[target.index()].difference(&summary.writes));
+                    for (target, written) in &summary.targets {
+                        let live = live[target.index()].difference(&summary.writes);
+                        now.extend(live.filter(|v| !written.contains(v)));
                     }
                 }
             }
@@ -92,7 +94,7 @@ fn walk(steps: &[Step], written: &mut Vars, summary: &mut Summary) {
             | StepKind::Remove(place, _)
             | StepKind::Push(place, _)
             | StepKind::Pop(place, _) => touch(place, written, &mut summary.reads),
-            StepKind::Goto(state) => summary.targets.push(*state),
+            StepKind::Goto(state) => summary.targets.push((*state, written.clone())),
             StepKind::If(_, a, b) => {
                 let mut other = written.clone();
                 walk(a, written, summary);

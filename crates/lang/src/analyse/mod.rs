@@ -42,7 +42,7 @@ fn product(times: Bound, body: Bound) -> Bound {
 fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
     match step {
         StepKind::ForSet(_, set, _) => match &set.ty {
-            Type::IntSet { lo, hi } => Bound::fixed((hi.at(MAX_NODES) - lo.at(MAX_NODES) + 1).min(256)),
+            Type::IntSet { lo, hi } => Bound::fixed(hi.at(MAX_NODES).saturating_sub(lo.at(MAX_NODES)).saturating_add(1).min(256)),
             _ => match &set.kind {
                 ExprKind::SetOf(list) => Bound::fixed(list.len() as i64),
                 // `S - {x}` with x a member is smaller, but x need not be one.
@@ -51,7 +51,10 @@ fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
         },
         StepKind::ForRange(_, lo, hi, _) => {
             let (lo, hi) = (least(protocol, lo), most(protocol, hi));
-            Bound { constant: (hi.constant - lo.constant + 1).max(0), per_node: (hi.per_node - lo.per_node).max(0) }
+            Bound {
+                constant: hi.constant.saturating_sub(lo.constant).saturating_add(1).max(0),
+                per_node: hi.per_node.saturating_sub(lo.per_node).max(0),
+            }
         }
         StepKind::ForList(_, place, _) => {
             match &protocol.roles[place.role.index()].vars[place.var.index()].ty {
@@ -92,7 +95,7 @@ pub(crate) fn range(protocol: &Protocol, expr: &Expr) -> Option<(Bound, Bound)> 
         }
         ExprKind::Binary(Operator::Subtract, a, b) => {
             let ((al, ah), (bl, bh)) = (range(protocol, a)?, range(protocol, b)?);
-            let minus = |x: Bound| Bound { constant: -x.constant, per_node: -x.per_node };
+            let minus = |x: Bound| Bound { constant: x.constant.saturating_neg(), per_node: x.per_node.saturating_neg() };
             Some((sum(al, minus(bh)), sum(ah, minus(bl))))
         }
         _ => known(&expr.ty),

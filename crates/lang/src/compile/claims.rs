@@ -3,6 +3,7 @@
 use super::frame::{Binding, Frame};
 use super::*;
 use crate::ast::Item;
+use crate::diagnostics::counted;
 
 impl Compiler {
     pub(super) fn claims(&mut self, file: &ast::File) {
@@ -20,7 +21,7 @@ impl Compiler {
     /// The calls that a promise or assumption names.
     fn calls(&mut self, word: &ast::Word, wanted: usize) -> Option<Vec<OpId>> {
         if word.args.len() != wanted {
-            self.error(word.name.span, format!("`{}` names {wanted} calls", word.name.text));
+            self.error(word.name.span, format!("`{}` names {}", word.name.text, counted(wanted, "call")));
             return None;
         }
         word.args.iter().map(|arg| self.op_of(arg)).collect()
@@ -49,7 +50,8 @@ impl Compiler {
                 None
             }
         };
-        self.protocol.promises.extend(promise);
+        // A file that uses another may repeat its promises.
+        self.protocol.promises.extend(promise.filter(|p| !self.protocol.promises.contains(p)));
     }
 
     fn assume(&mut self, word: &ast::Word) {
@@ -65,10 +67,12 @@ impl Compiler {
                 None
             }
         };
-        self.protocol.assumptions.extend(assume);
+        self.protocol.assumptions.extend(assume.filter(|a| !self.protocol.assumptions.contains(a)));
     }
 
     fn invariant(&mut self, name: &ast::Ident, of: Option<&ast::Ident>, condition: &ast::Expr) {
+        let taken: Vec<String> = self.protocol.invariants.iter().map(|i| i.name.clone()).collect();
+        self.fresh(name, "invariant", &taken);
         let object = match of {
             Some(of) => match self.object_kind(of) {
                 Some(kind) => kind,
@@ -87,6 +91,8 @@ impl Compiler {
     }
 
     fn scenario(&mut self, scenario: &ast::Scenario) {
+        let taken: Vec<String> = self.protocol.scenarios.iter().map(|s| s.name.clone()).collect();
+        self.fresh(&scenario.name, "scenario", &taken);
         let mut registers: Vec<String> = Vec::new();
         let mut threads = Vec::new();
         for (node, actions) in &scenario.threads {
@@ -127,11 +133,21 @@ impl Compiler {
         });
         let args: Option<Vec<i64>> = action.args.iter().map(|a| self.number(a)).collect();
         let args = args?;
+        if let Some((value, arg)) = args.iter().zip(&action.args).find(|(v, _)| **v < 0 || **v > i64::from(u32::MAX)) {
+            self.error(arg.span, format!("{value} is not from 0 to {}", u32::MAX));
+            return None;
+        }
+        if matches!(action.name.text.as_str(), "read" | "write") && !self.protocol.uses(BLOCK) {
+            self.error(action.name.span, "this protocol has no blocks to read or write")
+                .help("a scenario makes the calls that the protocol declares");
+            return None;
+        }
         match (action.name.text.as_str(), &args[..]) {
             ("read", [block]) => Some(ScenarioAction::Read { block: *block as u32, register }),
             ("write", [block, value]) => Some(ScenarioAction::Write { block: *block as u32, value: *value as u64 }),
             ("read" | "write", _) => {
-                self.error(action.name.span, "`read(block)`, `write(block, value)`");
+                self.error(action.name.span, format!("`{}` has other arguments", action.name.text))
+                    .help("write `read(block)` or `write(block, value)`");
                 None
             }
             _ => {
@@ -140,7 +156,7 @@ impl Compiler {
                 let skip = usize::from(declared.object != NODE);
                 if args.len() != declared.args.len() + skip {
                     let wanted = declared.args.len() + skip;
-                    self.error(action.name.span, format!("`{}` takes {wanted} arguments", action.name.text));
+                    self.error(action.name.span, format!("`{}` takes {}", action.name.text, counted(wanted, "argument")));
                     return None;
                 }
                 let object = if skip == 1 { args[0] as u32 } else { 0 };

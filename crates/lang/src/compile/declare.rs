@@ -3,11 +3,14 @@
 use super::*;
 use crate::ast::Item;
 
+/// Most fields of a record, and arguments of a message, call or task.
+const MAX_FIELDS: usize = 16;
+
 /// Names that mean something in every expression or type.
-pub(super) const KEYWORDS: [&str; 26] = [
+pub(super) const KEYWORDS: [&str; 28] = [
     "me", "home", "sender", "caller", "nodes", "object", "all", "any", "count", "true", "false", "none", "bool",
     "node", "address", "word", "thread", "block", "memory", "index", "room", "pick", "probe", "flight", "after",
-    "evict",
+    "evict", "read", "write",
 ];
 
 impl Compiler {
@@ -25,19 +28,24 @@ impl Compiler {
         self.lanes(file);
         self.ops(file);
         self.role_heads(file);
+        if self.protocol.roles.is_empty() && self.diagnostics.is_empty() {
+            let span = file.name.as_ref().map_or(Span::default(), |n| n.span);
+            self.error(span, "a protocol has at least one role").help("declare one: `role home of block { .. }`");
+        }
         self.messages(file);
         self.tasks();
         self.waivers(file);
     }
 
-    fn fresh<'a>(&mut self, name: &ast::Ident, what: &str, taken: impl IntoIterator<Item = &'a String>) -> bool {
+    pub(super) fn fresh<'a>(&mut self, name: &ast::Ident, what: &str, taken: impl IntoIterator<Item = &'a String>) -> bool {
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         if KEYWORDS.contains(&name.text.as_str()) && !(what == "role" && name.text == "home") {
-            self.error(name.span, format!("`{}` is a word of the language and cannot name a {what}", name.text))
+            self.error(name.span, format!("`{}` is a word of the language and cannot name {article} {what}", name.text))
                 .help("choose another name");
             return false;
         }
         if taken.into_iter().any(|t| *t == name.text) {
-            self.error(name.span, format!("there is already a {what} `{}`", name.text)).help("choose another name");
+            self.error(name.span, format!("there is already {article} {what} `{}`", name.text)).help("choose another name");
             return false;
         }
         true
@@ -103,9 +111,13 @@ impl Compiler {
     /// Fields, arguments or parameters; each type must be `allowed`.
     fn fields(&mut self, fields: &[ast::Field], rule: &str, allowed: fn(&Type) -> bool) -> Vec<Named> {
         let mut named: Vec<Named> = Vec::new();
+        if let Some(extra) = fields.get(MAX_FIELDS) {
+            self.error(extra.name.span, format!("there are more than {MAX_FIELDS} of these")).help("send or keep less at once");
+            return named;
+        }
         for field in fields {
             let taken: Vec<String> = named.iter().map(|n| n.name.clone()).collect();
-            self.fresh(&field.name, "name here", &taken);
+            self.fresh(&field.name, "field or argument", &taken);
             let Some(ty) = self.ty(&field.ty) else { continue };
             if !allowed(&ty) {
                 self.error(field.name.span, rule);
@@ -128,9 +140,9 @@ impl Compiler {
                     Some(n) if (1..=65_535).contains(&n) => Some(n as u32),
                     Some(n) => {
                         self.error(expr.span, format!("a lane holds 1 to 65535 messages, not {n}"));
-                        continue;
+                        None
                     }
-                    None => continue,
+                    None => None,
                 },
             };
             self.protocol.lanes.push(Lane { name: name.text.clone(), fifo: !unordered, holds, span: name.span });
@@ -176,7 +188,16 @@ impl Compiler {
                 _ if role.everywhere => RoleKind::Everywhere,
                 _ => RoleKind::Elsewhere,
             };
+            if kind == RoleKind::Home && role.everywhere {
+                self.error(role.name.span, "the role `home` lives at the home only").help("choose another name, or remove `everywhere`");
+            }
             let defers = role.defers.as_ref().and_then(|d| self.bound(d));
+            if let (Some(bound), Some(written)) = (defers, &role.defers)
+                && (bound.at(1) < 1 || bound.at(256) > 65_536)
+            {
+                self.error(written.span, format!("a role defers up to 1 to 65536 events, not {bound}"));
+            }
+            self.action_heads(role);
             if role.states.is_empty() {
                 self.error(role.name.span, format!("the role `{}` has no state", role.name.text))
                     .help("declare at least one: `state Idle { .. }`");
@@ -201,6 +222,20 @@ impl Compiler {
         self.asts = Rc::new(asts);
         for r in 0..self.protocol.roles.len() {
             self.vars(r);
+        }
+    }
+
+    /// The names of actions and of their parameters; their bodies are looked at where they are called.
+    fn action_heads(&mut self, role: &ast::Role) {
+        let mut actions: Vec<String> = Vec::new();
+        for action in &role.actions {
+            self.fresh(&action.name, "action", &actions);
+            actions.push(action.name.text.clone());
+            let mut params: Vec<String> = Vec::new();
+            for param in &action.params {
+                self.fresh(&param.name, "parameter", &params);
+                params.push(param.name.text.clone());
+            }
         }
     }
 
@@ -277,7 +312,7 @@ impl Compiler {
                 Some(other) => {
                     let span = with.as_ref().map_or(Span::default(), |w| w.span);
                     self.error(span, format!("a message carries a `block`, `memory` or a `list`, not `{other}`"));
-                    continue;
+                    PayloadShape::Nothing
                 }
             };
             let lane = match lane {
@@ -289,7 +324,8 @@ impl Compiler {
                     None
                 }
             };
-            let Some(lane) = lane else { continue };
+            // Goes on after a mistake, so that the message is known where it is used.
+            let lane = lane.unwrap_or_default();
             for (name, fields) in messages {
                 let taken: Vec<String> = self.protocol.messages.iter().map(|m| m.name.clone()).collect();
                 if !self.fresh(name, "message", &taken) {

@@ -102,7 +102,7 @@ impl Compiler {
                 let inner = self.expr_of(frame, inner, &NUMBER)?;
                 if let ExprKind::Constant(c) = inner.kind {
                     return make(
-                        ExprKind::Constant(Bound { constant: c.constant.wrapping_neg(), per_node: -c.per_node }),
+                        ExprKind::Constant(Bound { constant: c.constant.wrapping_neg(), per_node: c.per_node.wrapping_neg() }),
                         NUMBER,
                     );
                 }
@@ -201,6 +201,7 @@ impl Compiler {
                 let place = Place { owner: Owner::Current, role: frame.role, var, field: None };
                 Some(Expr { kind: ExprKind::Var(place), ty, span })
             }
+            Origin::Local(local) => Some(Expr { kind: ExprKind::Local(local), ty, span }),
             Origin::Nowhere => {
                 self.error(span, format!("there is no `{name}` here")).help("a task and a timer have none");
                 None
@@ -318,7 +319,11 @@ impl Compiler {
     }
 
     fn is(&mut self, frame: &mut Frame, role: &ast::Expr, states: &[ast::Ident], span: Span) -> Option<Expr> {
+        let before = self.diagnostics.list.len();
         let Some((owner, role)) = self.owner(frame, role) else {
+            if self.diagnostics.list.len() > before {
+                return None;
+            }
             self.error(role.span, "expected a role before `is`").help("`cache at n is Dirty`");
             return None;
         };

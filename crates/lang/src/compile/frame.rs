@@ -27,6 +27,8 @@ pub(super) enum Origin {
     Event,
     /// The record: the event that began the wait.
     Kept(VarId),
+    /// A local: what the record of another instance holds, taken along into its actions.
+    Local(LocalId),
     /// There is none.
     Nowhere,
 }

@@ -51,7 +51,7 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
     let mut diagnostics = Diagnostics::new(sources);
     let (tokens, about) = lex(file, text);
     let mut parsed = parse(&tokens, &mut diagnostics);
-    include(&mut parsed, options, &mut diagnostics, 0);
+    include(&mut parsed, options, &mut diagnostics, &mut vec![name.to_string()], &mut Vec::new());
     if !diagnostics.is_empty() {
         diagnostics.finish();
         return Err(diagnostics);
@@ -66,47 +66,63 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
     compiler.finish()
 }
 
-/// Replaces each `use` by the items of the file it names.
-fn include(file: &mut ast::File, options: &Options, diagnostics: &mut Diagnostics, depth: u32) {
-    let mut items = Vec::new();
-    let mut taken: Vec<(usize, Vec<ast::Item>)> = Vec::new();
+/// Replaces each `use` by the items of the file it names, except those that the using file declares itself: so a
+/// variant is written as its difference. A file that is used twice counts once.
+fn include(file: &mut ast::File, options: &Options, diagnostics: &mut Diagnostics, inside: &mut Vec<String>, done: &mut Vec<String>) {
+    let own: Vec<(&'static str, String)> = file.items.iter().flat_map(declared_names).collect();
+    let mut all = Vec::new();
     for item in std::mem::take(&mut file.items) {
         let ast::Item::Use { file: name, span } = item else {
-            items.push(item);
+            all.push(item);
             continue;
         };
-        if depth > 8 {
-            diagnostics.error(span, "files use each other more than 8 deep").help("does one of them use itself?");
+        let name = beside(diagnostics.sources.name(span.file), &name);
+        if inside.contains(&name) {
+            diagnostics.error(span, format!("\"{name}\" uses itself, by way of this line")).help("remove one of the `use` lines");
             continue;
         }
-        let name = beside(diagnostics.sources.name(span.file), &name);
+        if done.contains(&name) {
+            continue;
+        }
         let Some(text) = options.load.and_then(|load| load(&name)) else {
             diagnostics
                 .error(span, format!("there is no file \"{name}\""))
                 .help("the name is looked up beside the file that uses it");
             continue;
         };
+        if done.len() >= MAX_FILES {
+            diagnostics.error(span, format!("a protocol uses at most {MAX_FILES} files"));
+            continue;
+        }
+        done.push(name.clone());
+        inside.push(name.clone());
         let number = diagnostics.sources.add(name, text.clone());
         let (tokens, _) = lex(number, &text);
         let mut used = parse(&tokens, diagnostics);
-        include(&mut used, options, diagnostics, depth + 1);
-        items.push(ast::Item::Object(Vec::new())); // keeps the place; see below
-        let place = items.len() - 1;
-        taken.push((place, used.items));
-    }
-    // What the file declares itself replaces what it uses: a variant is written as its difference.
-    let own: Vec<(&'static str, String)> = items.iter().filter_map(declared_name).collect();
-    let mut all = Vec::new();
-    for (i, item) in items.into_iter().enumerate() {
-        match taken.iter().position(|(place, _)| *place == i) {
-            Some(t) => {
-                let used = std::mem::take(&mut taken[t].1);
-                all.extend(used.into_iter().filter(|u| declared_name(u).is_none_or(|n| !own.contains(&n))));
-            }
-            None => all.push(item),
-        }
+        include(&mut used, options, diagnostics, inside, done);
+        inside.pop();
+        all.extend(used.items.into_iter().filter_map(|item| without(item, &own)));
     }
     file.items = all;
+}
+
+/// Most files of a protocol.
+const MAX_FILES: usize = 64;
+
+/// An item without what is declared elsewhere; `None` if nothing is left.
+fn without(item: ast::Item, own: &[(&'static str, String)]) -> Option<ast::Item> {
+    let is_own = |kind: &'static str, name: &ast::Ident| own.contains(&(kind, name.text.clone()));
+    match item {
+        ast::Item::Message { mut messages, lane, with } => {
+            messages.retain(|(name, _)| !is_own("message", name));
+            if messages.is_empty() { None } else { Some(ast::Item::Message { messages, lane, with }) }
+        }
+        ast::Item::Object(mut names) => {
+            names.retain(|name| !is_own("object", name));
+            Some(ast::Item::Object(names))
+        }
+        item => if declared_names(&item).iter().any(|n| own.contains(n)) { None } else { Some(item) },
+    }
 }
 
 /// The path of a file that is named relative to another.
@@ -125,18 +141,23 @@ fn beside(file: &str, name: &str) -> String {
     parts.join("/")
 }
 
-/// Kind and name of a declaration that a using file can replace.
-fn declared_name(item: &ast::Item) -> Option<(&'static str, String)> {
-    Some(match item {
-        ast::Item::Param { name, .. } => ("param", name.text.clone()),
-        ast::Item::Lane { name, .. } => ("lane", name.text.clone()),
-        ast::Item::Record { name, .. } => ("record", name.text.clone()),
-        ast::Item::Op { name, .. } => ("op", name.text.clone()),
-        ast::Item::Role(role) => ("role", role.name.text.clone()),
-        ast::Item::Invariant { name, .. } => ("invariant", name.text.clone()),
-        ast::Item::Scenario(scenario) => ("scenario", scenario.name.text.clone()),
-        _ => return None,
-    })
+/// Kinds and names of what an item declares and a using file can replace.
+fn declared_names(item: &ast::Item) -> Vec<(&'static str, String)> {
+    let (kind, name) = match item {
+        ast::Item::Param { name, .. } => ("param", name),
+        ast::Item::Lane { name, .. } => ("lane", name),
+        ast::Item::Record { name, .. } => ("record", name),
+        ast::Item::Op { name, .. } => ("op", name),
+        ast::Item::Role(role) => ("role", &role.name),
+        ast::Item::Invariant { name, .. } => ("invariant", name),
+        ast::Item::Scenario(scenario) => ("scenario", &scenario.name),
+        ast::Item::Message { messages, .. } => {
+            return messages.iter().map(|(name, _)| ("message", name.text.clone())).collect();
+        }
+        ast::Item::Object(names) => return names.iter().map(|name| ("object", name.text.clone())).collect(),
+        _ => return Vec::new(),
+    };
+    vec![(kind, name.text.clone())]
 }
 
 /// How a state answers an event, before the table is made.
@@ -161,8 +182,12 @@ struct Compiler {
     answers: Vec<Vec<Answers>>,
     /// Waiting states that still want their handlers.
     pending: Vec<waiting::Variant>,
-    /// How deep actions are being expanded, against recursion.
+    /// The actions that are being expanded, against recursion.
     expanding: Vec<(RoleId, String)>,
+    /// How many actions have been expanded.
+    expansions: u32,
+    /// Whether it has been said that a role has too many states.
+    too_many_states: bool,
 }
 
 impl Compiler {
@@ -193,6 +218,8 @@ impl Compiler {
             answers: Vec::new(),
             pending: Vec::new(),
             expanding: Vec::new(),
+            expansions: 0,
+            too_many_states: false,
         }
     }
 

@@ -4,6 +4,7 @@ use super::frame::{Binding, Frame, Scope};
 use super::types::NUMBER;
 use super::*;
 use crate::ast::{Body, Otherwise};
+use crate::diagnostics::counted;
 
 impl Compiler {
     pub(super) fn roles(&mut self) {
@@ -71,7 +72,40 @@ impl Compiler {
                 self.error(span, format!("no role handles the call `{name}`")).help("handle it or remove it");
             }
         }
+        self.check_one_role_for_each_call();
+        self.check_payloads();
         self.check_access_roles();
+    }
+
+    /// A call is answered by one role of a node.
+    fn check_one_role_for_each_call(&mut self) {
+        for o in 0..self.protocol.ops.len() {
+            let op = EventKind::Op(OpId(o as u16));
+            for is_home in [true, false] {
+                let answers = |r: &&Role| r.events.contains(&op) && r.kind.lives_at(is_home);
+                let roles: Vec<(Span, String)> =
+                    self.protocol.roles.iter().filter(answers).map(|r| (r.span, r.name.clone())).collect();
+                if let [(_, first), (span, second), ..] = &roles[..] {
+                    let name = self.protocol.ops[o].name.clone();
+                    self.error(*span, format!("on one node both `{first}` and `{second}` handle the call `{name}`"))
+                        .help("one role of a node answers a call; let it call an action of the other");
+                    break;
+                }
+            }
+        }
+    }
+
+    /// `with block` is the block of the message's object: there must be one.
+    fn check_payloads(&mut self) {
+        for m in 0..self.protocol.messages.len() {
+            let message = &self.protocol.messages[m];
+            if message.payload == PayloadShape::Block && message.object != BLOCK && message.role.0 != u8::MAX {
+                let kind = &self.protocol.objects[message.object.index()];
+                let what = format!("`{}` carries a block, but it is about an object of kind `{kind}`", message.name);
+                let span = message.span;
+                self.error(span, what).help("use `with memory` and name the range at the send");
+            }
+        }
     }
 
     /// For a block, at most one role of a node gives access.
@@ -105,7 +139,7 @@ impl Compiler {
                         self.error(clause.span, "a guard needs a handler in braces")
                             .help("write `on X when G { defer }`");
                     }
-                    self.answers[r][s].list.push((kind, Answer::Direct(*what)));
+                    self.direct(r, s, kind, *what, clause.span);
                 }
                 Body::As(message) => self.handled_as(&frame, state, kind, event, message, prefix),
                 Body::Steps(steps) => {
@@ -113,6 +147,14 @@ impl Compiler {
                 }
             }
         }
+    }
+
+    /// `on EVENT defer`, `on EVENT impossible`.
+    fn direct(&mut self, r: usize, s: usize, event: EventKind, what: Otherwise, span: Span) {
+        if self.answers[r][s].list.iter().any(|(e, _)| *e == event) {
+            self.error(span, "an earlier clause answers this event already").help("remove one of them");
+        }
+        self.answers[r][s].list.push((event, Answer::Direct(what)));
     }
 
     fn event(&mut self, frame: &Frame, event: &ast::Event, clause: &ast::Clause) -> Option<EventKind> {
@@ -147,7 +189,7 @@ impl Compiler {
                     if wanted != found {
                         let (w, f) =
                             (self.protocol.objects[wanted.index()].clone(), self.protocol.objects[found.index()].clone());
-                        self.error(event.name.span, format!("the call `{name}` is about a {w}, this role about a {f}"))
+                        self.error(event.name.span, format!("the call `{name}` is about `{w}`, this role about `{f}`"))
                             .help("the first parameter of a call names its object");
                         return None;
                     }
@@ -192,8 +234,7 @@ impl Compiler {
                     self.handler(frame.clone(), kind, event, clause.guard.as_ref(), steps, prefix, clause.span);
                 }
                 Body::Otherwise(what) => {
-                    let (r, s) = (frame.role.index(), frame.state.index());
-                    self.answers[r][s].list.push((kind, Answer::Direct(*what)));
+                    self.direct(frame.role.index(), frame.state.index(), kind, *what, event.name.span);
                 }
                 Body::As(_) => {
                     self.error(message.span, "this leads to another `as`");
@@ -279,7 +320,7 @@ impl Compiler {
         if let Some(names) = names
             && names.len() != declared.len()
         {
-            self.error(span, format!("there are {} arguments, not {}", declared.len(), names.len()));
+            self.error(span, format!("there {} {}, not {}", if declared.len() == 1 { "is" } else { "are" }, counted(declared.len(), "argument"), names.len()));
         }
         for (i, arg) in declared.iter().enumerate() {
             let name = names.and_then(|n| n.get(i)).map_or(arg.name.as_str(), |n| n.text.as_str());

@@ -5,6 +5,7 @@ use super::frame::{Frame, Origin};
 use super::places::Target;
 use super::types::{ANY_NODE, NUMBER, is_set};
 use super::*;
+use crate::diagnostics::counted;
 use crate::ast::{AssignSign, StatementKind as S, With};
 
 impl Compiler {
@@ -15,6 +16,17 @@ impl Compiler {
             S::Assign { target, sign, value } => self.assign(frame, target, *sign, value, span),
             S::Let { name, value } => self.let_(frame, name, value),
             S::Send { message, args, with, of, to } => one(self.send(frame, message, args, with, of, to, span)?),
+            S::Goto(_) | S::Resume | S::Complete | S::Install { .. } if frame.wait.is_some() => {
+                let what = match statement {
+                    S::Goto(_) => "goto",
+                    S::Resume => "resume",
+                    S::Complete => "complete",
+                    _ => "install",
+                };
+                self.error(span, format!("`{what}` cannot stand in a `while waiting` clause"))
+                    .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");
+                None
+            }
             S::Goto(state) => one(StepKind::Goto(self.state_of(frame.seen, state)?)),
             S::Lower(access) => self.lower(frame, access).map(|k| vec![k]),
             S::Resume => one(StepKind::Resume),
@@ -37,6 +49,7 @@ impl Compiler {
             S::Return { value, to } => self.give_back(frame, value.as_ref(), to.as_ref(), span).map(|k| vec![k]),
             S::Start { task, args } => self.start(frame, task, args),
             S::Install { at } => {
+                self.needs_data(frame, "install", at.is_some(), span)?;
                 let at = match at {
                     None => None,
                     Some(at) => Some(self.expr_of(frame, at, &Type::Address)?),
@@ -245,7 +258,7 @@ impl Compiler {
         let message = self.protocol.messages[id.index()].clone();
         if message.args.len() != args.len() {
             let wanted: Vec<&str> = message.args.iter().map(|a| a.name.as_str()).collect();
-            self.error(span, format!("`{}` has {} arguments, not {}", name.text, wanted.len(), args.len()))
+            self.error(span, format!("`{}` has {}, not {}", name.text, counted(wanted.len(), "argument"), args.len()))
                 .help(format!("it was declared as `{}({})`", name.text, wanted.join(", ")));
             return None;
         }
@@ -254,6 +267,9 @@ impl Compiler {
             values.push(self.expr_of(frame, arg, &declared.ty)?);
         }
         let payload = self.payload(frame, with, message.payload, name)?;
+        if matches!(payload, PayloadSource::Received) {
+            self.needs_data(frame, "with payload", true, span)?;
+        }
         let object = match of {
             None => None,
             Some(expr) => {
@@ -266,7 +282,7 @@ impl Compiler {
         let wanted = self.message_object(id, span)?;
         if object.is_none() && wanted != NODE && wanted != present {
             let wanted = self.protocol.objects[wanted.index()].clone();
-            self.error(span, format!("`{}` is about a {wanted}: which one?", name.text))
+            self.error(span, format!("`{}` is about an object of kind `{wanted}`: which one?", name.text))
                 .help(format!("say it: `send {} of OBJECT to ..`", name.text));
             return None;
         }
@@ -323,6 +339,26 @@ impl Compiler {
         })
     }
 
+    /// Notes that the event that is being handled carries no data, or none that can be used so.
+    fn needs_data(&mut self, frame: &Frame, what: &str, placed: bool, span: Span) -> Option<()> {
+        let shape = match frame.event {
+            EventKind::Message(m) => self.protocol.messages[m.index()].payload,
+            _ => PayloadShape::Nothing,
+        };
+        if shape == PayloadShape::Nothing {
+            let event = self.protocol.event_name(frame.event);
+            self.error(span, format!("`{what}`: the event `{event}` brings no data"))
+                .help("the body of `await all` also runs at once, within the outer event, when nobody is missing; messages bring data that are declared `with ..`");
+            return None;
+        }
+        let of_block = self.protocol.roles[frame.role.index()].object == BLOCK;
+        if !placed && shape != PayloadShape::List && (!of_block || shape == PayloadShape::Memory) {
+            self.error(span, "`install` goes to the object's block, which there is not here").help("say where: `install at ADDRESS`");
+            return None;
+        }
+        Some(())
+    }
+
     pub(super) fn state_of(&mut self, role: RoleId, name: &ast::Ident) -> Option<StateId> {
         let states = &self.protocol.roles[role.index()].states;
         let found = states.iter().position(|s| !s.waiting && s.name == name.text);
@@ -334,7 +370,8 @@ impl Compiler {
     }
 
     fn lower(&mut self, frame: &mut Frame, access: &ast::Ident) -> Option<StepKind> {
-        let Some(site) = frame.wait.clone() else {
+        let here = frame.seen == frame.role;
+        let Some(site) = frame.wait.clone().filter(|_| here) else {
             self.error(access.span, "`lower` is for `while waiting` clauses").help("elsewhere, `goto` a state");
             return None;
         };
@@ -358,6 +395,7 @@ impl Compiler {
         let to = match (to, frame.caller) {
             (Some(to), _) => Some(self.expr_of(frame, to, &Type::Thread)?),
             (None, Origin::Event) if matches!(frame.event, EventKind::Op(_)) => None,
+            (None, Origin::Local(local)) => Some(Expr { kind: ExprKind::Local(local), ty: Type::Thread, span }),
             (None, Origin::Kept(var)) => {
                 let place = Place { owner: Owner::Current, role: frame.role, var, field: None };
                 Some(Expr { kind: ExprKind::Var(place), ty: Type::Thread, span })
@@ -413,7 +451,7 @@ impl Compiler {
         };
         let declared = self.protocol.tasks[found].args.clone();
         if declared.len() != args.len() {
-            self.error(task.span, format!("`{}` takes {} arguments, not {}", task.text, declared.len(), args.len()));
+            self.error(task.span, format!("`{}` takes {}, not {}", task.text, counted(declared.len(), "argument"), args.len()));
             return None;
         }
         let mut values = Vec::new();

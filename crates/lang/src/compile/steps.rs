@@ -1,6 +1,6 @@
 //! Statements that change control: blocks, branches, loops, actions.
 
-use super::frame::{Frame, Scope};
+use super::frame::{Frame, Origin, Scope};
 use super::types::{NUMBER, SOME_NODE, is_set};
 use super::*;
 
@@ -12,6 +12,12 @@ pub(super) enum Flow {
     /// An `await` has ended some path.
     Waits,
 }
+
+/// Most locals of a handler.
+const MAX_LOCALS: usize = 2048;
+/// How deep actions may call each other, and how often they may be expanded in a protocol.
+const MAX_CALLS: usize = 32;
+const MAX_EXPANSIONS: u32 = 20_000;
 
 impl Compiler {
     /// The statements of a block, in a scope of their own.
@@ -25,6 +31,11 @@ impl Compiler {
     pub(super) fn statements(&mut self, frame: &mut Frame, block: &[ast::Statement], steps: &mut Vec<Step>) -> Flow {
         let mut flow = Flow::Falls;
         for statement in block {
+            if frame.locals.len().max(usize::from(frame.scalars)) > MAX_LOCALS {
+                self.error(statement.span, format!("this handler needs more than {MAX_LOCALS} locals"))
+                    .help("actions are expanded in place: let them call each other less often");
+                break;
+            }
             if flow == Flow::Waits {
                 self.error(statement.span, "nothing can stand behind an `await`")
                     .help("what follows belongs into the braces of the `await`");
@@ -150,9 +161,11 @@ impl Compiler {
                         return Flow::Falls;
                     };
                     let mut inner = Vec::new();
+                    let origins = self.carry(frame, &action, steps, span);
                     if self.expand(frame, role, &action, scope, &mut inner) == Flow::Waits {
-                        self.error(span, "an action of another role cannot wait");
+                        self.error(span, "an action of another role or object cannot wait");
                     }
+                    (frame.sender, frame.caller) = origins;
                     steps.push(Step { kind: StepKind::Elsewhere(owner, role, inner), span });
                 } else if let Some(kind) = self.method(frame, base, method, args) {
                     steps.push(Step { kind, span });
@@ -164,6 +177,32 @@ impl Compiler {
                 Flow::Falls
             }
         }
+    }
+
+    /// Before an action of another instance: what this one's record holds of the sender and the caller becomes local,
+    /// since inside the action the record is another. Returns what they were.
+    fn carry(
+        &mut self,
+        frame: &mut Frame,
+        action: &ast::Action,
+        steps: &mut Vec<Step>,
+        span: Span,
+    ) -> (Origin, Origin) {
+        let before = (frame.sender, frame.caller);
+        let used = self.used_in_action_body(action);
+        for (name, ty) in [("sender", SOME_NODE), ("caller", Type::Thread)] {
+            let origin = if name == "sender" { frame.sender } else { frame.caller };
+            let Origin::Kept(var) = origin else { continue };
+            if !used.iter().any(|u| u == name) {
+                continue;
+            }
+            let place = Place { owner: Owner::Current, role: frame.role, var, field: None };
+            let value = Expr { kind: ExprKind::Var(place), ty: ty.clone(), span };
+            let local = frame.hidden_local(&self.protocol, name, ty);
+            steps.push(Step { kind: StepKind::Let(local, vec![value]), span });
+            *(if name == "sender" { &mut frame.sender } else { &mut frame.caller }) = Origin::Local(local);
+        }
+        before
     }
 
     fn method(
@@ -213,9 +252,17 @@ impl Compiler {
                 .help("actions are expanded in place and cannot be recursive");
             return None;
         }
+        self.expansions += 1;
+        if self.expanding.len() >= MAX_CALLS || self.expansions > MAX_EXPANSIONS {
+            if self.expansions <= MAX_EXPANSIONS + 1 {
+                self.error(name.span, "actions call each other too deeply or too often")
+                    .help(format!("they are expanded in place: at most {MAX_CALLS} deep and {MAX_EXPANSIONS} times in a protocol"));
+            }
+            return None;
+        }
         if action.params.len() != args.len() {
-            let wanted = action.params.len();
-            self.error(name.span, format!("`{}` takes {wanted} arguments, not {}", name.text, args.len()));
+            let wanted = crate::diagnostics::counted(action.params.len(), "argument");
+            self.error(name.span, format!("`{}` takes {wanted}, not {}", name.text, args.len()));
             return None;
         }
         let mut scope = Scope { names: Vec::new(), barrier: true };

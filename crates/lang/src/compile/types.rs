@@ -71,7 +71,7 @@ impl Compiler {
             }
             ast::Type::Set { of, span } => match self.ty(of)? {
                 Type::Node { .. } => Some(Type::NodeSet),
-                Type::Int { lo, hi } if hi.at(256) - lo.at(256) < MAX_SET => Some(Type::IntSet { lo, hi }),
+                Type::Int { lo, hi } if hi.at(256).saturating_sub(lo.at(256)) < MAX_SET => Some(Type::IntSet { lo, hi }),
                 Type::Int { .. } => {
                     self.error(*span, format!("a set of numbers has room for at most {MAX_SET} elements"))
                         .help("use a smaller range");
@@ -135,7 +135,7 @@ impl Compiler {
         let ok = fits(found, wanted);
         if !ok {
             let (found, wanted) = (self.type_name(found), self.type_name(wanted));
-            self.error(span, format!("expected {wanted}, found {found}"));
+            self.error(span, format!("expected {}, found {found}", wanted.trim_end_matches('?')));
         }
         ok
     }

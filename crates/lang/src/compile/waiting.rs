@@ -21,6 +21,8 @@ pub(super) struct Site {
     missing: Vec<Option<VarId>>,
     from: Vec<Option<From>>,
     variants: RefCell<Vec<(Access, StateId)>>,
+    /// The actions in whose text it stands: its bodies may not call them either.
+    expanding: Vec<(RoleId, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -28,6 +30,9 @@ enum From {
     Var(VarId),
     Fixed(ExprKind),
 }
+
+/// Most states of a role.
+const MAX_STATES: usize = 1000;
 
 /// A waiting state that wants its handlers.
 pub(super) struct Variant {
@@ -48,6 +53,18 @@ impl Compiler {
             self.error(span, "an action of another role cannot wait");
             return Flow::Waits;
         }
+        if frame.wait.is_some() {
+            self.error(span, "an `await` cannot stand in a `while waiting` clause")
+                .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");
+            return Flow::Waits;
+        }
+        if self.protocol.roles[frame.role.index()].states.len() > MAX_STATES {
+            if !std::mem::replace(&mut self.too_many_states, true) {
+                self.error(span, format!("this role has more than {MAX_STATES} states"))
+                    .help("each `await` is a state of its own wherever its action is called: call it less often");
+            }
+            return Flow::Waits;
+        }
         let names: Vec<&str> = wait.arms.iter().map(|a| a.message.text.as_str()).collect();
         let name = self.unused_name(frame.role, format!("{}.{}", frame.name, names.join("|")));
         let mut inner = Frame::new(frame.role, StateId(0), EventKind::Timer, name.clone(), frame.access);
@@ -64,18 +81,19 @@ impl Compiler {
             missing: missing.clone(),
             from,
             variants: RefCell::default(),
+            expanding: self.expanding.clone(),
         });
         let state = self.variant(&site, frame.access);
         let goto = Step { kind: StepKind::Goto(state), span };
-        match wait.arms.iter().zip(&missing).find_map(|(arm, missing)| missing.map(|m| (arm, m))) {
-            None => steps.push(goto),
-            Some((arm, var)) => {
-                // Nobody to wait for: the body runs at once.
-                let mut body = Vec::new();
-                self.block(frame, &arm.body, &mut body);
-                steps.push(Step { kind: StepKind::If(nobody(frame.role, var, span), body, vec![goto]), span });
-            }
+        // Where nobody is missing the body runs at once.
+        let mut rest = vec![goto];
+        for (arm, var) in wait.arms.iter().zip(&missing).rev() {
+            let Some(var) = *var else { continue };
+            let mut body = Vec::new();
+            self.block(frame, &arm.body, &mut body);
+            rest = vec![Step { kind: StepKind::If(nobody(frame.role, var, span), body, rest), span }];
         }
+        steps.extend(rest);
         Flow::Waits
     }
 
@@ -90,7 +108,7 @@ impl Compiler {
     /// Keeps what the bodies use of the outer handler.
     fn keep(&mut self, frame: &mut Frame, inner: &mut Frame, wait: &ast::Await, steps: &mut Vec<Step>, span: Span) {
         let mut used = Vec::new();
-        self.used_in_wait(frame.seen, wait, &mut used, 0);
+        self.used_in_wait(wait, &mut used, &mut Vec::new());
         let is_used = |name: &str| used.iter().any(|u| u == name);
         for (name, binding) in frame.visible() {
             if !is_used(&name) {
@@ -199,6 +217,10 @@ impl Compiler {
         if !arm.all {
             return None;
         }
+        if let Some(arg) = arm.args.as_ref().and_then(|args| args.first()) {
+            self.error(arg.span, "the messages of an `await all` have no arguments here: its body runs once, for all of them")
+                .help("write states, and look at each message");
+        }
         let Some(from) = &arm.from else {
             self.error(arm.message.span, "from whom?").help("`await all M from SET`");
             return None;
@@ -251,6 +273,7 @@ impl Compiler {
         while let Some(variant) = self.pending.pop() {
             let site = Rc::clone(&variant.site);
             let role = site.frame.role;
+            self.expanding.clone_from(&site.expanding);
             for (i, arm) in site.wait.arms.iter().enumerate() {
                 self.arm(&variant, i, arm);
             }
@@ -264,6 +287,7 @@ impl Compiler {
             let answers = &mut self.answers[role.index()][variant.state.index()];
             answers.otherwise = site.wait.otherwise.map(|(o, _)| o);
         }
+        self.expanding.clear();
     }
 
     fn arm(&mut self, variant: &Variant, i: usize, arm: &ast::Arm) {
@@ -297,19 +321,30 @@ impl Compiler {
             let place = Place { owner: Owner::Current, role, var, field: None };
             steps.push(Step { kind: StepKind::Remove(place, sender), span });
             self.block(&mut frame, &arm.body, &mut body);
+            self.must_leave(&body, arm);
             steps.push(Step { kind: StepKind::If(nobody(role, var, span), body, Vec::new()), span });
         } else {
             self.block(&mut frame, &arm.body, &mut body);
+            self.must_leave(&body, arm);
             steps.extend(body);
         }
         self.add_handler(frame, None, steps, &format!("{}.{}", site.name, arm.message.text), span);
     }
 
+    /// What was waited for has come: whoever would still wait then would wait for ever.
+    fn must_leave(&mut self, body: &[Step], arm: &ast::Arm) {
+        if self.diagnostics.is_empty() && may_stay(body) {
+            let name = &arm.message.text;
+            self.error(arm.message.span, format!("`await {name}` does not say where to go when `{name}` has come"))
+                .help("end each path of its body with `goto STATE`, or with another `await`");
+        }
+    }
+
     /// Names that the bodies of an await mention, with those of the actions they call as far as `sender`
     /// and `caller` go.
-    fn used_in_wait(&self, role: RoleId, wait: &ast::Await, used: &mut Vec<String>, depth: u32) {
+    fn used_in_wait(&self, wait: &ast::Await, used: &mut Vec<String>, seen: &mut Vec<*const ast::Action>) {
         for arm in &wait.arms {
-            self.used_in_block(role, &arm.body, used, depth);
+            self.used_in_block(&arm.body, used, seen);
         }
         for clause in &wait.clauses {
             if let Some(guard) = &clause.guard {
@@ -317,33 +352,30 @@ impl Compiler {
             }
             if let ast::Body::Steps(steps) = &clause.body {
                 let mut inner = Vec::new();
-                self.used_in_block(role, steps, &mut inner, depth);
+                self.used_in_block(steps, &mut inner, &mut Vec::new());
                 // A clause has a sender and a caller of its own.
                 used.extend(inner.into_iter().filter(|n| n != "sender" && n != "caller"));
             }
         }
     }
 
-    fn used_in_block(&self, role: RoleId, block: &[ast::Statement], used: &mut Vec<String>, depth: u32) {
+    fn used_in_block(&self, block: &[ast::Statement], used: &mut Vec<String>, seen: &mut Vec<*const ast::Action>) {
         use ast::StatementKind as S;
-        if depth > 20 {
-            return;
-        }
         for statement in block {
             match &statement.kind {
                 S::Assign { target, value, .. } => [target, value].into_iter().for_each(|e| used_in_expr(e, used)),
                 S::Let { value, .. } => used_in_expr(value, used),
                 S::If { condition, then, otherwise } => {
                     used_in_expr(condition, used);
-                    self.used_in_block(role, then, used, depth + 1);
-                    self.used_in_block(role, otherwise, used, depth + 1);
+                    self.used_in_block(then, used, seen);
+                    self.used_in_block(otherwise, used, seen);
                 }
                 S::For { over, body, .. } => {
                     match over {
                         ast::Over::Range(a, b) => [a, b].into_iter().for_each(|e| used_in_expr(e, used)),
                         ast::Over::Each(e) => used_in_expr(e, used),
                     }
-                    self.used_in_block(role, body, used, depth + 1);
+                    self.used_in_block(body, used, seen);
                 }
                 S::Send { args, with, of, to, .. } => {
                     args.iter().chain(of).chain([to]).for_each(|e| used_in_expr(e, used));
@@ -369,33 +401,50 @@ impl Compiler {
                 S::Assert(e) => used_in_expr(e, used),
                 S::Call(call) => {
                     used_in_expr(call, used);
-                    self.used_in_action(role, call, used, depth);
+                    self.used_in_action(call, used, seen);
                 }
                 S::Await(wait) => {
                     wait.arms.iter().filter_map(|a| a.from.as_ref()).for_each(|e| used_in_expr(e, used));
-                    self.used_in_wait(role, wait, used, depth + 1);
+                    self.used_in_wait(wait, used, seen);
                 }
                 _ => {}
             }
         }
     }
 
-    fn used_in_action(&self, role: RoleId, call: &ast::Expr, used: &mut Vec<String>, depth: u32) {
+    fn used_in_action(&self, call: &ast::Expr, used: &mut Vec<String>, seen: &mut Vec<*const ast::Action>) {
         let ast::ExprKind::Call(function, _) = &call.kind else { return };
         let name = match &function.kind {
             ast::ExprKind::Name(name) => name,
             ast::ExprKind::Member(_, method) => &method.text,
             _ => return,
         };
-        for (r, ast) in self.asts.iter().enumerate() {
-            for action in ast.actions.iter().filter(|a| a.name.text == *name) {
-                let mut inner = Vec::new();
-                self.used_in_block(RoleId(r as u8), &action.body, &mut inner, depth + 1);
-                used.extend(inner.into_iter().filter(|n| n == "sender" || n == "caller"));
+        for action in self.asts.iter().flat_map(|r| &r.actions).filter(|a| a.name.text == *name) {
+            if seen.contains(&std::ptr::from_ref(action)) {
+                continue;
             }
+            seen.push(action);
+            let mut inner = Vec::new();
+            self.used_in_block(&action.body, &mut inner, seen);
+            used.extend(inner.into_iter().filter(|n| n == "sender" || n == "caller"));
         }
-        let _ = role;
     }
+
+    /// Names that the body of an action mentions.
+    pub(super) fn used_in_action_body(&self, action: &ast::Action) -> Vec<String> {
+        let mut used = Vec::new();
+        self.used_in_block(&action.body, &mut used, &mut Vec::new());
+        used
+    }
+}
+
+/// Whether some path goes nowhere, and neither defers the message nor is a fault.
+fn may_stay(steps: &[Step]) -> bool {
+    steps.iter().all(|step| match &step.kind {
+        StepKind::Goto(_) | StepKind::Impossible | StepKind::Defer => false,
+        StepKind::If(_, a, b) => may_stay(a) || may_stay(b),
+        _ => true,
+    })
 }
 
 fn var_kind(role: RoleId, var: VarId) -> ExprKind {

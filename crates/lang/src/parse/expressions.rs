@@ -12,15 +12,17 @@ impl Parser<'_> {
         self.nesting > 0 || !self.token().first
     }
 
-    fn binary(op: &'static str, left: Expr, right: Expr) -> Expr {
+    fn binary(&mut self, op: &'static str, left: Expr, right: Expr) -> Parsed<Expr> {
         let span = left.span.to(right.span);
-        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span }
+        self.operator(right.span)?;
+        Ok(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span })
     }
 
     fn or(&mut self) -> Parsed<Expr> {
         let mut left = self.and()?;
         while self.continues() && self.eat_word("or") {
-            left = Self::binary("or", left, self.and()?);
+            let right = self.and()?;
+            left = self.binary("or", left, right)?;
         }
         Ok(left)
     }
@@ -28,7 +30,8 @@ impl Parser<'_> {
     fn and(&mut self) -> Parsed<Expr> {
         let mut left = self.negation()?;
         while self.continues() && self.eat_word("and") {
-            left = Self::binary("and", left, self.negation()?);
+            let right = self.negation()?;
+            left = self.binary("and", left, right)?;
         }
         Ok(left)
     }
@@ -50,11 +53,13 @@ impl Parser<'_> {
         }
         for op in ["==", "!=", "<=", ">=", "<", ">"] {
             if self.eat_mark(op) {
-                return Ok(Self::binary(op, left, self.sum()?));
+                let right = self.sum()?;
+                return self.binary(op, left, right);
             }
         }
         if self.eat_word("in") {
-            return Ok(Self::binary("in", left, self.sum()?));
+            let right = self.sum()?;
+            return self.binary("in", left, right);
         }
         if self.eat_word("is") {
             let states = if self.is_mark("(") {
@@ -75,7 +80,8 @@ impl Parser<'_> {
             'more: while p.continues() {
                 for op in ["+", "-", "&", "|"] {
                     if p.eat_mark(op) {
-                        left = Self::binary(op, left, p.product()?);
+                        let right = p.product()?;
+                        left = p.binary(op, left, right)?;
                         continue 'more;
                     }
                 }
@@ -90,7 +96,8 @@ impl Parser<'_> {
         'more: while self.continues() {
             for op in ["*", "/", "%"] {
                 if self.eat_mark(op) {
-                    left = Self::binary(op, left, self.prefix()?);
+                    let right = self.prefix()?;
+                    left = self.binary(op, left, right)?;
                     continue 'more;
                 }
             }
@@ -129,6 +136,7 @@ impl Parser<'_> {
                 break;
             };
             expr = Expr { kind, span: start.to(self.previous_span()) };
+            self.operator(expr.span)?;
         }
         Ok(expr)
     }

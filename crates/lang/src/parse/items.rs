@@ -38,6 +38,7 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Parsed<Item> {
+        self.operators = 0;
         let word = match &self.token().kind {
             Kind::Name(n) => n.clone(),
             _ => return self.expected("a declaration (`message`, `lane`, `role`, ..)"),
@@ -229,6 +230,7 @@ impl Parser<'_> {
     }
 
     fn role_member(&mut self, role: &mut Role) -> Parsed<()> {
+        self.operators = 0;
         if self.eat_word("var") {
             let names = self.listed(|p| p.name("the variable's name"))?;
             self.need_mark(":")?;
@@ -244,7 +246,7 @@ impl Parser<'_> {
         } else if self.eat_word("state") {
             role.states.push(self.state()?);
         } else if self.is_word("otherwise") {
-            role.otherwise = self.otherwise()?;
+            role.otherwise = self.only_otherwise(role.otherwise)?;
         } else {
             return self.expected("`var`, `action`, `task`, `state` or `otherwise`");
         }
@@ -273,6 +275,15 @@ impl Parser<'_> {
         Ok(Some((what, span.to(self.previous_span()))))
     }
 
+    /// An `otherwise` line, of which there may be one.
+    fn only_otherwise(&mut self, before: Option<(Otherwise, Span)>) -> Parsed<Option<(Otherwise, Span)>> {
+        let found = self.otherwise()?;
+        if let (Some(_), Some((_, span))) = (before, found) {
+            self.diagnostics.error(span, "there is already an `otherwise` here").help("remove one of them");
+        }
+        Ok(found)
+    }
+
     fn state(&mut self) -> Parsed<State> {
         let name = self.name("the state's name")?;
         let access = if self.eat_mark(":") { Some(self.access_word()?) } else { None };
@@ -286,7 +297,7 @@ impl Parser<'_> {
             let parsed = if self.is_word("on") {
                 self.clause().map(|clause| state.clauses.push(clause))
             } else if self.is_word("otherwise") {
-                self.otherwise().map(|o| state.otherwise = o)
+                self.only_otherwise(state.otherwise).map(|o| state.otherwise = o)
             } else {
                 self.expected("`on EVENT {..}` or `otherwise`")
             };
@@ -316,6 +327,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn clause(&mut self) -> Parsed<Clause> {
+        self.operators = 0;
         let start = self.need_word("on")?;
         let events = self.listed(Self::event)?;
         let guard = if self.eat_word("when") { Some(self.expression()?) } else { None };

@@ -14,12 +14,15 @@ use crate::source::Span;
 
 /// Parses a file's tokens. Mistakes go to `diagnostics`; what could be read is returned.
 pub fn parse(tokens: &[Token], diagnostics: &mut Diagnostics) -> File {
-    let mut parser = Parser { tokens, at: 0, diagnostics, nesting: 0, depth: 0 };
+    let mut parser = Parser { tokens, at: 0, diagnostics, nesting: 0, depth: 0, operators: 0 };
     parser.file()
 }
 
 /// How deeply expressions and statements may nest: enough for people, too little for the stack to overflow.
 const MAX_DEPTH: u32 = 100;
+
+/// How many operators a statement's expressions may have, for the same reason: `a + b + c` is a deep tree.
+const MAX_OPERATORS: u32 = 200;
 
 /// Marks that something could not be read; the mistake has been noted.
 struct Lost;
@@ -33,6 +36,8 @@ struct Parser<'a> {
     /// Inside brackets a new line does not end an expression.
     nesting: u32,
     depth: u32,
+    /// How many operators the present expression has.
+    operators: u32,
 }
 
 impl Parser<'_> {
@@ -100,6 +105,10 @@ impl Parser<'_> {
             Kind::Int(i) => format!("`{i}`"),
             Kind::Text(t) => format!("\"{t}\""),
             Kind::Mark(m) => format!("`{m}`"),
+            Kind::Unknown(u) if u.starts_with('"') => format!("{u}, a text without its closing quote"),
+            Kind::Unknown(u) if u.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("`{u}`, which is not a whole number of 64 bits")
+            }
             Kind::Unknown(u) => format!("`{u}`, which is not part of the language"),
             Kind::End => "the end of the file".to_string(),
         };
@@ -137,6 +146,18 @@ impl Parser<'_> {
         let parsed = parse(self);
         self.depth -= 1;
         parsed
+    }
+
+    /// Counts an operator of the present statement.
+    fn operator(&mut self, span: Span) -> Parsed<()> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS {
+            self.diagnostics
+                .error(span, format!("this has more than {MAX_OPERATORS} operators"))
+                .help("take parts of it out with `let`");
+            return Err(Lost);
+        }
+        Ok(())
     }
 
     /// `item, item, ..` until something that is not a comma.

@@ -38,6 +38,7 @@ impl Parser<'_> {
 
     fn statement(&mut self) -> Parsed<Statement> {
         let start = self.span();
+        self.operators = 0;
         let kind = self.statement_kind()?;
         Ok(Statement { kind, span: start.to(self.previous_span()) })
     }
