@@ -55,7 +55,7 @@ pub(super) fn place(graph: &Graph) -> Placed {
         });
     }
     let nodes = boxes(graph, &columns, &ends);
-    let points = curves(graph, &nodes, &ends, |n| column_of(n));
+    let points = curves(graph, &nodes, &ends, column_of);
     let labels = labels(graph, &nodes, &points);
     let mut placed = Placed {
         nodes,

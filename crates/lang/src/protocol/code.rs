@@ -1,0 +1,256 @@
+//! What handlers are made of: steps, expressions, places.
+
+use super::*;
+use crate::source::Span;
+
+/// Whose variables and state: a role instance on the handler's own node.
+#[derive(Clone, Debug)]
+pub enum Owner {
+    /// The one whose handler (or whose action) runs.
+    Current,
+    /// Another role of the node: for the present object, or its agent.
+    Role(RoleId),
+    /// A role for another object of the node.
+    RoleOf(RoleId, Box<Expr>),
+    /// In invariants: a role at a given node.
+    At(RoleId, Box<Expr>),
+}
+
+/// A variable, or a field of one.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Whose.
+    pub owner: Owner,
+    /// The role that declares it.
+    pub role: RoleId,
+    /// Which.
+    pub var: VarId,
+    /// A field of a record.
+    pub field: Option<u16>,
+}
+
+/// An expression with its type.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Type,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// Operators on two scalars. Arithmetic is on 64-bit signed numbers; overflow is a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Equal,
+    Different,
+    Less,
+    LessEqual,
+    And,
+    Or,
+}
+
+/// Operators on two sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum SetOperator {
+    Union,
+    Difference,
+    Intersection,
+}
+
+/// What a quantifier of an invariant makes of its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// True for every node.
+    All,
+    /// True for some node.
+    Any,
+    /// The number of nodes for which it is true.
+    Count,
+}
+
+/// The forms of an expression. Scalars are 64-bit numbers: truth values 0 and 1, `none` -1.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A scalar known when the protocol is loaded.
+    Constant(Bound),
+    /// A local (scalar, set, or a record's first field).
+    Local(LocalId),
+    /// A field of a local record.
+    LocalField(LocalId, u16),
+    /// A variable.
+    Var(Place),
+    /// The node that sent the event; for local events this node.
+    Sender,
+    /// This node.
+    Me,
+    /// The home of the present object.
+    Home,
+    /// The thread of a local event.
+    Caller,
+    /// The number of the present object.
+    Object,
+    /// The address of the access that faulted.
+    FaultAddress,
+    /// Its size in bytes.
+    FaultSize,
+    /// The value that it would store, as 64 bits.
+    FaultValue,
+    /// Logical negation.
+    Not(Box<Expr>),
+    /// Arithmetic negation.
+    Negate(Box<Expr>),
+    /// Two scalars.
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    /// A set of the given elements.
+    SetOf(Vec<Expr>),
+    /// All nodes.
+    AllNodes,
+    /// Two sets.
+    SetBinary(SetOperator, Box<Expr>, Box<Expr>),
+    /// Whether two sets are equal.
+    SetEqual(Box<Expr>, Box<Expr>),
+    /// Whether the scalar is in the set.
+    In(Box<Expr>, Box<Expr>),
+    /// The number of elements of a set.
+    SetCount(Box<Expr>),
+    /// One element of a set, the least; a violation when it is empty.
+    Pick(Box<Expr>),
+    /// The number of elements of a list.
+    Length(Place),
+    /// An element of a list of scalars (or a field of a list of records).
+    Element(Place, Box<Expr>, u16),
+    /// The number of a node. Switches symmetry off.
+    Index(Box<Expr>),
+    /// The node of a number. Switches symmetry off.
+    NodeAt(Box<Expr>),
+    /// Whether this node has room for so many more messages on a lane.
+    Room(LaneId, Box<Expr>),
+    /// A word of this node's memory.
+    Memory(Box<Expr>),
+    /// The state of the processor's cache for the present block: 0 absent, 1 shared, 2 exclusive, 3 leaving.
+    Probe,
+    /// Invariants: over all nodes.
+    Over(Quantifier, LocalId, Box<Expr>),
+    /// Invariants and guards: whether a role is in one of these states.
+    InState(Owner, RoleId, Vec<StateId>),
+    /// Invariants: how many messages of this kind about the present object are on their way, to a node if given.
+    Flight(MessageId, Option<Box<Expr>>),
+}
+
+/// Where the data of a message come from.
+#[derive(Clone, Debug)]
+pub enum PayloadSource {
+    /// No data.
+    Nothing,
+    /// The block of the message's object.
+    Block,
+    /// The data of the message that is being handled, passed on.
+    Received,
+    /// Bytes of this node's memory.
+    Memory {
+        /// First byte.
+        from: Expr,
+        /// One past the last byte.
+        to: Expr,
+    },
+    /// The blocks or words in a list.
+    List(Place),
+}
+
+/// One step of a handler.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What it does.
+    pub kind: StepKind,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// The forms of a step.
+#[derive(Clone, Debug)]
+pub enum StepKind {
+    /// A scalar, set or record variable gets a value (a record: one expression a field).
+    Assign(Place, Vec<Expr>),
+    /// A local gets a value.
+    Let(LocalId, Vec<Expr>),
+    /// An element joins a set variable.
+    Insert(Place, Expr),
+    /// An element leaves a set variable.
+    Remove(Place, Expr),
+    /// An element (one expression a field) goes to the end of a list.
+    Push(Place, Vec<Expr>),
+    /// The first element leaves a list and becomes a local.
+    Pop(Place, LocalId),
+    /// A list becomes empty.
+    Clear(Place),
+    /// One way or the other.
+    If(Expr, Vec<Step>, Vec<Step>),
+    /// For each element of a set, in ascending order.
+    ForSet(LocalId, Expr, Vec<Step>),
+    /// For each whole number from the first to the second, both included.
+    ForRange(LocalId, Expr, Expr, Vec<Step>),
+    /// For each element of a list.
+    ForList(LocalId, Place, Vec<Step>),
+    /// A message leaves.
+    Send {
+        /// Which.
+        message: MessageId,
+        /// Its arguments.
+        args: Vec<Expr>,
+        /// Its data.
+        payload: PayloadSource,
+        /// About another object than the present one.
+        object: Option<Expr>,
+        /// To whom.
+        to: Expr,
+    },
+    /// The role's state becomes this one.
+    Goto(StateId),
+    /// All waiting threads of the object try again.
+    Resume,
+    /// The waiting access of the object is performed now, once, without giving access.
+    Complete,
+    /// A call returns.
+    Return {
+        /// With what.
+        value: Option<Expr>,
+        /// To whom; the handler's own caller if not said.
+        to: Option<Expr>,
+    },
+    /// The event that is being handled is kept for later.
+    Defer,
+    /// A task goes to the end of the software queue.
+    Start(TaskId, Vec<Expr>),
+    /// The running task goes to the end of the software queue again.
+    Yield,
+    /// The message's data go to the object's block, or to an address.
+    Install(Option<Expr>),
+    /// Bytes are copied within this node's memory.
+    Copy {
+        /// First byte read.
+        from: Expr,
+        /// First byte written.
+        to: Expr,
+        /// How many.
+        bytes: Expr,
+    },
+    /// A word of this node's memory gets a value.
+    Store(Expr, Expr),
+    /// A function of the program runs on this node.
+    Invoke(Expr, Vec<Expr>),
+    /// A violation, if it is reached.
+    Impossible,
+    /// A violation, if the condition is false.
+    Assert(Expr),
+    /// Steps of another role or object of this node.
+    Elsewhere(Owner, RoleId, Vec<Step>),
+}
