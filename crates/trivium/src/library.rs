@@ -48,7 +48,7 @@ pub fn read(path: &Path, what: &str, help: &str) -> Result<Vec<u8>, Failure> {
 pub fn protocol(name: &str, params: &[(String, i64)]) -> Result<Arc<Protocol>, Failure> {
     let path = Path::new(name);
     let built_in = built_in_text(&format!("{name}.tri"));
-    let is_path = name.ends_with(".tri") || path.components().count() != 1 || name.starts_with('.');
+    let is_path = name.ends_with(".tri") || name.contains('/') || name.starts_with('.');
     let compiled = match built_in {
         Some(text) => {
             let load = |path: &str| built_in_text(path).map(str::to_string);
@@ -111,6 +111,10 @@ pub fn protocols(names: &[String], settings: &Settings) -> Result<Vec<Arc<Protoc
         let has = |key: &String| plain.params.iter().any(|param| param.name == *key);
         let own: Vec<(String, i64)> = settings.protocol.iter().filter(|(key, _)| has(key)).cloned().collect();
         known.extend(plain.params.iter().map(|param| param.name.clone()));
+        if loaded.iter().any(|other: &Arc<Protocol>| other.name == plain.name) {
+            let what = format!("protocol `{}` is named twice", plain.name);
+            return Err(Failure::input(what, "name each protocol once; the program chooses among them by name"));
+        }
         loaded.push(if own.is_empty() { plain } else { protocol(name, &own)? });
     }
     for (key, value) in &settings.protocol {

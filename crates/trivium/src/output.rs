@@ -74,9 +74,18 @@ pub fn write(out: Option<&PathBuf>, text: &str) -> Result<(), Failure> {
 /// The file cannot be written.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
-        Failure::input(
-            format!("{} cannot be written: {error}", path.display()),
-            "does its folder exist, and may you write there?",
+        // The system's own words would name the temporary file.
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => "its folder does not exist".to_string(),
+            std::io::ErrorKind::PermissionDenied => "you may not write there".to_string(),
+            std::io::ErrorKind::IsADirectory => "it is a folder".to_string(),
+            std::io::ErrorKind::StorageFull => "there is no room".to_string(),
+            kind => kind.to_string(),
+        };
+        Failure::at(
+            format!("the file cannot be written: {why}"),
+            path.display(),
+            "nothing was written; name another file",
         )
     };
     let folder = match path.parent() {

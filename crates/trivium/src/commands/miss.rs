@@ -61,5 +61,5 @@ fn steps(rows: &[Vec<String>]) -> String {
     let width = rows.iter().map(|r| r[1].chars().count()).max().unwrap_or(0);
     let padded: Vec<Vec<String>> =
         rows.iter().map(|r| vec![r[0].clone(), format!("{:width$}", r[1]), r[2].clone()]).collect();
-    table(&["where", "step", "cycles"], &padded)
+    table(&["where", &format!("{:width$}", "step"), "cycles"], &padded)
 }

@@ -147,8 +147,9 @@ fn text(result: &SimResult) -> String {
     );
     let sent: u64 = result.messages.values().sum();
     line("messages", format!("{}, {} bytes", grouped(sent), grouped(result.bytes)));
+    let width = result.messages.keys().map(String::len).max().unwrap_or(0).max(28);
     for (name, count) in &result.messages {
-        out.push_str(&format!("  {name:<28}{:>14}\n", grouped(*count)));
+        out.push_str(&format!("  {name:<width$}{:>14}\n", grouped(*count)));
     }
     out.push('\n');
     out.push_str(&times(result));

@@ -1,0 +1,287 @@
+//! What other programs rely on: names and order of keys, exit codes, and that results do not change.
+
+mod harness;
+
+use harness::{keys, trivium};
+use serde_json::Value;
+
+const HEAD: [&str; 11] = [
+    "schema",
+    "version",
+    "command",
+    "protocols",
+    "machine",
+    "program",
+    "args",
+    "hashes",
+    "nodes",
+    "seed",
+    "host_seconds",
+];
+
+/// The result begins as all do, and has these keys, in this order, perhaps with others among them.
+#[track_caller]
+fn has(result: &Value, command: &str, wanted: &[&str]) {
+    let keys = keys(result);
+    assert_eq!(keys[..HEAD.len()], HEAD, "{command}");
+    assert_eq!(result["schema"], 1);
+    assert_eq!(result["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(result["command"], command);
+    in_order(&keys[HEAD.len()..], wanted);
+}
+
+#[track_caller]
+fn in_order(keys: &[&str], wanted: &[&str]) {
+    let places: Vec<Option<usize>> = wanted.iter().map(|key| keys.iter().position(|k| k == key)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{wanted:?} are not, in this order, in {keys:?}");
+}
+
+/// A run's result without the host's time.
+fn still(args: &[&str]) -> Value {
+    let run = trivium(args);
+    assert_eq!(run.err, "", "{args:?}: nothing is told where nobody looks");
+    let mut result: Value = serde_json::from_str(&run.out).unwrap();
+    let fresh = |result: &mut Value| {
+        for key in ["host_seconds", "seconds"] {
+            result.as_object_mut().unwrap().remove(key);
+        }
+    };
+    match &mut result {
+        Value::Array(results) => results.iter_mut().for_each(fresh),
+        result => fresh(result),
+    }
+    result
+}
+
+#[track_caller]
+fn same_again(args: &[&str]) {
+    let first = still(args);
+    assert_eq!(first, still(args), "a second run of {args:?}");
+    let jobs = [args, &["--jobs", "2"]].concat();
+    let separated = args.iter().position(|arg| *arg == "--");
+    let jobs = match separated {
+        Some(at) => [&args[..at], &["--jobs", "2"], &args[at..]].concat(),
+        None => jobs,
+    };
+    assert_eq!(first, still(&jobs), "two jobs");
+}
+
+const SIM: [&str; 14] =
+    ["sim", "programs/em3d.c", "-p", "stache", "-m", "typhoon", "-n", "4", "--format", "json", "--", "-n", "20", "-i"];
+
+fn sim(more: &[&str]) -> Vec<&'static str> {
+    // Options stand before the program's arguments.
+    let more: Vec<&'static str> = more.iter().map(|m| &*Box::leak(m.to_string().into_boxed_str())).collect();
+    [&SIM[..10], &more, &SIM[10..], &["2"]].concat()
+}
+
+#[test]
+fn sim_has_the_keys_of_the_contract() {
+    let result = trivium(&sim(&["--seed", "7"])).json(0);
+    let wanted = ["cycles", "instructions", "misses", "messages", "bytes", "output", "per_node"];
+    has(&result, "sim", &wanted);
+    assert_eq!(result["protocols"], serde_json::json!(["stache"]));
+    assert_eq!(result["machine"], "typhoon");
+    assert_eq!(result["program"], "programs/em3d.c");
+    assert_eq!(result["args"], serde_json::json!(["-n", "20", "-i", "2"]));
+    assert_eq!((&result["nodes"], &result["seed"]), (&4.into(), &7.into()));
+    assert_eq!(keys(&result["hashes"]), ["program", "protocol stache", "machine typhoon"]);
+    assert!(result["hashes"].as_object().unwrap().values().all(|hash| hash.as_str().unwrap().len() == 64));
+    assert_eq!(keys(&result["misses"]), ["read", "write", "upgrade"]);
+    assert!(keys(&result["messages"]).iter().all(|name| name.starts_with("stache.")));
+    assert!(result["output"].as_str().unwrap().contains("ok"));
+    let nodes = result["per_node"].as_array().unwrap();
+    assert_eq!(nodes.len(), 4);
+    for node in nodes {
+        in_order(
+            &keys(node),
+            &[
+                "cycles",
+                "instructions",
+                "compute",
+                "read_stall",
+                "write_stall",
+                "sync_stall",
+                "handler",
+                "read_faults",
+                "write_faults",
+                "messages_sent",
+                "bytes_sent",
+                "engine_busy",
+                "bus_busy",
+            ],
+        );
+        let part = |name: &str| node[name].as_u64().unwrap();
+        let parts = ["compute", "read_stall", "write_stall", "sync_stall", "handler"].map(part);
+        assert_eq!(parts.iter().sum::<u64>(), part("cycles"), "{node}");
+    }
+}
+
+#[test]
+fn each_machine_has_a_result_of_its_own() {
+    let several = still(&sim(&["-m", "simple-coma"]));
+    let alone = still(&sim(&[]));
+    let results = several.as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    assert_eq!(results[0], alone);
+    assert_eq!(results[1]["machine"], "simple-coma");
+    assert_ne!(results[0]["cycles"], results[1]["cycles"]);
+}
+
+#[test]
+fn miss_has_the_keys_of_the_contract() {
+    for kind in ["read", "write", "upgrade"] {
+        let args = ["miss", "-p", "msi", "-m", "typhoon-1", "--kind", kind, "--block", "64", "--format", "json"];
+        let result = trivium(&args).json(0);
+        has(&result, "miss", &["total", "unit", "steps", "bus_transactions"]);
+        assert_eq!(keys(&result["hashes"]), ["protocol msi", "machine typhoon-1"]);
+        assert_eq!(result["unit"], "cycles");
+        let steps = result["steps"].as_array().unwrap();
+        let sum: u64 = steps.iter().map(|step| step["cycles"].as_u64().unwrap()).sum();
+        assert_eq!(sum, result["total"].as_u64().unwrap());
+        for step in steps {
+            assert_eq!(keys(step), ["node", "step", "cycles"]);
+            assert!(["requester", "home", "network"].contains(&step["node"].as_str().unwrap()), "{step}");
+        }
+    }
+}
+
+const CHECK: [&str; 13] = [
+    "verdict",
+    "property",
+    "states",
+    "transitions",
+    "depth",
+    "seconds",
+    "bytes_per_state",
+    "symmetry",
+    "promises",
+    "assumptions",
+    "coverage",
+    "counterexample",
+    "wait_cycle",
+];
+
+#[test]
+fn check_has_the_keys_of_the_contract() {
+    let result = trivium(&["check", "msi", "--nodes", "2", "--format", "json"]).json(0);
+    has(&result, "check", &CHECK);
+    assert_eq!(result["verdict"], "holds");
+    assert_eq!(keys(&result["coverage"]), ["reached", "total", "unreached"]);
+    assert_eq!(keys(&result["hashes"]), ["protocol msi"]);
+    assert_eq!(result["machine"], Value::Null);
+    assert_eq!(result["counterexample"], serde_json::json!([]));
+
+    let result = trivium(&["check", "broken/msi-forgotten-ack", "--format", "json"]).json(1);
+    has(&result, "check", &CHECK);
+    assert_eq!((&result["verdict"], &result["property"]), (&"violated".into(), &"deadlock".into()));
+    let steps = result["counterexample"].as_array().unwrap();
+    assert_eq!(steps.len(), 5);
+    for (i, step) in steps.iter().enumerate() {
+        in_order(&keys(step), &["step", "node", "event", "object", "before", "after", "sends"]);
+        assert_eq!(step["step"], i + 1);
+    }
+    assert!(!result["wait_cycle"].as_array().unwrap().is_empty());
+
+    let result = trivium(&["check", "msi", "--max-states", "100", "--format", "json"]).json(3);
+    assert_eq!((&result["verdict"], &result["states"]), (&"incomplete".into(), &100.into()));
+}
+
+#[test]
+fn lists_and_tables_begin_as_all_results_do() {
+    let result = trivium(&["protocols", "--format", "json"]).json(0);
+    has(&result, "protocols", &["list"]);
+    let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..5], ["msi", "remote-write", "stache", "token-lock", "tree-barrier"]);
+    for protocol in result["list"].as_array().unwrap() {
+        assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
+    }
+    let result = trivium(&["machines", "--format", "json"]).json(0);
+    has(&result, "machines", &["list"]);
+    assert_eq!(keys(&result["hashes"]).len(), result["list"].as_array().unwrap().len());
+
+    let result = trivium(&["machine", "typhoon", "--set", "machine.network.latency=777", "--format", "json"]).json(0);
+    has(&result, "machine", &["values"]);
+    assert_eq!(result["values"]["network"]["latency"], 777);
+    let plain = trivium(&["machine", "typhoon", "--format", "json"]).json(0);
+    assert_ne!(plain["hashes"], result["hashes"], "a machine that was changed is another");
+
+    for protocol in names {
+        let result = trivium(&["show", protocol, "--format", "json"]).json(0);
+        has(&result, "show", &["name", "promises", "lanes", "messages", "roles"]);
+        assert!(!result["roles"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn every_form_of_a_protocol_can_be_shown() {
+    for protocol in ["msi", "stache", "remote-write", "token-lock", "tree-barrier", "broken/squeezed-lanes"] {
+        for (format, begins) in [("text", ""), ("markdown", "# "), ("dot", "digraph "), ("svg", "<svg ")] {
+            let run = trivium(&["show", protocol, "--format", format]);
+            assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{protocol} {format}");
+            assert!(
+                run.out.starts_with(begins) && run.out.ends_with('\n') && run.out.len() > 500,
+                "{protocol} {format}"
+            );
+        }
+    }
+    let table = trivium(&["show", "msi"]).out;
+    for word in ["role cache of block", "Dirty", "Invalidate", "longest handler", "lanes", "promises"] {
+        assert!(table.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_printed_machine_is_a_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let mine = path.to_str().unwrap();
+    let change = ["--set", "machine.network.latency=200", "--set", "machine.name=mine"];
+    assert_eq!(trivium(&[&["machine", "typhoon", "--out", mine][..], &change].concat()).code, Some(0));
+    let total = |machine: &str, more: &[&str]| {
+        let args = ["miss", "-m", machine, "--block", "32", "--format", "json"];
+        trivium(&[&args[..], more].concat()).json(0)["total"].as_u64().unwrap()
+    };
+    assert_eq!(total("typhoon", &[]), 401);
+    assert_eq!(total(mine, &[]), 401 + 2 * 100);
+    assert_eq!(total("typhoon", &change), total(mine, &[]));
+}
+
+#[test]
+fn results_are_the_same_in_every_run_and_for_every_number_of_jobs() {
+    same_again(&sim(&[]));
+    same_again(&[
+        "sim",
+        "programs/litmus.c",
+        "-p",
+        "msi",
+        "-m",
+        "typhoon",
+        "-n",
+        "4",
+        "--seed",
+        "3",
+        "--set",
+        "machine.network.jitter=100",
+        "--format",
+        "json",
+        "--",
+        "-n",
+        "3",
+    ]);
+    same_again(&["miss", "-m", "typhoon-0", "--format", "json"]);
+    same_again(&["check", "stache", "--nodes", "2", "--format", "json"]);
+    same_again(&["check", "broken/stache-lost-upgrade", "--format", "json"]);
+    same_again(&["show", "tree-barrier", "--format", "json"]);
+    same_again(&["protocols", "--format", "json"]);
+    same_again(&["machine", "typhoon", "--format", "json"]);
+}
+
+#[test]
+fn settings_change_results() {
+    let slow = still(&sim(&["--set", "machine.network.latency=1000"]));
+    let fast = still(&sim(&[]));
+    assert!(slow["cycles"].as_u64() > fast["cycles"].as_u64());
+    let late = ["check", "broken/tree-barrier-late-reset", "--nodes", "4", "--format", "json"];
+    assert_eq!(trivium(&late).json(1)["property"], "barrier(arrive)");
+}

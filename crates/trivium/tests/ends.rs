@@ -1,0 +1,203 @@
+//! How commands end: whole files or none, Ctrl-C, limits, wrong answers.
+
+mod harness;
+
+use harness::{command, root, trivium};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_result_goes_whole_into_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.json");
+    let out = path.to_str().unwrap();
+    std::fs::write(&path, "what was there before").unwrap();
+    let args = ["miss", "-m", "typhoon", "--block", "32", "--format", "json"];
+    let run = trivium(&[&args[..], &["--out", out]].concat());
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "", ""));
+    let written: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(written["total"], 401);
+    assert_eq!(files(folder.path()), ["result.json"], "nothing is left beside it");
+}
+
+#[test]
+fn what_goes_wrong_leaves_files_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.json");
+    let out = path.to_str().unwrap();
+    let wrong: [(i32, &[&str]); 6] = [
+        (2, &["sim", "programs/hello.c", "-p", "mis", "-m", "typhoon"]),
+        (2, &["sim", "programs/bad/syntax.c", "-p", "msi", "-m", "typhoon"]),
+        (1, &["sim", "programs/bad/trap.c", "-p", "msi", "-m", "typhoon", "-n", "2"]),
+        (2, &["miss", "-m", "typhoon", "-p", "token-lock"]),
+        (2, &["check", "crates/trivium/tests/bad/syntax.tri"]),
+        (2, &["show", "crates/trivium/tests/bad/missing.tri"]),
+    ];
+    for (code, args) in wrong {
+        trivium(&[args, &["--out", out]].concat()).refuses(code, &[]);
+        assert!(files(folder.path()).is_empty(), "{args:?}");
+    }
+    std::fs::write(&path, "precious").unwrap();
+    for (code, args) in wrong {
+        trivium(&[args, &["--out", out]].concat()).refuses(code, &[]);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious", "{args:?}");
+    }
+    let nowhere = folder.path().join("nowhere/result.json");
+    let run = trivium(&["miss", "-m", "typhoon", "--out", nowhere.to_str().unwrap()]);
+    run.refuses(2, &["cannot be written", "its folder does not exist", "help: "]);
+    let onto = trivium(&["miss", "-m", "typhoon", "--out", folder.path().to_str().unwrap()]);
+    onto.refuses(2, &["cannot be written"]);
+    assert_eq!(files(folder.path()), ["result.json"]);
+}
+
+#[test]
+fn a_wrong_answer_ends_with_1_and_says_where() {
+    trivium(&["sim", "programs/bad/wrong-answer.c", "-p", "stache", "-m", "typhoon", "-n", "3"])
+        .refuses(1, &["1 + 1 is not 3", "node "]);
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("exit.c");
+    std::fs::write(&source, "#include \"trivium.h\"\nint main(void) { return trivium_node() == 1 ? 7 : 0; }\n")
+        .unwrap();
+    let run = trivium(&["sim", source.to_str().unwrap(), "-p", "msi", "-m", "typhoon", "-n", "2", "--format", "json"]);
+    assert_eq!(run.json(1)["exit_codes"], serde_json::json!({ "1": 7 }));
+    assert!(run.err.contains("ended with code 7 on node 1"), "{run:?}");
+}
+
+#[test]
+fn too_deep_a_recursion_is_a_trap() {
+    let args = ["sim", "programs/bad/recursion.c", "-p", "msi", "-m", "typhoon", "-n", "1"];
+    trivium(&args).refuses(1, &["the call stack is full", "descend"]);
+}
+
+#[test]
+fn a_deadlock_of_the_protocol_says_which_node_waits_for_what() {
+    let args = ["sim", "programs/litmus.c", "-p", "protocols/broken/msi-forgotten-ack.tri", "-m", "typhoon", "-n", "4"];
+    trivium(&args).refuses(
+        1,
+        &[
+            "error: deadlock",
+            "note: node 0, since cycle ",
+            "waits for access to block ",
+            "(awaits Ack)",
+            "waits at the barrier",
+            "help: ",
+        ],
+    );
+}
+
+#[test]
+fn a_limit_of_cycles_ends_with_3_and_what_is_known() {
+    let args = ["sim", "programs/bad/endless.c", "-p", "msi", "-m", "typhoon", "-n", "2", "--max-cycles", "50000"];
+    let run = trivium(&[&args[..], &["--format", "json"]].concat());
+    let result = run.json(3);
+    assert!(result["incomplete"].as_str().unwrap().contains("50000 cycles"), "{result}");
+    assert!(result["cycles"].as_u64().unwrap() >= 50_000 && result["instructions"].as_u64().unwrap() > 0);
+    assert!(run.err.contains("incomplete: "), "{}", run.err);
+    let text = trivium(&args);
+    assert!(text.code == Some(3) && text.out.contains("incomplete    the limit of 50000 cycles"), "{text:?}");
+}
+
+/// Starts it, waits until it works, and asks it to stop as Ctrl-C does.
+fn interrupted(args: &[&str]) -> (Option<i32>, String, String) {
+    let mut child = command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(child.try_wait().unwrap().is_none(), "{args:?} should still be at work");
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    ends(&mut child, args);
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn ends(child: &mut Child, args: &[&str]) {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > Duration::from_secs(60) {
+            let _ = child.kill();
+            panic!("{args:?} does not stop");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_with_3_and_what_is_known() {
+    // The program is compiled before, so that it is simulated when the signal comes.
+    let endless = ["sim", "programs/bad/endless.c", "-p", "msi", "-m", "typhoon", "-n", "2"];
+    trivium(&[&endless[..], &["--max-cycles", "10"]].concat());
+    let (code, out, err) = interrupted(&[&endless[..], &["--format", "json"]].concat());
+    assert_eq!(code, Some(3), "{out}{err}");
+    let result: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(result["incomplete"].as_str().unwrap().contains("interrupted"), "{result}");
+    assert!(result["cycles"].as_u64().unwrap() > 0);
+
+    let (code, out, err) = interrupted(&["check", "stache", "--nodes", "4", "--objects", "3", "--format", "json"]);
+    assert_eq!(code, Some(3), "{out}{err}");
+    let result: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(result["verdict"], "incomplete");
+    assert!(result["states"].as_u64().unwrap() > 1);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = command(&["machine", "typhoon"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn all_broken_protocols_are_caught() {
+    let cases: [(&str, &[&str], &str); 5] = [
+        ("broken/msi-forgotten-ack", &[], "deadlock"),
+        ("broken/squeezed-lanes", &["--objects", "2"], "deadlock"),
+        ("broken/stache-lost-upgrade", &[], "last_write"),
+        ("broken/stache-unordered", &[], "fault"),
+        ("broken/tree-barrier-late-reset", &["--nodes", "4"], "barrier(arrive)"),
+    ];
+    for (name, more, property) in cases {
+        let run = trivium(&[&["check", name][..], more].concat());
+        assert_eq!(run.code, Some(1), "{name}");
+        assert!(run.out.contains(&format!("violated: {property}\n")), "{name}: {}", run.out);
+    }
+    let run = trivium(&["check", "stache", "--network", "unordered"]);
+    assert_eq!(run.code, Some(1), "{}", run.out);
+    let whole = trivium(&["protocols"]).out;
+    assert_eq!(whole.matches("broken/").count(), cases.len(), "a new one belongs here");
+}
+
+#[test]
+fn all_protocols_hold_on_small_systems() {
+    // A writer that never finishes may put more words than the explored memory has: its calls are limited.
+    let limited: &[&str] = &["--ops", "3"];
+    for (name, more) in
+        [("msi", &[][..]), ("stache", &[]), ("token-lock", &[]), ("tree-barrier", &[]), ("remote-write", limited)]
+    {
+        for system in [["--nodes", "2", "--objects", "2"], ["--nodes", "3", "--objects", "1"]] {
+            let run = trivium(&[&["check", name][..], &system, more].concat());
+            assert_eq!(run.code, Some(0), "{name} {system:?}\n{}{}", run.out, run.err);
+            assert!(run.out.contains("\nholds\n"), "{}", run.out);
+        }
+    }
+}
+
+#[test]
+fn a_program_may_be_webassembly_made_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.wasm");
+    // (module (memory (export "memory") 1) (func (export "_start")))
+    let module = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x05\x03\x01\0\x01\x07\x13\x02\x06memory\x02\0\x06_start\0\0\x0a\x04\x01\x02\0\x0b";
+    std::fs::write(&path, module).unwrap();
+    let run = trivium(&["sim", path.to_str().unwrap(), "-p", "msi", "-m", "typhoon", "-n", "1"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(root().join("protocols/msi.tri").exists());
+}

@@ -1,0 +1,56 @@
+//! Runs the program as its users do, from the repository's root.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How a run ended and what it said.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The program, ready to be started.
+pub fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trivium"));
+    command.args(args).current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Runs it to its end.
+pub fn trivium(args: &[&str]) -> Run {
+    let output = command(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+impl Run {
+    /// The result, of a run that must have ended with this code.
+    pub fn json(&self, code: i32) -> serde_json::Value {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Ended with this code, told all of this on standard error, and nothing on standard output.
+    #[track_caller]
+    pub fn refuses(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.err.contains("error: ") && !self.err.contains("panicked"), "{self:?}");
+        assert_eq!(self.out, "", "{self:?}");
+        for word in words {
+            assert!(self.err.contains(word), "`{word}` is missing in:\n{}", self.err);
+        }
+    }
+}
+
+/// The keys of an object, in order.
+pub fn keys(value: &serde_json::Value) -> Vec<&str> {
+    value.as_object().unwrap_or_else(|| panic!("no object: {value}")).keys().map(String::as_str).collect()
+}
