@@ -42,6 +42,8 @@ pub enum Command {
     Miss(Miss),
     /// Explore every interleaving of a protocol
     Check(Check),
+    /// Execute a counterexample again, step by step, and compare the states
+    Replay(Replay),
     /// Simulate one program under several protocols on several machines: one table, one picture
     Compare(Compare),
     /// Print a protocol's table, or draw its states
@@ -199,6 +201,31 @@ pub struct Check {
     /// Stop, incomplete, when states take this many bytes (default: half of the machine's memory)
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub memory: Option<u64>,
+    /// Draw the counterexample, if there is one, into this file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the counterexample, if there is one, as a page to step through
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `trivium replay`
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// The result of `trivium check --format json`
+    pub file: PathBuf,
+    /// The protocol, if it is no longer where it was when it was checked
+    #[arg(long, short)]
+    pub protocol: Option<String>,
+    /// Draw the counterexample into this file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the counterexample as a page to step through
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// What all commands take
     #[command(flatten)]
     pub common: Common,

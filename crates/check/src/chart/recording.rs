@@ -239,7 +239,8 @@ fn difference(step: usize, recorded: &Frame, seen: &Frame) -> Mismatch {
         for view in &frame.nodes {
             let place = format!("on node {}", view.node);
             parts.extend(view.roles.iter().map(|role| {
-                let access = if role.access.is_empty() { String::new() } else { format!(" with access {}", role.access) };
+                let access =
+                    if role.access.is_empty() { String::new() } else { format!(" with access {}", role.access) };
                 let about = if role.object.is_empty() { String::new() } else { format!(" of {}", role.object) };
                 format!("{}{about} {place}: {}{access}", role.role, role.state)
             }));
@@ -263,9 +264,7 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
         Intent::Read { .. } => format!("read{about}"),
         Intent::Write { value, .. } => format!("write {value}{about}"),
         Intent::WriteBeside { .. } => format!("write beside{about}"),
-        Intent::Call { args, .. } => {
-            call_text(&model.protocol().event_name(event_kind(intent)), args.words()) + &about
-        }
+        Intent::Call { args, .. } => call_text(&model.protocol().event_name(event_kind(intent)), args.words()) + &about,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::Model;
 use serde::Serialize;
-use trivium_engine::{Outcome, Fault};
+use trivium_engine::{Fault, Outcome};
 use trivium_lang::protocol::{Protocol, Response};
 use trivium_lang::source::Span;
 

@@ -310,7 +310,11 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
     let message = |flight: &Flight| {
         let name = &model.protocol().messages[flight.message.index()].name;
         let data = flight.payload.map_or(String::new(), |payload| format!(" with {}", data_text(stepper, payload)));
-        let about = if flight.object.kind == NODE { String::new() } else { format!(" of {}", model.object_name(flight.object)) };
+        let about = if flight.object.kind == NODE {
+            String::new()
+        } else {
+            format!(" of {}", model.object_name(flight.object))
+        };
         format!("{}{data}{about} from {} to {}", call_text(name, flight.args.words()), flight.from, flight.to)
     };
     Frame { nodes: views, messages: world.flights.iter().map(message).collect() }

@@ -207,7 +207,8 @@ impl Chart<'_> {
         let (from, to) = (self.life(arrow.from), self.life(arrow.to));
         let room = self.column - 7;
         let short: String = label.chars().take(room).collect();
-        let cut = if short == label { short } else { format!("{}…", short.chars().take(room - 1).collect::<String>()) };
+        let cut =
+            if short == label { short } else { format!("{}…", short.chars().take(room - 1).collect::<String>()) };
         match from.cmp(&to) {
             std::cmp::Ordering::Less => {
                 row[from] = '├';
@@ -232,8 +233,12 @@ impl Chart<'_> {
         let row = self.blank();
         self.line(&row);
         for arrow in lost {
-            let text =
-                format!("{} from {} (sent in step {}) is still on its way", self.story.arrow_text(arrow), arrow.from, arrow.sent);
+            let text = format!(
+                "{} from {} (sent in step {}) is still on its way",
+                self.story.arrow_text(arrow),
+                arrow.from,
+                arrow.sent
+            );
             self.beside(arrow.to, "◌", &text);
         }
     }
@@ -284,7 +289,9 @@ impl Chart<'_> {
 
     fn paragraph(&mut self, first: &str, next: &str, text: &str, width: usize) {
         let lead = text.chars().take_while(|c| *c == ' ').count();
-        for (number, line) in wrapped(text, width - next.chars().count().max(first.chars().count() + lead)).iter().enumerate() {
+        for (number, line) in
+            wrapped(text, width - next.chars().count().max(first.chars().count() + lead)).iter().enumerate()
+        {
             let gap = if number == 0 { " ".repeat(lead) } else { String::new() };
             self.out.push_str(&format!("{}{gap}{line}\n", if number == 0 { first } else { next }));
         }

@@ -4,7 +4,11 @@ use crate::arguments::{Check, Format, Network};
 use crate::output::{self, Head, grouped};
 use crate::{Failure, failure, library, stop};
 use indicatif::{ProgressBar, ProgressStyle};
-use trivium_check::{Config, Progress, Report, Verdict, explore, text};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use trivium_check::chart::{self, Recording, Story};
+use trivium_check::{Config, Progress, Report, Verdict, explore, text, text_around};
+use trivium_lang::protocol::Protocol;
 
 /// Explores a protocol and prints what was found.
 pub fn check(arguments: &Check) -> Result<u8, Failure> {
@@ -43,9 +47,11 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         cancel: Some(&cancel),
         ..Config::default()
     };
-    let report =
-        explore(&protocol, &config).map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}")))?;
+    let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
+    let report = explore(&protocol, &config).map_err(refused)?;
     bar.finish_and_clear();
+    let story = chart::story(&protocol, &config, &report).map_err(refused)?;
+    draw(story.as_ref(), arguments.svg.as_ref(), arguments.html.as_ref())?;
     let head = Head {
         command: "check",
         protocols: vec![protocol.name.clone()],
@@ -56,14 +62,53 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         ..Head::default()
     };
     let result = match arguments.common.format {
-        Format::Text => format!("{}\n{}", title(&protocol.name, arguments), text(&report)),
+        Format::Text => format!("{}\n{}", title(&protocol.name, arguments), told(&report, story.as_ref())),
         Format::Json => {
-            let body = serde_json::to_value(&report).expect("a report can be written as JSON");
+            let mut body = serde_json::to_value(&report).expect("a report can be written as JSON");
+            if let Some(story) = &story {
+                let recording = Recording::of(&protocol, &config, &report, story).map_err(refused)?;
+                body["replay"] = replayable(&arguments.protocol, &protocol, recording);
+            }
             output::pretty(&head.with(body))
         }
     };
     output::write(arguments.common.out.as_ref(), &result)?;
     Ok(code(&report))
+}
+
+/// The report, with the chart of its counterexample if there is one.
+fn told(report: &Report, story: Option<&Story>) -> String {
+    match story {
+        Some(story) => text_around(report, &format!("\n{}\n", chart::text(story, chart::WIDTH))),
+        None => text(report),
+    }
+}
+
+/// Writes the picture and the page that were asked for. There are none where nothing is violated: an older picture
+/// under that name would tell of a violation that is no more.
+pub(super) fn draw(story: Option<&Story>, svg: Option<&PathBuf>, html: Option<&PathBuf>) -> Result<(), Failure> {
+    let Some(story) = story else {
+        for path in [svg, html].into_iter().flatten() {
+            eprintln!("note: there is no counterexample, so {} was not written", path.display());
+        }
+        return Ok(());
+    };
+    if let Some(path) = svg {
+        output::write_file(path, chart::svg(story).as_bytes())?;
+    }
+    if let Some(path) = html {
+        output::write_file(path, chart::html(story).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// What `trivium replay` needs: the protocol as it was named, its parameters and hash, and the recording.
+fn replayable(named: &str, protocol: &Protocol, recording: Option<Recording>) -> Value {
+    let params: serde_json::Map<String, Value> =
+        protocol.params.iter().map(|param| (param.name.clone(), json!(param.value))).collect();
+    let mut value = serde_json::to_value(recording).expect("a recording can be written as JSON");
+    value["protocol"] = json!({ "named": named, "params": params, "hash": library::hash(protocol).1 });
+    value
 }
 
 fn title(name: &str, arguments: &Check) -> String {

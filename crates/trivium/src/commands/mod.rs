@@ -5,6 +5,7 @@ mod compare;
 mod lists;
 mod miss;
 mod program;
+mod replay;
 mod show;
 mod sim;
 
@@ -20,6 +21,7 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Miss(arguments) => miss::miss(arguments),
         Command::Check(arguments) => check::check(arguments),
+        Command::Replay(arguments) => replay::replay(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::Header(arguments) => show::header(arguments),
