@@ -24,7 +24,7 @@ function card(view, before, moment) {
     box.append(element('div', 'role ' + role.access + (changed ? ' changed' : ''), object + role.role + '.' + role.state + access));
   });
   for (const word of view.memory) box.append(element('div', before && !before.memory.includes(word) ? 'changed' : 'quiet', word));
-  for (const thread of view.threads) box.append(element('div', '', '⏳ ' + thread));
+  for (const thread of view.threads) box.append(element('div', '', '… ' + thread));
   for (const task of view.tasks) box.append(element('div', '', 'task ' + task));
   return box;
 }

@@ -14,8 +14,10 @@ const MARGIN: f64 = 20.0;
 const GUTTER: f64 = 44.0;
 const COLUMN: f64 = 250.0;
 const LINE: f64 = 17.0;
-/// Between two steps.
+/// Between two steps, between two messages that leave, and from where a message arrives to what it does.
 const GAP: f64 = 12.0;
+const DEPARTURE: f64 = 21.0;
+const BELOW: f64 = 11.0;
 /// From a line of life to the text beside it; waiting messages stand between.
 const TEXT: f64 = 26.0;
 /// Width of a letter (12 pixels, monospace).
@@ -90,6 +92,8 @@ struct Row {
 /// A step with its place.
 struct Placed {
     top: f64,
+    /// Where its text begins: below the arrow of a message that arrives.
+    text: f64,
     rows: Vec<Row>,
     /// Where each message that it sends leaves.
     departures: Vec<f64>,
@@ -226,7 +230,7 @@ impl<'s> Drawing<'s> {
         label(out, "number", MARGIN + GUTTER - 16.0, y + 4.0, &number)?;
         writeln!(out, "<circle class=\"dot{decisive}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>")?;
         for (number, row) in placed.rows.iter().enumerate() {
-            let baseline = placed.top + LINE * number as f64 + 12.5;
+            let baseline = placed.text + LINE * number as f64 + 12.5;
             if let Some(access) = &row.chip {
                 writeln!(
                     out,
@@ -337,10 +341,11 @@ fn place(story: &Story, moment: &Moment, top: f64) -> Placed {
     for done in &moment.performed {
         add("done", &format!("✓ {done}"), None);
     }
-    let text = top + rows.len() as f64 * LINE;
-    let departures = (0..moment.sent.len()).map(|n| text + LINE * (n as f64 + 0.5)).collect();
-    let bottom = text + LINE * moment.sent.len() as f64;
-    Placed { top, rows, departures, bottom }
+    let text = if moment.received.is_some() { top + BELOW } else { top };
+    let below = text + rows.len() as f64 * LINE;
+    let departures = (0..moment.sent.len()).map(|n| below + DEPARTURE * (n as f64 + 0.8)).collect();
+    let bottom = below + DEPARTURE * moment.sent.len() as f64;
+    Placed { top, text, rows, departures, bottom }
 }
 
 /// Which of the waiting lines before a receiver each arrow takes: the first that is free from its sending on.

@@ -248,7 +248,8 @@ impl Chart<'_> {
         if let Some(reason) = &self.story.reason {
             self.paragraph("✗ ", "  ", reason, width);
         }
-        if let Some(source) = self.story.moments.last().and_then(|m| m.source.as_ref()) {
+        let last = self.story.moments.last().filter(|_| self.story.waiting.is_empty());
+        if let Some(source) = last.and_then(|m| m.source.as_ref()) {
             let text = format!("at {}:{}: {}", source.file, source.first, source.text);
             self.paragraph("  ", "    ", &text, width);
         }
@@ -276,24 +277,24 @@ impl Chart<'_> {
         let head = format!("how {} grew, declared {}{place}", growth.what, growth.bound);
         self.out.push('\n');
         self.paragraph("", "  ", &head, width);
+        let first = |step: u32| if step == 0 { "at first".to_string() } else { format!("step {step}") };
+        let values: Vec<&str> = growth.points.iter().map(|p| &*p.value).chain([&*growth.beyond]).collect();
+        let widest = values.iter().map(|v| v.chars().count()).max().unwrap_or(0).min(width / 2);
         for point in &growth.points {
-            let when = if point.step == 0 { "at first".into() } else { format!("step {}", point.step) };
-            let event = if point.event.is_empty() { String::new() } else { format!("  after {}", point.event) };
-            self.paragraph("  ", "            ", &format!("{when:>8}  {}{event}", point.value), width);
+            let event = if point.event.is_empty() { "" } else { &point.event };
+            let line = format!("  {:<8}  {:<widest$}  {event}", first(point.step), point.value);
+            self.out.push_str(line.trim_end());
+            self.out.push('\n');
         }
-        let step = self.story.moments.len();
         let event = self.story.moments.last().map_or("", |m| &m.event);
-        let last = format!("{:>8}  {}  does not fit: {event}", format!("step {step}"), growth.beyond);
-        self.paragraph("✗ ", "            ", &last, width);
+        let step = first(self.story.moments.len() as u32);
+        self.out.push_str(&format!("✗ {step:<8}  {:<widest$}  {event}: does not fit\n", growth.beyond));
     }
 
     fn paragraph(&mut self, first: &str, next: &str, text: &str, width: usize) {
-        let lead = text.chars().take_while(|c| *c == ' ').count();
-        for (number, line) in
-            wrapped(text, width - next.chars().count().max(first.chars().count() + lead)).iter().enumerate()
-        {
-            let gap = if number == 0 { " ".repeat(lead) } else { String::new() };
-            self.out.push_str(&format!("{}{gap}{line}\n", if number == 0 { first } else { next }));
+        let room = width - next.chars().count().max(first.chars().count());
+        for (number, line) in wrapped(text, room).iter().enumerate() {
+            self.out.push_str(&format!("{}{line}\n", if number == 0 { first } else { next }));
         }
     }
 
