@@ -56,5 +56,5 @@ pub use machine::Machine;
 pub use miss::{MissKind, MissReport, MissStep, measure};
 pub use ratio::Ratio;
 pub use result::{Misses, NodeResult, SimResult};
-pub use setup::{Setup, run};
+pub use setup::{Setup, run, run_with_trace};
 pub use trace::Handled;

@@ -42,8 +42,6 @@ pub struct Setup<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the present cycle now and then.
     pub progress: Option<&'a dyn Fn(u64)>,
-    /// Is told each event that an engine has handled, in the order of cycle and node.
-    pub trace: Option<&'a dyn Fn(&Handled)>,
 }
 
 /// Simulates.
@@ -52,12 +50,24 @@ pub struct Setup<'a> {
 /// What is wrong with the setup, the program or a protocol. A simulation that was cut short is no error: its result
 /// says so ([`SimResult::incomplete`]).
 pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
+    simulate(setup, None)
+}
+
+/// Simulates, and tells each event that an engine has handled, in the order of cycle and node.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_trace(setup: &Setup, trace: &dyn Fn(&Handled)) -> Result<SimResult, SimError> {
+    simulate(setup, Some(trace))
+}
+
+fn simulate(setup: &Setup, trace: Option<&dyn Fn(&Handled)>) -> Result<SimResult, SimError> {
     check_block(&setup.machine, setup.block)?;
     if !(1..=256).contains(&setup.nodes) {
         return Err(SimError::input(format!("{} nodes: there can be 1 to 256", setup.nodes)));
     }
     let begun = std::time::Instant::now();
-    let shared = Rc::new(share(setup)?);
+    let shared = Rc::new(share(setup, trace.is_some())?);
     let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
     let build = setup.program.build(cache::shape(&setup.machine.cache));
     // Stores to shared memory must be seen where a protocol assumes something about them.
@@ -73,8 +83,7 @@ pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
         runners.push(Runner::Program(Box::new(program)));
     }
     let mut world = World::new(shared.clone(), space, nodes, runners, setup.window);
-    let limits =
-        Limits { max_cycles: setup.max_cycles, cancel: setup.cancel, progress: setup.progress, trace: setup.trace };
+    let limits = Limits { max_cycles: setup.max_cycles, cancel: setup.cancel, progress: setup.progress, trace };
     let ended = world.run(&limits)?;
     let incomplete = match ended {
         Ended::Finished => None,
@@ -87,7 +96,7 @@ pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
 }
 
 /// What all nodes share, after a look at what the program and the protocols want of each other.
-fn share(setup: &Setup) -> Result<Shared, SimError> {
+fn share(setup: &Setup, traced: bool) -> Result<Shared, SimError> {
     if setup.protocols.is_empty() {
         return Err(SimError::input("no protocol is named").help("add --protocol stache"));
     }
@@ -112,7 +121,7 @@ fn share(setup: &Setup) -> Result<Shared, SimError> {
         block: setup.block,
         nodes: setup.nodes,
         calls,
-        traced: setup.trace.is_some(),
+        traced,
         finite: setup.protocols.iter().map(|p| p.lanes.iter().any(|lane| lane.holds.is_some())).collect(),
         watched: setup.protocols.iter().map(promised).collect(),
         one_writer: setup.protocols.iter().map(|p| p.assumptions.contains(&Assume::OneWriterPerPhase)).collect(),

@@ -138,7 +138,6 @@ fn an_endless_program_ends_at_the_limit_or_when_interrupted() {
         window: None,
         cancel: Some(&cancel),
         progress: None,
-        trace: None,
     };
     assert!(run(&setup).unwrap().incomplete.unwrap().contains("interrupted"));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{CompileOptions, Program, compile_c};
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Handled, Machine, Setup, SimError, SimResult, run};
+use trivium_sim::{Handled, Machine, Setup, SimError, SimResult, run, run_with_trace};
 
 /// A file of the repository.
 pub fn file(name: &str) -> PathBuf {
@@ -113,7 +113,7 @@ impl Run {
     }
 
     pub fn go_and_tell(&self, trace: Option<&dyn Fn(&Handled)>) -> Result<SimResult, SimError> {
-        run(&Setup {
+        let setup = Setup {
             program: &self.program,
             protocols: self.protocols.clone(),
             machine: self.machine.clone(),
@@ -125,8 +125,11 @@ impl Run {
             window: self.window,
             cancel: None,
             progress: None,
-            trace,
-        })
+        };
+        match trace {
+            Some(trace) => run_with_trace(&setup, trace),
+            None => run(&setup),
+        }
     }
 
     /// The result of a run that must end well: the program has checked its answer itself.
