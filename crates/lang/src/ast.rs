@@ -27,7 +27,7 @@ pub enum Item {
     Use { file: String, span: Span },
     Promises(Vec<Word>),
     Assume(Vec<Word>),
-    Param { name: Ident, value: Expr, range: Option<(Expr, Expr)> },
+    Param { name: Ident, value: Expr, range: Option<(Expr, Expr)>, check: Option<Expr> },
     Lane { name: Ident, unordered: bool, holds: Option<Expr> },
     Object(Vec<Ident>),
     Record { name: Ident, fields: Vec<Field> },

@@ -187,6 +187,8 @@ pub struct Param {
     pub lo: i64,
     /// Greatest value allowed.
     pub hi: i64,
+    /// The value that `check` takes unless another is set: small, so that the search ends.
+    pub check: Option<i64>,
 }
 
 /// A lane of the network. Order is per pair of nodes and lane.

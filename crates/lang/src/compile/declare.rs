@@ -53,7 +53,7 @@ impl Compiler {
 
     fn params(&mut self, file: &ast::File, options: &Options) {
         for item in &file.items {
-            let Item::Param { name, value, range } = item else { continue };
+            let Item::Param { name, value, range, check } = item else { continue };
             let taken: Vec<String> = self.protocol.params.iter().map(|p| p.name.clone()).collect();
             if !self.fresh(name, "parameter", &taken) {
                 continue;
@@ -67,13 +67,19 @@ impl Compiler {
                 None => (0, 1 << 20),
             };
             let set = options.params.iter().rev().find(|(n, _)| *n == name.text).map(|(_, v)| *v);
+            let check = check.as_ref().and_then(|c| Some((self.number(c)?, c.span)));
+            if let Some((check, span)) = check
+                && (check < lo || check > hi)
+            {
+                self.error(span, format!("the parameter `{}` must be from {lo} to {hi}, not {check}", name.text));
+            }
             let mut value = set.unwrap_or(declared);
             if value < lo || value > hi {
                 self.error(name.span, format!("the parameter `{}` must be from {lo} to {hi}, not {value}", name.text));
                 // It stays declared, so that its uses are not mistakes of their own.
                 value = declared.min(hi).max(lo);
             }
-            self.protocol.params.push(Param { name: name.text.clone(), value, lo, hi });
+            self.protocol.params.push(Param { name: name.text.clone(), value, lo, hi, check: check.map(|(c, _)| c) });
         }
         for (name, _) in &options.params {
             if !self.protocol.params.iter().any(|p| p.name == *name) {

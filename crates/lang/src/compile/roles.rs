@@ -276,6 +276,13 @@ impl Compiler {
                 let declared = op.args.clone();
                 let skip = usize::from(op.object != NODE);
                 // The object may be named too: it is the present one.
+                if let Some([object, rest @ ..]) = event.args.as_deref()
+                    && skip == 1
+                    && rest.len() == declared.len()
+                {
+                    let kind = Type::Object(self.protocol.ops[o.index()].object);
+                    frame.bind(&object.text, Binding::Fault(ExprKind::Object, kind));
+                }
                 let names = event.args.as_deref().map(|names| {
                     if names.len() == declared.len() + skip { &names[skip..] } else { names }
                 });

@@ -112,7 +112,8 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Item::Param { name, value, range })
+        let check = if self.eat_word("check") { Some(self.sum()?) } else { None };
+        Ok(Item::Param { name, value, range, check })
     }
 
     fn lane(&mut self) -> Parsed<Item> {

@@ -46,7 +46,7 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
         ("promises", joined(protocol.promises.iter().map(|p| protocol.promise_name(p)).collect())),
         ("assumes", joined(protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect())),
         ("invariants", protocol.invariants.iter().map(|i| invariant(protocol, i)).collect()),
-        ("parameters", protocol.params.iter().map(|p| format!("{} = {}   {}..{}", p.name, p.value, p.lo, p.hi)).collect()),
+        ("parameters", protocol.params.iter().map(|p| format!("{} = {} (from {} to {})", p.name, p.value, p.lo, p.hi)).collect()),
         ("calls", protocol.ops.iter().map(|o| call_signature(protocol, o)).collect()),
         ("lanes", protocol.lanes.iter().map(|l| format!("{}: {}", l.name, lane_words(l))).collect()),
         ("messages", messages(protocol)),
@@ -69,10 +69,12 @@ fn messages(protocol: &Protocol) -> Vec<String> {
     let signatures: Vec<String> = protocol.messages.iter().map(|m| signature(protocol, &m.name, &m.args)).collect();
     let wide = signatures.iter().map(|s| s.chars().count()).max().unwrap_or(0);
     let lane = protocol.lanes.iter().map(|l| l.name.chars().count()).max().unwrap_or(0);
+    let data = protocol.messages.iter().map(|m| payload_words(m).len()).max().unwrap_or(0);
+    let data = if data == 0 { 0 } else { data + 2 };
     let line = |(message, signature): (&Message, &String)| {
         let role = &protocol.roles[message.role.index()].name;
         let on = &protocol.lanes[message.lane.index()].name;
-        format!("{signature:<wide$}  on {on:<lane$}  {:<11}  to {role}", payload_words(message)).trim_end().to_string()
+        format!("{signature:<wide$}  on {on:<lane$}  {:<data$}to {role}", payload_words(message))
     };
     protocol.messages.iter().zip(&signatures).map(line).collect()
 }
@@ -248,7 +250,11 @@ fn outcome_lines(protocol: &Protocol, role: &Role, outcome: &Outcome, guarded: b
 }
 
 pub(super) fn sent_words(sent: &Sent) -> String {
-    format!("{}{} → {}", sent.message, if sent.many { "…" } else { "" }, shortened(&sent.to, 20))
+    let to = match sent.to.split_once('(') {
+        Some((function, _)) if sent.to.chars().count() > 20 => format!("{function}(…)"),
+        _ => shortened(&sent.to, 20),
+    };
+    format!("{}{} → {to}", sent.message, if sent.many { "…" } else { "" })
 }
 
 /// `⇒ Clean`, `⇒ await Shared | stay`; nothing if the state does not change.
