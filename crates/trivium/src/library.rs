@@ -69,6 +69,23 @@ pub fn protocol(name: &str, params: &[(String, i64)]) -> Result<Arc<Protocol>, F
     compiled.map(Arc::new)
 }
 
+/// The protocol of a command that explores: parameters that are not set take the value which the file gives for `check`.
+///
+/// # Errors
+/// As [`protocols`].
+pub fn protocol_to_check(name: &str, settings: &Settings) -> Result<Arc<Protocol>, Failure> {
+    let plain = protocol(name, &[])?;
+    let mut settings = settings.clone();
+    for param in &plain.params {
+        if let Some(value) = param.check
+            && !settings.protocol.iter().any(|(key, _)| *key == param.name)
+        {
+            settings.protocol.push((param.name.clone(), value));
+        }
+    }
+    Ok(protocols(&[name.to_string()], &settings)?.remove(0))
+}
+
 const PROTOCOL_HELP: &str = "give a name that `trivium protocols` lists, or the path of a .tri file";
 
 fn unknown_protocol(name: &str) -> Failure {

@@ -13,7 +13,7 @@ use trivium_lang::protocol::Protocol;
 /// Explores a protocol and prints what was found.
 pub fn check(arguments: &Check) -> Result<u8, Failure> {
     let settings = library::settings(&arguments.common.set)?.without_machine()?;
-    let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
+    let protocol = library::protocol_to_check(&arguments.protocol, &settings)?;
     let bar = progress_bar();
     let show = |p: &Progress| {
         let rate = if p.seconds > 0.0 { (p.states as f64 / p.seconds) as u64 } else { 0 };
