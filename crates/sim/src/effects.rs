@@ -160,7 +160,7 @@ pub fn lay(
             Primitive::Room => layout.spend("ask for room", &prices.room, 1),
             Primitive::Start => layout.spend("start a task", &prices.start, 1),
             Primitive::Resume => {
-                layout.spend("unmask processor", &prices.resume, 1);
+                layout.spend("unmask CPU, reissue bus transaction", &prices.resume, 1);
                 layout.timing.resume.get_or_insert(layout.now);
             }
         }
