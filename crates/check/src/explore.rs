@@ -2,6 +2,7 @@
 
 use crate::config::{Config, ConfigError, Progress};
 use crate::deadlock::{explain, stuck, waits_in_vain};
+use crate::flood::flood;
 use crate::model::Model;
 use crate::promise::{Violation, check_state};
 use crate::report::{Report, Verdict};
@@ -211,7 +212,11 @@ impl<'m> Search<'m> {
             End::Exhausted => {}
             End::Limit(limit) => {
                 report.verdict = Verdict::Incomplete;
-                report.reason = Some(limit);
+                // A state found last lies as deep as any, so that what grows is long there.
+                let last = self.store.len() as StateNumber - 1;
+                let trace = self.trace_to(last);
+                let grows = flood(&mut self.stepper, &trace).map_or(String::new(), |story| format!("; {story}"));
+                report.reason = Some(limit + &grows);
             }
             End::Found(found) => {
                 let trace = self.trace(&found);
@@ -232,7 +237,17 @@ impl<'m> Search<'m> {
 
     /// The events that lead from the first state to what was found.
     fn trace(&mut self, found: &Found) -> Trace {
-        let mut path = vec![found.state];
+        let mut trace = self.trace_to(found.state);
+        if let Some(action) = found.action {
+            self.model.codec.decode(self.store.get(found.state), &mut self.present);
+            trace.push(&self.stepper, &self.present, action);
+        }
+        trace
+    }
+
+    /// The events that lead from the first state to another.
+    fn trace_to(&mut self, state: StateNumber) -> Trace {
+        let mut path = vec![state];
         while let Some(&state) = path.last().filter(|&&state| state != 0) {
             path.push(self.store.parent(state));
         }
@@ -244,10 +259,6 @@ impl<'m> Search<'m> {
             self.stepper.actions(&self.present, &mut actions);
             let action = actions.iter().copied().find(|&action| self.leads_to(action, pair[1]));
             let action = action.expect("a state was reached by an event of its parent");
-            trace.push(&self.stepper, &self.present, action);
-        }
-        if let Some(action) = found.action {
-            self.model.codec.decode(self.store.get(found.state), &mut self.present);
             trace.push(&self.stepper, &self.present, action);
         }
         trace

@@ -12,6 +12,7 @@ mod config;
 mod coverage;
 mod deadlock;
 mod explore;
+mod flood;
 mod layout;
 mod mechanisms;
 mod model;

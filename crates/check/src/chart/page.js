@@ -38,9 +38,13 @@ function showEvent(moment) {
     const fate = moment.fate ? ' … ' + moment.fate : '';
     at('event').textContent = moment.step + '. node ' + moment.node + ': ' + moment.event + object + fate + done;
   }
-  const wrong = step === end ? [story.reason || ''] : [];
-  if (step === end) for (const w of story.waiting) wrong.push(w.who + ' waits for ' + w.waits_for + (w.state ? ' (' + w.state + ')' : ''));
-  at('wrong').replaceChildren(...wrong.filter(Boolean).map(text => element('div', '', '✗ ' + text)));
+  const lines = step === end && story.reason ? [element('div', '', '✗ ' + story.reason)] : [];
+  if (step === end) {
+    for (const w of story.waiting) lines.push(element('div', 'waits', w.who + ' waits for ' + w.waits_for + (w.state ? ' (' + w.state + ')' : '')));
+    const g = story.growth;
+    if (g) lines.push(element('div', 'waits', g.what + ', declared ' + g.bound + ': ' + g.points.map(p => p.value).join(', ') + ', and then ' + g.beyond));
+  }
+  at('wrong').replaceChildren(...lines);
 }
 
 function showMessages() {

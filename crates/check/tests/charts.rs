@@ -1,0 +1,212 @@
+//! Charts of known counterexamples, as text, picture and page: `tests/charts/*`. `UPDATE=1 cargo test -p trivium-check
+//! --test charts` writes what is drawn; look at the difference before you commit it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use trivium_check::chart::{self, Recording, Story};
+use trivium_check::{Config, Report, explore};
+use trivium_lang::protocol::Protocol;
+
+/// Counterexamples: a name, a protocol below `protocols/` or a file of `tests/files`, and what to explore.
+const CASES: [(&str, &str, Config); 6] = [
+    ("lost-upgrade", "broken/stache-lost-upgrade.tri", of(2, 1)),
+    ("forgotten-ack", "broken/msi-forgotten-ack.tri", of(2, 1)),
+    ("squeezed-lanes", "broken/squeezed-lanes.tri", of(3, 2)),
+    ("barrier", "broken/tree-barrier-late-reset.tri", of(4, 1)),
+    ("defer-space", "defer-space-too-small.test", of(3, 1)),
+    ("out-of-range", "number-out-of-range.test", of(2, 1)),
+];
+
+const fn of(nodes: u32, objects: u32) -> Config<'static> {
+    Config {
+        nodes,
+        clients: None,
+        objects,
+        values: 2,
+        ops: None,
+        threads_per_node: 1,
+        network: trivium_check::Network::Declared,
+        lane_capacity: None,
+        scenario: None,
+        memory_words: None,
+        max_states: None,
+        memory: None,
+        progress: None,
+        cancel: None,
+    }
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn protocol(name: &str) -> Arc<Protocol> {
+    let folder = if name.ends_with(".test") { here().join("tests/files") } else { here().join("../../protocols") };
+    let load = |path: &str| std::fs::read_to_string(folder.join(path)).ok();
+    let text = load(name).unwrap_or_else(|| panic!("{name} is not there"));
+    let options = trivium_lang::Options { params: Vec::new(), load: Some(&load) };
+    Arc::new(trivium_lang::compile(name, &text, &options).unwrap_or_else(|wrong| panic!("{wrong}")))
+}
+
+fn explored(file: &str, config: &Config) -> (Arc<Protocol>, Report, Story) {
+    let protocol = protocol(file);
+    let report = explore(&protocol, config).unwrap();
+    let story = chart::story(&protocol, config, &report).unwrap().expect("it is violated");
+    (protocol, report, story)
+}
+
+fn story(name: &str) -> Story {
+    let (_, file, config) = CASES.into_iter().find(|(case, ..)| *case == name).unwrap();
+    explored(file, &config).2
+}
+
+fn compare(path: PathBuf, drawn: &str, wrong: &mut Vec<String>) {
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, drawn).unwrap();
+    } else if std::fs::read_to_string(&path).ok().as_deref() != Some(drawn) {
+        wrong.push(format!("{} is not what is drawn now:\n{drawn}", path.display()));
+    }
+}
+
+#[test]
+fn charts_are_as_drawn() {
+    let mut wrong = Vec::new();
+    for (name, file, config) in &CASES {
+        let (_, _, story) = explored(file, config);
+        let path = |ending: &str| here().join("tests/charts").join(format!("{name}.{ending}"));
+        compare(path("txt"), &chart::text(&story, chart::WIDTH), &mut wrong);
+        compare(path("svg"), &chart::svg(&story), &mut wrong);
+    }
+    let page = here().join("tests/charts/out-of-range.html");
+    compare(page, &chart::html(&story("out-of-range")), &mut wrong);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_chart_tells_the_steps_of_the_report() {
+    for (name, file, config) in &CASES {
+        let (_, report, story) = explored(file, config);
+        assert_eq!(story.moments.len(), report.counterexample.len(), "{name}");
+        for (moment, step) in story.moments.iter().zip(&report.counterexample) {
+            assert_eq!((moment.step, moment.node, &moment.event), (step.step, step.node, &step.event), "{name}");
+            assert_eq!((&moment.before, &moment.after), (&step.before, &step.after), "{name}");
+            assert_eq!(moment.sent.len(), step.sends.len(), "{name}");
+            assert_eq!(moment.performed.len(), step.performs.len(), "{name}");
+        }
+        assert_eq!((&story.property, &story.reason), (&report.property, &report.reason), "{name}");
+        assert_eq!(story.waiting, report.wait_cycle, "{name}");
+        let decisive: Vec<u32> = story.moments.iter().filter(|m| m.decisive).map(|m| m.step).collect();
+        assert_eq!(decisive, [story.moments.len() as u32], "{name}");
+    }
+}
+
+#[test]
+fn every_receipt_has_its_send_and_channels_keep_their_order() {
+    for (name, file, config) in &CASES {
+        let (_, _, story) = explored(file, config);
+        for moment in story.moments.iter().filter(|m| m.event.contains(" from ") && !m.event.starts_with("deferred")) {
+            let arrow = &story.arrows[moment.received.expect("a message was sent before it is handled")];
+            assert_eq!((arrow.to, arrow.received), (moment.node, Some(moment.step)), "{name}");
+            assert!(arrow.sent < moment.step, "{name}");
+        }
+        for (first, a) in story.arrows.iter().enumerate() {
+            for b in &story.arrows[first + 1..] {
+                let same = (a.from, a.to, &a.lane) == (b.from, b.to, &b.lane);
+                let step = |received: Option<u32>| received.unwrap_or(u32::MAX);
+                assert!(!same || step(a.received) <= step(b.received), "{name}: {a:?} {b:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_of_a_chart_fit_the_terminal() {
+    for (name, file, config) in &CASES {
+        let (_, _, story) = explored(file, config);
+        for width in [100, 110, 120] {
+            let text = chart::text(&story, width);
+            // Who waits for whom is a table whose lines are not broken.
+            let drawn = text.split("who waits for whom").next().unwrap();
+            let longest = drawn.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(width), "{name}: {longest:?} of {width}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_page_asks_nothing_of_the_world_and_holds_the_whole_story() {
+    let story = story("lost-upgrade");
+    let page = chart::html(&story);
+    for word in ["src=", "href=", "@import", "url(http", "fetch("] {
+        assert!(!page.contains(word), "{word}");
+    }
+    let (_, rest) = page.split_once("id=\"story\">").unwrap();
+    let (data, _) = rest.split_once("</script>").unwrap();
+    let held: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(held, serde_json::to_value(&story).unwrap());
+}
+
+#[test]
+fn the_line_that_grants_without_data_is_named() {
+    let story = story("lost-upgrade");
+    let granted = story.arrows.iter().find(|arrow| arrow.label == "UpgradeGranted").unwrap();
+    let source = story.moments[granted.sent as usize - 1].source.as_ref().unwrap();
+    assert!(source.text.contains("send UpgradeGranted to sender"), "{source:?}");
+    let texts: Vec<&str> = story.sources.iter().filter(|s| s.file == source.file).map(|s| &*s.text).collect();
+    assert_eq!(texts[0].lines().nth(source.first as usize - 1).map(str::trim), Some(&*source.text));
+}
+
+#[test]
+fn what_leaves_its_bound_is_told_from_the_beginning() {
+    let growth = story("out-of-range").growth.unwrap();
+    let values: Vec<(u32, &str)> = growth.points.iter().map(|p| (p.step, &*p.value)).collect();
+    assert_eq!(values, [(0, "0"), (1, "1"), (2, "2")]);
+    assert_eq!((&*growth.bound, &*growth.beyond), ("0..2", "3"));
+    let growth = story("defer-space").growth.unwrap();
+    assert_eq!(growth.points.last().unwrap().value, "1 (Acquire from 1)");
+    assert_eq!(growth.bound, "up to 1");
+    assert_eq!(story("lost-upgrade").growth, None);
+}
+
+#[test]
+fn recordings_are_executed_again() {
+    for (name, file, config) in &CASES {
+        let (protocol, report, story) = explored(file, config);
+        let recording = Recording::of(&protocol, config, &report, &story).unwrap().unwrap();
+        let json = serde_json::to_string(&recording).unwrap();
+        let read: Recording = serde_json::from_str(&json).unwrap();
+        assert_eq!(read, recording, "{name}");
+        let again = chart::replay(&protocol, &read.settings.config(), &read.events).unwrap().unwrap();
+        assert_eq!(read.compare(&again), Ok(()), "{name}");
+        assert_eq!(chart::text(&again, chart::WIDTH), chart::text(&story, chart::WIDTH), "{name}");
+    }
+}
+
+#[test]
+fn a_recording_that_was_changed_is_noticed() {
+    let (_, file, config) = &CASES.into_iter().next().unwrap();
+    let (protocol, report, story) = explored(file, config);
+    let recording = Recording::of(&protocol, config, &report, &story).unwrap().unwrap();
+    let executed = |recording: &Recording| chart::replay(&protocol, config, &recording.events).unwrap();
+
+    let mut other = recording.clone();
+    other.states[4].nodes[0].roles[0].state = "Idle".into();
+    let mismatch = other.compare(&executed(&other).unwrap()).unwrap_err();
+    assert_eq!(mismatch.step, 4);
+    assert!(mismatch.to_string().contains("home of block 0 on node 0: Idle"), "{mismatch}");
+
+    let mut other = recording.clone();
+    other.property = "single_writer".into();
+    assert!(
+        other.compare(&executed(&other).unwrap()).unwrap_err().to_string().contains("a violation of single_writer")
+    );
+
+    // The first read is left out: nobody sends what the home is to handle.
+    let mut other = recording.clone();
+    other.events.remove(0);
+    assert_eq!(executed(&other).err(), Some(1));
+
+    let mut other = recording.clone();
+    other.events.pop();
+    assert!(other.compare(&executed(&other).unwrap()).is_err());
+}
