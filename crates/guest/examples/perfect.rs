@@ -15,10 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let run = world::run(&program, nodes.parse()?, &args, 0, u64::MAX);
     print!("{}", run.output);
     for (node, outcome) in run.outcomes.iter().enumerate() {
-        println!(
-            "node {node}: {outcome:?}, {} instructions",
-            run.instructions[node]
-        );
+        println!("node {node}: {outcome:?}, {} instructions", run.instructions[node]);
     }
     Ok(())
 }

@@ -13,16 +13,8 @@ use crate::error::Error;
 
 /// The compiler's flags, but for paths. 1 MiB of stack. Without `-g` the linker takes the names of
 /// functions away; the debug sections are removed later.
-const FLAGS: [&str; 8] = [
-    "-target",
-    "wasm32-wasi",
-    "-O2",
-    "-g",
-    "-Wall",
-    "-Wextra",
-    "-Wl,-z,stack-size=1048576",
-    "-lm",
-];
+const FLAGS: [&str; 8] =
+    ["-target", "wasm32-wasi", "-O2", "-g", "-Wall", "-Wextra", "-Wl,-z,stack-size=1048576", "-lm"];
 
 /// The C compiler: Zig's, as the Python package `ziglang`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,31 +43,20 @@ impl Toolchain {
         }
         let places = [std::env::current_dir(), std::env::current_exe()];
         let above = places.iter().flatten().flat_map(|place| place.ancestors());
-        let environments = above
-            .map(|place| place.join(".venv/bin/python"))
-            .filter(|python| python.exists());
-        environments
-            .chain([PathBuf::from("python3")])
-            .find_map(|python| Toolchain::of(&python))
-            .ok_or_else(|| {
-                Error::new("there is no C compiler (the Python package ziglang)")
-                    .help("run `make setup`, which installs it, or give a .wasm file")
-            })
+        let environments = above.map(|place| place.join(".venv/bin/python")).filter(|python| python.exists());
+        environments.chain([PathBuf::from("python3")]).find_map(|python| Toolchain::of(&python)).ok_or_else(|| {
+            Error::new("there is no C compiler (the Python package ziglang)")
+                .help("run `make setup`, which installs it, or give a .wasm file")
+        })
     }
 
     fn of(python: &Path) -> Option<Toolchain> {
-        let output = Command::new(python)
-            .args(["-m", "ziglang", "version"])
-            .output()
-            .ok()?;
+        let output = Command::new(python).args(["-m", "ziglang", "version"]).output().ok()?;
         if !output.status.success() {
             return None;
         }
         let version = String::from_utf8_lossy(&output.stdout).trim().to_string();
-        Some(Toolchain {
-            python: python.to_path_buf(),
-            version,
-        })
+        Some(Toolchain { python: python.to_path_buf(), version })
     }
 }
 
@@ -99,11 +80,7 @@ impl CompileOptions {
             .map(PathBuf::from)
             .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".cache")))
             .unwrap_or_else(std::env::temp_dir);
-        CompileOptions {
-            include_dirs,
-            cache_dir: cache.join("trivium"),
-            toolchain: None,
-        }
+        CompileOptions { include_dirs, cache_dir: cache.join("trivium"), toolchain: None }
     }
 }
 
@@ -127,10 +104,8 @@ pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error
         return Ok(bytes);
     }
     let cannot_write = |error: std::io::Error| {
-        Error::new(format!(
-            "the cache of compiled programs cannot be written: {error}"
-        ))
-        .at(options.cache_dir.display().to_string())
+        Error::new(format!("the cache of compiled programs cannot be written: {error}"))
+            .at(options.cache_dir.display().to_string())
     };
     fs::create_dir_all(&options.cache_dir).map_err(cannot_write)?;
     let scratch = tempfile::tempdir_in(&options.cache_dir).map_err(cannot_write)?;
@@ -138,8 +113,7 @@ pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error
     run_compiler(path, options, &toolchain, &compiled)?;
     let bytes = fs::read(&compiled).map_err(cannot_write)?;
     let bytes = without_debug(&bytes).map_err(|error| {
-        Error::new(format!("the C compiler made an invalid module: {error}"))
-            .at(path.display().to_string())
+        Error::new(format!("the C compiler made an invalid module: {error}")).at(path.display().to_string())
     })?;
     fs::write(&compiled, &bytes).map_err(cannot_write)?;
     // A rename: the file appears whole or not at all.
@@ -147,12 +121,7 @@ pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error
     Ok(bytes)
 }
 
-fn run_compiler(
-    path: &Path,
-    options: &CompileOptions,
-    toolchain: &Toolchain,
-    into: &Path,
-) -> Result<(), Error> {
+fn run_compiler(path: &Path, options: &CompileOptions, toolchain: &Toolchain, into: &Path) -> Result<(), Error> {
     let mut command = Command::new(&toolchain.python);
     command.args(["-m", "ziglang", "cc"]);
     for dir in &options.include_dirs {
@@ -166,12 +135,9 @@ fn run_compiler(
     })?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(Error::new(format!(
-            "the C compiler refuses the program:\n{}",
-            said.trim_end()
-        ))
-        .at(path.display().to_string())
-        .help("correct what the compiler names above"));
+        return Err(Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
+            .at(path.display().to_string())
+            .help("correct what the compiler names above"));
     }
     // Warnings are the user's to see, once: a program found in the cache is silent.
     let _ = std::io::stderr().write_all(&output.stderr);
@@ -190,20 +156,13 @@ fn without_debug(module: &[u8]) -> wasmparser::Result<Vec<u8>> {
             continue;
         }
         if let Some((id, range)) = payload.as_section() {
-            stripped.section(&RawSection {
-                id,
-                data: &module[range],
-            });
+            stripped.section(&RawSection { id, data: &module[range] });
         }
     }
     Ok(stripped.finish())
 }
 
-fn hash_inputs(
-    path: &Path,
-    options: &CompileOptions,
-    toolchain: &Toolchain,
-) -> Result<String, Error> {
+fn hash_inputs(path: &Path, options: &CompileOptions, toolchain: &Toolchain) -> Result<String, Error> {
     let mut hash = Sha256::new();
     // Lengths keep neighbours apart.
     let mut add = |bytes: &[u8]| {
@@ -230,18 +189,12 @@ fn hash_inputs(
         add(file.as_os_str().as_encoded_bytes());
         add(&read(&file)?);
     }
-    Ok(hash
-        .finalize()
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(|error| {
-        Error::new(format!("the file cannot be read: {error}")).at(path.display().to_string())
-    })
+    fs::read(path)
+        .map_err(|error| Error::new(format!("the file cannot be read: {error}")).at(path.display().to_string()))
 }
 
 /// All C files and headers in a directory, in the order of their names.
@@ -259,10 +212,7 @@ fn sources_in(dir: &Path, recursive: bool, into: &mut Vec<PathBuf>) -> Result<()
             if recursive {
                 sources_in(&path, true, into)?;
             }
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "h" || extension == "c")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "h" || extension == "c") {
             into.push(path);
         }
     }

@@ -17,11 +17,7 @@ pub struct Error {
 impl Error {
     /// An error without place and help.
     pub fn new(what: impl Into<String>) -> Error {
-        Error {
-            what: what.into(),
-            place: None,
-            help: None,
-        }
+        Error { what: what.into(), place: None, help: None }
     }
 
     /// The same error, at `place`.

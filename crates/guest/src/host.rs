@@ -9,13 +9,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use wasmtime::{Caller, Engine, FuncType, Global, Linker, Result, Val, ValType};
+use wasmtime::{AsContextMut, Caller, Engine, FuncType, Global, Linker, Result, Val, ValType};
 
 use crate::inspect::{PAGE, RESERVED};
 use crate::memory::{Memory, SHARED_BASE};
 use crate::processor::{Access, AccessKind, Call, Fault, Processor, Step};
 use crate::program::Compiled;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
+use crate::tags::Tags;
 use running::{Host, suspend};
 
 /// What a node's store holds.
@@ -26,14 +27,14 @@ pub(crate) struct NodeState<P> {
     pub args: Vec<String>,
     /// Set once the module is instantiated.
     pub memory: Option<Memory>,
-    /// Set once the module is instantiated.
-    pub counter: Option<Global>,
+    /// Where instructions are counted; set once the module is instantiated.
+    pub counter: Counter,
     /// The instruction count when the host was last called.
     pub instructions: Rc<Cell<u64>>,
     /// How large the program thinks its memory is, in pages.
     pub private_pages: u64,
     /// End of what this node has allocated of shared memory.
-    pub shared_end: u64,
+    pub shared_end: Rc<Cell<u64>>,
     /// The bits of an access that the processor completed itself.
     pub completed: Option<u64>,
     /// State of the deterministic `random_get`.
@@ -44,6 +45,31 @@ pub(crate) struct NodeState<P> {
 // holds the store, its future and every handle to its parts, and is itself neither `Send` nor
 // `Sync` (it has an `Rc`), so that all of this stays on the thread that made it.
 unsafe impl<P> Send for NodeState<P> {}
+
+/// Where compiled code counts its instructions.
+pub(crate) enum Counter {
+    /// Nowhere, since nothing runs yet.
+    None,
+    /// The reference build counts up in a global.
+    Up(Global),
+    /// The fast build counts down.
+    Down {
+        /// It does so in the host's memory.
+        tags: Tags,
+        /// The count at which the countdown is 0.
+        deadline: u64,
+    },
+}
+
+/// The exact number of instructions executed so far.
+pub(crate) fn instructions<P: 'static>(mut store: impl AsContextMut<Data = NodeState<P>>) -> u64 {
+    let global = match &store.as_context().data().counter {
+        Counter::None => return 0,
+        Counter::Up(global) => *global,
+        Counter::Down { tags, deadline } => return deadline.wrapping_sub(tags.countdown() as u64),
+    };
+    global.get(store.as_context_mut()).i64().unwrap_or(0) as u64
+}
 
 /// The program ended itself with this exit code.
 #[derive(Debug)]
@@ -76,17 +102,13 @@ fn letter(ty: wasmparser::ValType) -> char {
 
 impl KnownImport {
     pub(crate) fn has_type(&self, ty: &wasmparser::FuncType) -> bool {
-        let letters =
-            |types: &[wasmparser::ValType]| types.iter().copied().map(letter).collect::<String>();
+        let letters = |types: &[wasmparser::ValType]| types.iter().copied().map(letter).collect::<String>();
         letters(ty.params()) == self.params && letters(ty.results()) == self.result
     }
 
     pub(crate) fn describe(&self) -> String {
         let list = |letters: &str| {
-            let names: Vec<_> = letters
-                .chars()
-                .map(|letter| if letter == 'i' { "i32" } else { "i64" })
-                .collect();
+            let names: Vec<_> = letters.chars().map(|letter| if letter == 'i' { "i32" } else { "i64" }).collect();
             names.join(", ")
         };
         format!("({}) -> ({})", list(self.params), list(self.result))
@@ -95,20 +117,9 @@ impl KnownImport {
 
 /// All functions that programs may import, but for those of protocols.
 pub(crate) fn known_imports() -> impl Iterator<Item = KnownImport> {
-    let trivium = trivium::FUNCTIONS
-        .iter()
-        .map(|known| ("trivium", known.0, known.1, known.2));
-    let wasi = wasi::FUNCTIONS
-        .iter()
-        .map(|known| ("wasi_snapshot_preview1", known.0, known.1, known.2));
-    trivium
-        .chain(wasi)
-        .map(|(module, name, params, result)| KnownImport {
-            module,
-            name,
-            params,
-            result,
-        })
+    let trivium = trivium::FUNCTIONS.iter().map(|known| ("trivium", known.0, known.1, known.2));
+    let wasi = wasi::FUNCTIONS.iter().map(|known| ("wasi_snapshot_preview1", known.0, known.1, known.2));
+    trivium.chain(wasi).map(|(module, name, params, result)| KnownImport { module, name, params, result })
 }
 
 /// What one of the program's imports is.
@@ -121,10 +132,7 @@ enum Target {
 }
 
 /// A linker with everything that the program imports.
-pub(crate) fn linker<P: Processor>(
-    engine: &Engine,
-    program: &Compiled,
-) -> Result<Linker<NodeState<P>>> {
+pub(crate) fn linker<P: Processor>(engine: &Engine, program: &Compiled) -> Result<Linker<NodeState<P>>> {
     let mut linker = Linker::new(engine);
     // A program may import the same function twice.
     linker.allow_shadowing(true);
@@ -133,41 +141,19 @@ pub(crate) fn linker<P: Processor>(
         let target = target(program, index);
         let translate = |types: &[wasmparser::ValType]| -> Vec<ValType> {
             let is_word = |ty: &wasmparser::ValType| *ty == wasmparser::ValType::I64;
-            types
-                .iter()
-                .map(|ty| {
-                    if is_word(ty) {
-                        ValType::I64
-                    } else {
-                        ValType::I32
-                    }
-                })
-                .collect()
+            types.iter().map(|ty| if is_word(ty) { ValType::I64 } else { ValType::I32 }).collect()
         };
-        let ty = FuncType::new(
-            engine,
-            translate(import.ty.params()),
-            translate(import.ty.results()),
-        );
+        let ty = FuncType::new(engine, translate(import.ty.params()), translate(import.ty.results()));
         let is_long = import.ty.results() == [wasmparser::ValType::I64];
-        linker.func_new_async(
-            &import.module,
-            &import.name,
-            ty,
-            move |caller, args, results| {
-                Box::new(async move {
-                    let value = run_import(caller, target, args).await?;
-                    if let Some(result) = results.first_mut() {
-                        *result = if is_long {
-                            Val::I64(value)
-                        } else {
-                            Val::I32(value as i32)
-                        };
-                    }
-                    Ok(())
-                })
-            },
-        )?;
+        linker.func_new_async(&import.module, &import.name, ty, move |caller, args, results| {
+            Box::new(async move {
+                let value = run_import(caller, target, args).await?;
+                if let Some(result) = results.first_mut() {
+                    *result = if is_long { Val::I64(value) } else { Val::I32(value as i32) };
+                }
+                Ok(())
+            })
+        })?;
     }
     Ok(linker)
 }
@@ -186,11 +172,7 @@ fn target(program: &Compiled, import: usize) -> Target {
     }
 }
 
-async fn run_import<P: Processor>(
-    mut caller: Caller<'_, NodeState<P>>,
-    target: Target,
-    args: &[Val],
-) -> Result<i64> {
+async fn run_import<P: Processor>(mut caller: Caller<'_, NodeState<P>>, target: Target, args: &[Val]) -> Result<i64> {
     let args: Vec<i64> = args
         .iter()
         .map(|arg| match arg {
@@ -219,25 +201,20 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()>
          instructions: i64|
          -> Result<i32> {
             let state = caller.data_mut();
-            state.instructions.set(instructions as u64);
-            state.access(base as u32, offset as u32, meta, value as u64)
+            state.note_count(instructions);
+            let step = state.access(base as u32, offset as u32, meta, value as u64);
+            state.wind_up();
+            step
         },
     )?;
-    linker.func_wrap(
-        RESERVED,
-        "poll",
-        |mut caller: Caller<'_, NodeState<P>>, instructions: i64| -> Result<i32> {
-            let state = caller.data_mut();
-            state.instructions.set(instructions as u64);
-            let step = state.processor.borrow_mut().poll(instructions as u64)?;
-            Ok(if step == Step::Wait { WAIT } else { GO })
-        },
-    )?;
-    linker.func_wrap_async(
-        RESERVED,
-        "suspend",
-        |_: Caller<'_, NodeState<P>>, (): ()| Box::new(suspend()),
-    )?;
+    linker.func_wrap(RESERVED, "poll", |mut caller: Caller<'_, NodeState<P>>, instructions: i64| -> Result<i32> {
+        let state = caller.data_mut();
+        let instructions = state.note_count(instructions);
+        let step = state.processor.borrow_mut().poll(instructions)?;
+        state.wind_up();
+        Ok(if step == Step::Wait { WAIT } else { GO })
+    })?;
+    linker.func_wrap_async(RESERVED, "suspend", |_: Caller<'_, NodeState<P>>, (): ()| Box::new(suspend()))?;
     linker.func_wrap_async(
         RESERVED,
         "load_slowly",
@@ -257,8 +234,7 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()>
     linker.func_wrap_async(
         RESERVED,
         "store_slowly",
-        |mut caller: Caller<'_, NodeState<P>>,
-         (base, offset, meta, value): (i32, i32, i32, i64)| {
+        |mut caller: Caller<'_, NodeState<P>>, (base, offset, meta, value): (i32, i32, i32, i64)| {
             Box::new(async move {
                 let mut host = Host::new(&mut caller);
                 if host.state().completed.take().is_some() {
@@ -274,45 +250,29 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()>
 }
 
 fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
-    linker.func_wrap(
-        RESERVED,
-        "memory_size",
-        |caller: Caller<'_, NodeState<P>>| caller.data().private_pages as i32,
-    )?;
-    linker.func_wrap(
-        RESERVED,
-        "memory_grow",
-        |mut caller: Caller<'_, NodeState<P>>, pages: i32| {
-            let state = caller.data_mut();
-            let before = state.private_pages;
-            let after = before + u64::from(pages as u32);
-            if after > state.program.private_pages.1 {
-                return -1;
-            }
-            state.private_pages = after;
-            before as i32
-        },
-    )?;
+    linker.func_wrap(RESERVED, "memory_size", |caller: Caller<'_, NodeState<P>>| caller.data().private_pages as i32)?;
+    linker.func_wrap(RESERVED, "memory_grow", |mut caller: Caller<'_, NodeState<P>>, pages: i32| {
+        let state = caller.data_mut();
+        let before = state.private_pages;
+        let after = before + u64::from(pages as u32);
+        if after > state.program.private_pages.1 {
+            return -1;
+        }
+        state.private_pages = after;
+        before as i32
+    })?;
     linker.func_wrap_async(
         RESERVED,
         "memory_copy",
         |mut caller: Caller<'_, NodeState<P>>, (to, from, bytes): (i32, i32, i32)| {
-            Box::new(async move {
-                Host::new(&mut caller)
-                    .copy(to as u32, from as u32, bytes as u32)
-                    .await
-            })
+            Box::new(async move { Host::new(&mut caller).copy(to as u32, from as u32, bytes as u32).await })
         },
     )?;
     linker.func_wrap_async(
         RESERVED,
         "memory_fill",
         |mut caller: Caller<'_, NodeState<P>>, (to, byte, bytes): (i32, i32, i32)| {
-            Box::new(async move {
-                Host::new(&mut caller)
-                    .fill(to as u32, byte as u8, bytes as u32)
-                    .await
-            })
+            Box::new(async move { Host::new(&mut caller).fill(to as u32, byte as u8, bytes as u32).await })
         },
     )?;
     linker.func_wrap(
@@ -322,11 +282,7 @@ fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
             let state = caller.data();
             let (to, bytes) = (to as u32, u64::from(bytes as u32));
             if u64::from(to) + bytes > state.private_bytes() {
-                Err(state.out_of_bounds(
-                    u64::from(to),
-                    bytes,
-                    "initialisation from a data segment",
-                ))?;
+                Err(state.out_of_bounds(u64::from(to), bytes, "initialisation from a data segment"))?;
             }
             Ok(())
         },
@@ -347,7 +303,7 @@ impl<P> NodeState<P> {
     /// Whether `bytes` bytes at `addr` are the program's to use.
     fn is_in_bounds(&self, addr: u64, bytes: u64) -> bool {
         let end = addr + bytes;
-        end <= self.private_bytes() || (addr >= u64::from(SHARED_BASE) && end <= self.shared_end)
+        end <= self.private_bytes() || (addr >= u64::from(SHARED_BASE) && end <= self.shared_end.get())
     }
 
     fn out_of_bounds(&self, addr: u64, bytes: u64, what: &str) -> Fault {
@@ -355,55 +311,52 @@ impl<P> NodeState<P> {
             "node {}: {what} of {bytes} bytes at {addr:#x} is out of bounds (private memory is 0..{:#x}, shared memory {SHARED_BASE:#x}..{:#x})",
             self.number,
             self.private_bytes(),
-            self.shared_end
+            self.shared_end.get()
         );
         // The stack is below everything else and grows down, so that an overflow wraps around.
         if addr >= 0xff00_0000 {
-            message.push_str(
-                "; the stack has overflowed, or a null pointer was indexed with a negative number",
-            );
+            message.push_str("; the stack has overflowed, or a null pointer was indexed with a negative number");
         }
         Fault::new(message)
     }
 }
 
 impl<P: Processor> NodeState<P> {
+    /// Notes the count, as compiled code gives it: the number of instructions, or the countdown.
+    fn note_count(&mut self, count: i64) -> u64 {
+        let instructions = match &self.counter {
+            Counter::Down { deadline, .. } => deadline.wrapping_sub(count as u64),
+            _ => count as u64,
+        };
+        self.instructions.set(instructions);
+        instructions
+    }
+
+    /// Sets the countdown, after the processor was asked something.
+    pub(crate) fn wind_up(&mut self) {
+        if let Counter::Down { tags, deadline } = &mut self.counter {
+            // So that the countdown fits 64 bits with their sign.
+            *deadline = self.processor.borrow().deadline().min(1 << 62);
+            tags.set_countdown(deadline.wrapping_sub(self.instructions.get()) as i64);
+        }
+    }
+
     /// Asks the processor about an access that the program is about to make.
     fn access(&mut self, base: u32, offset: u32, meta: i32, value: u64) -> Result<i32> {
         let size = (meta & 0xff) as u32;
-        let kind = if meta & WRITE != 0 {
-            AccessKind::Write
-        } else {
-            AccessKind::Read
-        };
+        let kind = if meta & WRITE != 0 { AccessKind::Write } else { AccessKind::Read };
         let addr = u64::from(base) + u64::from(offset);
         if !self.is_in_bounds(addr, u64::from(size)) {
-            let what = if kind == AccessKind::Write {
-                "a store"
-            } else {
-                "a load"
-            };
+            let what = if kind == AccessKind::Write { "a store" } else { "a load" };
             return Err(self.out_of_bounds(addr, u64::from(size), what).into());
         }
         let addr = addr as u32;
         if !in_one_word(addr, size) {
             return Ok(SLOWLY);
         }
-        let value = if size == 8 {
-            value
-        } else {
-            value & ((1 << (8 * size)) - 1)
-        };
-        let access = Access {
-            addr,
-            size,
-            kind,
-            value,
-        };
-        let step = self
-            .processor
-            .borrow_mut()
-            .access(self.instructions.get(), access)?;
+        let value = if size == 8 { value } else { value & ((1 << (8 * size)) - 1) };
+        let access = Access { addr, size, kind, value };
+        let step = self.processor.borrow_mut().access(self.instructions.get(), access)?;
         Ok(match step {
             Step::Go => GO,
             Step::Wait => WAIT,

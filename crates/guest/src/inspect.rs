@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use wasmparser::{
-    BinaryReader, CodeSectionReader, CompositeInnerType, DataSectionReader, ElementSectionReader,
-    Encoding, ExportSectionReader, ExternalKind, FuncType, FunctionSectionReader,
-    GlobalSectionReader, ImportSectionReader, KnownCustom, NameSectionReader, Operator, Parser,
-    Payload, TableSectionReader, TypeRef, TypeSectionReader, ValType, Validator, WasmFeatures,
+    BinaryReader, CodeSectionReader, CompositeInnerType, DataSectionReader, ElementSectionReader, Encoding,
+    ExportSectionReader, ExternalKind, FuncType, FunctionSectionReader, GlobalSectionReader, ImportSectionReader,
+    KnownCustom, NameSectionReader, Operator, Parser, Payload, TableSectionReader, TypeRef, TypeSectionReader, ValType,
+    Validator, WasmFeatures,
 };
 
 use crate::error::Error;
@@ -70,29 +70,19 @@ pub(crate) struct Inspected<'a> {
 /// Takes `bytes` apart; `name` is used in messages.
 pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, Error> {
     let refuse = |error: Error| {
-        if error.place.is_none() {
-            error.at(name)
-        } else {
-            error
-        }
+        if error.place.is_none() { error.at(name) } else { error }
     };
     check_header(bytes).map_err(refuse)?;
     let module = sections(bytes).map_err(refuse)?;
     check_operators(&module, name)?;
-    Validator::new_with_features(accepted_features())
-        .validate_all(bytes)
-        .map_err(|error| refuse(invalid(&error)))?;
+    Validator::new_with_features(accepted_features()).validate_all(bytes).map_err(|error| refuse(invalid(&error)))?;
     check_entry(&module).map_err(refuse)?;
     check_data(&module).map_err(refuse)?;
     Ok(module)
 }
 
 fn invalid(error: &wasmparser::BinaryReaderError) -> Error {
-    let what = format!(
-        "the WebAssembly module is not valid: {} (at byte {:#x})",
-        error.message(),
-        error.offset()
-    );
+    let what = format!("the WebAssembly module is not valid: {} (at byte {:#x})", error.message(), error.offset());
     Error::new(what).help("compile the program again, for wasm32-wasi, without extra -m options")
 }
 
@@ -141,16 +131,9 @@ impl From<Error> for Refusal {
     }
 }
 
-fn section<'a>(
-    module: &mut Inspected<'a>,
-    bytes: &'a [u8],
-    payload: Payload<'a>,
-) -> Result<(), Refusal> {
+fn section<'a>(module: &mut Inspected<'a>, bytes: &'a [u8], payload: Payload<'a>) -> Result<(), Refusal> {
     match payload {
-        Payload::Version {
-            encoding: Encoding::Component,
-            ..
-        } => Err(component())?,
+        Payload::Version { encoding: Encoding::Component, .. } => Err(component())?,
         Payload::TypeSection(reader) => types(module, reader)?,
         Payload::ImportSection(reader) => imports(module, reader)?,
         Payload::FunctionSection(reader) => {
@@ -218,30 +201,17 @@ fn imports<'a>(module: &mut Inspected<'a>, reader: ImportSectionReader<'a>) -> R
                 .help("a program may import functions only: define the memory, tables and globals in the module"))?
         };
         let ty = module.function_types.get(ty as usize).cloned().flatten();
-        let Some(ty) = ty else {
-            Err(Error::new(format!(
-                "the import `{full}` has an unknown type"
-            )))?
-        };
-        module.imports.push(Import {
-            module: import.module.into(),
-            name: import.name.into(),
-            ty,
-        });
+        let Some(ty) = ty else { Err(Error::new(format!("the import `{full}` has an unknown type")))? };
+        module.imports.push(Import { module: import.module.into(), name: import.name.into(), ty });
     }
     module.import_section = Some(reader);
     Ok(())
 }
 
-fn memory(
-    module: &mut Inspected<'_>,
-    reader: wasmparser::MemorySectionReader<'_>,
-) -> Result<(), Refusal> {
+fn memory(module: &mut Inspected<'_>, reader: wasmparser::MemorySectionReader<'_>) -> Result<(), Refusal> {
     if reader.count() > 1 {
-        Err(
-            Error::new(format!("the module has {} memories", reader.count()))
-                .help("a program has exactly one memory: compile without multiple memories"),
-        )?
+        Err(Error::new(format!("the module has {} memories", reader.count()))
+            .help("a program has exactly one memory: compile without multiple memories"))?
     }
     for memory in reader {
         let memory = memory?;
@@ -249,8 +219,7 @@ fn memory(
             Err(refused_proposal("threads"))?
         }
         if memory.memory64 {
-            Err(Error::new("the module has a 64-bit memory")
-                .help("compile for wasm32-wasi, not wasm64"))?
+            Err(Error::new("the module has a 64-bit memory").help("compile for wasm32-wasi, not wasm64"))?
         }
         let most = u64::from(PRIVATE_LIMIT) / PAGE;
         if memory.initial > most {
@@ -272,11 +241,7 @@ fn function_names(module: &mut Inspected<'_>, names: NameSectionReader<'_>) {
             for naming in map.into_iter().flatten() {
                 // What C compilers for Wasm make of `main`.
                 let is_main = ["__original_main", "__main_argc_argv", "__main_void"];
-                let name = if is_main.contains(&naming.name) {
-                    "main"
-                } else {
-                    naming.name
-                };
+                let name = if is_main.contains(&naming.name) { "main" } else { naming.name };
                 module.function_names.insert(naming.index, name.to_string());
             }
         }
@@ -297,13 +262,7 @@ fn proposal(operator: &Operator<'_>) -> &'static str {
 }
 
 fn is_accepted(proposal: &str) -> bool {
-    let accepted = [
-        "mvp",
-        "sign_extension",
-        "saturating_float_to_int",
-        "bulk_memory",
-        "reference_types",
-    ];
+    let accepted = ["mvp", "sign_extension", "saturating_float_to_int", "bulk_memory", "reference_types"];
     accepted.contains(&proposal)
 }
 
@@ -313,24 +272,16 @@ fn refused_proposal(proposal: &str) -> Error {
             "threads and atomic instructions",
             "compile without -pthread and -matomics; use trivium_fetch_add and its like",
         ),
-        "simd" | "relaxed_simd" => (
-            "vector (v128) instructions",
-            "compile with -mno-simd128 (and without -msimd128)",
-        ),
-        "exceptions" | "legacy_exceptions" => (
-            "exceptions",
-            "compile without -fwasm-exceptions and without setjmp and longjmp",
-        ),
-        "gc" | "custom_descriptors" | "function_references" => (
-            "garbage-collected references",
-            "compile from C, for wasm32-wasi",
-        ),
+        "simd" | "relaxed_simd" => ("vector (v128) instructions", "compile with -mno-simd128 (and without -msimd128)"),
+        "exceptions" | "legacy_exceptions" => {
+            ("exceptions", "compile without -fwasm-exceptions and without setjmp and longjmp")
+        }
+        "gc" | "custom_descriptors" | "function_references" => {
+            ("garbage-collected references", "compile from C, for wasm32-wasi")
+        }
         "tail_call" => ("tail calls", "compile without -mtail-call"),
         "wide_arithmetic" => ("wide arithmetic", "compile without -mwide-arithmetic"),
-        _ => (
-            "instructions that are not supported",
-            "compile for wasm32-wasi without -m options",
-        ),
+        _ => ("instructions that are not supported", "compile for wasm32-wasi without -m options"),
     };
     Error::new(format!("the module uses {what}")).help(help)
 }
@@ -377,11 +328,7 @@ fn check_entry(module: &Inspected<'_>) -> Result<(), Error> {
         }
     }
     let ty = module.function_type(start.ok_or_else(missing)?)?;
-    if ty.is_some_and(|ty| ty.params().is_empty() && ty.results().is_empty()) {
-        Ok(())
-    } else {
-        Err(missing())
-    }
+    if ty.is_some_and(|ty| ty.params().is_empty() && ty.results().is_empty()) { Ok(()) } else { Err(missing()) }
 }
 
 /// Active data must lie in the initial private memory: the physical memory is larger, so the
@@ -397,10 +344,8 @@ fn check_data(module: &Inspected<'_>) -> Result<(), Error> {
         let first = operators.read().map_err(|error| invalid(&error))?;
         let second = operators.read().map_err(|error| invalid(&error))?;
         let (Operator::I32Const { value }, Operator::End) = (first, second) else {
-            return Err(
-                Error::new("a data segment's address is not a plain constant")
-                    .help("link the program statically, without -fPIC and -shared"),
-            );
+            return Err(Error::new("a data segment's address is not a plain constant")
+                .help("link the program statically, without -fPIC and -shared"));
         };
         if u64::from(value as u32) + data.data.len() as u64 > bytes {
             return Err(Error::new(format!(
@@ -428,10 +373,7 @@ impl Inspected<'_> {
         let ty = defined.nth(index - self.imports.len());
         let Some(ty) = ty else { return Ok(None) };
         let ty = ty.map_err(|error| invalid(&error))?;
-        Ok(self
-            .function_types
-            .get(ty as usize)
-            .and_then(Option::as_ref))
+        Ok(self.function_types.get(ty as usize).and_then(Option::as_ref))
     }
 
     /// The protocol calls that the program imports: modules `trivium:PROTOCOL`.
@@ -464,8 +406,5 @@ impl Inspected<'_> {
 
 /// What messages call the function with this index, given the names that are known.
 pub(crate) fn function_name(names: &BTreeMap<u32, String>, index: u32) -> String {
-    names
-        .get(&index)
-        .cloned()
-        .unwrap_or_else(|| format!("#{index}"))
+    names.get(&index).cloned().unwrap_or_else(|| format!("#{index}"))
 }

@@ -51,12 +51,13 @@ mod node;
 mod processor;
 mod program;
 mod rewrite;
+mod tags;
 
 pub use compile::{CompileOptions, Toolchain, compile_c};
 pub use error::Error;
 pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
 pub use node::{Node, Outcome};
-pub use processor::{
-    Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step,
-};
+pub use processor::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step};
 pub use program::{CallImport, Program};
+pub use rewrite::Build;
+pub use tags::{Shape, Tags};

@@ -29,18 +29,12 @@ impl Memory {
     /// `base..base + length` must be readable and writable, and must not move, as long as `alive`
     /// is true; whoever unmaps it sets `alive` to false first.
     pub(crate) unsafe fn new(base: *mut u8, length: usize, alive: Rc<Cell<bool>>) -> Memory {
-        Memory {
-            base,
-            length,
-            alive,
-        }
+        Memory { base, length, alive }
     }
 
     fn checked(&self, addr: u32, length: usize) -> Result<*mut u8, Fault> {
         if !self.alive.get() {
-            return Err(Fault::new(
-                "the memory of a node that no longer exists was used",
-            ));
+            return Err(Fault::new("the memory of a node that no longer exists was used"));
         }
         let end = (addr as usize).checked_add(length);
         if end.is_none_or(|end| end > self.length) {

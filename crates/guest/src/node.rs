@@ -5,14 +5,15 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use wasmtime::{Instance, Store, Trap, WasmBacktrace};
+use wasmtime::{Instance, Module, Store, Trap, WasmBacktrace};
 
 use crate::error::Error;
-use crate::host::{Exit, NodeState, linker};
+use crate::host::{Counter, Exit, NodeState, instructions, linker};
 use crate::memory::{Memory, SHARED_BASE};
 use crate::processor::{Fault, Processor};
 use crate::program::{Compiled, Program};
-use crate::rewrite::{COUNTER_EXPORT, MEMORY_EXPORT};
+use crate::rewrite::{Build, COUNTER_EXPORT, MEMORY_EXPORT, TAGS_EXPORT};
+use crate::tags::Tags;
 
 /// What has become of a node that was resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,11 +50,20 @@ pub struct Node<P: Processor> {
     state: State<P>,
     program: Program,
     memory: Memory,
+    tags: Option<Tags>,
     alive: Rc<Cell<bool>>,
     instructions: Rc<Cell<u64>>,
 }
 
 impl<P: Processor> Node<P> {
+    /// An instance of `program`, in the reference build; see [`Node::in_build`].
+    ///
+    /// # Errors
+    /// As [`Node::in_build`].
+    pub fn new(program: &Program, number: u32, args: &[String], processor: Rc<RefCell<P>>) -> Result<Node<P>, Error> {
+        Node::in_build(program, Build::Reference, number, args, processor)
+    }
+
     /// An instance of `program` that has not started yet. `number` is the node's, for messages;
     /// `args` are the program's arguments after its name.
     ///
@@ -61,47 +71,41 @@ impl<P: Processor> Node<P> {
     /// length of one callback.
     ///
     /// # Errors
-    /// The host cannot give the address space of one more memory.
-    pub fn new(
+    /// The program cannot be compiled, or the host cannot give the address space of one more
+    /// memory.
+    pub fn in_build(
         program: &Program,
+        build: Build,
         number: u32,
         args: &[String],
         processor: Rc<RefCell<P>>,
     ) -> Result<Node<P>, Error> {
-        let instructions = Rc::new(Cell::new(0));
+        let module = program.shared.module(build)?;
+        let executed = Rc::new(Cell::new(0));
         let state = NodeState {
             processor,
             program: program.shared.clone(),
             number,
-            args: std::iter::once(program.name())
-                .chain(args.iter().map(String::as_str))
-                .map(String::from)
-                .collect(),
+            args: std::iter::once(program.name()).chain(args.iter().map(String::as_str)).map(String::from).collect(),
             memory: None,
-            counter: None,
-            instructions: instructions.clone(),
+            counter: Counter::None,
+            instructions: executed.clone(),
             private_pages: program.shared.private_pages.0,
-            shared_end: u64::from(SHARED_BASE),
+            shared_end: Rc::new(Cell::new(u64::from(SHARED_BASE))),
             completed: None,
             random: u64::from(number),
         };
-        let engine = program.shared.module.engine();
-        let mut store = Store::new(engine, state);
+        let mut store = Store::new(module.engine(), state);
         let failed = |error: wasmtime::Error| {
-            Error::new(format!(
-                "node {number} of {} cannot be made: {error:#}",
-                program.name()
-            ))
-            .help(
-                "each node reserves 4 GiB of address space: raise `ulimit -v`, or run fewer nodes",
-            )
+            Error::new(format!("node {number} of {} cannot be made: {error:#}", program.name()))
+                .help("each node reserves 4 GiB of address space: raise `ulimit -v`, or run fewer nodes")
         };
-        let instance = instantiate(&mut store, &program.shared).map_err(failed)?;
+        let instance = instantiate(&mut store, &program.shared, &module).map_err(failed)?;
         let alive = Rc::new(Cell::new(true));
-        let memory = connect(&mut store, &instance, alive.clone());
-        let start = instance
-            .get_typed_func::<(), ()>(&mut store, "_start")
-            .map_err(failed)?;
+        let memory = memory(&mut store, &instance, alive.clone());
+        let tags = tags(&mut store, &instance, build, alive.clone());
+        connect(&mut store, &instance, &memory, tags.as_ref());
+        let start = instance.get_typed_func::<(), ()>(&mut store, "_start").map_err(failed)?;
         let running = Box::pin(async move {
             let result = start.call_async(&mut store, ()).await;
             (store, result)
@@ -110,8 +114,9 @@ impl<P: Processor> Node<P> {
             state: State::Running(running),
             program: program.clone(),
             memory,
+            tags,
             alive,
-            instructions,
+            instructions: executed,
         })
     }
 
@@ -125,25 +130,16 @@ impl<P: Processor> Node<P> {
             }
             State::Gone => {
                 let message = "the node was resumed after one of its callbacks panicked".into();
-                return Outcome::Trapped {
-                    message,
-                    function: None,
-                };
+                return Outcome::Trapped { message, function: None };
             }
         };
-        match running
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-        {
+        match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending => {
                 self.state = State::Running(running);
                 Outcome::Suspended
             }
             Poll::Ready((mut store, result)) => {
-                if let Some(counter) = store.data().counter {
-                    let count = counter.get(&mut store).i64().unwrap_or(0);
-                    self.instructions.set(count as u64);
-                }
+                self.instructions.set(instructions(&mut store));
                 let outcome = outcome(&self.program.shared, result);
                 self.state = State::Ended(outcome.clone(), store);
                 outcome
@@ -154,6 +150,11 @@ impl<P: Processor> Node<P> {
     /// Instructions executed up to the last callback, or to the end of an ended program.
     pub fn instructions(&self) -> u64 {
         self.instructions.get()
+    }
+
+    /// A handle to the tags that its compiled code looks at; none in the reference build.
+    pub fn tags(&self) -> Option<Tags> {
+        self.tags.clone()
     }
 
     /// A handle to the node's memory.
@@ -172,42 +173,50 @@ impl<P: Processor> Drop for Node<P> {
 fn instantiate<P: Processor>(
     store: &mut Store<NodeState<P>>,
     program: &Compiled,
+    module: &Module,
 ) -> wasmtime::Result<Instance> {
-    let linker = linker(program.module.engine(), program)?;
-    let mut instance = Box::pin(linker.instantiate_async(store, &program.module));
-    match instance
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
+    let linker = linker(module.engine(), program)?;
+    let mut instance = Box::pin(linker.instantiate_async(store, module));
+    match instance.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(instance) => instance,
         Poll::Pending => Err(wasmtime::Error::msg("instantiation did not end")),
     }
 }
 
-/// Finds the instance's memory and counter, and tells the store.
-fn connect<P: Processor>(
-    store: &mut Store<NodeState<P>>,
-    instance: &Instance,
-    alive: Rc<Cell<bool>>,
-) -> Memory {
-    let exported = instance
-        .get_memory(&mut *store, MEMORY_EXPORT)
-        .expect("the rewriter exports the memory");
+fn memory<P: Processor>(store: &mut Store<NodeState<P>>, instance: &Instance, alive: Rc<Cell<bool>>) -> Memory {
+    let exported = instance.get_memory(&mut *store, MEMORY_EXPORT).expect("the rewriter exports the memory");
     // SAFETY: the memory has its greatest size from the beginning and may not move
     // (`memory_may_move(false)`), and is unmapped with the store, which the node keeps until
     // after it has set `alive` to false.
-    let memory = unsafe {
-        Memory::new(
-            exported.data_ptr(&*store),
-            exported.data_size(&*store),
-            alive,
-        )
+    unsafe { Memory::new(exported.data_ptr(&*store), exported.data_size(&*store), alive) }
+}
+
+fn tags<P: Processor>(
+    store: &mut Store<NodeState<P>>,
+    instance: &Instance,
+    build: Build,
+    alive: Rc<Cell<bool>>,
+) -> Option<Tags> {
+    let Build::Fast(shape) = build else {
+        return None;
     };
-    let counter = instance.get_global(&mut *store, COUNTER_EXPORT);
+    let exported = instance.get_memory(&mut *store, TAGS_EXPORT).expect("the rewriter exports the host's memory");
+    let shared_end = store.data().shared_end.clone();
+    // SAFETY: as in `memory`. The rewriter has made the memory of this shape, and memories begin at
+    // a page.
+    Some(unsafe { Tags::new(exported.data_ptr(&*store), shape, shared_end, alive) })
+}
+
+/// Tells the store of the parts of its instance.
+fn connect<P: Processor>(store: &mut Store<NodeState<P>>, instance: &Instance, memory: &Memory, tags: Option<&Tags>) {
+    let global = instance.get_global(&mut *store, COUNTER_EXPORT);
     let state = store.data_mut();
     state.memory = Some(memory.clone());
-    state.counter = counter;
-    memory
+    state.counter = match (tags, global) {
+        (Some(tags), _) => Counter::Down { tags: tags.clone(), deadline: 0 },
+        (None, Some(global)) => Counter::Up(global),
+        (None, None) => Counter::None,
+    };
 }
 
 fn outcome(program: &Compiled, result: wasmtime::Result<()>) -> Outcome {
@@ -215,16 +224,11 @@ fn outcome(program: &Compiled, result: wasmtime::Result<()>) -> Outcome {
         return Outcome::Finished { exit_code: 0 };
     };
     if let Some(Exit(exit_code)) = error.downcast_ref::<Exit>() {
-        return Outcome::Finished {
-            exit_code: *exit_code,
-        };
+        return Outcome::Finished { exit_code: *exit_code };
     }
-    let function = error.downcast_ref::<WasmBacktrace>().and_then(|backtrace| {
-        backtrace
-            .frames()
-            .iter()
-            .find_map(|frame| program.function_name(frame.func_index()))
-    });
+    let function = error
+        .downcast_ref::<WasmBacktrace>()
+        .and_then(|backtrace| backtrace.frames().iter().find_map(|frame| program.function_name(frame.func_index())));
     let message = if let Some(fault) = error.downcast_ref::<Fault>() {
         fault.message.clone()
     } else if let Some(trap) = error.downcast_ref::<Trap>() {
@@ -242,9 +246,7 @@ fn trap_message(trap: Trap) -> String {
             "the program aborted (abort, a failed assertion, or undefined behaviour that the compiler made a trap)"
         }
         Trap::IntegerDivisionByZero => "an integer was divided by zero",
-        Trap::IntegerOverflow => {
-            "the quotient of an integer division, or a converted number, does not fit"
-        }
+        Trap::IntegerOverflow => "the quotient of an integer division, or a converted number, does not fit",
         Trap::BadConversionToInteger => "a number that is not a number was converted to an integer",
         Trap::IndirectCallToNull => "a null function pointer was called",
         Trap::BadSignature => "a function pointer was called with another type than the function's",

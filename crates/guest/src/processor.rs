@@ -58,9 +58,7 @@ pub struct Fault {
 impl Fault {
     /// A fault with a message.
     pub fn new(message: impl Into<String>) -> Fault {
-        Fault {
-            message: message.into(),
-        }
+        Fault { message: message.into() }
     }
 }
 
@@ -127,11 +125,7 @@ impl ReadModifyWrite {
             RmwOp::CompareSwap if old == self.expected => self.operand,
             RmwOp::CompareSwap => old,
         };
-        if self.size == 4 {
-            new & 0xffff_ffff
-        } else {
-            new
-        }
+        if self.size == 4 { new & 0xffff_ffff } else { new }
     }
 }
 
@@ -200,4 +194,11 @@ pub trait Processor: 'static {
 
     /// The program makes a call.
     fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault>;
+
+    /// The least number of instructions at which [`Processor::poll`] would not say
+    /// [`Step::Go`]; until then the fast build does not poll. Asked after each of the other
+    /// functions, and right until the next of them. 0, the default: every poll is made.
+    fn deadline(&self) -> u64 {
+        0
+    }
 }

@@ -1,6 +1,7 @@
 //! A program: a module that has been checked, rewritten and compiled.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 use wasmtime::{Config, Engine, Module};
@@ -8,7 +9,8 @@ use wasmtime::{Config, Engine, Module};
 use crate::error::Error;
 use crate::host::known_imports;
 use crate::inspect::{Import, Inspected, inspect};
-use crate::rewrite::{HOST_IMPORTS, rewrite};
+use crate::rewrite::{Build, HOST_IMPORTS, added_functions, rewrite};
+use crate::tags::Shape;
 
 /// The stack of a node's compiled code, in bytes: deeper recursion is an error of the program.
 const WASM_STACK: usize = 1 << 20;
@@ -34,23 +36,27 @@ pub struct CallImport {
 #[derive(Clone)]
 pub struct Program {
     pub(crate) shared: Arc<Compiled>,
+    by_reference: bool,
 }
 
 pub(crate) struct Compiled {
     pub name: String,
     pub hash: String,
-    pub module: Module,
+    bytes: Vec<u8>,
+    /// What has been compiled so far.
+    modules: Mutex<BTreeMap<Build, Module>>,
     pub imports: Vec<Import>,
     pub calls: Vec<CallImport>,
     /// Initial and greatest private size, in pages.
     pub private_pages: (u64, u64),
-    pub function_names: std::collections::BTreeMap<u32, String>,
+    pub function_names: BTreeMap<u32, String>,
     /// Index in the rewritten module of the first function that is not the program's.
     pub added_functions: u32,
 }
 
 impl Program {
-    /// Checks, rewrites and compiles the WebAssembly module in `bytes`; `name` is for messages.
+    /// Checks the WebAssembly module in `bytes`; `name` is for messages. It is rewritten and compiled
+    /// when the first node is made, once for each [`Build`].
     ///
     /// # Errors
     /// What is not a core module of the accepted kind is refused: not WebAssembly, invalid, a
@@ -62,24 +68,15 @@ impl Program {
         for import in &inspected.imports {
             check_import(import).map_err(|error| error.at(name))?;
         }
-        let (rewritten, added_functions) = rewrite(&inspected).map_err(|error| error.at(name))?;
-        let module = compile(&rewritten).map_err(|error| {
-            Error::new(format!("the program cannot be compiled: {error:#}")).at(name)
-        })?;
-        let Inspected {
-            imports,
-            memory,
-            function_names,
-            ..
-        } = inspected;
+        let added_functions = added_functions(&inspected);
+        let Inspected { imports, memory, function_names, .. } = inspected;
         Ok(Program {
+            by_reference: false,
             shared: Arc::new(Compiled {
                 name: name.to_string(),
-                hash: Sha256::digest(bytes)
-                    .iter()
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect(),
-                module,
+                hash: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+                bytes: bytes.to_vec(),
+                modules: Mutex::default(),
                 imports,
                 calls,
                 private_pages: memory.unwrap_or((0, 0)),
@@ -87,6 +84,16 @@ impl Program {
                 added_functions,
             }),
         })
+    }
+
+    /// The same program, to be run in the reference build, whatever cache there is.
+    pub fn by_reference(self) -> Program {
+        Program { by_reference: true, ..self }
+    }
+
+    /// The fastest build in which it may run on a processor with this cache.
+    pub fn build(&self, cache: Shape) -> Build {
+        if self.by_reference || !cache.is_supported() { Build::Reference } else { Build::Fast(cache) }
     }
 
     /// The name that it was loaded under.
@@ -107,6 +114,21 @@ impl Program {
 }
 
 impl Compiled {
+    /// The program compiled in this build.
+    pub(crate) fn module(&self, build: Build) -> Result<Module, Error> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.get(&build) {
+            return Ok(module.clone());
+        }
+        let at = |error: Error| error.at(&self.name);
+        let inspected = inspect(&self.bytes, &self.name)?;
+        let rewritten = rewrite(&inspected, build).map_err(at)?;
+        let module = compile(&rewritten)
+            .map_err(|error| at(Error::new(format!("the program cannot be compiled: {error:#}"))))?;
+        modules.insert(build, module.clone());
+        Ok(module)
+    }
+
     /// What messages call a function of the rewritten module; none for added ones.
     pub(crate) fn function_name(&self, index: u32) -> Option<String> {
         let imported = self.imports.len() as u32;
@@ -114,10 +136,7 @@ impl Compiled {
         if index < first || index >= self.added_functions {
             return None;
         }
-        Some(crate::inspect::function_name(
-            &self.function_names,
-            index - HOST_IMPORTS.len() as u32,
-        ))
+        Some(crate::inspect::function_name(&self.function_names, index - HOST_IMPORTS.len() as u32))
     }
 }
 
@@ -129,6 +148,7 @@ fn compile(module: &[u8]) -> wasmtime::Result<Module> {
         .cranelift_nan_canonicalization(true)
         .wasm_relaxed_simd(false)
         .wasm_simd(false)
+        .wasm_branch_hinting(true)
         .memory_may_move(false)
         .memory_reservation(1 << 32)
         .max_wasm_stack(WASM_STACK)
@@ -141,9 +161,7 @@ fn check_import(import: &Import) -> Result<(), Error> {
     if import.module.starts_with("trivium:") {
         return Ok(());
     }
-    let of_module: Vec<_> = known_imports()
-        .filter(|known| known.module == import.module)
-        .collect();
+    let of_module: Vec<_> = known_imports().filter(|known| known.module == import.module).collect();
     let Some(known) = of_module.iter().find(|known| known.name == import.name) else {
         let list = |names: Vec<&str>| names.join(", ");
         let help = if of_module.is_empty() {
@@ -152,21 +170,12 @@ fn check_import(import: &Import) -> Result<(), Error> {
             let names = of_module.iter().map(|known| known.name).collect();
             format!("`{}` has: {}", import.module, list(names))
         };
-        let what = format!(
-            "the program imports `{}.{}`, which does not exist",
-            import.module, import.name
-        );
+        let what = format!("the program imports `{}.{}`, which does not exist", import.module, import.name);
         return Err(Error::new(what).help(help));
     };
     if known.has_type(&import.ty) {
         return Ok(());
     }
-    let what = format!(
-        "the program imports `{}.{}` with a wrong type",
-        import.module, import.name
-    );
-    Err(Error::new(what).help(format!(
-        "its type is {}; include the `trivium.h` of this version",
-        known.describe()
-    )))
+    let what = format!("the program imports `{}.{}` with a wrong type", import.module, import.name);
+    Err(Error::new(what).help(format!("its type is {}; include the `trivium.h` of this version", known.describe())))
 }

@@ -1,6 +1,8 @@
 //! Rewrites a module so that it counts instructions and asks the host about every access.
 //!
-//! This is the *host-call build*: the simple and exact one, and the oracle of faster ones.
+//! There are two builds. This describes the *reference*, or host-call, build: the simple and exact
+//! one, and the oracle of the other. The *fast* build ([`fast`]) keeps what hits in the cache inside
+//! Wasm, and is the same in all else.
 //!
 //! * A mutable global counts instructions ([`code::is_counted`]). It is brought up to date before
 //!   every operator that can leave the straight line or call the host, so that the host always
@@ -17,17 +19,19 @@
 
 mod access;
 mod code;
+mod fast;
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{
-    CodeSection, DataCountSection, DataSection, ElementSection, EntityType, ExportKind,
-    ExportSection, FunctionSection, GlobalSection, GlobalType, ImportSection, MemorySection,
-    MemoryType, Module, TableSection, TypeSection, ValType,
+    BranchHints, CodeSection, DataCountSection, DataSection, ElementSection, EntityType, ExportKind, ExportSection,
+    FunctionSection, GlobalSection, GlobalType, ImportSection, MemorySection, MemoryType, Module, TableSection,
+    TypeSection, ValType,
 };
 
 use crate::error::Error;
 use crate::inspect::{Inspected, PAGE, RESERVED};
 use crate::memory::SHARED_END;
+use crate::tags::Shape;
 pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
 
 use ValType::{I32, I64};
@@ -36,6 +40,18 @@ use ValType::{I32, I64};
 pub(crate) const COUNTER_EXPORT: &str = "trivium-host:instructions";
 /// Name under which the memory is exported.
 pub(crate) const MEMORY_EXPORT: &str = "trivium-host:memory";
+/// Name under which the host's memory is exported, in the fast build.
+pub(crate) const TAGS_EXPORT: &str = "trivium-host:tags";
+
+/// How a program is rewritten. It changes nothing in what a program does and how it is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Build {
+    /// Every access, loop head and function entry asks the [`Processor`](crate::Processor).
+    Reference,
+    /// Only accesses that [`Tags`](crate::Tags) do not allow ask, and polls from
+    /// [`Processor::deadline`](crate::Processor::deadline) on.
+    Fast(Shape),
+}
 
 /// The host functions that a rewritten module imports from the module `trivium-host`, in order:
 /// name, parameters, results.
@@ -73,6 +89,7 @@ const MEMORY_INIT: u32 = 9;
 
 /// Where things of the rewritten module are.
 struct Layout {
+    build: Build,
     /// Functions that the program imports.
     imported: u32,
     /// Index of the first added function: `poll`, then those of [`access::ACCESSES`], then one
@@ -106,28 +123,26 @@ impl Reencode for Layout {
     type Error = std::convert::Infallible;
 
     fn function_index(&mut self, index: u32) -> Result<u32, reencode::Error> {
-        let moved = if index < self.imported {
-            0
-        } else {
-            HOST_IMPORTS.len() as u32
-        };
+        let moved = if index < self.imported { 0 } else { HOST_IMPORTS.len() as u32 };
         Ok(index + moved)
     }
 }
 
-/// The module rewritten, and the index in it of the first function that is not the program's.
-pub(crate) fn rewrite(module: &Inspected<'_>) -> Result<(Vec<u8>, u32), Error> {
-    let imported = module.imports.len() as u32;
+/// Index in a rewritten module of the first function that is not the program's.
+pub(crate) fn added_functions(module: &Inspected<'_>) -> u32 {
+    (module.imports.len() + HOST_IMPORTS.len()) as u32 + module.defined_functions
+}
+
+/// The module rewritten.
+pub(crate) fn rewrite(module: &Inspected<'_>, build: Build) -> Result<Vec<u8>, Error> {
     let mut layout = Layout {
-        imported,
-        added: imported + HOST_IMPORTS.len() as u32 + module.defined_functions,
+        build,
+        imported: module.imports.len() as u32,
+        added: added_functions(module),
         counter: module.global_count,
         types: module.function_types.len() as u32,
     };
-    let bytes = layout
-        .module(module)
-        .map_err(|error| Error::new(format!("the module cannot be rewritten: {error}")))?;
-    Ok((bytes, layout.added))
+    layout.module(module).map_err(|error| Error::new(format!("the module cannot be rewritten: {error}")))
 }
 
 impl Layout {
@@ -141,7 +156,7 @@ impl Layout {
             self.parse_table_section(&mut tables, section)?;
             module.section(&tables);
         }
-        module.section(&memory());
+        module.section(&self.memories());
         module.section(&self.globals(from)?);
         module.section(&self.exports(from)?);
         if let Some(section) = from.elements.clone() {
@@ -152,7 +167,11 @@ impl Layout {
         if let Some(count) = from.data_count {
             module.section(&DataCountSection { count });
         }
-        module.section(&self.code(from)?);
+        let (hints, code) = self.code(from)?;
+        if !hints.is_empty() {
+            module.section(&hints);
+        }
+        module.section(&code);
         if let Some(section) = from.data.clone() {
             let mut data = DataSection::new();
             self.parse_data_section(&mut data, section)?;
@@ -167,9 +186,7 @@ impl Layout {
             self.parse_type_section(&mut types, section)?;
         }
         for (_, params, results) in HOST_IMPORTS {
-            types
-                .ty()
-                .function(params.iter().copied(), results.iter().copied());
+            types.ty().function(params.iter().copied(), results.iter().copied());
         }
         types.ty().function([], []);
         for access in &access::ACCESSES {
@@ -185,11 +202,7 @@ impl Layout {
             self.parse_import_section(&mut imports, section)?;
         }
         for (index, (name, ..)) in HOST_IMPORTS.iter().enumerate() {
-            imports.import(
-                RESERVED,
-                name,
-                EntityType::Function(self.types + index as u32),
-            );
+            imports.import(RESERVED, name, EntityType::Function(self.types + index as u32));
         }
         Ok(imports)
     }
@@ -214,11 +227,7 @@ impl Layout {
         if let Some(section) = from.globals.clone() {
             self.parse_global_section(&mut globals, section)?;
         }
-        let counter = GlobalType {
-            val_type: I64,
-            mutable: true,
-            shared: false,
-        };
+        let counter = GlobalType { val_type: I64, mutable: true, shared: false };
         globals.global(counter, &wasm_encoder::ConstExpr::i64_const(0));
         Ok(globals)
     }
@@ -230,15 +239,28 @@ impl Layout {
         }
         exports.export(COUNTER_EXPORT, ExportKind::Global, self.counter);
         exports.export(MEMORY_EXPORT, ExportKind::Memory, 0);
+        if let Build::Fast(_) = self.build {
+            exports.export(TAGS_EXPORT, ExportKind::Memory, fast::HOST_MEMORY);
+        }
         Ok(exports)
     }
 
-    fn code(&mut self, from: &Inspected<'_>) -> Result<CodeSection, reencode::Error> {
-        let mut code = CodeSection::new();
-        if let Some(section) = from.code.clone() {
-            for body in section {
-                code.function(&code::function(self, &body?)?);
-            }
+    fn code(&mut self, from: &Inspected<'_>) -> Result<(BranchHints, CodeSection), reencode::Error> {
+        let (mut hints, mut code) = (BranchHints::new(), CodeSection::new());
+        let first = self.imported + HOST_IMPORTS.len() as u32;
+        let mut types = from.functions.clone().into_iter().flatten();
+        for (number, body) in from.code.clone().into_iter().flatten().enumerate() {
+            let ty = types.next().transpose()?;
+            let ty = ty.and_then(|ty| from.function_types.get(ty as usize)?.as_ref());
+            let params = ty.map_or(0, |ty| ty.params().len() as u32);
+            match self.build {
+                Build::Reference => code.function(&code::function(self, &body?)?),
+                Build::Fast(shape) => {
+                    let (function, rarely) = fast::function(self, shape, params, &body?)?;
+                    hints.function_hints(first + number as u32, rarely);
+                    code.function(&function)
+                }
+            };
         }
         code.function(&access::poll(self));
         for access in &access::ACCESSES {
@@ -247,20 +269,23 @@ impl Layout {
         for data in 0..from.data_count.unwrap_or(0) {
             code.function(&access::memory_init(self, data));
         }
-        Ok(code)
+        Ok((hints, code))
+    }
+
+    /// The program's memory, of its full physical size (its pages are mapped when they are
+    /// touched), and the host's.
+    fn memories(&self) -> MemorySection {
+        let mut memories = MemorySection::new();
+        memories.memory(memory(u64::from(SHARED_END)));
+        if let Build::Fast(shape) = self.build {
+            memories.memory(memory(shape.bytes()));
+        }
+        memories
     }
 }
 
-/// The one memory, of its full physical size: its pages are mapped when they are touched.
-fn memory() -> MemorySection {
-    let pages = u64::from(SHARED_END) / PAGE;
-    let mut memory = MemorySection::new();
-    memory.memory(MemoryType {
-        minimum: pages,
-        maximum: Some(pages),
-        memory64: false,
-        shared: false,
-        page_size_log2: None,
-    });
-    memory
+/// A memory of a fixed size.
+fn memory(bytes: u64) -> MemoryType {
+    let pages = bytes.div_ceil(PAGE);
+    MemoryType { minimum: pages, maximum: Some(pages), memory64: false, shared: false, page_size_log2: None }
 }

@@ -13,17 +13,8 @@ fn refuse(text: &str) -> Error {
 /// Checks that what and help contain these words, and that the place is told.
 fn says(error: &Error, what: &str, help: &str) {
     assert!(error.what.contains(what), "{error}");
-    assert!(
-        error.help.as_deref().unwrap_or("").contains(help),
-        "{error}"
-    );
-    assert!(
-        error
-            .place
-            .as_deref()
-            .is_some_and(|place| place.starts_with("bad.wasm")),
-        "{error}"
-    );
+    assert!(error.help.as_deref().unwrap_or("").contains(help), "{error}");
+    assert!(error.place.as_deref().is_some_and(|place| place.starts_with("bad.wasm")), "{error}");
 }
 
 #[test]
@@ -43,10 +34,7 @@ fn truncated_and_corrupted_modules() {
     for length in 4..whole.len() {
         // A module may end between two sections, but then it has no body for `_start`.
         let error = Program::load(&whole[..length], "bad.wasm");
-        assert!(
-            error.is_err() || length > whole.len() - 12,
-            "accepted the first {length} bytes"
-        );
+        assert!(error.is_err() || length > whole.len() - 12, "accepted the first {length} bytes");
     }
     for at in 0..whole.len() {
         for flip in [1, 0x80, 0xff] {
@@ -65,38 +53,20 @@ fn component() {
 
 #[test]
 fn more_than_one_memory() {
-    says(
-        &refuse(r#"(module (memory 1) (memory 1) (func (export "_start")))"#),
-        "2 memories",
-        "exactly one",
-    );
+    says(&refuse(r#"(module (memory 1) (memory 1) (func (export "_start")))"#), "2 memories", "exactly one");
 }
 
 #[test]
 fn large_and_long_memories() {
-    says(
-        &refuse(r#"(module (memory 16385) (func (export "_start")))"#),
-        "private memory",
-        "smaller",
-    );
-    says(
-        &refuse(r#"(module (memory i64 1) (func (export "_start")))"#),
-        "64-bit memory",
-        "wasm32",
-    );
-    says(
-        &refuse(r#"(module (memory 1 1 shared) (func (export "_start")))"#),
-        "threads",
-        "-pthread",
-    );
+    says(&refuse(r#"(module (memory 16385) (func (export "_start")))"#), "private memory", "smaller");
+    says(&refuse(r#"(module (memory i64 1) (func (export "_start")))"#), "64-bit memory", "wasm32");
+    says(&refuse(r#"(module (memory 1 1 shared) (func (export "_start")))"#), "threads", "-pthread");
 }
 
 #[test]
 fn refused_instructions_name_the_function() {
     let with = |instruction: &str| {
-        refuse(&format!(
-            r#"(module (memory 1) (func (export "_start")) (func $culprit {instruction}))"#
-        ))
+        refuse(&format!(r#"(module (memory 1) (func (export "_start")) (func $culprit {instruction}))"#))
     };
     let simd = with("(drop (v128.const i32x4 0 0 0 0))");
     says(&simd, "vector", "-mno-simd128");
@@ -105,92 +75,37 @@ fn refused_instructions_name_the_function() {
     let tail = with("(return_call 0)");
     says(&tail, "tail calls", "-mtail-call");
     for error in [simd, atomics, tail] {
-        assert!(
-            error
-                .place
-                .as_deref()
-                .is_some_and(|place| place.contains("`culprit`")),
-            "{error}"
-        );
+        assert!(error.place.as_deref().is_some_and(|place| place.contains("`culprit`")), "{error}");
     }
-    says(
-        &refuse(r#"(module (tag $e) (func (export "_start") (throw $e)))"#),
-        "exceptions",
-        "setjmp",
-    );
+    says(&refuse(r#"(module (tag $e) (func (export "_start") (throw $e)))"#), "exceptions", "setjmp");
     let gc = r#"(module (type $s (struct)) (func (export "_start") (drop (struct.new $s))))"#;
     says(&refuse(gc), "garbage", "from C");
 }
 
 #[test]
 fn imports() {
-    let import = |what: &str| {
-        refuse(&format!(
-            r#"(module (import {what}) (func (export "_start")))"#
-        ))
-    };
-    says(
-        &import(r#""trivium" "teleport" (func)"#),
-        "trivium.teleport",
-        "barrier",
-    );
-    says(
-        &import(r#""wasi_snapshot_preview1" "path_open" (func)"#),
-        "path_open",
-        "fd_write",
-    );
-    says(
-        &import(r#""env" "missing" (func)"#),
-        "env.missing",
-        "not defined",
-    );
-    says(
-        &import(r#""trivium" "barrier" (func (param i32))"#),
-        "wrong type",
-        "() -> ()",
-    );
+    let import = |what: &str| refuse(&format!(r#"(module (import {what}) (func (export "_start")))"#));
+    says(&import(r#""trivium" "teleport" (func)"#), "trivium.teleport", "barrier");
+    says(&import(r#""wasi_snapshot_preview1" "path_open" (func)"#), "path_open", "fd_write");
+    says(&import(r#""env" "missing" (func)"#), "env.missing", "not defined");
+    says(&import(r#""trivium" "barrier" (func (param i32))"#), "wrong type", "() -> ()");
     says(&import(r#""env" "memory" (memory 1)"#), "memory", "define");
-    says(
-        &import(r#""trivium:lock" "acquire" (func (param i32))"#),
-        "int64_t",
-        "header",
-    );
-    says(
-        &import(r#""trivium:lock" "acquire" (func (result i64 i64))"#),
-        "int64_t",
-        "header",
-    );
+    says(&import(r#""trivium:lock" "acquire" (func (param i32))"#), "int64_t", "header");
+    says(&import(r#""trivium:lock" "acquire" (func (result i64 i64))"#), "int64_t", "header");
 }
 
 #[test]
 fn entry() {
     says(&refuse("(module)"), "_start", "main");
-    says(
-        &refuse(r#"(module (func (export "_start") (param i32)))"#),
-        "_start",
-        "main",
-    );
-    says(
-        &refuse(r#"(module (memory (export "_start") 1))"#),
-        "_start",
-        "main",
-    );
-    says(
-        &refuse(r#"(module (func $f (export "_start")) (start $f))"#),
-        "start function",
-        "_start",
-    );
-    says(
-        &refuse(r#"(module (func (export "_start")) (func (export "trivium-host:memory")))"#),
-        "reserved",
-        "name",
-    );
+    says(&refuse(r#"(module (func (export "_start") (param i32)))"#), "_start", "main");
+    says(&refuse(r#"(module (memory (export "_start") 1))"#), "_start", "main");
+    says(&refuse(r#"(module (func $f (export "_start")) (start $f))"#), "start function", "_start");
+    says(&refuse(r#"(module (func (export "_start")) (func (export "trivium-host:memory")))"#), "reserved", "name");
 }
 
 #[test]
 fn data_outside_memory() {
-    let error =
-        refuse(r#"(module (memory 1) (data (i32.const 65535) "ab") (func (export "_start")))"#);
+    let error = refuse(r#"(module (memory 1) (data (i32.const 65535) "ab") (func (export "_start")))"#);
     says(&error, "outside the program's memory", "");
 }
 
@@ -199,9 +114,7 @@ fn trap(name: &str) -> (String, String) {
     let program = world::load(&format!("bad/{name}.c"));
     let run = world::run(&program, 2, &[], 0, 1000);
     match &run.outcomes[0] {
-        Outcome::Trapped { message, function } => {
-            (message.clone(), function.clone().unwrap_or_default())
-        }
+        Outcome::Trapped { message, function } => (message.clone(), function.clone().unwrap_or_default()),
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -209,16 +122,8 @@ fn trap(name: &str) -> (String, String) {
 #[test]
 fn programs_that_trap() {
     for (name, message, function) in [
-        (
-            "out-of-bounds",
-            "node 0: a load of 4 bytes at 0x40000190 is out of bounds",
-            "read_behind",
-        ),
-        (
-            "wild-pointer",
-            "node 0: a store of 8 bytes at 0x30000000 is out of bounds",
-            "write_wild",
-        ),
+        ("out-of-bounds", "node 0: a load of 4 bytes at 0x40000190 is out of bounds", "read_behind"),
+        ("wild-pointer", "node 0: a store of 8 bytes at 0x30000000 is out of bounds", "write_wild"),
         ("trap", "aborted", "abort"),
         ("divide", "divided by zero", "divide"),
         ("recursion", "recursion", "descend"),
@@ -254,14 +159,11 @@ fn function_pointers() {
 
 #[test]
 fn addresses_do_not_wrap_around() {
-    let bytes = wat::parse_str(
-        r#"(module (memory 1) (func (export "_start") (drop (i32.load offset=8 (i32.const -4)))))"#,
-    );
+    let bytes =
+        wat::parse_str(r#"(module (memory 1) (func (export "_start") (drop (i32.load offset=8 (i32.const -4)))))"#);
     let program = Program::load(&bytes.expect("the test's own text"), "t").expect("a program");
     let run = world::run(&program, 1, &[], 0, 10);
-    let Outcome::Trapped { message, .. } = &run.outcomes[0] else {
-        panic!("{:?}", run.outcomes)
-    };
+    let Outcome::Trapped { message, .. } = &run.outcomes[0] else { panic!("{:?}", run.outcomes) };
     assert!(message.contains("0x100000004"), "{message}");
 }
 
@@ -275,18 +177,14 @@ fn a_program_that_never_ends_can_be_dropped() {
 #[test]
 fn the_compilers_messages_are_shown_as_they_are() {
     let error = world::compile(&world::root().join("programs/bad/syntax.c")).expect_err("refused");
-    assert!(
-        error.what.contains("syntax.c:3:13: error: expected ';'"),
-        "{error}"
-    );
+    assert!(error.what.contains("syntax.c:3:13: error: expected ';'"), "{error}");
     let error = world::compile(&world::root().join("programs/nowhere.c")).expect_err("refused");
     assert!(error.what.contains("cannot be read"), "{error}");
 }
 
 #[test]
 fn unknown_imports_of_c_programs() {
-    let bytes =
-        world::compile(&world::root().join("programs/bad/unknown-import.c")).expect("compiles");
+    let bytes = world::compile(&world::root().join("programs/bad/unknown-import.c")).expect("compiles");
     let error = Program::load(&bytes, "bad.wasm").err().expect("refused");
     says(&error, "trivium.teleport", "wait_until_changed");
 }

@@ -20,24 +20,16 @@ fn count(body: &str) -> u64 {
             (func (export "_start") (local $i i32) {body}))"#
     );
     let bytes = wat::parse_str(&module).expect("the test's own text");
-    let program =
-        Program::load(&bytes, "count").unwrap_or_else(|error| panic!("{error}\n{module}"));
+    let program = Program::load(&bytes, "count").unwrap_or_else(|error| panic!("{error}\n{module}"));
     let counts: Vec<u64> = [0, 5, 11]
         .iter()
         .map(|patience| {
             let run = world::run(&program, 1, &[], *patience, 1_000_000);
-            assert_eq!(
-                run.outcomes[0],
-                Outcome::Finished { exit_code: 0 },
-                "{module}"
-            );
+            assert_eq!(run.outcomes[0], Outcome::Finished { exit_code: 0 }, "{module}");
             run.instructions[0]
         })
         .collect();
-    assert!(
-        counts.iter().all(|count| *count == counts[0]),
-        "{counts:?} depend on waiting: {module}"
-    );
+    assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?} depend on waiting: {module}");
     counts[0]
 }
 
@@ -48,14 +40,8 @@ fn nothing_counts_nothing() {
 
 #[test]
 fn brackets_constants_locals_and_drops_are_free() {
-    assert_eq!(
-        count("nop (block (loop (nop))) (drop (i32.const 1)) (local.set $i (i32.const 2))"),
-        0
-    );
-    assert_eq!(
-        count("(drop (local.tee $i (i32.const 2))) (drop (f64.const 1))"),
-        0
-    );
+    assert_eq!(count("nop (block (loop (nop))) (drop (i32.const 1)) (local.set $i (i32.const 2))"), 0);
+    assert_eq!(count("(drop (local.tee $i (i32.const 2))) (drop (f64.const 1))"), 0);
 }
 
 #[test]
@@ -72,10 +58,7 @@ fn straight_line() {
 
 #[test]
 fn return_skips_the_rest() {
-    assert_eq!(
-        count("(return) (drop (i32.add (i32.const 1) (i32.const 2)))"),
-        1
-    );
+    assert_eq!(count("(return) (drop (i32.add (i32.const 1) (i32.const 2)))"), 1);
     assert_eq!(count("(drop (i32.eqz (i32.const 1))) (return) (return)"), 2);
 }
 
@@ -114,9 +97,7 @@ fn if_with_and_without_else() {
     assert_eq!(count(&with_else(1)), 2);
     assert_eq!(count(&with_else(0)), 3);
     let without = |condition: i32| {
-        format!(
-            "(if (i32.const {condition}) (then (drop (i32.eqz (i32.const 1))))) (drop (i32.eqz (i32.const 1)))"
-        )
+        format!("(if (i32.const {condition}) (then (drop (i32.eqz (i32.const 1))))) (drop (i32.eqz (i32.const 1)))")
     };
     assert_eq!(count(&without(1)), 3);
     assert_eq!(count(&without(0)), 2);
@@ -185,45 +166,24 @@ fn calls() {
     // call, add, return
     assert_eq!(count("(drop (call $two (i32.const 1)))"), 3);
     assert_eq!(count("(drop (call $fall (i32.const 1)))"), 2);
-    assert_eq!(
-        count("(drop (call $node)) (drop (i32.eqz (i32.const 0)))"),
-        2
-    );
+    assert_eq!(count("(drop (call $node)) (drop (i32.eqz (i32.const 0)))"), 2);
 }
 
 #[test]
 fn accesses_and_bulk_operations_are_one_each() {
-    assert_eq!(
-        count("(i64.store (i32.const 8) (i64.load (i32.const 0)))"),
-        2
-    );
+    assert_eq!(count("(i64.store (i32.const 8) (i64.load (i32.const 0)))"), 2);
     // Unaligned, in two pieces.
-    assert_eq!(
-        count("(i64.store (i32.const 5) (i64.load (i32.const 13)))"),
-        2
-    );
-    assert_eq!(
-        count("(memory.fill (i32.const 1) (i32.const 7) (i32.const 100))"),
-        1
-    );
-    assert_eq!(
-        count("(memory.copy (i32.const 1) (i32.const 7) (i32.const 100))"),
-        1
-    );
-    assert_eq!(
-        count("(memory.init $data (i32.const 1) (i32.const 0) (i32.const 8)) (data.drop $data)"),
-        2
-    );
+    assert_eq!(count("(i64.store (i32.const 5) (i64.load (i32.const 13)))"), 2);
+    assert_eq!(count("(memory.fill (i32.const 1) (i32.const 7) (i32.const 100))"), 1);
+    assert_eq!(count("(memory.copy (i32.const 1) (i32.const 7) (i32.const 100))"), 1);
+    assert_eq!(count("(memory.init $data (i32.const 1) (i32.const 0) (i32.const 8)) (data.drop $data)"), 2);
     assert_eq!(count("(drop (memory.grow (memory.size)))"), 2);
 }
 
 #[test]
 fn a_branch_with_values() {
     // br carries the value; add after
-    assert_eq!(
-        count("(drop (i32.add (block (result i32) (br 0 (i32.const 1))) (i32.const 1)))"),
-        2
-    );
+    assert_eq!(count("(drop (i32.add (block (result i32) (br 0 (i32.const 1))) (i32.const 1)))"), 2);
 }
 
 #[test]
@@ -259,10 +219,6 @@ fn the_processor_sees_the_count_at_each_access() {
     let mut node = Node::new(&program, 0, &[], log.clone()).expect("a node");
     assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
     assert_eq!(log.borrow().0, [(2, 5), (4, 16)]);
-    assert_eq!(
-        log.borrow().1,
-        [0, 4, 6],
-        "function entry, and two rounds of the loop"
-    );
+    assert_eq!(log.borrow().1, [0, 4, 6], "function entry, and two rounds of the loop");
     assert_eq!(node.instructions(), 8);
 }

@@ -53,26 +53,19 @@ fn node(body: &str) -> (Node<Recorder>, Rc<RefCell<Recorder>>) {
     .expect("the test's own text");
     let recorder = Rc::new(RefCell::new(Recorder::default()));
     let program = Program::load(&bytes, "memory").expect("a program");
-    (
-        Node::new(&program, 0, &[], recorder.clone()).expect("a node"),
-        recorder,
-    )
+    (Node::new(&program, 0, &[], recorder.clone()).expect("a node"), recorder)
 }
 
 #[test]
 fn memory_survives_the_program_but_not_the_node() {
     let (mut node, _) = node("(i64.store (i32.const 0x40000008) (i64.const 0x1234))");
     let memory = node.memory();
-    memory
-        .write_u64(SHARED_BASE, 77)
-        .expect("shared memory is there before it is allocated");
+    memory.write_u64(SHARED_BASE, 77).expect("shared memory is there before it is allocated");
     assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
     assert_eq!(memory.read_u64(SHARED_BASE + 8), Ok(0x1234));
     assert_eq!(memory.read_word(SHARED_BASE, 4), Ok(77));
     let mut all = vec![0; 16];
-    memory
-        .read(SHARED_END - 16, &mut all)
-        .expect("the last bytes");
+    memory.read(SHARED_END - 16, &mut all).expect("the last bytes");
     assert!(memory.read(SHARED_END - 15, &mut all).is_err());
     assert!(memory.write(u32::MAX, &all).is_err());
     drop(node);
@@ -82,8 +75,7 @@ fn memory_survives_the_program_but_not_the_node() {
 
 #[test]
 fn memory_may_be_changed_while_an_access_waits() {
-    let (mut node, recorder) =
-        node("(i64.store (i32.const 0x40000008) (i64.load (i32.const 0x40000000)))");
+    let (mut node, recorder) = node("(i64.store (i32.const 0x40000008) (i64.load (i32.const 0x40000000)))");
     recorder.borrow_mut().waits = 2;
     assert_eq!(node.resume(), Outcome::Suspended);
     let memory = node.memory();
@@ -122,10 +114,7 @@ fn completed_loads_extend_like_loads_from_memory() {
     ] {
         let body = format!("({store} (i32.const 0x40000010) ({load} (i32.const 0x40000000)))");
         let (mut from_memory, _) = node(&body);
-        from_memory
-            .memory()
-            .write_u64(SHARED_BASE, bits)
-            .expect("in memory");
+        from_memory.memory().write_u64(SHARED_BASE, bits).expect("in memory");
         assert_eq!(from_memory.resume(), Outcome::Finished { exit_code: 0 });
         let (mut completed, recorder) = node(&body);
         recorder.borrow_mut().answer = Some((SHARED_BASE, bits));
@@ -141,12 +130,7 @@ fn a_completed_store_leaves_memory_alone() {
     recorder.borrow_mut().answer = Some((SHARED_BASE + 3, 0));
     assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
     assert_eq!(node.memory().read_u64(SHARED_BASE), Ok(0));
-    let write = Access {
-        addr: SHARED_BASE + 3,
-        size: 1,
-        kind: AccessKind::Write,
-        value: 0xff,
-    };
+    let write = Access { addr: SHARED_BASE + 3, size: 1, kind: AccessKind::Write, value: 0xff };
     assert_eq!(recorder.borrow().accesses, [write]);
 }
 
@@ -157,45 +141,23 @@ fn an_access_across_words_comes_in_pieces() {
               (i32.store (i32.const 0x40000020) (i32.load16_s (i32.const 0x40000007)))",
     );
     assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
-    let pieces: Vec<_> = recorder
-        .borrow()
-        .accesses
-        .iter()
-        .map(|a| (a.addr - SHARED_BASE, a.size, a.value))
-        .collect();
-    let expected = [
-        (5, 3, 0x030201),
-        (8, 5, 0x0807060504),
-        (7, 1, 0),
-        (8, 1, 0),
-        (0x20, 4, 0x0403),
-    ];
+    let pieces: Vec<_> = recorder.borrow().accesses.iter().map(|a| (a.addr - SHARED_BASE, a.size, a.value)).collect();
+    let expected = [(5, 3, 0x030201), (8, 5, 0x0807060504), (7, 1, 0), (8, 1, 0), (0x20, 4, 0x0403)];
     assert_eq!(pieces, expected);
-    assert_eq!(
-        node.memory().read_u64(SHARED_BASE + 5),
-        Ok(0x0807060504030201)
-    );
+    assert_eq!(node.memory().read_u64(SHARED_BASE + 5), Ok(0x0807060504030201));
     assert_eq!(node.memory().read_word(SHARED_BASE + 0x20, 4), Ok(0x0403));
 }
 
 #[test]
 fn overlapping_copies() {
-    for (to, from) in [
-        (0x11, 0x10),
-        (0x10, 0x11),
-        (0x18, 0x10),
-        (0x10, 0x18),
-        (0x13, 0x13),
-    ] {
+    for (to, from) in [(0x11, 0x10), (0x10, 0x11), (0x18, 0x10), (0x10, 0x18), (0x13, 0x13)] {
         let (mut node, _) = node(&format!(
             "(memory.copy (i32.const {}) (i32.const {}) (i32.const 30))",
             SHARED_BASE + to,
             SHARED_BASE + from
         ));
         let mut expected: Vec<u8> = (0..64).collect();
-        node.memory()
-            .write(SHARED_BASE, &expected)
-            .expect("in memory");
+        node.memory().write(SHARED_BASE, &expected).expect("in memory");
         assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
         let (to, from) = (to as usize, from as usize);
         expected.copy_within(from..from + 30, to);
@@ -209,25 +171,12 @@ fn overlapping_copies() {
 fn read_modify_write() {
     let (node, _) = node("");
     let memory = node.memory();
-    memory
-        .write_u64(SHARED_BASE, 0xffff_ffff_ffff_ffff)
-        .expect("in memory");
-    let add = |size| ReadModifyWrite {
-        addr: SHARED_BASE,
-        size,
-        op: RmwOp::Add,
-        operand: 1,
-        expected: 0,
-    };
+    memory.write_u64(SHARED_BASE, 0xffff_ffff_ffff_ffff).expect("in memory");
+    let add = |size| ReadModifyWrite { addr: SHARED_BASE, size, op: RmwOp::Add, operand: 1, expected: 0 };
     assert_eq!(memory.read_modify_write(&add(4)), Ok(0xffff_ffff));
     assert_eq!(memory.read_u64(SHARED_BASE), Ok(0xffff_ffff_0000_0000));
     assert_eq!(memory.read_modify_write(&add(8)), Ok(0xffff_ffff_0000_0000));
-    let swap = |expected| ReadModifyWrite {
-        op: RmwOp::CompareSwap,
-        operand: 9,
-        expected,
-        ..add(4)
-    };
+    let swap = |expected| ReadModifyWrite { op: RmwOp::CompareSwap, operand: 9, expected, ..add(4) };
     assert_eq!(memory.read_modify_write(&swap(5)), Ok(1));
     assert_eq!(memory.read_modify_write(&swap(1)), Ok(1));
     assert_eq!(memory.read_word(SHARED_BASE, 4), Ok(9));

@@ -3,11 +3,9 @@
 mod world;
 
 use proptest::prelude::*;
-use trivium_guest::{Outcome, Program};
+use trivium_guest::{Build, Outcome, Program};
 use wasm_encoder::reencode::{Reencode, utils};
-use wasm_encoder::{
-    CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection,
-};
+use wasm_encoder::{CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection};
 use wasmtime::{Config, Engine, Instance, Module, Store, Trap};
 
 /// What wasm-smith may use: what a program may use.
@@ -128,23 +126,15 @@ fn generate(bytes: &[u8], traps: bool) -> Option<Vec<u8>> {
     module.ensure_termination(2000).ok()?;
     let module = module.to_bytes();
     let mut types = Vec::new();
-    let mut add = AddStart {
-        types: 0,
-        functions: 0,
-        calls: Vec::new(),
-    };
+    let mut add = AddStart { types: 0, functions: 0, calls: Vec::new() };
     for payload in wasmparser::Parser::new(0).parse_all(&module) {
         match payload.expect("wasm-smith makes valid modules") {
             wasmparser::Payload::TypeSection(section) => {
                 let groups = section.into_iter_err_on_gc_types();
-                types = groups
-                    .collect::<Result<Vec<_>, _>>()
-                    .expect("function types");
+                types = groups.collect::<Result<Vec<_>, _>>().expect("function types");
             }
             wasmparser::Payload::FunctionSection(section) => {
-                let indices = section
-                    .into_iter()
-                    .map(|index| index.expect("an index") as usize);
+                let indices = section.into_iter().map(|index| index.expect("an index") as usize);
                 add.calls = indices.map(|index| types[index].clone()).collect();
             }
             _ => {}
@@ -156,8 +146,7 @@ fn generate(bytes: &[u8], traps: bool) -> Option<Vec<u8>> {
     add.types = types.len() as u32;
     add.functions = add.calls.len() as u32;
     let mut with_start = wasm_encoder::Module::new();
-    add.parse_core_module(&mut with_start, wasmparser::Parser::new(0), &module)
-        .ok()?;
+    add.parse_core_module(&mut with_start, wasmparser::Parser::new(0), &module).ok()?;
     Some(with_start.finish())
 }
 
@@ -173,25 +162,16 @@ enum End {
 
 fn run_original(bytes: &[u8]) -> End {
     let mut config = Config::new();
-    config
-        .cranelift_nan_canonicalization(true)
-        .wasm_relaxed_simd(false)
-        .wasm_simd(false);
+    config.cranelift_nan_canonicalization(true).wasm_relaxed_simd(false).wasm_simd(false);
     let engine = Engine::new(&config).expect("an engine");
     let module = Module::new(&engine, bytes).expect("wasm-smith makes valid modules");
     let mut store = Store::new(&engine, ());
     let Ok(instance) = Instance::new(&mut store, &module, &[]) else {
         return End::Refused;
     };
-    let start = instance
-        .get_typed_func::<(), ()>(&mut store, "_start")
-        .expect("added");
+    let start = instance.get_typed_func::<(), ()>(&mut store, "_start").expect("added");
     let result = start.call(&mut store, ());
-    let memory = instance
-        .get_memory(&mut store, "the memory")
-        .expect("exported")
-        .data(&store)
-        .to_vec();
+    let memory = instance.get_memory(&mut store, "the memory").expect("exported").data(&store).to_vec();
     match result.map_err(|error| error.downcast_ref::<Trap>().copied()) {
         Ok(()) => End::Finished(memory),
         Err(Some(Trap::StackOverflow)) => End::StackOverflow,
@@ -201,8 +181,8 @@ fn run_original(bytes: &[u8]) -> End {
     }
 }
 
-fn run_rewritten(program: &Program, patience: u64, length: usize) -> (End, u64) {
-    let (outcome, memory, instructions) = world::run_alone(program, patience, length);
+fn run_rewritten(program: &Program, build: Build, patience: u64, length: usize) -> (End, u64) {
+    let (outcome, memory, instructions) = world::run_alone(program, build, patience, length);
     let end = match outcome {
         Outcome::Finished { .. } => End::Finished(memory),
         Outcome::Trapped { message, .. } if message.contains("recursion") => End::StackOverflow,
@@ -212,9 +192,7 @@ fn run_rewritten(program: &Program, patience: u64, length: usize) -> (End, u64) 
         Outcome::Trapped { message, .. } if message.contains("beyond its end") => {
             End::Trapped("out of bounds".into(), memory)
         }
-        Outcome::Trapped { message, .. } if message.contains("aborted") => {
-            End::Trapped("abort".into(), memory)
-        }
+        Outcome::Trapped { message, .. } if message.contains("aborted") => End::Trapped("abort".into(), memory),
         Outcome::Trapped { .. } => End::Trapped("other".into(), memory),
         Outcome::Suspended => panic!("it never ends"),
     };
@@ -240,17 +218,18 @@ fn same(bytes: &[u8], traps: bool) -> bool {
         // Elements out of a table's bounds: found when a node is made.
         End::Refused | End::StackOverflow => return false,
     };
-    let (rewritten, instructions) = run_rewritten(&program, 0, length);
+    let (rewritten, instructions) = run_rewritten(&program, Build::Reference, 0, length);
     if rewritten == End::StackOverflow {
         return false;
     }
-    assert!(
-        rewritten == original,
-        "another end or memory than the original's"
-    );
-    let (waiting, again) = run_rewritten(&program, 7, length);
-    assert!(waiting == original, "waiting changes the result");
-    assert_eq!(instructions, again, "waiting changes the count");
+    assert!(rewritten == original, "another end or memory than the original's");
+    for (build, patience) in [(Build::Reference, 7), (Build::Fast(world::SHAPE), 0), (Build::Fast(world::SHAPE), 7)] {
+        let (again, count) = run_rewritten(&program, build, patience, length);
+        if again != End::StackOverflow {
+            assert!(again == original, "{build:?}, patience {patience}: another end or memory");
+            assert_eq!(instructions, count, "{build:?}, patience {patience}: another count");
+        }
+    }
     true
 }
 
@@ -274,9 +253,7 @@ fn most_random_modules_are_compared() {
         .filter(|round| {
             let bytes: Vec<u8> = (0..3000)
                 .map(|_| {
-                    state = state
-                        .wrapping_mul(6364136223846793005)
-                        .wrapping_add(1442695040888963407);
+                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                     (state >> 33) as u8
                 })
                 .collect();

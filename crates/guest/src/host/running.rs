@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use wasmtime::{Caller, Result};
 
-use super::NodeState;
+use super::{NodeState, instructions};
 use crate::memory::{Memory, SHARED_BASE};
 use crate::processor::{Access, AccessKind, Call, CallStep, Processor, Step};
 
@@ -18,11 +18,7 @@ impl Future for Suspend {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if std::mem::replace(&mut self.done, true) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
+        if std::mem::replace(&mut self.done, true) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 
@@ -48,20 +44,12 @@ unsafe impl<P> Send for Host<'_, '_, P> {}
 
 impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     pub(super) fn new(caller: &'a mut Caller<'b, NodeState<P>>) -> Host<'a, 'b, P> {
-        let counter = caller.data().counter;
-        let count = counter.map(|counter| counter.get(&mut *caller));
-        let instructions = count.and_then(|value| value.i64()).unwrap_or(0) as u64;
+        let instructions = instructions(&mut *caller);
         let state = caller.data();
         state.instructions.set(instructions);
-        let memory = state
-            .memory
-            .clone()
-            .expect("a module without start function runs nothing before it is instantiated");
-        Host {
-            caller,
-            memory,
-            instructions,
-        }
+        let memory =
+            state.memory.clone().expect("a module without start function runs nothing before it is instantiated");
+        Host { caller, memory, instructions }
     }
 
     pub(super) fn state(&mut self) -> &mut NodeState<P> {
@@ -71,12 +59,8 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     /// Makes a call, waiting as often as the processor wants.
     pub(super) async fn call(&mut self, call: Call) -> Result<i64> {
         loop {
-            let step = self
-                .state()
-                .processor
-                .clone()
-                .borrow_mut()
-                .call(self.instructions, &call)?;
+            let step = self.state().processor.clone().borrow_mut().call(self.instructions, &call)?;
+            self.state().wind_up();
             match step {
                 CallStep::Done(value) => return Ok(value),
                 CallStep::Wait => suspend().await,
@@ -87,12 +71,8 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     /// Waits until an access may happen; the bits if the processor has completed it itself.
     async fn grant(&mut self, access: Access) -> Result<Option<u64>> {
         loop {
-            let step = self
-                .state()
-                .processor
-                .clone()
-                .borrow_mut()
-                .access(self.instructions, access)?;
+            let step = self.state().processor.clone().borrow_mut().access(self.instructions, access)?;
+            self.state().wind_up();
             match step {
                 Step::Go => return Ok(None),
                 Step::Complete(bits) => return Ok(Some(bits)),
@@ -105,20 +85,12 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
         if self.state().is_in_bounds(u64::from(addr), bytes) {
             return Ok(());
         }
-        Err(self
-            .state()
-            .out_of_bounds(u64::from(addr), bytes, what)
-            .into())
+        Err(self.state().out_of_bounds(u64::from(addr), bytes, what).into())
     }
 
     /// Reads within one aligned 8-byte word.
     async fn read_piece(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
-        let access = Access {
-            addr,
-            size: into.len() as u32,
-            kind: AccessKind::Read,
-            value: 0,
-        };
+        let access = Access { addr, size: into.len() as u32, kind: AccessKind::Read, value: 0 };
         match self.grant(access).await? {
             None => self.memory.read(addr, into)?,
             Some(bits) => into.copy_from_slice(&bits.to_le_bytes()[..into.len()]),
@@ -131,12 +103,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
         let value = u64::from_le_bytes(word);
-        let access = Access {
-            addr,
-            size: bytes.len() as u32,
-            kind: AccessKind::Write,
-            value,
-        };
+        let access = Access { addr, size: bytes.len() as u32, kind: AccessKind::Write, value };
         if self.grant(access).await?.is_none() {
             self.memory.write(addr, bytes)?;
         }
@@ -202,8 +169,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
         let mut at = 0;
         while at < bytes {
             let size = to_word_end(to + at, bytes - at);
-            self.write_piece(to + at, &[byte; 8][..size as usize])
-                .await?;
+            self.write_piece(to + at, &[byte; 8][..size as usize]).await?;
             at += size;
         }
         Ok(())
@@ -237,9 +203,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     pub(super) async fn read_string(&mut self, addr: u32) -> Result<String> {
         let mut bytes = Vec::new();
         while bytes.len() < 4096 {
-            let byte = self
-                .read_bytes(addr.wrapping_add(bytes.len() as u32), 1)
-                .await?[0];
+            let byte = self.read_bytes(addr.wrapping_add(bytes.len() as u32), 1).await?[0];
             if byte == 0 {
                 break;
             }

@@ -37,11 +37,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 10] = [
     ("fail", "i", "", Function::Fail),
 ];
 
-pub(super) async fn run<P: Processor>(
-    host: &mut Host<'_, '_, P>,
-    function: Function,
-    args: &[i64],
-) -> Result<i64> {
+pub(super) async fn run<P: Processor>(host: &mut Host<'_, '_, P>, function: Function, args: &[i64]) -> Result<i64> {
     match function {
         Function::Node => host.call(Call::Node).await,
         Function::Nodes => host.call(Call::Nodes).await,
@@ -50,12 +46,7 @@ pub(super) async fn run<P: Processor>(
         Function::Rmw => rmw(host, args).await,
         Function::WaitUntilChanged => {
             let (addr, size) = word(host, args[0], args[1])?;
-            host.call(Call::WaitUntilChanged {
-                addr,
-                size,
-                old: truncate(args[2], size),
-            })
-            .await
+            host.call(Call::WaitUntilChanged { addr, size, old: truncate(args[2], size) }).await
         }
         Function::Begin => host.call(Call::RegionBegin).await,
         Function::End => host.call(Call::RegionEnd).await,
@@ -80,31 +71,21 @@ async fn alloc<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result
     let bytes = args[0] as u64;
     let most = u64::from(SHARED_END - SHARED_BASE);
     if bytes == 0 || bytes > most {
-        Err(fault(format!(
-            "{bytes} bytes asked for; shared memory has {most}"
-        )))?;
+        Err(fault(format!("{bytes} bytes asked for; shared memory has {most}")))?;
     }
     let protocol = match args[3] as u32 {
         0 => None,
         name => Some(host.read_string(name).await?),
     };
-    let addr = host
-        .call(Call::Alloc {
-            bytes,
-            placement,
-            protocol,
-        })
-        .await?;
+    let addr = host.call(Call::Alloc { bytes, placement, protocol }).await?;
     let start = u64::from(SHARED_BASE);
     // The C library reads strings by whole words, up to the word's end.
     let end = (addr as u64).saturating_add(bytes).next_multiple_of(8);
     if (addr as u64) < start || end > u64::from(SHARED_END) {
-        Err(fault(format!(
-            "shared memory is exhausted: {bytes} bytes do not fit"
-        )))?;
+        Err(fault(format!("shared memory is exhausted: {bytes} bytes do not fit")))?;
     }
     let state = host.state();
-    state.shared_end = state.shared_end.max(end);
+    state.shared_end.set(state.shared_end.get().max(end));
     Ok(addr)
 }
 
@@ -119,21 +100,12 @@ async fn rmw<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i
         5 => RmwOp::CompareSwap,
         other => {
             let number = host.state().number;
-            Err(Fault::new(format!(
-                "node {number}: {other} is not an atomic operation"
-            )))?
+            Err(Fault::new(format!("node {number}: {other} is not an atomic operation")))?
         }
     };
     let operand = truncate(args[3], size);
     let expected = truncate(args[4], size);
-    host.call(Call::ReadModifyWrite(ReadModifyWrite {
-        addr,
-        size,
-        op,
-        operand,
-        expected,
-    }))
-    .await
+    host.call(Call::ReadModifyWrite(ReadModifyWrite { addr, size, op, operand, expected })).await
 }
 
 /// Checks the address and the size of a word.
@@ -150,9 +122,5 @@ fn word<P: Processor>(host: &mut Host<'_, '_, P>, addr: i64, size: i64) -> Resul
 }
 
 fn truncate(value: i64, size: u32) -> u64 {
-    if size == 4 {
-        u64::from(value as u32)
-    } else {
-        value as u64
-    }
+    if size == 4 { u64::from(value as u32) } else { value as u64 }
 }

@@ -37,12 +37,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 16] = [
     ("fd_close", "i", "i", Function::FdClose),
     ("fd_fdstat_get", "ii", "i", Function::FdFdstatGet),
     ("fd_prestat_get", "ii", "i", Function::FdPrestatGet),
-    (
-        "fd_prestat_dir_name",
-        "iii",
-        "i",
-        Function::FdPrestatDirName,
-    ),
+    ("fd_prestat_dir_name", "iii", "i", Function::FdPrestatDirName),
     ("fd_read", "iiii", "i", Function::FdRead),
     ("fd_seek", "iIii", "i", Function::FdSeek),
     ("fd_write", "iiii", "i", Function::FdWrite),
@@ -56,11 +51,7 @@ const SUCCESS: i64 = 0;
 const BAD_DESCRIPTOR: i64 = 8;
 const CANNOT_SEEK: i64 = 70;
 
-pub(super) async fn run<P: Processor>(
-    host: &mut Host<'_, '_, P>,
-    function: Function,
-    args: &[i64],
-) -> Result<i64> {
+pub(super) async fn run<P: Processor>(host: &mut Host<'_, '_, P>, function: Function, args: &[i64]) -> Result<i64> {
     let pointer = |index: usize| args[index] as u32;
     match function {
         Function::ArgsGet => args_get(host, pointer(0), pointer(1)).await,
@@ -68,8 +59,7 @@ pub(super) async fn run<P: Processor>(
             let count = host.state().args.len() as u32;
             let bytes: usize = host.state().args.iter().map(|arg| arg.len() + 1).sum();
             host.write_bytes(pointer(0), &count.to_le_bytes()).await?;
-            host.write_bytes(pointer(1), &(bytes as u32).to_le_bytes())
-                .await?;
+            host.write_bytes(pointer(1), &(bytes as u32).to_le_bytes()).await?;
             Ok(SUCCESS)
         }
         Function::EnvironGet => Ok(SUCCESS),
@@ -87,11 +77,7 @@ pub(super) async fn run<P: Processor>(
             host.write_bytes(pointer(2), &cycles.to_le_bytes()).await?;
             Ok(SUCCESS)
         }
-        Function::FdClose => Ok(if args[0] <= 2 {
-            SUCCESS
-        } else {
-            BAD_DESCRIPTOR
-        }),
+        Function::FdClose => Ok(if args[0] <= 2 { SUCCESS } else { BAD_DESCRIPTOR }),
         Function::FdFdstatGet => fd_fdstat_get(host, args[0], pointer(1)).await,
         Function::FdPrestatGet | Function::FdPrestatDirName => Ok(BAD_DESCRIPTOR),
         Function::FdRead => {
@@ -102,11 +88,7 @@ pub(super) async fn run<P: Processor>(
             host.write_bytes(pointer(3), &[0; 4]).await?;
             Ok(SUCCESS)
         }
-        Function::FdSeek => Ok(if args[0] <= 2 {
-            CANNOT_SEEK
-        } else {
-            BAD_DESCRIPTOR
-        }),
+        Function::FdSeek => Ok(if args[0] <= 2 { CANNOT_SEEK } else { BAD_DESCRIPTOR }),
         Function::FdWrite => fd_write(host, args).await,
         Function::ProcExit => Err(wasmtime::Error::new(Exit(args[0] as i32))),
         Function::RandomGet => random_get(host, pointer(0), pointer(1)).await,
@@ -114,18 +96,10 @@ pub(super) async fn run<P: Processor>(
     }
 }
 
-async fn args_get<P: Processor>(
-    host: &mut Host<'_, '_, P>,
-    pointers: u32,
-    strings: u32,
-) -> Result<i64> {
+async fn args_get<P: Processor>(host: &mut Host<'_, '_, P>, pointers: u32, strings: u32) -> Result<i64> {
     let mut string = strings;
     for (index, arg) in host.state().args.clone().into_iter().enumerate() {
-        host.write_bytes(
-            pointers.wrapping_add(4 * index as u32),
-            &string.to_le_bytes(),
-        )
-        .await?;
+        host.write_bytes(pointers.wrapping_add(4 * index as u32), &string.to_le_bytes()).await?;
         let bytes = [arg.as_bytes(), &[0]].concat();
         host.write_bytes(string, &bytes).await?;
         string = string.wrapping_add(bytes.len() as u32);
@@ -133,11 +107,7 @@ async fn args_get<P: Processor>(
     Ok(SUCCESS)
 }
 
-async fn fd_fdstat_get<P: Processor>(
-    host: &mut Host<'_, '_, P>,
-    fd: i64,
-    into: u32,
-) -> Result<i64> {
+async fn fd_fdstat_get<P: Processor>(host: &mut Host<'_, '_, P>, fd: i64, into: u32) -> Result<i64> {
     if fd > 2 {
         return Ok(BAD_DESCRIPTOR);
     }
@@ -171,8 +141,7 @@ async fn fd_write<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Res
     }
     let written = bytes.len() as u32;
     host.call(Call::Print { fd, bytes }).await?;
-    host.write_bytes(args[3] as u32, &written.to_le_bytes())
-        .await?;
+    host.write_bytes(args[3] as u32, &written.to_le_bytes()).await?;
     Ok(SUCCESS)
 }
 
@@ -181,15 +150,9 @@ async fn read_word<P: Processor>(host: &mut Host<'_, '_, P>, addr: u32) -> Resul
     Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }
 
-async fn random_get<P: Processor>(
-    host: &mut Host<'_, '_, P>,
-    into: u32,
-    length: u32,
-) -> Result<i64> {
+async fn random_get<P: Processor>(host: &mut Host<'_, '_, P>, into: u32, length: u32) -> Result<i64> {
     host.check(into, length.into(), "a write by the system")?;
-    let bytes: Vec<u8> = (0..length)
-        .map(|_| next_random(&mut host.state().random))
-        .collect();
+    let bytes: Vec<u8> = (0..length).map(|_| next_random(&mut host.state().random)).collect();
     host.write_bytes(into, &bytes).await?;
     Ok(SUCCESS)
 }

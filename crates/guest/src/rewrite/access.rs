@@ -28,11 +28,12 @@ enum Extend {
 
 /// A kind of load or store.
 pub(super) struct Kind {
-    size: u32,
-    value: ValType,
-    store: bool,
+    /// Bytes.
+    pub(super) size: u32,
+    pub(super) value: ValType,
+    pub(super) store: bool,
     extend: Extend,
-    operator: fn(MemArg) -> I<'static>,
+    pub(super) operator: fn(MemArg) -> I<'static>,
 }
 
 macro_rules! accesses {
@@ -90,6 +91,16 @@ accesses! {
 }
 
 impl Kind {
+    /// Which of i32, i64, f32, f64 the value is.
+    pub(super) fn value_number(&self) -> u32 {
+        match self.value {
+            ValType::I32 => 0,
+            ValType::I64 => 1,
+            ValType::F32 => 2,
+            _ => 3,
+        }
+    }
+
     /// Parameters and results.
     pub(super) fn signature(&self) -> (Vec<ValType>, Vec<ValType>) {
         if self.store {
@@ -112,13 +123,10 @@ impl Kind {
         f.instruction(&I::LocalGet(offset));
         f.instruction(&I::I32Const(meta));
         self.bits(&mut f);
-        f.instruction(&I::GlobalGet(layout.counter));
+        layout.push_count(&mut f);
         f.instruction(&I::Call(layout.host(ACCESS)));
         debug_assert!((GO, WAIT, SLOWLY) == (0, 1, 2));
-        f.instruction(&I::BrTable(
-            [GO as u32, WAIT as u32].as_slice().into(),
-            SLOWLY as u32,
-        ));
+        f.instruction(&I::BrTable([GO as u32, WAIT as u32].as_slice().into(), SLOWLY as u32));
         f.instruction(&I::End);
         self.perform(&mut f, offset);
         f.instruction(&I::Return);
@@ -139,11 +147,7 @@ impl Kind {
         if self.store {
             f.instruction(&I::LocalGet(1));
         }
-        f.instruction(&(self.operator)(MemArg {
-            offset: 0,
-            align: 0,
-            memory_index: 0,
-        }));
+        f.instruction(&(self.operator)(MemArg { offset: 0, align: 0, memory_index: 0 }));
     }
 
     fn perform_slowly(&self, layout: &Layout, f: &mut Function, offset: u32, meta: i32) {
@@ -168,9 +172,7 @@ impl Kind {
         f.instruction(&I::LocalGet(1));
         match self.value {
             ValType::I32 => f.instruction(&I::I64ExtendI32U),
-            ValType::F32 => f
-                .instruction(&I::I32ReinterpretF32)
-                .instruction(&I::I64ExtendI32U),
+            ValType::F32 => f.instruction(&I::I32ReinterpretF32).instruction(&I::I64ExtendI32U),
             ValType::F64 => f.instruction(&I::I64ReinterpretF64),
             _ => f,
         };
@@ -187,9 +189,7 @@ impl Kind {
         }
         match self.value {
             ValType::I32 => f.instruction(&I::I32WrapI64),
-            ValType::F32 => f
-                .instruction(&I::I32WrapI64)
-                .instruction(&I::F32ReinterpretI32),
+            ValType::F32 => f.instruction(&I::I32WrapI64).instruction(&I::F32ReinterpretI32),
             ValType::F64 => f.instruction(&I::F64ReinterpretI64),
             _ => f,
         };
@@ -200,7 +200,7 @@ impl Kind {
 pub(super) fn poll(layout: &Layout) -> Function {
     let mut f = Function::new([]);
     f.instruction(&I::Loop(BlockType::Empty));
-    f.instruction(&I::GlobalGet(layout.counter));
+    layout.push_count(&mut f);
     f.instruction(&I::Call(layout.host(POLL)));
     f.instruction(&I::If(BlockType::Empty));
     f.instruction(&I::Call(layout.host(SUSPEND)));

@@ -29,8 +29,9 @@ pub(super) fn is_counted(operator: &Operator<'_>) -> bool {
 }
 
 /// Whether the counter must be right before this operator: because it leaves the straight line,
-/// because control can arrive behind it, or because the host looks at the counter in it.
-fn needs_count(operator: &Operator<'_>) -> bool {
+/// because control can arrive behind it, because the host looks at the counter in it, or because it
+/// may end the program.
+pub(super) fn needs_count(operator: &Operator<'_>) -> bool {
     use Operator as O;
     matches!(
         operator,
@@ -42,7 +43,6 @@ fn needs_count(operator: &Operator<'_>) -> bool {
             | O::BrIf { .. }
             | O::BrTable { .. }
             | O::Return
-            | O::Unreachable
             | O::Call { .. }
             | O::CallIndirect { .. }
             | O::MemorySize { .. }
@@ -50,14 +50,42 @@ fn needs_count(operator: &Operator<'_>) -> bool {
             | O::MemoryCopy { .. }
             | O::MemoryFill { .. }
             | O::MemoryInit { .. }
-    ) || access::find(operator).is_some()
+    ) || may_trap(operator)
+        || access::find(operator).is_some()
+}
+
+/// Whether an operator may end the program by itself, in Wasm.
+pub(super) fn may_trap(operator: &Operator<'_>) -> bool {
+    use Operator as O;
+    matches!(
+        operator,
+        O::Unreachable
+            | O::I32DivS
+            | O::I32DivU
+            | O::I32RemS
+            | O::I32RemU
+            | O::I64DivS
+            | O::I64DivU
+            | O::I64RemS
+            | O::I64RemU
+            | O::I32TruncF32S
+            | O::I32TruncF32U
+            | O::I32TruncF64S
+            | O::I32TruncF64U
+            | O::I64TruncF32S
+            | O::I64TruncF32U
+            | O::I64TruncF64S
+            | O::I64TruncF64U
+            | O::TableGet { .. }
+            | O::TableSet { .. }
+            | O::TableInit { .. }
+            | O::TableCopy { .. }
+            | O::TableFill { .. }
+    )
 }
 
 /// The body with counting, polls and access checks.
-pub(super) fn function(
-    layout: &mut Layout,
-    body: &FunctionBody<'_>,
-) -> Result<Function, reencode::Error> {
+pub(super) fn function(layout: &mut Layout, body: &FunctionBody<'_>) -> Result<Function, reencode::Error> {
     let mut function = layout.new_function_with_parsed_locals(body)?;
     function.instruction(&Instruction::Call(layout.poll()));
     let mut pending = 0;
@@ -84,32 +112,35 @@ fn count(layout: &Layout, function: &mut Function, pending: &mut i64) {
     *pending = 0;
 }
 
-fn rewrite(
-    layout: &mut Layout,
-    function: &mut Function,
-    operator: Operator<'_>,
-) -> Result<(), reencode::Error> {
+fn rewrite(layout: &mut Layout, function: &mut Function, operator: Operator<'_>) -> Result<(), reencode::Error> {
     if let Some((access, memarg)) = access::find(&operator) {
         // The validator has bounded a 32-bit memory's offset.
         function.instruction(&Instruction::I32Const(memarg.offset as u32 as i32));
         function.instruction(&Instruction::Call(layout.access(access)));
         return Ok(());
     }
-    let instead = match operator {
-        Operator::MemorySize { .. } => layout.host(MEMORY_SIZE),
-        Operator::MemoryGrow { .. } => layout.host(MEMORY_GROW),
-        Operator::MemoryCopy { .. } => layout.host(MEMORY_COPY),
-        Operator::MemoryFill { .. } => layout.host(MEMORY_FILL),
-        Operator::MemoryInit { data_index, .. } => layout.memory_init(data_index),
-        _ => {
-            let is_loop = matches!(operator, Operator::Loop { .. });
-            function.instruction(&layout.instruction(operator)?);
-            if is_loop {
-                function.instruction(&Instruction::Call(layout.poll()));
-            }
-            return Ok(());
-        }
-    };
-    function.instruction(&Instruction::Call(instead));
+    if let Some(instead) = layout.instead(&operator) {
+        function.instruction(&Instruction::Call(instead));
+        return Ok(());
+    }
+    let is_loop = matches!(operator, Operator::Loop { .. });
+    function.instruction(&layout.instruction(operator)?);
+    if is_loop {
+        function.instruction(&Instruction::Call(layout.poll()));
+    }
     Ok(())
+}
+
+impl Layout {
+    /// The function that replaces an operator on the whole memory.
+    pub(super) fn instead(&self, operator: &Operator<'_>) -> Option<u32> {
+        Some(match operator {
+            Operator::MemorySize { .. } => self.host(MEMORY_SIZE),
+            Operator::MemoryGrow { .. } => self.host(MEMORY_GROW),
+            Operator::MemoryCopy { .. } => self.host(MEMORY_COPY),
+            Operator::MemoryFill { .. } => self.host(MEMORY_FILL),
+            Operator::MemoryInit { data_index, .. } => self.memory_init(*data_index),
+            _ => return None,
+        })
+    }
 }

@@ -10,9 +10,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use trivium_guest::{
-    Access, AccessKind, Call, CallStep, CompileOptions, Fault, Node, Outcome, Processor, Program,
-    SHARED_BASE, Step, compile_c,
+    Access, AccessKind, Build, Call, CallStep, CompileOptions, Fault, Node, Outcome, Processor, Program, SHARED_BASE,
+    Shape, Step, Tags, compile_c,
 };
+
+/// Of the cache of private lines.
+pub const SHAPE: Shape = Shape { line: 32, places: 16 };
 
 /// A receiver of remote writes.
 #[derive(Default)]
@@ -49,8 +52,7 @@ impl Shared {
     }
 
     fn write(&mut self, addr: u32, size: u32, value: u64) -> Result<(), Fault> {
-        self.word(addr, size)?
-            .copy_from_slice(&value.to_le_bytes()[..size as usize]);
+        self.word(addr, size)?.copy_from_slice(&value.to_le_bytes()[..size as usize]);
         Ok(())
     }
 }
@@ -66,6 +68,8 @@ pub struct Perfect {
     pub random: u64,
     pub polls: u64,
     pub accesses: u64,
+    /// A cache of private lines, in the fast build.
+    pub tags: Option<Tags>,
     allocated: usize,
     barriers: u64,
     tree_barriers: BTreeMap<i64, u64>,
@@ -83,6 +87,7 @@ impl Perfect {
             random: u64::from(number) + 1,
             polls: 0,
             accesses: 0,
+            tags: None,
             allocated: 0,
             barriers: 0,
             tree_barriers: BTreeMap::new(),
@@ -104,9 +109,7 @@ impl Perfect {
             if start + bytes > 1 << 30 {
                 return CallStep::Done(0);
             }
-            shared
-                .bytes
-                .resize((start + bytes).next_multiple_of(8) as usize, 0);
+            shared.bytes.resize((start + bytes).next_multiple_of(8) as usize, 0);
             shared.allocations.push((SHARED_BASE + start as u32, bytes));
         }
         let (addr, of) = shared.allocations[self.allocated];
@@ -151,17 +154,13 @@ impl Perfect {
                 let addr = buffer.base + 8 * buffer.words as u32;
                 buffer.words += 1;
                 shared.write(addr, 8, args[1] as u64)?;
-                return done;
+                return Ok(CallStep::Done(1));
             }
             ("remote-write", "finish") => {
                 let buffer = shared.buffers.get_mut(&args[0]).expect("an open buffer");
                 buffer.finished += u32::from(!self.inside);
                 self.inside = buffer.finished < self.nodes;
-                return Ok(if self.inside {
-                    CallStep::Wait
-                } else {
-                    CallStep::Done(buffer.words)
-                });
+                return Ok(if self.inside { CallStep::Wait } else { CallStep::Done(buffer.words) });
             }
             _ => return Err(Fault::new(format!("no protocol call {call:?}"))),
         };
@@ -175,11 +174,12 @@ impl Processor for Perfect {
             return Ok(Step::Wait);
         }
         self.accesses += 1;
-        assert!(
-            access.addr % 8 + access.size <= 8,
-            "{access:?} crosses a word"
-        );
+        assert!(access.addr % 8 + access.size <= 8, "{access:?} crosses a word");
         if access.addr < SHARED_BASE {
+            if let Some(tags) = &self.tags {
+                let line = access.addr / SHAPE.line;
+                tags.set(line % SHAPE.places, line * SHAPE.line, true, self.random >> 20 & 1 == 0);
+            }
             return Ok(Step::Go);
         }
         let mut shared = self.shared.borrow_mut();
@@ -224,11 +224,7 @@ impl Processor for Perfect {
             }
             Call::WaitUntilChanged { addr, size, old } => {
                 let now = self.shared.borrow_mut().read(*addr, *size)?;
-                if now == *old {
-                    CallStep::Wait
-                } else {
-                    CallStep::Done(now as i64)
-                }
+                if now == *old { CallStep::Wait } else { CallStep::Done(now as i64) }
             }
             Call::RegionBegin | Call::RegionEnd => CallStep::Done(0),
             Call::Cycles => CallStep::Done(instructions as i64),
@@ -270,29 +266,23 @@ pub fn run(program: &Program, nodes: u32, args: &[&str], patience: u64, turns: u
                 waiting |= *outcome == Outcome::Suspended;
             }
         }
-        if !waiting
-            || outcomes
-                .iter()
-                .any(|outcome| matches!(outcome, Outcome::Trapped { .. }))
-        {
+        if !waiting || outcomes.iter().any(|outcome| matches!(outcome, Outcome::Trapped { .. })) {
             break;
         }
     }
     let output = String::from_utf8_lossy(&shared.borrow().output).into_owned();
-    Run {
-        outcomes,
-        instructions: running.iter().map(Node::instructions).collect(),
-        output,
-    }
+    Run { outcomes, instructions: running.iter().map(Node::instructions).collect(), output }
 }
 
 /// Runs a program on one node that says `Go` or `Wait` to everything; how it ended, the first
 /// `length` bytes of its memory, and its instructions.
-pub fn run_alone(program: &Program, patience: u64, length: usize) -> (Outcome, Vec<u8>, u64) {
+pub fn run_alone(program: &Program, build: Build, patience: u64, length: usize) -> (Outcome, Vec<u8>, u64) {
     let shared = Rc::new(RefCell::new(Shared::default()));
     let mut processor = Perfect::new(0, 1, program, shared);
     processor.patience = patience;
-    let mut node = Node::new(program, 0, &[], Rc::new(RefCell::new(processor))).expect("a node");
+    let processor = Rc::new(RefCell::new(processor));
+    let mut node = Node::in_build(program, build, 0, &[], processor.clone()).expect("a node");
+    processor.borrow_mut().tags = node.tags();
     let outcome = (0..10_000_000)
         .map(|_| node.resume())
         .find(|outcome| *outcome != Outcome::Suspended)
@@ -309,10 +299,7 @@ pub fn root() -> PathBuf {
 
 /// Compiles a C program, with `programs/include` and the tests' own headers.
 pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
-    let include_dirs = vec![
-        root().join("programs/include"),
-        root().join("crates/guest/tests/include"),
-    ];
+    let include_dirs = vec![root().join("programs/include"), root().join("crates/guest/tests/include")];
     let mut options = CompileOptions::new(include_dirs);
     options.cache_dir = root().join("target/programs");
     compile_c(path, &options)
@@ -320,7 +307,6 @@ pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
 
 /// Compiles and loads one of `programs/`.
 pub fn load(name: &str) -> Program {
-    let bytes =
-        compile(&root().join("programs").join(name)).unwrap_or_else(|error| panic!("{error}"));
+    let bytes = compile(&root().join("programs").join(name)).unwrap_or_else(|error| panic!("{error}"));
     Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
 }
