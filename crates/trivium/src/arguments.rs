@@ -108,6 +108,9 @@ pub struct Sim {
     /// Stop after this many cycles
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
+    /// Leave a trace of all handled events here, as Chrome trace events (for Perfetto); one machine only
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Host-side lookahead in cycles; changes speed, never results (default: as far as is exact)
     #[arg(long, hide = true)]
     pub window: Option<u64>,

@@ -3,6 +3,7 @@
 use crate::arguments::{Format, Sim};
 use crate::failure::told;
 use crate::library::{self, LoadedMachine};
+use crate::trace::Trace;
 use crate::output::{self, grouped, table};
 use crate::{Failure, failure, stop};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use trivium_guest::Program;
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Setup, SimResult};
+use trivium_sim::{Handled, Setup, SimResult};
 
 /// What all simulations of one command share.
 pub struct Bench {
@@ -35,6 +36,20 @@ impl Bench {
     /// # Errors
     /// As [`trivium_sim::run`]; also that the program says its answer is wrong.
     pub fn run(&self, protocols: &[Arc<Protocol>], loaded: &LoadedMachine, nodes: u32) -> Result<SimResult, Failure> {
+        self.run_with(protocols, loaded, nodes, None)
+    }
+
+    /// The same; `trace` is told every event that an engine handled.
+    ///
+    /// # Errors
+    /// As [`Bench::run`].
+    pub fn run_with(
+        &self,
+        protocols: &[Arc<Protocol>],
+        loaded: &LoadedMachine,
+        nodes: u32,
+        trace: Option<&dyn Fn(&Handled)>,
+    ) -> Result<SimResult, Failure> {
         let bar = ProgressBar::new_spinner();
         bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a valid template"));
         let machine = &loaded.machine;
@@ -59,7 +74,10 @@ impl Bench {
             cancel: Some(&cancel),
             progress: Some(&progress),
         };
-        let result = trivium_sim::run(&setup);
+        let result = match trace {
+            None => trivium_sim::run(&setup),
+            Some(trace) => trivium_sim::run_with_trace(&setup, trace),
+        };
         bar.finish_and_clear();
         let mut result = result.map_err(|e| told(&e))?;
         result.hashes.extend(protocols.iter().map(|protocol| library::hash(protocol)));
@@ -86,8 +104,18 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         window: arguments.window,
     };
     let mut results = Vec::new();
-    for machine in &machines {
-        results.push(bench.run(&protocols, machine, arguments.nodes)?);
+    match &arguments.trace {
+        None => {
+            for machine in &machines {
+                results.push(bench.run(&protocols, machine, arguments.nodes)?);
+            }
+        }
+        Some(file) => {
+            let [machine] = &machines[..] else {
+                return Err(Failure::input("a trace is of one machine", "give --machine once, or leave out --trace"));
+            };
+            results.push(traced(&bench, &protocols, machine, arguments.nodes, file)?);
+        }
     }
     let text = match common.format {
         Format::Text => results.iter().map(text).collect::<Vec<_>>().join("\n"),
@@ -98,6 +126,20 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         eprint!("{}", result.errors);
     }
     verdict(&results, &arguments.program)
+}
+
+/// Simulates and leaves a trace, also of a simulation that goes wrong: that is when one wants it most.
+fn traced(
+    bench: &Bench,
+    protocols: &[Arc<Protocol>],
+    machine: &LoadedMachine,
+    nodes: u32,
+    file: &Path,
+) -> Result<SimResult, Failure> {
+    let trace = Trace::new(nodes);
+    let result = bench.run_with(protocols, machine, nodes, Some(&|handled| trace.add(handled)));
+    output::write_file(file, trace.finish().as_bytes())?;
+    result
 }
 
 /// One object, or an array if there are several machines.
