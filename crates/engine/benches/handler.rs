@@ -5,9 +5,7 @@
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::sync::Arc;
-use trivium_engine::{
-    Args, Charge, Engine, Event, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
-};
+use trivium_engine::{Args, Charge, Engine, Event, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, MessageId, RoleId, TaskId};
 
 /// A machine that does nothing but keep the records of one block and count messages.

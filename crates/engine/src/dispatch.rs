@@ -3,10 +3,10 @@
 use crate::engine::Engine;
 use crate::evaluate::{Locate, Trouble, Try, trouble};
 use crate::event::{Disposition, Event, Outcome};
-use crate::run::{Frame, Run, Start};
 use crate::fault::{Fault, FaultKind, place};
 use crate::layout::Shape;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
+use crate::run::{Frame, Run, Start};
 use trivium_lang::protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
 impl Engine {

@@ -6,9 +6,7 @@ use crate::engine::Engine;
 use crate::fault::FaultKind;
 use crate::layout::{Cell, ListCell, SetCell, Shape};
 use crate::set::Set;
-use trivium_lang::protocol::{
-    Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type,
-};
+use trivium_lang::protocol::{Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type};
 use trivium_lang::source::Span;
 
 /// A fault with its place, before it is known who ran.
@@ -258,11 +256,7 @@ pub(crate) fn set_bit(engine: &Engine, ty: &Type, element: i64) -> Result<i64, F
     }
     let (lo, count) = engine.set_range(ty);
     let bit = element.wrapping_sub(lo);
-    if (0..count).contains(&bit) {
-        Ok(bit)
-    } else {
-        Err(FaultKind::Range { value: element, lo, hi: lo + count - 1 })
-    }
+    if (0..count).contains(&bit) { Ok(bit) } else { Err(FaultKind::Range { value: element, lo, hi: lo + count - 1 }) }
 }
 
 /// The value of a set expression whose elements count from `lo`.

@@ -2,10 +2,10 @@
 
 use crate::defer::DeferLayout;
 use crate::engine::Engine;
-use crate::run::{FRAME_SCALARS, FRAME_SETS};
 use crate::fault::LoadError;
 use crate::layout::{Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
+use crate::run::{FRAME_SCALARS, FRAME_SETS};
 use std::sync::Arc;
 use trivium_lang::protocol::{
     Access, BLOCK, Bound, EventKind, Handler, Named, Protocol, Response, Role, RoleId, StateId, Step, StepKind,
@@ -129,7 +129,8 @@ impl Engine {
         }
         let args = ArgShapes::plan(&protocol, nodes)?;
         let roles = protocol.roles.iter().map(|role| plan_role(&protocol, role, nodes)).collect::<Result<_, _>>()?;
-        let mut engine = Engine { tag_roles: [None; 2], no_room: vec![0; protocol.lanes.len()], protocol, nodes, roles, args };
+        let mut engine =
+            Engine { tag_roles: [None; 2], no_room: vec![0; protocol.lanes.len()], protocol, nodes, roles, args };
         engine.tag_roles = [engine.find_tag_role(false), engine.find_tag_role(true)];
         Ok(engine)
     }
@@ -137,9 +138,7 @@ impl Engine {
     /// The role that gives a block its tag: the one with a state that gives access; failing that, one that at
     /// least answers accesses.
     fn find_tag_role(&self, is_home: bool) -> Option<RoleId> {
-        let gives = |&id: &RoleId| {
-            self.protocol.roles[id.index()].states.iter().any(|s| s.access != Access::None)
-        };
+        let gives = |&id: &RoleId| self.protocol.roles[id.index()].states.iter().any(|s| s.access != Access::None);
         let answers = |&id: &RoleId| {
             let plan = &self.roles[id.index()];
             [EventKind::Read, EventKind::Write, EventKind::Evict].iter().any(|&e| plan.column(e).is_some())

@@ -79,13 +79,7 @@ pub(crate) struct Start<'m> {
 
 impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     /// A handler that is about to run. Its guard has not been looked at.
-    pub fn new(
-        engine: &'e Engine,
-        m: &'m mut M,
-        frame: &'m mut Frame,
-        handler: &'e Handler,
-        start: Start<'m>,
-    ) -> Self {
+    pub fn new(engine: &'e Engine, m: &'m mut M, frame: &'m mut Frame, handler: &'e Handler, start: Start<'m>) -> Self {
         let mut run = Run {
             engine,
             me: m.me(),

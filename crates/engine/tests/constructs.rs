@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use trivium_engine::local::{Effect, Local, Waiting};
-use trivium_engine::{Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, World};
+use trivium_engine::{
+    Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, World,
+};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, OpId, RoleId, TaskId};
 
 fn load(text: &str, nodes: u32) -> Engine {
@@ -123,7 +125,8 @@ fn words_and_lists_travel_and_come_back() {
         engine.dispatch(&call(0, address), &mut m).unwrap();
     }
     assert!(m.effects.contains(&Effect::Answered { thread: 3, value: 1 }));
-    let Some(Effect::Sent { message, .. }) = m.effects.iter().find(|e| matches!(e, Effect::Sent { .. })).cloned() else {
+    let Some(Effect::Sent { message, .. }) = m.effects.iter().find(|e| matches!(e, Effect::Sent { .. })).cloned()
+    else {
         panic!("the list was not sent: {:?}", m.effects)
     };
     m.store(32, 0);

@@ -38,11 +38,14 @@ fn a_goto_changes_the_tag_at_once_and_later_steps_still_run() {
     assert_eq!(value(&engine, &mut m, n), Value::Scalar(5));
     assert_eq!(engine.access(HOME, m.record(HOME, block(0))), Access::None);
     let (from, to) = (Access::Write, Access::None);
-    assert_eq!(m.effects, [
-        Effect::Access { block: block(0), from, to },
-        Effect::Resumed(block(0)),
-        Effect::Changed { role: HOME, object: block(0), from: idle, to: lent },
-    ]);
+    assert_eq!(
+        m.effects,
+        [
+            Effect::Access { block: block(0), from, to },
+            Effect::Resumed(block(0)),
+            Effect::Changed { role: HOME, object: block(0), from: idle, to: lent },
+        ]
+    );
 }
 
 #[test]
@@ -120,10 +123,15 @@ fn a_loop_over_a_set_goes_in_ascending_order_over_the_set_as_it_was() {
     let inv = hand.message("Invalidate", &[], PayloadShape::Nothing);
     let whole = expr(ExprKind::Var(place(sharers)), Type::NodeSet);
     let body = vec![step(StepKind::Remove(place(sharers), local(1))), send(inv, vec![], local(1))];
-    hand.on(idle, EventKind::Message(go), &[some_node()], vec![
-        step(StepKind::Assign(place(sharers), vec![expr(ExprKind::Local(LocalId(0)), Type::NodeSet)])),
-        step(StepKind::ForSet(LocalId(1), whole, body)),
-    ]);
+    hand.on(
+        idle,
+        EventKind::Message(go),
+        &[some_node()],
+        vec![
+            step(StepKind::Assign(place(sharers), vec![expr(ExprKind::Local(LocalId(0)), Type::NodeSet)])),
+            step(StepKind::ForSet(LocalId(1), whole, body)),
+        ],
+    );
     let engine = hand.load(200);
     let mut m = node0(&engine);
     let mut args = Args::of(&[1 << 5 | 1 << 3, 0, 1 << 1, 1 << 7]);
@@ -148,10 +156,15 @@ fn lists_keep_order_and_records_and_are_full_at_their_bound() {
     let pop = hand.message("Pop", &[], PayloadShape::Nothing);
     let sender = expr(ExprKind::Sender, some_node());
     hand.on(idle, EventKind::Message(push), &[], vec![step(StepKind::Push(place(queue), vec![sender, local(0)]))]);
-    hand.on(idle, EventKind::Message(pop), &[pair], vec![
-        step(StepKind::Pop(place(queue), LocalId(0))),
-        step(StepKind::Assign(place(last), vec![local(0), expr(ExprKind::LocalField(LocalId(0), 1), number())])),
-    ]);
+    hand.on(
+        idle,
+        EventKind::Message(pop),
+        &[pair],
+        vec![
+            step(StepKind::Pop(place(queue), LocalId(0))),
+            step(StepKind::Assign(place(last), vec![local(0), expr(ExprKind::LocalField(LocalId(0), 1), number())])),
+        ],
+    );
     let engine = hand.load(4);
     let mut m = node0(&engine);
     engine.dispatch(&arrival(push, 2, &[11]), &mut m).unwrap();
@@ -207,8 +220,11 @@ fn a_message_carries_what_was_true_when_it_was_sent() {
     let event = Event { payload: Some(payload), ..arrival(data, 1, &[]) };
     engine.dispatch(&event, &mut m).unwrap();
     assert_eq!(m.block(block(0)), [9; 32]);
-    let sent: Vec<Outgoing> =
-        m.effects.iter().filter_map(|e| if let Effect::Sent { message, .. } = e { Some(*message) } else { None }).collect();
+    let sent: Vec<Outgoing> = m
+        .effects
+        .iter()
+        .filter_map(|e| if let Effect::Sent { message, .. } = e { Some(*message) } else { None })
+        .collect();
     m.install_block(sent[0].payload.unwrap(), block(4));
     assert_eq!(m.block(block(4)), [0; 32]);
     m.install_block(sent[1].payload.unwrap(), block(4));

@@ -149,23 +149,34 @@ fn busy_protocol(nodes: u32) -> Engine {
     let sender = || expr(ExprKind::Sender, some_node());
     let whole = expr(ExprKind::Var(place(sharers)), Type::NodeSet);
     let element = expr(ExprKind::Element(place(queue), Box::new(local(0)), 0), number());
-    hand.on(idle, on_get, &[some_node()], vec![
-        assign(owner, local(0)),
-        step(StepKind::Insert(place(sharers), sender())),
-        step(StepKind::ForSet(LocalId(1), whole, vec![send(get, vec![local(1)], local(0))])),
-        goto(busy),
-    ]);
+    hand.on(
+        idle,
+        on_get,
+        &[some_node()],
+        vec![
+            assign(owner, local(0)),
+            step(StepKind::Insert(place(sharers), sender())),
+            step(StepKind::ForSet(LocalId(1), whole, vec![send(get, vec![local(1)], local(0))])),
+            goto(busy),
+        ],
+    );
     hand.answer(busy, on_get, Response::Defer);
-    hand.on(idle, on_data, &[], vec![
-        step(StepKind::Push(place(queue), vec![local(0)])),
-        assign(few, binary(Operator::Divide, constant(12), local(0))),
-        send(data, vec![binary(Operator::Multiply, local(0), local(0))], var(owner)),
-    ]);
-    hand.on(busy, on_data, &[], vec![
-        step(StepKind::Install(None)),
-        goto(idle),
-        assign(few, binary(Operator::Subtract, var(few), element)),
-    ]);
+    hand.on(
+        idle,
+        on_data,
+        &[],
+        vec![
+            step(StepKind::Push(place(queue), vec![local(0)])),
+            assign(few, binary(Operator::Divide, constant(12), local(0))),
+            send(data, vec![binary(Operator::Multiply, local(0), local(0))], var(owner)),
+        ],
+    );
+    hand.on(
+        busy,
+        on_data,
+        &[],
+        vec![step(StepKind::Install(None)), goto(idle), assign(few, binary(Operator::Subtract, var(few), element))],
+    );
     hand.on(idle, on_add, &[], vec![step(StepKind::Return { value: Some(local(1)), to: None }), goto(busy)]);
     hand.answer(busy, on_add, Response::Defer);
     hand.answer(busy, EventKind::Read, Response::Defer);

@@ -60,10 +60,24 @@ pub struct Field {
 #[allow(missing_docs)]
 pub enum Type {
     /// A name, optional if followed by `?`.
-    Named { name: Ident, optional: bool },
-    Range { lo: Expr, hi: Expr },
-    Set { of: Box<Type>, span: Span },
-    List { of: Box<Type>, up_to: Expr, queue: bool, span: Span },
+    Named {
+        name: Ident,
+        optional: bool,
+    },
+    Range {
+        lo: Expr,
+        hi: Expr,
+    },
+    Set {
+        of: Box<Type>,
+        span: Span,
+    },
+    List {
+        of: Box<Type>,
+        up_to: Expr,
+        queue: bool,
+        span: Span,
+    },
 }
 
 /// A role.
@@ -160,22 +174,58 @@ pub struct Statement {
 #[allow(missing_docs)]
 pub enum StatementKind {
     /// `target = e`, `target += e`, `target -= e`.
-    Assign { target: Expr, sign: AssignSign, value: Expr },
-    Let { name: Ident, value: Expr },
-    If { condition: Expr, then: Vec<Statement>, otherwise: Vec<Statement> },
-    For { name: Ident, over: Over, body: Vec<Statement> },
-    Send { message: Ident, args: Vec<Expr>, with: With, of: Option<Expr>, to: Expr },
+    Assign {
+        target: Expr,
+        sign: AssignSign,
+        value: Expr,
+    },
+    Let {
+        name: Ident,
+        value: Expr,
+    },
+    If {
+        condition: Expr,
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    },
+    For {
+        name: Ident,
+        over: Over,
+        body: Vec<Statement>,
+    },
+    Send {
+        message: Ident,
+        args: Vec<Expr>,
+        with: With,
+        of: Option<Expr>,
+        to: Expr,
+    },
     Goto(Ident),
     Lower(Ident),
     Resume,
     Complete,
-    Return { value: Option<Expr>, to: Option<Expr> },
+    Return {
+        value: Option<Expr>,
+        to: Option<Expr>,
+    },
     Defer,
-    Start { task: Ident, args: Vec<Expr> },
+    Start {
+        task: Ident,
+        args: Vec<Expr>,
+    },
     Yield,
-    Install { at: Option<Expr> },
-    Copy { from: Expr, to: Expr, bytes: Expr },
-    Invoke { function: Expr, args: Vec<Expr> },
+    Install {
+        at: Option<Expr>,
+    },
+    Copy {
+        from: Expr,
+        to: Expr,
+        bytes: Expr,
+    },
+    Invoke {
+        function: Expr,
+        args: Vec<Expr>,
+    },
     Impossible,
     Assert(Expr),
     /// An action, or a method such as `q.push(e)`.

@@ -42,9 +42,7 @@ impl Diagnostics {
 
     /// Puts the mistakes in the order of the text and drops repetitions.
     pub fn finish(&mut self) {
-        self.list.sort_by(|a, b| {
-            (a.span.file, a.span.start, &a.message).cmp(&(b.span.file, b.span.start, &b.message))
-        });
+        self.list.sort_by(|a, b| (a.span.file, a.span.start, &a.message).cmp(&(b.span.file, b.span.start, &b.message)));
         self.list.dedup_by(|a, b| a.span == b.span && a.message == b.message);
     }
 }

@@ -84,7 +84,9 @@ fn params(protocol: &Protocol, op: &Op) -> Vec<Param> {
 /// What the types cannot say: ranges, and what `none` is.
 fn comment(protocol: &Protocol, op: &Op) -> String {
     let mut said = Vec::new();
-    for (what, ty) in op.args.iter().map(|a| (a.name.as_str(), &a.ty)).chain(op.result.iter().map(|r| ("the result", r))) {
+    for (what, ty) in
+        op.args.iter().map(|a| (a.name.as_str(), &a.ty)).chain(op.result.iter().map(|r| ("the result", r)))
+    {
         match ty {
             Type::Int { lo, hi } => said.push(format!("{what} is from {lo} to {hi}")),
             Type::Node { optional: true } => said.push(format!("{what} is a node, or -1 for none")),
@@ -142,8 +144,8 @@ fn unreserved(name: &str) -> String {
     const WORDS: [&str; 37] = [
         "asm", "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
         "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short",
-        "signed", "sizeof", "static", "struct", "switch", "typedef", "typeof", "union", "unsigned", "void",
-        "volatile", "while",
+        "signed", "sizeof", "static", "struct", "switch", "typedef", "typeof", "union", "unsigned", "void", "volatile",
+        "while",
     ];
     let name = identifier(name);
     if WORDS.contains(&name.as_str()) { format!("{name}_") } else { name }

@@ -24,14 +24,17 @@ fn signatures(header: &str) -> Vec<String> {
 fn remote_write_has_the_calls_that_programs_use() {
     let protocol = compile_file(&root().join("protocols/remote-write.tri"), &[]).unwrap();
     let header = c_header(&protocol);
-    assert_eq!(signatures(&header), [
-        "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"open\")))",
-        "static inline void remote_write_open(int32_t buffer, void *base)",
-        "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"put\")))",
-        "static inline int remote_write_put(int32_t buffer, int64_t w)",
-        "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"finish\")))",
-        "static inline int64_t remote_write_finish(int32_t buffer)",
-    ]);
+    assert_eq!(
+        signatures(&header),
+        [
+            "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"open\")))",
+            "static inline void remote_write_open(int32_t buffer, void *base)",
+            "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"put\")))",
+            "static inline int remote_write_put(int32_t buffer, int64_t w)",
+            "__attribute__((import_module(\"trivium:remote-write\"), import_name(\"finish\")))",
+            "static inline int64_t remote_write_finish(int32_t buffer)",
+        ]
+    );
     assert!(header.contains("trivium_remote_write_open(buffer, (int64_t)(uintptr_t)base);"));
 }
 

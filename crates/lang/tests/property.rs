@@ -14,13 +14,98 @@ const PROTOCOLS: [&str; 5] = [
 
 /// Words and marks of the language, and some that are not.
 const WORDS: [&str; 92] = [
-    "protocol", "use", "promises", "assume", "param", "lane", "object", "record", "message", "op", "role", "invariant",
-    "scenario", "waive", "of", "everywhere", "defers", "up", "to", "var", "action", "task", "state", "otherwise",
-    "impossible", "defer", "on", "when", "as", "read", "write", "evict", "after", "send", "with", "block", "memory",
-    "list", "payload", "goto", "resume", "complete", "return", "start", "yield", "install", "at", "copy", "invoke",
-    "assert", "await", "all", "from", "or", "while", "waiting", "lower", "none", "if", "else", "for", "in", "let", "is",
-    "sender", "me", "home", "nodes", "set", "node", "bool", "word", "true", "{", "}", "(", ")", "[", "]", "..", "=",
-    "+=", "-", ",", ":", "?", "\n", "x", "Ping", "9223372036854775807", "\"t\"", "\u{1f980}",
+    "protocol",
+    "use",
+    "promises",
+    "assume",
+    "param",
+    "lane",
+    "object",
+    "record",
+    "message",
+    "op",
+    "role",
+    "invariant",
+    "scenario",
+    "waive",
+    "of",
+    "everywhere",
+    "defers",
+    "up",
+    "to",
+    "var",
+    "action",
+    "task",
+    "state",
+    "otherwise",
+    "impossible",
+    "defer",
+    "on",
+    "when",
+    "as",
+    "read",
+    "write",
+    "evict",
+    "after",
+    "send",
+    "with",
+    "block",
+    "memory",
+    "list",
+    "payload",
+    "goto",
+    "resume",
+    "complete",
+    "return",
+    "start",
+    "yield",
+    "install",
+    "at",
+    "copy",
+    "invoke",
+    "assert",
+    "await",
+    "all",
+    "from",
+    "or",
+    "while",
+    "waiting",
+    "lower",
+    "none",
+    "if",
+    "else",
+    "for",
+    "in",
+    "let",
+    "is",
+    "sender",
+    "me",
+    "home",
+    "nodes",
+    "set",
+    "node",
+    "bool",
+    "word",
+    "true",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "..",
+    "=",
+    "+=",
+    "-",
+    ",",
+    ":",
+    "?",
+    "\n",
+    "x",
+    "Ping",
+    "9223372036854775807",
+    "\"t\"",
+    "\u{1f980}",
 ];
 
 fn judge(text: &str) -> Result<(), TestCaseError> {
@@ -137,8 +222,14 @@ proptest! {
 #[test]
 fn deep_nesting_is_an_error() {
     let many = 100_000;
-    let inside = |body: String| format!("protocol p\nlane main buffered\nrole home of block {{ var x: 0..9\nstate S: write {{ on evict {{ {body} }} }} }}");
-    let param = |value: String| format!("protocol p\nparam k = {value}\nlane main buffered\nrole home of block {{ state S: write }}");
+    let inside = |body: String| {
+        format!(
+            "protocol p\nlane main buffered\nrole home of block {{ var x: 0..9\nstate S: write {{ on evict {{ {body} }} }} }}"
+        )
+    };
+    let param = |value: String| {
+        format!("protocol p\nparam k = {value}\nlane main buffered\nrole home of block {{ state S: write }}")
+    };
     let texts = [
         param("(".repeat(many)),
         param("-".repeat(many) + "1"),
@@ -156,7 +247,10 @@ fn deep_nesting_is_an_error() {
         inside("for i in ".to_string() + &"x - ".repeat(many) + "x { }"),
         format!("protocol p\nrole r of block {{ var x: {} node }}", "set of ".repeat(many)),
         format!("protocol p\nrole r of block {{ var x: {} node }}", "list of ".repeat(many)),
-        format!("protocol p\nlane main buffered\nrole home of block {{ state S: write }}\ninvariant i: {} true", "all n: ".repeat(many)),
+        format!(
+            "protocol p\nlane main buffered\nrole home of block {{ state S: write }}\ninvariant i: {} true",
+            "all n: ".repeat(many)
+        ),
         "role ".repeat(many),
         "{".repeat(many),
         "\n}".repeat(many),
@@ -171,7 +265,12 @@ fn deep_nesting_is_an_error() {
 /// Numbers at the edges of 64 bits do not overflow.
 #[test]
 fn great_numbers_are_answered() {
-    let great = ["9223372036854775807", "-9223372036854775807 - 1", "nodes * 9223372036854775807", "nodes + 9223372036854775807"];
+    let great = [
+        "9223372036854775807",
+        "-9223372036854775807 - 1",
+        "nodes * 9223372036854775807",
+        "nodes + 9223372036854775807",
+    ];
     for a in great {
         for b in great {
             let text = format!(

@@ -31,7 +31,8 @@ fn the_table_names_every_state_and_event() {
 #[test]
 fn msi_says_what_happens() {
     let table = show::table(&load("msi"));
-    let row: Vec<&str> = table.lines().find(|l| l.starts_with("  Invalid ")).unwrap().split('│').map(str::trim).collect();
+    let row: Vec<&str> =
+        table.lines().find(|l| l.starts_with("  Invalid ")).unwrap().split('│').map(str::trim).collect();
     assert_eq!(row[..4], ["Invalid", "none", "GetRead → home", "GetWrite → home"]);
     assert!(table.contains("most messages on lane main: nodes + 1, by Reading.GetWrite"), "{table}");
     assert!(table.contains("promises     single_writer, last_write, sequential"), "{table}");

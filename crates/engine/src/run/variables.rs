@@ -68,7 +68,13 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         Ok(())
     }
 
-    pub(super) fn change_set(&mut self, place: &Place, element: &Expr, change: impl Fn(&mut Set, i64), span: Span) -> Try<()> {
+    pub(super) fn change_set(
+        &mut self,
+        place: &Place,
+        element: &Expr,
+        change: impl Fn(&mut Set, i64),
+        span: Span,
+    ) -> Try<()> {
         self.m.charge(Charge::Step);
         let value = scalar(self, element)?;
         let cell = self.engine.set_cell(place, span)?;

@@ -120,7 +120,13 @@ fn judge(protocol: &Protocol, handler: &Handler, found: &Found, diagnostics: &mu
         let Some(holds) = lane.holds else { continue };
         if sends.constant > i64::from(holds) || sends.per_node > 0 {
             diagnostics
-                .error(handler.span, format!("`{}` may send {sends} messages on lane `{}`, which holds {holds}", handler.name, lane.name))
+                .error(
+                    handler.span,
+                    format!(
+                        "`{}` may send {sends} messages on lane `{}`, which holds {holds}",
+                        handler.name, lane.name
+                    ),
+                )
                 .help("send them one by one from a task, or inside `if room(..)`");
         }
     }

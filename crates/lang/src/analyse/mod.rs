@@ -30,7 +30,8 @@ fn greater(a: Bound, b: Bound) -> Bound {
 
 /// The product; where it would be quadratic in the number of nodes, its value for the most nodes.
 fn product(times: Bound, body: Bound) -> Bound {
-    let fixed = |k: i64, b: Bound| Bound { constant: b.constant.saturating_mul(k), per_node: b.per_node.saturating_mul(k) };
+    let fixed =
+        |k: i64, b: Bound| Bound { constant: b.constant.saturating_mul(k), per_node: b.per_node.saturating_mul(k) };
     match (times.per_node, body.per_node) {
         (0, _) => fixed(times.constant, body),
         (_, 0) => fixed(body.constant, times),
@@ -42,7 +43,9 @@ fn product(times: Bound, body: Bound) -> Bound {
 fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
     match step {
         StepKind::ForSet(_, set, _) => match &set.ty {
-            Type::IntSet { lo, hi } => Bound::fixed(hi.at(MAX_NODES).saturating_sub(lo.at(MAX_NODES)).saturating_add(1).min(256)),
+            Type::IntSet { lo, hi } => {
+                Bound::fixed(hi.at(MAX_NODES).saturating_sub(lo.at(MAX_NODES)).saturating_add(1).min(256))
+            }
             _ => match &set.kind {
                 ExprKind::SetOf(list) => Bound::fixed(list.len() as i64),
                 // `S - {x}` with x a member is smaller, but x need not be one.
@@ -56,12 +59,10 @@ fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
                 per_node: hi.per_node.saturating_sub(lo.per_node).max(0),
             }
         }
-        StepKind::ForList(_, place, _) => {
-            match &protocol.roles[place.role.index()].vars[place.var.index()].ty {
-                Type::List { up_to, .. } => *up_to,
-                _ => Bound::fixed(0),
-            }
-        }
+        StepKind::ForList(_, place, _) => match &protocol.roles[place.role.index()].vars[place.var.index()].ty {
+            Type::List { up_to, .. } => *up_to,
+            _ => Bound::fixed(0),
+        },
         _ => Bound::fixed(1),
     }
 }
@@ -95,7 +96,8 @@ pub(crate) fn range(protocol: &Protocol, expr: &Expr) -> Option<(Bound, Bound)> 
         }
         ExprKind::Binary(Operator::Subtract, a, b) => {
             let ((al, ah), (bl, bh)) = (range(protocol, a)?, range(protocol, b)?);
-            let minus = |x: Bound| Bound { constant: x.constant.saturating_neg(), per_node: x.per_node.saturating_neg() };
+            let minus =
+                |x: Bound| Bound { constant: x.constant.saturating_neg(), per_node: x.per_node.saturating_neg() };
             Some((sum(al, minus(bh)), sum(ah, minus(bl))))
         }
         _ => known(&expr.ty),

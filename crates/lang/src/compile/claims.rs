@@ -44,9 +44,12 @@ impl Compiler {
             "mutex" => self.calls(word, 2).map(|c| Promise::Mutex(c[0], c[1])),
             "barrier" => self.calls(word, 1).map(|c| Promise::Barrier(c[0])),
             other => {
-                self.unknown(word.name.span, "promise", other, [
-                    "single_writer", "last_write", "sequential", "mutex", "barrier",
-                ]);
+                self.unknown(
+                    word.name.span,
+                    "promise",
+                    other,
+                    ["single_writer", "last_write", "sequential", "mutex", "barrier"],
+                );
                 None
             }
         };
@@ -61,9 +64,12 @@ impl Compiler {
             "once" => self.calls(word, 1).map(|c| Assume::Once(c[0])),
             "before" => self.calls(word, 2).map(|c| Assume::Before(c[0], c[1])),
             other => {
-                self.unknown(word.name.span, "assumption", other, [
-                    "one_writer_per_phase", "alternate", "once", "before",
-                ]);
+                self.unknown(
+                    word.name.span,
+                    "assumption",
+                    other,
+                    ["one_writer_per_phase", "alternate", "once", "before"],
+                );
                 None
             }
         };
@@ -119,11 +125,7 @@ impl Compiler {
         self.expr_of(&mut frame, forbid, &Type::Bool)
     }
 
-    fn scenario_action(
-        &mut self,
-        action: &ast::ScenarioAction,
-        registers: &mut Vec<String>,
-    ) -> Option<ScenarioAction> {
+    fn scenario_action(&mut self, action: &ast::ScenarioAction, registers: &mut Vec<String>) -> Option<ScenarioAction> {
         let register = action.register.as_ref().map(|r| {
             let found = registers.iter().position(|n| *n == r.text);
             found.unwrap_or_else(|| {
@@ -156,7 +158,10 @@ impl Compiler {
                 let skip = usize::from(declared.object != NODE);
                 if args.len() != declared.args.len() + skip {
                     let wanted = declared.args.len() + skip;
-                    self.error(action.name.span, format!("`{}` takes {}", action.name.text, counted(wanted, "argument")));
+                    self.error(
+                        action.name.span,
+                        format!("`{}` takes {}", action.name.text, counted(wanted, "argument")),
+                    );
                     return None;
                 }
                 let object = if skip == 1 { args[0] as u32 } else { 0 };

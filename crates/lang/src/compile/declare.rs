@@ -37,15 +37,24 @@ impl Compiler {
         self.waivers(file);
     }
 
-    pub(super) fn fresh<'a>(&mut self, name: &ast::Ident, what: &str, taken: impl IntoIterator<Item = &'a String>) -> bool {
+    pub(super) fn fresh<'a>(
+        &mut self,
+        name: &ast::Ident,
+        what: &str,
+        taken: impl IntoIterator<Item = &'a String>,
+    ) -> bool {
         let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         if KEYWORDS.contains(&name.text.as_str()) && !(what == "role" && name.text == "home") {
-            self.error(name.span, format!("`{}` is a word of the language and cannot name {article} {what}", name.text))
-                .help("choose another name");
+            self.error(
+                name.span,
+                format!("`{}` is a word of the language and cannot name {article} {what}", name.text),
+            )
+            .help("choose another name");
             return false;
         }
         if taken.into_iter().any(|t| *t == name.text) {
-            self.error(name.span, format!("there is already {article} {what} `{}`", name.text)).help("choose another name");
+            self.error(name.span, format!("there is already {article} {what} `{}`", name.text))
+                .help("choose another name");
             return false;
         }
         true
@@ -118,7 +127,8 @@ impl Compiler {
     fn fields(&mut self, fields: &[ast::Field], rule: &str, allowed: fn(&Type) -> bool) -> Vec<Named> {
         let mut named: Vec<Named> = Vec::new();
         if let Some(extra) = fields.get(MAX_FIELDS) {
-            self.error(extra.name.span, format!("there are more than {MAX_FIELDS} of these")).help("send or keep less at once");
+            self.error(extra.name.span, format!("there are more than {MAX_FIELDS} of these"))
+                .help("send or keep less at once");
             return named;
         }
         for field in fields {
@@ -173,7 +183,8 @@ impl Compiler {
             let written = result.as_ref();
             let result = written.and_then(|ty| self.ty(ty));
             if result.as_ref().is_some_and(|ty| !types::is_scalar(ty) || *ty == Type::Thread) {
-                self.error(name.span, "the result of a call is a scalar").help("return what is in it, or write to memory");
+                self.error(name.span, "the result of a call is a scalar")
+                    .help("return what is in it, or write to memory");
             }
             self.protocol.ops.push(Op { name: name.text.clone(), object, args, result, span: name.span });
         }
@@ -195,7 +206,8 @@ impl Compiler {
                 _ => RoleKind::Elsewhere,
             };
             if kind == RoleKind::Home && role.everywhere {
-                self.error(role.name.span, "the role `home` lives at the home only").help("choose another name, or remove `everywhere`");
+                self.error(role.name.span, "the role `home` lives at the home only")
+                    .help("choose another name, or remove `everywhere`");
             }
             let defers = role.defers.as_ref().and_then(|d| self.bound(d));
             if let (Some(bound), Some(written)) = (defers, &role.defers)

@@ -102,7 +102,10 @@ impl Compiler {
                 let inner = self.expr_of(frame, inner, &NUMBER)?;
                 if let ExprKind::Constant(c) = inner.kind {
                     return make(
-                        ExprKind::Constant(Bound { constant: c.constant.wrapping_neg(), per_node: c.per_node.wrapping_neg() }),
+                        ExprKind::Constant(Bound {
+                            constant: c.constant.wrapping_neg(),
+                            per_node: c.per_node.wrapping_neg(),
+                        }),
                         NUMBER,
                     );
                 }
@@ -131,8 +134,9 @@ impl Compiler {
                 None
             }
             ast::ExprKind::Member(_, member) => {
-                self.error(member.span, format!("there is nothing called `{}` in this", member.text))
-                    .help("there are fields of records, variables of other roles, `.count` of sets and `.length` of lists");
+                self.error(member.span, format!("there is nothing called `{}` in this", member.text)).help(
+                    "there are fields of records, variables of other roles, `.count` of sets and `.length` of lists",
+                );
                 None
             }
             ast::ExprKind::Range(..) | ast::ExprKind::At(..) => {
@@ -167,7 +171,9 @@ impl Compiler {
                     let kind = self.protocol.roles[frame.seen.index()].object;
                     return make(ExprKind::Object, Type::Object(kind));
                 }
-                "sender" if !frame.global => return self.origin(frame, frame.sender, ExprKind::Sender, SOME_NODE, name, span),
+                "sender" if !frame.global => {
+                    return self.origin(frame, frame.sender, ExprKind::Sender, SOME_NODE, name, span);
+                }
                 "caller" if !frame.global => {
                     return self.origin(frame, frame.caller, ExprKind::Caller, Type::Thread, name, span);
                 }
@@ -246,8 +252,7 @@ impl Compiler {
 
     fn function(&mut self, frame: &mut Frame, function: &ast::Expr, args: &[ast::Expr], span: Span) -> Option<Expr> {
         let ast::ExprKind::Name(name) = &function.kind else {
-            self.error(span, "this cannot be called in an expression")
-                .help("a `pop` stands alone: `let x = q.pop()`");
+            self.error(span, "this cannot be called in an expression").help("a `pop` stands alone: `let x = q.pop()`");
             return None;
         };
         let count = |n: usize| args.len() == n;
@@ -285,9 +290,12 @@ impl Compiler {
                 make(ExprKind::Pick(Box::new(set)), ty)
             }
             _ => {
-                self.unknown(span, "function with these arguments called", name, [
-                    "index(n)", "node(i)", "room(lane, n)", "pick(set)",
-                ]);
+                self.unknown(
+                    span,
+                    "function with these arguments called",
+                    name,
+                    ["index(n)", "node(i)", "room(lane, n)", "pick(set)"],
+                );
                 None
             }
         }
@@ -342,14 +350,7 @@ impl Compiler {
         Some(Expr { kind: ExprKind::InState(owner, role, ids), ty: Type::Bool, span })
     }
 
-    fn binary(
-        &mut self,
-        frame: &mut Frame,
-        op: &str,
-        left: &ast::Expr,
-        right: &ast::Expr,
-        span: Span,
-    ) -> Option<Expr> {
+    fn binary(&mut self, frame: &mut Frame, op: &str, left: &ast::Expr, right: &ast::Expr, span: Span) -> Option<Expr> {
         let make = |kind, ty| Some(Expr { kind, ty, span });
         if op == "in" {
             let element = self.expr(frame, left)?;
@@ -478,14 +479,12 @@ fn fold(op: Operator, left: &Expr, right: &Expr) -> Option<Bound> {
     match op {
         Operator::Add => both(i64::checked_add),
         Operator::Subtract => both(i64::checked_sub),
-        Operator::Multiply if a.per_node == 0 => Some(Bound {
-            constant: a.constant.checked_mul(b.constant)?,
-            per_node: a.constant.checked_mul(b.per_node)?,
-        }),
-        Operator::Multiply if b.per_node == 0 => Some(Bound {
-            constant: a.constant.checked_mul(b.constant)?,
-            per_node: b.constant.checked_mul(a.per_node)?,
-        }),
+        Operator::Multiply if a.per_node == 0 => {
+            Some(Bound { constant: a.constant.checked_mul(b.constant)?, per_node: a.constant.checked_mul(b.per_node)? })
+        }
+        Operator::Multiply if b.per_node == 0 => {
+            Some(Bound { constant: a.constant.checked_mul(b.constant)?, per_node: b.constant.checked_mul(a.per_node)? })
+        }
         Operator::Divide if a.per_node == 0 && b.per_node == 0 => a.constant.checked_div(b.constant).map(Bound::fixed),
         Operator::Remainder if a.per_node == 0 && b.per_node == 0 => {
             a.constant.checked_rem(b.constant).map(Bound::fixed)

@@ -68,7 +68,13 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
 
 /// Replaces each `use` by the items of the file it names, except those that the using file declares itself: so a
 /// variant is written as its difference. A file that is used twice counts once.
-fn include(file: &mut ast::File, options: &Options, diagnostics: &mut Diagnostics, inside: &mut Vec<String>, done: &mut Vec<String>) {
+fn include(
+    file: &mut ast::File,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+    inside: &mut Vec<String>,
+    done: &mut Vec<String>,
+) {
     let own: Vec<(&'static str, String)> = file.items.iter().flat_map(declared_names).collect();
     let mut all = Vec::new();
     for item in std::mem::take(&mut file.items) {
@@ -78,7 +84,9 @@ fn include(file: &mut ast::File, options: &Options, diagnostics: &mut Diagnostic
         };
         let name = beside(diagnostics.sources.name(span.file), &name);
         if inside.contains(&name) {
-            diagnostics.error(span, format!("\"{name}\" uses itself, by way of this line")).help("remove one of the `use` lines");
+            diagnostics
+                .error(span, format!("\"{name}\" uses itself, by way of this line"))
+                .help("remove one of the `use` lines");
             continue;
         }
         if done.contains(&name) {
@@ -121,7 +129,13 @@ fn without(item: ast::Item, own: &[(&'static str, String)]) -> Option<ast::Item>
             names.retain(|name| !is_own("object", name));
             Some(ast::Item::Object(names))
         }
-        item => if declared_names(&item).iter().any(|n| own.contains(n)) { None } else { Some(item) },
+        item => {
+            if declared_names(&item).iter().any(|n| own.contains(n)) {
+                None
+            } else {
+                Some(item)
+            }
+        }
     }
 }
 

@@ -95,8 +95,7 @@ impl Compiler {
                     return None;
                 };
                 if !frame.global {
-                    self.error(expr.span, "a handler sees only its own node")
-                        .help("`ROLE at NODE` is for invariants");
+                    self.error(expr.span, "a handler sees only its own node").help("`ROLE at NODE` is for invariants");
                     return None;
                 }
                 let node = self.expr_of(frame, node, &types::ANY_NODE)?;

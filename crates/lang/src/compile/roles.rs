@@ -187,8 +187,10 @@ impl Compiler {
                     let wanted = self.protocol.ops[id.index()].object;
                     let found = self.protocol.roles[frame.role.index()].object;
                     if wanted != found {
-                        let (w, f) =
-                            (self.protocol.objects[wanted.index()].clone(), self.protocol.objects[found.index()].clone());
+                        let (w, f) = (
+                            self.protocol.objects[wanted.index()].clone(),
+                            self.protocol.objects[found.index()].clone(),
+                        );
                         self.error(event.name.span, format!("the call `{name}` is about `{w}`, this role about `{f}`"))
                             .help("the first parameter of a call names its object");
                         return None;
@@ -283,9 +285,10 @@ impl Compiler {
                     let kind = Type::Object(self.protocol.ops[o.index()].object);
                     frame.bind(&object.text, Binding::Fault(ExprKind::Object, kind));
                 }
-                let names = event.args.as_deref().map(|names| {
-                    if names.len() == declared.len() + skip { &names[skip..] } else { names }
-                });
+                let names = event
+                    .args
+                    .as_deref()
+                    .map(|names| if names.len() == declared.len() + skip { &names[skip..] } else { names });
                 self.bind_args(&mut frame, &declared, names, event.name.span);
             }
             EventKind::Read | EventKind::Write => self.bind_fault(&mut frame, kind, event),
@@ -327,7 +330,15 @@ impl Compiler {
         if let Some(names) = names
             && names.len() != declared.len()
         {
-            self.error(span, format!("there {} {}, not {}", if declared.len() == 1 { "is" } else { "are" }, counted(declared.len(), "argument"), names.len()));
+            self.error(
+                span,
+                format!(
+                    "there {} {}, not {}",
+                    if declared.len() == 1 { "is" } else { "are" },
+                    counted(declared.len(), "argument"),
+                    names.len()
+                ),
+            );
         }
         for (i, arg) in declared.iter().enumerate() {
             let name = names.and_then(|n| n.get(i)).map_or(arg.name.as_str(), |n| n.text.as_str());
@@ -336,14 +347,7 @@ impl Compiler {
     }
 
     /// A finished handler joins its role, and its state's answers.
-    pub(super) fn add_handler(
-        &mut self,
-        frame: Frame,
-        guard: Option<Expr>,
-        steps: Vec<Step>,
-        name: &str,
-        span: Span,
-    ) {
+    pub(super) fn add_handler(&mut self, frame: Frame, guard: Option<Expr>, steps: Vec<Step>, name: &str, span: Span) {
         let args = match frame.event {
             EventKind::Message(m) => self.protocol.messages[m.index()].args.len(),
             EventKind::Op(o) => self.protocol.ops[o.index()].args.len(),
@@ -376,8 +380,11 @@ impl Compiler {
                 list.push(id);
                 let shadowed = last.is_some_and(|l| role.handlers[l.index()].guard.is_none());
                 if shadowed {
-                    self.error(span, "an earlier clause answers this event already")
-                        .help(if guarded { "put the clause with the guard first" } else { "remove one of them" });
+                    self.error(span, "an earlier clause answers this event already").help(if guarded {
+                        "put the clause with the guard first"
+                    } else {
+                        "remove one of them"
+                    });
                 }
             }
             Some((_, Answer::Direct(_))) => {
@@ -388,8 +395,7 @@ impl Compiler {
 
     fn tasks_of(&mut self, r: usize, role: &ast::Role) {
         for task in &role.tasks {
-            let Some(t) =
-                self.protocol.tasks.iter().position(|t| t.name == task.name.text && t.role.index() == r)
+            let Some(t) = self.protocol.tasks.iter().position(|t| t.name == task.name.text && t.role.index() == r)
             else {
                 continue;
             };
@@ -489,9 +495,8 @@ impl Compiler {
     fn otherwise(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Option<Otherwise> {
         let states = self.protocol.roles[r].states.iter().zip(&self.answers[r]);
         let is_message = matches!(event, EventKind::Message(_));
-        let unasked = |(state, answers): (&State, &Answers)| {
-            !state.waiting && answers.list.iter().any(|(e, _)| *e == event)
-        };
+        let unasked =
+            |(state, answers): (&State, &Answers)| !state.waiting && answers.list.iter().any(|(e, _)| *e == event);
         let is_answer = is_message && !states.into_iter().any(unasked);
         let role = if is_message { ast.otherwise.map(|(o, _)| o) } else { None };
         match self.answers[r][s].otherwise {
@@ -550,12 +555,13 @@ impl Compiler {
                 let event = self.protocol.event_name(event);
                 let state = self.protocol.roles[r].states[s].name.clone();
                 let role = self.protocol.roles[r].name.clone();
-                self.error(span, format!("`{role}` does not say what happens to `{event}` in state `{state}`"))
-                    .help(if waiting {
+                self.error(span, format!("`{role}` does not say what happens to `{event}` in state `{state}`")).help(
+                    if waiting {
                         format!("add `while waiting on {event} {{ .. }}` or `otherwise defer` to the await")
                     } else {
                         format!("add `on {event} {{ .. }}`, `on {event} defer` or `on {event} impossible`")
-                    });
+                    },
+                );
                 Response::Impossible
             }
         }

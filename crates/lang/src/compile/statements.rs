@@ -5,8 +5,8 @@ use super::frame::{Frame, Origin};
 use super::places::Target;
 use super::types::{ANY_NODE, NUMBER, is_set};
 use super::*;
-use crate::diagnostics::counted;
 use crate::ast::{AssignSign, StatementKind as S, With};
+use crate::diagnostics::counted;
 
 impl Compiler {
     /// A statement without inner statements; `None` after a mistake.
@@ -112,8 +112,10 @@ impl Compiler {
             let local = frame.local(&self.protocol, &name.text, element);
             return Some(vec![StepKind::Pop(place, local)]);
         }
-        if let Some(Target::Local(_, None, ty @ Type::Record(_)) | Target::Place(Place { field: None, .. }, ty @ Type::Record(_))) =
-            self.target(frame, value)
+        if let Some(
+            Target::Local(_, None, ty @ Type::Record(_))
+            | Target::Place(Place { field: None, .. }, ty @ Type::Record(_)),
+        ) = self.target(frame, value)
         {
             let values = self.values(frame, value, &ty)?;
             let local = frame.local(&self.protocol, &name.text, ty);
@@ -312,9 +314,7 @@ impl Compiler {
         Some(match (with, shape) {
             (With::Declared, PayloadShape::Nothing) => PayloadSource::Nothing,
             (With::Declared | With::Block, PayloadShape::Block) => PayloadSource::Block,
-            (With::Payload, PayloadShape::Block | PayloadShape::Memory | PayloadShape::List) => {
-                PayloadSource::Received
-            }
+            (With::Payload, PayloadShape::Block | PayloadShape::Memory | PayloadShape::List) => PayloadSource::Received,
             (With::Memory(from, to), PayloadShape::Memory) => {
                 let from = self.expr_of(frame, from, &Type::Address)?;
                 PayloadSource::Memory { from, to: self.expr_of(frame, to, &Type::Address)? }
@@ -353,7 +353,8 @@ impl Compiler {
         }
         let of_block = self.protocol.roles[frame.role.index()].object == BLOCK;
         if !placed && shape != PayloadShape::List && (!of_block || shape == PayloadShape::Memory) {
-            self.error(span, "`install` goes to the object's block, which there is not here").help("say where: `install at ADDRESS`");
+            self.error(span, "`install` goes to the object's block, which there is not here")
+                .help("say where: `install at ADDRESS`");
             return None;
         }
         Some(())
@@ -424,11 +425,13 @@ impl Compiler {
         if results.is_empty() || results.iter().any(agrees) {
             return Some(());
         }
-        let what = call.map_or("no call of this role".to_string(), |c| format!("`{}`", self.protocol.ops[c.index()].name));
+        let what =
+            call.map_or("no call of this role".to_string(), |c| format!("`{}`", self.protocol.ops[c.index()].name));
         let none = if call.is_some() { "no value" } else { "a value" };
         match (value, results.into_iter().flatten().next()) {
             (Some(value), None) => {
-                self.error(value.span, format!("{what} returns {none}")).help("write `return` alone, or give the call a type: `op NAME(..): TYPE`");
+                self.error(value.span, format!("{what} returns {none}"))
+                    .help("write `return` alone, or give the call a type: `op NAME(..): TYPE`");
             }
             (Some(value), Some(wanted)) => {
                 self.require(value.span, &value.ty, &wanted);
@@ -451,7 +454,10 @@ impl Compiler {
         };
         let declared = self.protocol.tasks[found].args.clone();
         if declared.len() != args.len() {
-            self.error(task.span, format!("`{}` takes {}, not {}", task.text, counted(declared.len(), "argument"), args.len()));
+            self.error(
+                task.span,
+                format!("`{}` takes {}, not {}", task.text, counted(declared.len(), "argument"), args.len()),
+            );
             return None;
         }
         let mut values = Vec::new();

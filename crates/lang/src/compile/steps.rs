@@ -224,9 +224,12 @@ impl Compiler {
             }
             ("clear", []) => Some(StepKind::Clear(place)),
             _ => {
-                self.unknown(method.span, "method with these arguments called", &method.text, [
-                    "push(x)", "pop()", "clear()",
-                ]);
+                self.unknown(
+                    method.span,
+                    "method with these arguments called",
+                    &method.text,
+                    ["push(x)", "pop()", "clear()"],
+                );
                 None
             }
         }
@@ -255,8 +258,9 @@ impl Compiler {
         self.expansions += 1;
         if self.expanding.len() >= MAX_CALLS || self.expansions > MAX_EXPANSIONS {
             if self.expansions <= MAX_EXPANSIONS + 1 {
-                self.error(name.span, "actions call each other too deeply or too often")
-                    .help(format!("they are expanded in place: at most {MAX_CALLS} deep and {MAX_EXPANSIONS} times in a protocol"));
+                self.error(name.span, "actions call each other too deeply or too often").help(format!(
+                    "they are expanded in place: at most {MAX_CALLS} deep and {MAX_EXPANSIONS} times in a protocol"
+                ));
             }
             return None;
         }

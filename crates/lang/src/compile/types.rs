@@ -71,7 +71,9 @@ impl Compiler {
             }
             ast::Type::Set { of, span } => match self.ty(of)? {
                 Type::Node { .. } => Some(Type::NodeSet),
-                Type::Int { lo, hi } if hi.at(256).saturating_sub(lo.at(256)) < MAX_SET => Some(Type::IntSet { lo, hi }),
+                Type::Int { lo, hi } if hi.at(256).saturating_sub(lo.at(256)) < MAX_SET => {
+                    Some(Type::IntSet { lo, hi })
+                }
                 Type::Int { .. } => {
                     self.error(*span, format!("a set of numbers has room for at most {MAX_SET} elements"))
                         .help("use a smaller range");

@@ -42,13 +42,7 @@ pub(super) struct Variant {
 }
 
 impl Compiler {
-    pub(super) fn await_(
-        &mut self,
-        frame: &mut Frame,
-        wait: &ast::Await,
-        span: Span,
-        steps: &mut Vec<Step>,
-    ) -> Flow {
+    pub(super) fn await_(&mut self, frame: &mut Frame, wait: &ast::Await, span: Span, steps: &mut Vec<Step>) -> Flow {
         if frame.seen != frame.role {
             self.error(span, "an action of another role cannot wait");
             return Flow::Waits;
@@ -152,9 +146,7 @@ impl Compiler {
         match ty {
             Type::Record(r) => {
                 let fields = self.protocol.records[r.index()].fields.iter().enumerate();
-                fields
-                    .map(|(i, f)| Expr { kind: ExprKind::LocalField(id, i as u16), ty: f.ty.clone(), span })
-                    .collect()
+                fields.map(|(i, f)| Expr { kind: ExprKind::LocalField(id, i as u16), ty: f.ty.clone(), span }).collect()
             }
             _ => vec![Expr { kind: ExprKind::Local(id), ty: ty.clone(), span }],
         }
@@ -188,9 +180,8 @@ impl Compiler {
             kept(frame) || kept(inner)
         };
         let vars = &self.protocol.roles[frame.role.index()].vars;
-        let free = vars.iter().enumerate().find(|(i, v)| {
-            v.name.starts_with('$') && v.ty == ty && !in_use(VarId(*i as u16))
-        });
+        let free =
+            vars.iter().enumerate().find(|(i, v)| v.name.starts_with('$') && v.ty == ty && !in_use(VarId(*i as u16)));
         let var = match free {
             Some((i, _)) => VarId(i as u16),
             None => {
@@ -218,8 +209,11 @@ impl Compiler {
             return None;
         }
         if let Some(arg) = arm.args.as_ref().and_then(|args| args.first()) {
-            self.error(arg.span, "the messages of an `await all` have no arguments here: its body runs once, for all of them")
-                .help("write states, and look at each message");
+            self.error(
+                arg.span,
+                "the messages of an `await all` have no arguments here: its body runs once, for all of them",
+            )
+            .help("write states, and look at each message");
         }
         let Some(from) = &arm.from else {
             self.error(arm.message.span, "from whom?").help("`await all M from SET`");
@@ -232,13 +226,7 @@ impl Compiler {
         Some(self.keep_value(frame, inner, Type::NodeSet, vec![set], steps, from.span))
     }
 
-    fn from(
-        &mut self,
-        frame: &mut Frame,
-        inner: &mut Frame,
-        arm: &ast::Arm,
-        steps: &mut Vec<Step>,
-    ) -> Option<From> {
+    fn from(&mut self, frame: &mut Frame, inner: &mut Frame, arm: &ast::Arm, steps: &mut Vec<Step>) -> Option<From> {
         if arm.all {
             return None;
         }

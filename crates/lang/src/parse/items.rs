@@ -20,7 +20,8 @@ impl Parser<'_> {
 
     fn skip_item_unless_there(&mut self) {
         let token = self.token();
-        let there = matches!(&token.kind, Kind::Name(n) if token.first && ITEMS.contains(&n.as_str()) && n != "protocol");
+        let there =
+            matches!(&token.kind, Kind::Name(n) if token.first && ITEMS.contains(&n.as_str()) && n != "protocol");
         if !there {
             self.skip_item();
         }
@@ -137,8 +138,7 @@ impl Parser<'_> {
             Ok((name, p.bracketed(Self::field)?))
         })?;
         let lane = if self.eat_word("on") { Some(self.name("the name of a lane")?) } else { None };
-        let with =
-            if self.eat_word("with") { Some(self.name("`block`, `memory` or `list`")?) } else { None };
+        let with = if self.eat_word("with") { Some(self.name("`block`, `memory` or `list`")?) } else { None };
         Ok(Item::Message { messages, lane, with })
     }
 
@@ -351,8 +351,7 @@ impl Parser<'_> {
             let time = self.sum()?;
             return Ok(Event { name, args: None, after: Some(time) });
         }
-        let args =
-            if self.is_mark("(") { Some(self.bracketed(|p| p.name("a name for the argument"))?) } else { None };
+        let args = if self.is_mark("(") { Some(self.bracketed(|p| p.name("a name for the argument"))?) } else { None };
         Ok(Event { name, args, after: None })
     }
 

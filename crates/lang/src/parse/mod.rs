@@ -226,12 +226,44 @@ impl Parser<'_> {
 
 /// Words that start an item.
 const ITEMS: [&str; 14] = [
-    "use", "promises", "assume", "param", "lane", "object", "record", "message", "op", "role", "invariant",
-    "scenario", "waive", "protocol",
+    "use",
+    "promises",
+    "assume",
+    "param",
+    "lane",
+    "object",
+    "record",
+    "message",
+    "op",
+    "role",
+    "invariant",
+    "scenario",
+    "waive",
+    "protocol",
 ];
 
 /// Words that cannot be names.
 const RESERVED: [&str; 22] = [
-    "if", "else", "for", "in", "is", "and", "or", "not", "let", "on", "when", "send", "goto", "await", "otherwise",
-    "while", "true", "false", "none", "state", "var", "role",
+    "if",
+    "else",
+    "for",
+    "in",
+    "is",
+    "and",
+    "or",
+    "not",
+    "let",
+    "on",
+    "when",
+    "send",
+    "goto",
+    "await",
+    "otherwise",
+    "while",
+    "true",
+    "false",
+    "none",
+    "state",
+    "var",
+    "role",
 ];

@@ -217,8 +217,7 @@ impl Parser<'_> {
     fn arm(&mut self) -> Parsed<Arm> {
         let all = self.eat_word("all");
         let message = self.name("the name of a message")?;
-        let args =
-            if self.is_mark("(") { Some(self.bracketed(|p| p.name("a name for the argument"))?) } else { None };
+        let args = if self.is_mark("(") { Some(self.bracketed(|p| p.name("a name for the argument"))?) } else { None };
         let from = if self.eat_word("from") { Some(self.sum()?) } else { None };
         Ok(Arm { all, message, args, from, body: self.block()? })
     }

@@ -8,7 +8,9 @@ use std::fmt::Write;
 /// One directed graph with a cluster for each role: waiting states dashed, edges labelled `event / messages sent`.
 pub fn dot(protocol: &Protocol) -> String {
     let mut text = format!("digraph {} {{\n  rankdir=TB;\n  compound=true;\n", quoted(&protocol.name));
-    text.push_str("  node [shape=box, style=rounded, fontname=\"Helvetica\"];\n  edge [fontname=\"Helvetica\", fontsize=10];\n");
+    text.push_str(
+        "  node [shape=box, style=rounded, fontname=\"Helvetica\"];\n  edge [fontname=\"Helvetica\", fontsize=10];\n",
+    );
     for (r, table) in tables(protocol).iter().enumerate() {
         let role = table.role;
         let graph = graph(protocol, table);

@@ -128,17 +128,19 @@ fn state(protocol: &Protocol, role: &Role, state: &State) -> Value {
 fn cell(role: &Role, cell: &Cell, response: &Response) -> Value {
     match (cell, response) {
         (Cell::Handle(outcomes), Response::Handle(handlers)) => {
-            let list = outcomes.iter().zip(handlers).map(|(outcome, handler)| value!({
-                "handler": role.handlers[handler.index()].name,
-                "when": outcome.guard,
-                "paths": outcome.paths.iter().map(|path| value!({
-                    "sends": path.sends.iter()
-                        .map(|s| value!({"message": s.message, "to": s.to, "many": s.many}))
-                        .collect::<Vec<_>>(),
-                    "does": path.deeds,
-                    "next": path.target.map(|t| role.states[t.index()].name.clone()),
-                })).collect::<Vec<_>>(),
-            }));
+            let list = outcomes.iter().zip(handlers).map(|(outcome, handler)| {
+                value!({
+                    "handler": role.handlers[handler.index()].name,
+                    "when": outcome.guard,
+                    "paths": outcome.paths.iter().map(|path| value!({
+                        "sends": path.sends.iter()
+                            .map(|s| value!({"message": s.message, "to": s.to, "many": s.many}))
+                            .collect::<Vec<_>>(),
+                        "does": path.deeds,
+                        "next": path.target.map(|t| role.states[t.index()].name.clone()),
+                    })).collect::<Vec<_>>(),
+                })
+            });
             value!({"handle": list.collect::<Vec<_>>()})
         }
         (Cell::Defer, _) => "defer".into(),

@@ -16,7 +16,8 @@ pub fn markdown(protocol: &Protocol) -> String {
         let _ = write!(text, "\n| | |\n|---|---|\n");
     }
     for (name, lines) in facts {
-        let lines: Vec<String> = lines.iter().map(|l| code(&l.split_whitespace().collect::<Vec<_>>().join(" "))).collect();
+        let lines: Vec<String> =
+            lines.iter().map(|l| code(&l.split_whitespace().collect::<Vec<_>>().join(" "))).collect();
         let _ = writeln!(text, "| **{name}** | {} |", lines.join("<br>"));
     }
     for table in tables(protocol) {
@@ -39,7 +40,11 @@ fn role(text: &mut String, protocol: &Protocol, table: &Table) {
     let _ = writeln!(text, "\n{lead} {} |", events.join(" | "));
     let _ = writeln!(text, "{}{}", if blocks { "|---|---|" } else { "|---|" }, "---|".repeat(events.len()));
     for (s, state) in role.states.iter().enumerate() {
-        let _ = write!(text, "| {} |", if state.waiting { format!("*{}*", escape(&state.name)) } else { format!("**{}**", escape(&state.name)) });
+        let _ = write!(
+            text,
+            "| {} |",
+            if state.waiting { format!("*{}*", escape(&state.name)) } else { format!("**{}**", escape(&state.name)) }
+        );
         if blocks {
             let _ = write!(text, " {} |", access(role, state));
         }

@@ -120,7 +120,8 @@ fn node_lines(node: &Node) -> (Vec<String>, Vec<String>) {
 /// Width and height of a state's box, without room for arrows.
 fn node_size(node: &Node) -> (f64, f64) {
     let (names, small) = node_lines(node);
-    let widest = |lines: &[String], letter: f64| lines.iter().map(|l| l.chars().count() as f64 * letter).fold(0.0, f64::max);
+    let widest =
+        |lines: &[String], letter: f64| lines.iter().map(|l| l.chars().count() as f64 * letter).fold(0.0, f64::max);
     let width = widest(&names, NAME_LETTER).max(widest(&small, LETTER)) + 20.0;
     (width, names.len() as f64 * NAME_LINE + small.len() as f64 * LINE + 14.0)
 }
@@ -134,7 +135,13 @@ fn label_size(edge: &Edge) -> (f64, f64) {
 
 fn text(body: &mut String, class: &str, at: Point, words: &str) {
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-    let _ = writeln!(body, "<text{class} text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", at.x, at.y, escaped(words));
+    let _ = writeln!(
+        body,
+        "<text{class} text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+        at.x,
+        at.y,
+        escaped(words)
+    );
 }
 
 fn escaped(text: &str) -> String {

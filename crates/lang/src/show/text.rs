@@ -46,7 +46,10 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
         ("promises", joined(protocol.promises.iter().map(|p| protocol.promise_name(p)).collect())),
         ("assumes", joined(protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect())),
         ("invariants", protocol.invariants.iter().map(|i| invariant(protocol, i)).collect()),
-        ("parameters", protocol.params.iter().map(|p| format!("{} = {} (from {} to {})", p.name, p.value, p.lo, p.hi)).collect()),
+        (
+            "parameters",
+            protocol.params.iter().map(|p| format!("{} = {} (from {} to {})", p.name, p.value, p.lo, p.hi)).collect(),
+        ),
         ("calls", protocol.ops.iter().map(|o| call_signature(protocol, o)).collect()),
         ("lanes", protocol.lanes.iter().map(|l| format!("{}: {}", l.name, lane_words(l))).collect()),
         ("messages", messages(protocol)),
@@ -81,7 +84,8 @@ fn messages(protocol: &Protocol) -> Vec<String> {
 
 fn role(text: &mut String, protocol: &Protocol, table: &Table) {
     let role = table.role;
-    let kind = if role.object == NODE { String::new() } else { format!(" of {}", protocol.objects[role.object.index()]) };
+    let kind =
+        if role.object == NODE { String::new() } else { format!(" of {}", protocol.objects[role.object.index()]) };
     let _ = writeln!(text, "\nrole {}{kind}, {}", role.name, lives(role));
     for line in role_facts(protocol, role) {
         let _ = writeln!(text, "  {line}");
@@ -150,7 +154,9 @@ pub(super) fn event_columns(protocol: &Protocol, table: &Table) -> Vec<Vec<Vec<S
     let role = table.role;
     let rows = || table.cells.iter().zip(&role.states);
     let is_answer = |i: usize| {
-        rows().all(|(row, state)| matches!(row[i], Cell::Impossible) || state.waiting && matches!(row[i], Cell::Handle(_)))
+        rows().all(|(row, state)| {
+            matches!(row[i], Cell::Impossible) || state.waiting && matches!(row[i], Cell::Handle(_))
+        })
     };
     let mut columns: Vec<Vec<Vec<String>>> = Vec::new();
     let mut answers: Vec<usize> = Vec::new();

@@ -89,7 +89,9 @@ impl Lister<'_> {
             StepKind::Clear(place) => format!("clear {}", self.place(place)),
             StepKind::If(e, _, _) => format!("if {}", self.expr(e)),
             StepKind::ForSet(local, e, _) => format!("for {} in {}", self.local(*local), self.expr(e)),
-            StepKind::ForRange(local, a, b, _) => format!("for {} in {}..{}", self.local(*local), self.expr(a), self.expr(b)),
+            StepKind::ForRange(local, a, b, _) => {
+                format!("for {} in {}..{}", self.local(*local), self.expr(a), self.expr(b))
+            }
             StepKind::ForList(local, place, _) => format!("for {} in {}", self.local(*local), self.place(place)),
             StepKind::Send { message, args, payload, object, to } => {
                 let message = &self.protocol.messages[message.index()];
@@ -98,7 +100,9 @@ impl Lister<'_> {
                     PayloadSource::Nothing => String::new(),
                     PayloadSource::Block => " with block".into(),
                     PayloadSource::Received => " with payload".into(),
-                    PayloadSource::Memory { from, to } => format!(" with memory[{}..{}]", self.expr(from), self.expr(to)),
+                    PayloadSource::Memory { from, to } => {
+                        format!(" with memory[{}..{}]", self.expr(from), self.expr(to))
+                    }
                     PayloadSource::List(place) => format!(" with list {}", self.place(place)),
                 };
                 let of = object.as_ref().map_or(String::new(), |o| format!(" of {}", self.expr(o)));
@@ -113,7 +117,9 @@ impl Lister<'_> {
                 format!("return{value}{to}")
             }
             StepKind::Defer => "defer".into(),
-            StepKind::Start(task, args) => format!("start {}({})", self.protocol.tasks[task.index()].name, self.list(args)),
+            StepKind::Start(task, args) => {
+                format!("start {}({})", self.protocol.tasks[task.index()].name, self.list(args))
+            }
             StepKind::Yield => "yield".into(),
             StepKind::Install(at) => at.as_ref().map_or("install".into(), |a| format!("install at {}", self.expr(a))),
             StepKind::Copy { from, to, bytes } => {
@@ -255,9 +261,16 @@ pub fn claims(protocol: &Protocol) -> String {
         let _ = writeln!(text, "invariant {} of {of}: {}", invariant.name, lister.expr(&invariant.condition));
     }
     for scenario in &protocol.scenarios {
-        let threads: Vec<String> = scenario.threads.iter().map(|t| format!("{}: {}", t.node, t.actions.len())).collect();
+        let threads: Vec<String> =
+            scenario.threads.iter().map(|t| format!("{}: {}", t.node, t.actions.len())).collect();
         let forbid = scenario.forbid.as_ref().map_or("nothing".into(), |f| lister.expr(f));
-        let _ = writeln!(text, "scenario {} ({}) registers {} forbids {forbid}", scenario.name, threads.join(", "), scenario.registers.join(", "));
+        let _ = writeln!(
+            text,
+            "scenario {} ({}) registers {} forbids {forbid}",
+            scenario.name,
+            threads.join(", "),
+            scenario.registers.join(", ")
+        );
     }
     text
 }

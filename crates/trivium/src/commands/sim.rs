@@ -3,8 +3,8 @@
 use crate::arguments::{Format, Sim};
 use crate::failure::told;
 use crate::library::{self, LoadedMachine};
-use crate::trace::Trace;
 use crate::output::{self, grouped, table};
+use crate::trace::Trace;
 use crate::{Failure, failure, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;

@@ -192,7 +192,10 @@ fn curves(graph: &Graph, nodes: &[Rect], ends: &[(Side, Side)], column_of: impl 
     let mut curves = Vec::new();
     for (i, (edge, (from, to))) in graph.edges.iter().zip(ends).enumerate() {
         let (a, d) = (port(edge.from, *from, i, true), port(edge.to, *to, i, false));
-        let out = |p: Point, side: Side, by: f64, y: f64| Point { x: if side == Side::Left { p.x - by } else { p.x + by }, y };
+        let out = |p: Point, side: Side, by: f64, y: f64| Point {
+            x: if side == Side::Left { p.x - by } else { p.x + by },
+            y,
+        };
         let apart = column_of(edge.from).abs_diff(column_of(edge.to));
         let by = if apart == 0 { 60.0 + (a.y - d.y).abs() * 0.25 } else { (a.x - d.x).abs() * 0.4 };
         if apart > 1 {
