@@ -50,12 +50,12 @@ lint: setup
 test-fast: setup
 	$(CARGO) test --release --locked --workspace
 
-# The same tests with TRIVIUM_SLOW=1 take the full sizes.
+# All tests, those that take minutes included.
 test-slow: setup
-	TRIVIUM_SLOW=1 $(CARGO) test --release --locked --workspace
+	TRIVIUM_SLOW=1 $(CARGO) test --release --locked --workspace -- --include-ignored
 
 bench: build
-	$(CARGO) bench --locked -p trivium-engine
+	$(CARGO) bench --profile release --locked -p trivium-engine --bench handler
 
 clean:
 	rm -rf $(OUT)
