@@ -1,0 +1,110 @@
+//! What the documents print is what the program prints.
+//!
+//! In `docs/checking.md` each line `$ trivium ..` of a `console` block is run at the repository's root, and below it
+//! stands what it prints (`| head -N`: the first lines); and each row of the table of protocols is checked.
+//! `UPDATE=1 cargo test -p trivium --test documents` writes what is found; look at the difference before you commit it.
+
+mod harness;
+
+use serde_json::Value;
+
+const DOCUMENT: &str = "docs/checking.md";
+
+/// The document with what its commands print and its table says now.
+fn rerun(text: &str) -> String {
+    let mut found = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        found.push_str(line);
+        found.push('\n');
+        if let Some(command) = line.strip_prefix("$ trivium ") {
+            let mut written = Vec::new();
+            while let Some(next) = lines.next_if(|next| !next.starts_with("```") && !next.starts_with("$ ")) {
+                written.push(next);
+            }
+            found.push_str(&printed(command, &written));
+        } else if line.starts_with("| protocol |") {
+            while let Some(row) = lines.next_if(|row| row.starts_with('|')) {
+                let row = if row.starts_with("|---") { row.to_string() } else { checked(row) };
+                found.push_str(&format!("{row}\n"));
+            }
+        }
+    }
+    found
+}
+
+/// What a command prints; host times stay as they are written.
+fn printed(command: &str, written: &[&str]) -> String {
+    let (command, most) = match command.split_once(" | head -") {
+        Some((command, most)) => (command, most.parse().unwrap()),
+        None => (command, usize::MAX),
+    };
+    let run = harness::trivium(&command.split_whitespace().collect::<Vec<_>>());
+    let lines = run.out.lines().chain(run.err.lines()).take(most);
+    let timeless = |line: &str| {
+        let timed = line.starts_with("seconds ") || line.starts_with("states ");
+        if timed { line.split(['(', '.']).next().unwrap_or_default().trim_end().to_string() } else { line.to_string() }
+    };
+    let kept = |(number, line): (usize, &str)| {
+        let before =
+            written.get(number).filter(|before| timeless(before) == timeless(line) || both_seconds(before, line));
+        format!("{}\n", before.copied().unwrap_or(line).trim_end())
+    };
+    lines.enumerate().map(kept).collect()
+}
+
+fn both_seconds(a: &str, b: &str) -> bool {
+    a.starts_with("seconds ") && b.starts_with("seconds ")
+}
+
+/// A row of the table as it is found: `| name | promises | assumptions | what is explored | states |`.
+fn checked(row: &str) -> String {
+    let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+    let [name, _, _, options, _] = cells.as_slice() else { panic!("{row}") };
+    let command = format!("check {} {} --format json", name.trim_matches('`'), options.trim_matches('`'));
+    let report = harness::trivium(&command.split_whitespace().collect::<Vec<_>>()).json(0);
+    assert_eq!(report["verdict"], "holds", "{row}");
+    let list = |key: &str| {
+        let words: Vec<String> =
+            report[key].as_array().unwrap().iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
+        if words.is_empty() { "none".to_string() } else { words.join(", ") }
+    };
+    format!(
+        "| {name} | {} | {} | {options} | {} |",
+        list("promises"),
+        list("assumptions"),
+        grouped(report["states"].as_u64().unwrap())
+    )
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|part| std::str::from_utf8(part).unwrap()).collect();
+    parts.join(",")
+}
+
+#[test]
+fn the_chapter_on_checking_is_true() {
+    let path = harness::root().join(DOCUMENT);
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.matches("$ trivium ").count() > 4, "{DOCUMENT} shows its commands");
+    let found = rerun(&written);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, found).unwrap();
+        return;
+    }
+    let same = written.lines().zip(found.lines()).take_while(|(w, f)| w == f).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("(the end)").to_string();
+    assert!(found == written, "{DOCUMENT}:{}\nwritten: {}\nfound:   {}", same + 1, line(&written), line(&found));
+}
+
+#[test]
+fn every_protocol_is_in_the_table() {
+    let document = std::fs::read_to_string(harness::root().join(DOCUMENT)).unwrap();
+    let listed = harness::trivium(&["protocols", "--format", "json"]).json(0);
+    let names: Vec<&str> = listed["list"].as_array().unwrap().iter().filter_map(|p| p["name"].as_str()).collect();
+    assert!(names.len() > 4, "{listed}");
+    for name in names.iter().filter(|name| !name.starts_with("broken/")) {
+        assert!(document.contains(&format!("| `{name}` |")), "{name} is not in the table of {DOCUMENT}");
+    }
+}
