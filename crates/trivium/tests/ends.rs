@@ -179,9 +179,14 @@ fn all_broken_protocols_are_caught() {
 fn all_protocols_hold_on_small_systems() {
     // A writer that never finishes may put more words than the explored memory has: its calls are limited.
     let limited: &[&str] = &["--ops", "3"];
-    for (name, more) in
-        [("msi", &[][..]), ("stache", &[]), ("token-lock", &[]), ("tree-barrier", &[]), ("remote-write", limited)]
-    {
+    for (name, more) in [
+        ("msi", &[][..]),
+        ("stache", &[]),
+        ("migratory", &[]),
+        ("token-lock", &[]),
+        ("tree-barrier", &[]),
+        ("remote-write", limited),
+    ] {
         for system in [["--nodes", "2", "--objects", "2"], ["--nodes", "3", "--objects", "1"]] {
             let run = trivium(&[&["check", name][..], &system, more].concat());
             assert_eq!(run.code, Some(0), "{name} {system:?}\n{}{}", run.out, run.err);
