@@ -338,25 +338,8 @@ fn no_side_effects<B: Bench>(bench: &B, book: &mut Book) {
 
 /// A protocol without lanes, messages and roles: the least that an engine can load.
 pub fn empty_protocol() -> Protocol {
-    Protocol {
-        name: "empty".into(),
-        sources: Default::default(),
-        about: String::new(),
-        promises: Vec::new(),
-        assumptions: Vec::new(),
-        invariants: Vec::new(),
-        scenarios: Vec::new(),
-        params: Vec::new(),
-        lanes: Vec::new(),
-        messages: Vec::new(),
-        objects: vec!["block".into(), "node".into()],
-        records: Vec::new(),
-        ops: Vec::new(),
-        tasks: Vec::new(),
-        roles: Vec::new(),
-        waivers: Vec::new(),
-        asymmetric: None,
-    }
+    let objects = vec!["block".into(), "node".into()];
+    Protocol { name: "empty".into(), objects, ..Protocol::default() }
 }
 
 /// [`Local`] on the bench.

@@ -549,7 +549,7 @@ pub struct Waiver {
 }
 
 /// A checked, compiled protocol.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Protocol {
     /// The name as written.
     pub name: String,

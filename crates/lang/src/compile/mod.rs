@@ -206,25 +206,8 @@ struct Compiler {
 
 impl Compiler {
     fn new(diagnostics: Diagnostics, about: String) -> Compiler {
-        let protocol = Protocol {
-            name: String::new(),
-            sources: SourceMap::default(),
-            about,
-            promises: Vec::new(),
-            assumptions: Vec::new(),
-            invariants: Vec::new(),
-            scenarios: Vec::new(),
-            params: Vec::new(),
-            lanes: Vec::new(),
-            messages: Vec::new(),
-            objects: vec!["block".into(), "node".into()],
-            records: Vec::new(),
-            ops: Vec::new(),
-            tasks: Vec::new(),
-            roles: Vec::new(),
-            waivers: Vec::new(),
-            asymmetric: None,
-        };
+        let objects = vec!["block".into(), "node".into()];
+        let protocol = Protocol { about, objects, ..Protocol::default() };
         Compiler {
             diagnostics,
             protocol,
