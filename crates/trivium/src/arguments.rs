@@ -44,6 +44,8 @@ pub enum Command {
     Check(Check),
     /// Execute a counterexample again, step by step, and compare the states
     Replay(Replay),
+    /// Write a protocol as a model for another checker
+    Export(Export),
     /// Simulate one program under several protocols on several machines: one table, one picture
     Compare(Compare),
     /// Print a protocol's table, or draw its states
@@ -232,6 +234,65 @@ pub struct Replay {
     /// What all commands take
     #[command(flatten)]
     pub common: Common,
+}
+
+/// The other checker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// Murphi, as Rumur reads it.
+    Murphi,
+}
+
+/// `trivium export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// A name or a .tri file
+    pub protocol: String,
+    /// For which checker
+    #[arg(long, value_enum)]
+    pub to: Target,
+    /// All nodes, acting or not
+    #[arg(long, short, default_value_t = 3, allow_negative_numbers = true, value_parser = node_count)]
+    pub nodes: u32,
+    /// How many of them act (default: all)
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub clients: Option<u32>,
+    /// Objects of each kind; the home of object i is node i mod N
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub objects: u32,
+    /// Values that threads store
+    #[arg(long, default_value_t = 2, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub values: u32,
+    /// Accesses and calls of each thread (default: any number)
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub ops: Option<u32>,
+    /// Threads of each acting node
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub threads_per_node: u32,
+    /// Order of messages (default: as each lane declares)
+    #[arg(long, value_enum)]
+    pub network: Option<Network>,
+    /// Replaces the capacity of finite lanes
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub lane_capacity: Option<u32>,
+    /// Run a scenario of the file in place of the most general client
+    #[arg(long)]
+    pub scenario: Option<String>,
+    /// Most messages of a lane on their way between two nodes: the model needs a bound, and says when it is met
+    #[arg(long, default_value_t = 4, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub channel: u32,
+    /// Override a parameter: protocol.KEY=V (repeatable)
+    #[arg(long, value_name = "KEY=V")]
+    pub set: Vec<String>,
+    /// Nothing here is random: for uniformity
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole, hide = true)]
+    pub seed: u64,
+    /// Nothing here takes long: for uniformity
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one, hide = true)]
+    pub jobs: u32,
+    /// Write the model into this file, whole or not at all
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 /// `trivium compare`

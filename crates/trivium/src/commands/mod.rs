@@ -2,6 +2,7 @@
 
 mod check;
 mod compare;
+mod export;
 mod lists;
 mod miss;
 mod program;
@@ -22,6 +23,7 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Miss(arguments) => miss::miss(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Replay(arguments) => replay::replay(arguments),
+        Command::Export(arguments) => export::export(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::Header(arguments) => show::header(arguments),

@@ -1,0 +1,170 @@
+//! A protocol and the system that is explored, as a Murphi model for Rumur: an independent oracle.
+//!
+//! The text describes the same transition system as [`crate::explore`] walks: one rule an event, one firing a
+//! transition, the same states. So without symmetry the two count the same states and the same firings, and agree
+//! on the verdict. What the model contains in place of the engine is generated from the compiled protocol; what it
+//! contains in place of the explorer (threads, channels, promises) follows `docs/semantics.md`, sections 4 to 7.
+//!
+//! Sets are numbers, one bit an element; `none` is -1, a truth value 0 or 1, a message's data 0 (none) or one more
+//! than the word. Whatever is not in use has the least value of its type.
+
+mod expressions;
+mod handlers;
+mod lines;
+mod memory;
+mod network;
+mod promises;
+mod records;
+mod steps;
+mod system;
+mod threads;
+mod types;
+
+use crate::config::{Config, ConfigError};
+use crate::model::Model;
+use lines::Lines;
+use std::sync::Arc;
+use trivium_engine::Engine;
+use trivium_lang::protocol::{BLOCK, MessageId, PayloadShape, PayloadSource, Protocol, Role, RoleId, Step, StepKind};
+
+/// Most nodes, and most elements of a set, since sets are numbers here.
+const MOST_ELEMENTS: i64 = 40;
+
+/// The text of the model.
+///
+/// `channel` is the most messages of one lane that may be on their way from one node to another, and the most tasks
+/// of a software queue: in the model an array must hold them. One more is an error that says so, not a violation.
+///
+/// # Errors
+/// When such a system cannot be made of the protocol, or Murphi cannot express it.
+pub fn murphi(protocol: &Arc<Protocol>, config: &Config, channel: u32) -> Result<String, ConfigError> {
+    let model = Model::new(protocol, config)?;
+    let export = Export::new(&model, channel)?;
+    let mut out = Lines::default();
+    export.head(config, &mut out);
+    export.types(&mut out);
+    export.variables(&mut out);
+    export.basics(&mut out);
+    export.memory(&mut out);
+    export.lanes(&mut out);
+    export.tasks(&mut out);
+    export.records(&mut out);
+    export.thread_accesses(&mut out);
+    export.handlers(&mut out);
+    export.settling(&mut out);
+    export.rules(&mut out);
+    export.promises(&mut out);
+    Ok(out.text())
+}
+
+/// What is translated.
+struct Export<'m> {
+    model: &'m Model,
+    channel: u32,
+    /// Words of each node's memory, and words of a block among them.
+    words: u32,
+    stride: u32,
+    /// The greatest value of a word of memory.
+    most_word: u64,
+    threads_per_node: usize,
+}
+
+impl<'m> Export<'m> {
+    fn new(model: &'m Model, channel: u32) -> Result<Export<'m>, ConfigError> {
+        let kept = model.layout.memory(0).map(|bytes| (bytes.len() / 8) as u32);
+        let (words, stride) = match kept {
+            Some(words) => (words, crate::layout::WORDS_PER_BLOCK),
+            None => (model.objects[BLOCK.index()], 1),
+        };
+        let stored = model.client.intents.iter().map(|intent| match intent {
+            crate::client::Intent::Write { value, .. } => *value,
+            _ => 0,
+        });
+        let stored = stored.max().unwrap_or(0);
+        let most_word = if kept.is_some() { stored.max(types::MOST_WORD as u64) } else { stored };
+        let threads_per_node = model.client.threads_of.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        let export = Export { model, channel: channel.max(1), words, stride, most_word, threads_per_node };
+        export.check()?;
+        Ok(export)
+    }
+
+    /// What Murphi, or this use of it, cannot express.
+    fn check(&self) -> Result<(), ConfigError> {
+        if i64::from(self.model.nodes) > MOST_ELEMENTS {
+            return Err(ConfigError::new(
+                format!("{} nodes cannot be exported", self.model.nodes),
+                format!("a set of nodes is a number of {MOST_ELEMENTS} bits in the model: use fewer nodes"),
+            ));
+        }
+        let protocol = self.protocol();
+        for message in &protocol.messages {
+            if matches!(message.payload, PayloadShape::Memory | PayloadShape::List) {
+                return Err(ConfigError::new(
+                    format!("message {} carries a range of memory or a list, which cannot be exported", message.name),
+                    "Murphi has no data of variable length: only blocks can travel in the model",
+                ));
+            }
+        }
+        for role in &protocol.roles {
+            for var in &role.vars {
+                self.check_type(&var.name, &var.ty)?;
+            }
+            if role.handlers.iter().any(|h| h.steps.iter().any(gathers_memory)) {
+                return Err(ConfigError::new(
+                    format!("role {} sends a range of memory, which cannot be exported", role.name),
+                    "Murphi has no data of variable length: only blocks can travel in the model",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn protocol(&self) -> &'m Protocol {
+        self.model.protocol()
+    }
+
+    fn engine(&self) -> &'m Engine {
+        &self.model.engine
+    }
+
+    fn role(&self, role: RoleId) -> &'m Role {
+        &self.protocol().roles[role.index()]
+    }
+
+    fn roles(&self) -> impl Iterator<Item = (RoleId, &'m Role)> + use<'m> {
+        self.protocol().roles.iter().enumerate().map(|(id, role)| (RoleId(id as u8), role))
+    }
+
+    fn message_lane(&self, message: MessageId) -> usize {
+        self.protocol().messages[message.index()].lane.index()
+    }
+
+    fn head(&self, config: &Config, out: &mut Lines) {
+        let model = self.model;
+        out.comment(&format!("Protocol {}, for Rumur; written by `trivium export --to murphi`.", self.protocol().name));
+        out.comment(&format!(
+            "{} nodes, {} objects of each kind, {} values, {} threads; at most {} messages in a channel.",
+            model.nodes,
+            config.objects,
+            config.values,
+            model.client.threads.len(),
+            self.channel
+        ));
+        out.comment("rumur --deadlock-detection off --symmetry-reduction off -o model.c model.m");
+        out.comment("cc -O3 -mcx16 -o model model.c -lpthread && ./model");
+        out.blank();
+    }
+}
+
+fn gathers_memory(step: &Step) -> bool {
+    let any = |steps: &[Step]| steps.iter().any(gathers_memory);
+    match &step.kind {
+        StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
+        StepKind::If(_, yes, no) => any(yes) || any(no),
+        StepKind::ForSet(_, _, steps)
+        | StepKind::ForRange(_, _, _, steps)
+        | StepKind::ForList(_, _, steps)
+        | StepKind::Elsewhere(_, _, steps) => any(steps),
+        _ => false,
+    }
+}

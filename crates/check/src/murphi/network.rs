@@ -1,0 +1,299 @@
+//! Channels and software queues.
+//!
+//! A channel keeps its messages from place 0 on: in the order of sending, or sorted where the lane keeps no order, so
+//! that equal contents are equal states. Places that are not in use are clear.
+
+use super::Export;
+use super::lines::Lines;
+use trivium_lang::protocol::{EventKind, MessageId, Named, TaskId};
+
+impl Export<'_> {
+    /// The fields of a message of a lane, besides its kind and object.
+    fn message_fields(&self, lane: usize) -> Vec<String> {
+        let most = self.protocol().messages.iter().filter(|m| m.lane.index() == lane).map(|m| m.args.len());
+        let mut fields = vec!["k".to_string(), "o".to_string()];
+        fields.extend((0..most.max().unwrap_or(0)).map(|a| format!("a{a}")));
+        if self.has_data() {
+            fields.push("p".into());
+        }
+        fields
+    }
+
+    pub fn lanes(&self, out: &mut Lines) {
+        for lane in 0..self.protocol().lanes.len() {
+            self.lane(lane, out);
+        }
+        for message in 0..self.protocol().messages.len() {
+            self.send(message, out);
+        }
+    }
+
+    fn lane(&self, lane: usize, out: &mut Lines) {
+        let fields = self.message_fields(lane);
+        let at = |i: &str, field: &str| format!("lane{lane}[dst][src].m[{i}].{field}");
+        let parameters: String = fields.iter().map(|f| format!("; {f}: Int")).collect();
+        let fifo = self.model.lanes[lane].fifo;
+        if !fifo {
+            out.routine(
+                &format!("function less{lane}(dst: Node; src: Node; i: Int{parameters}): boolean"),
+                &[],
+                |out| {
+                    for field in &fields {
+                        out.line(format!(
+                            "if {field} != {} then return {field} < {}; end;",
+                            at("i", field),
+                            at("i", field)
+                        ));
+                    }
+                    out.line("return false;");
+                },
+            );
+            let same: Vec<String> = fields.iter().map(|f| format!("{} = {}", at("i", f), at("i - 1", f))).collect();
+            out.routine(&format!("function same{lane}(dst: Node; src: Node; i: Int): boolean"), &[], |out| {
+                out.line(format!("return {};", same.join(" & ")));
+            });
+        }
+        let head = format!("procedure post{lane}(dst: Node; src: Node{parameters})");
+        let locals = ["i: Int".to_string(), "up: boolean".to_string()];
+        out.routine(&head, if fifo { &locals[..1] } else { &locals }, |out| {
+            out.line(format!("i := lane{lane}[dst][src].n;"));
+            out.line(format!(
+                "if i = {} then error \"the model's channels are too short: export with a greater --channel\"; end;",
+                self.channel
+            ));
+            if !fifo {
+                out.line("up := true;");
+                out.open("while up do");
+                out.line("up := false;");
+                out.open("if i > 0 then");
+                out.open(format!("if less{lane}(dst, src, i - 1, {}) then", fields.join(", ")));
+                for field in &fields {
+                    out.line(format!("{} := {};", at("i", field), at("i - 1", field)));
+                }
+                out.line("i := i - 1;");
+                out.line("up := true;");
+                out.close("end;");
+                out.close("end;");
+                out.close("end;");
+            }
+            for field in &fields {
+                out.line(format!("{} := {field};", at("i", field)));
+            }
+            out.line(format!("lane{lane}[dst][src].n := lane{lane}[dst][src].n + 1;"));
+        });
+        out.routine(&format!("procedure take{lane}(dst: Node; src: Node; first: Int)"), &["i: Int".into()], |out| {
+            out.line("i := first;");
+            out.open(format!("while i + 1 < lane{lane}[dst][src].n do"));
+            for field in &fields {
+                out.line(format!("{} := {};", at("i", field), at("i + 1", field)));
+            }
+            out.line("i := i + 1;");
+            out.close("end;");
+            out.line(format!("clear lane{lane}[dst][src].m[i];"));
+            out.line(format!("lane{lane}[dst][src].n := i;"));
+        });
+        if self.model.lanes[lane].capacity.is_some() {
+            out.routine(&format!("function sent{lane}(src: Node): Int"), &["n: Int".into()], |out| {
+                out.line("n := 0;");
+                out.line(format!("for dst: Node do n := n + lane{lane}[dst][src].n; end;"));
+                out.line("return n;");
+            });
+        }
+    }
+
+    /// Whether a node has room for so many more messages on a lane.
+    pub fn room(&self, node: &str, lane: usize, count: &str) -> String {
+        match self.model.lanes[lane].capacity {
+            Some(capacity) => format!("(sent{lane}({node}) + {count} <= {capacity})"),
+            None => "true".into(),
+        }
+    }
+
+    /// Parameters `a0: Int; a1: Int` of a declaration.
+    pub fn parameters(args: &[Named]) -> String {
+        (0..args.len()).map(|a| format!("; a{a}: Int")).collect()
+    }
+
+    fn send(&self, message: usize, out: &mut Lines) {
+        let declared = &self.protocol().messages[message];
+        let lane = declared.lane.index();
+        out.comment(&declared.name);
+        let head =
+            format!("procedure send{message}(src: Node; dst: Int; o: Int{}; p: Int)", Self::parameters(&declared.args));
+        out.routine(&head, &[], |out| {
+            out.line(format!(
+                "if dst < 0 | dst >= {} then error \"fault: a message to no node\"; end;",
+                self.model.nodes
+            ));
+            let mut values = vec![(message + 1).to_string(), "o".to_string()];
+            for (a, arg) in declared.args.iter().enumerate() {
+                let (lo, hi) = self.range(&arg.ty, true);
+                values.push(format!("within(a{a}, {lo}, {hi})"));
+            }
+            let fields = self.message_fields(lane);
+            values.resize(fields.len() - usize::from(self.has_data()), "0".into());
+            if self.has_data() {
+                values.push("p".into());
+            }
+            out.line(format!("post{lane}(dst, src, {});", values.join(", ")));
+        });
+    }
+
+    /// How many messages of a kind about an object are on their way, to a node or (-1) to any.
+    pub fn flights(&self, message: MessageId, out: &mut Lines) {
+        let lane = self.message_lane(message);
+        let head = format!("function flights{}(o: Int; to_: Int): Int", message.0);
+        out.routine(&head, &["n: Int".into()], |out| {
+            out.line("n := 0;");
+            out.open(
+                "for dst: Node do for src: Node do for i: 0..".to_string() + &(self.channel - 1).to_string() + " do",
+            );
+            out.open("if i < lane".to_string() + &format!("{lane}[dst][src].n & (to_ = -1 | to_ = dst) then"));
+            let at = format!("lane{lane}[dst][src].m[i]");
+            out.line(format!("if {at}.k = {} & {at}.o = o then n := n + 1; end;", message.0 + 1));
+            out.close("end;");
+            out.close("end; end; end;");
+            out.line("return n;");
+        });
+    }
+
+    pub fn tasks(&self, out: &mut Lines) {
+        let tasks = &self.protocol().tasks;
+        for (task, declared) in tasks.iter().enumerate() {
+            out.comment(&declared.name);
+            let head = format!("procedure start{task}(me: Node; o: Int{})", Self::parameters(&declared.args));
+            out.routine(&head, &["i: Int".into()], |out| {
+                out.line("i := queue[me].n;");
+                out.line(format!(
+                    "if i = {} then error \"the model's queues are too short: export with a greater --channel\"; end;",
+                    self.channel
+                ));
+                out.line("clear queue[me].m[i];");
+                self.clear_fields("queue[me].m[i]", tasks.iter().map(|t| t.args.len()).max().unwrap_or(0), out);
+                out.line(format!("queue[me].m[i].k := {};", task + 1));
+                out.line("queue[me].m[i].o := o;");
+                for (a, arg) in declared.args.iter().enumerate() {
+                    let (lo, hi) = self.range(&arg.ty, true);
+                    out.line(format!("queue[me].m[i].a{a} := within(a{a}, {lo}, {hi});"));
+                }
+                out.line("queue[me].n := i + 1;");
+            });
+        }
+        if !tasks.is_empty() {
+            out.routine("procedure take_task(me: Node)", &["i: Int".into()], |out| {
+                out.line("i := 0;");
+                out.open("while i + 1 < queue[me].n do");
+                out.line("queue[me].m[i] := queue[me].m[i + 1];");
+                out.line("i := i + 1;");
+                out.close("end;");
+                out.line("clear queue[me].m[i];");
+                out.line("queue[me].n := i;");
+            });
+        }
+    }
+
+    pub fn clear_fields(&self, place: &str, args: usize, out: &mut Lines) {
+        (0..args).for_each(|a| out.line(format!("{place}.a{a} := 0;")));
+    }
+
+    /// Rules by which messages and tasks are handled, and the functions that say whether they can be.
+    pub fn delivery_rules(&self, out: &mut Lines) {
+        for (lane, declared) in self.protocol().lanes.iter().enumerate() {
+            let last = if self.model.lanes[lane].fifo { 0 } else { self.channel - 1 };
+            out.open(format!("ruleset dst: Node; src: Node; i: 0..{last} do"));
+            out.line(format!("rule \"handle a message of {}\" can_handle{lane}(dst, src, i) ==>", declared.name));
+            out.open(format!("var fx: Effects; m: Message{lane};"));
+            out.middle("begin");
+            out.line("begin_effects(fx);");
+            out.line(format!("m := lane{lane}[dst][src].m[i];"));
+            out.line(format!("take{lane}(dst, src, i);"));
+            out.open("switch m.k");
+            self.each_of_lane(lane, |id, args| {
+                let arguments: String = (0..args).map(|a| format!(", m.a{a}")).collect();
+                let data = if self.has_data() { "m.p" } else { "0" };
+                let role = self.protocol().messages[id].role;
+                let column = self.role(role).column(EventKind::Message(MessageId(id as u16)));
+                out.line(match column {
+                    Some(column) => {
+                        format!("case {}: on{}_{column}(dst, m.o, src, -1{arguments}, {data}, -1, fx);", id + 1, role.0)
+                    }
+                    None => format!("case {}: error \"fault: nothing answers this message\";", id + 1),
+                });
+            });
+            out.close("end;");
+            out.line("settle(dst, -1, fx);");
+            out.close("end;");
+            out.close("end;");
+            out.blank();
+        }
+        if !self.protocol().tasks.is_empty() {
+            out.open("ruleset me: Node do");
+            out.line("rule \"run a task\" can_run(me) ==>");
+            out.open("var fx: Effects; m: Task;");
+            out.middle("begin");
+            out.line("begin_effects(fx);");
+            out.line("m := queue[me].m[0];");
+            out.line("take_task(me);");
+            out.open("switch m.k");
+            for (task, declared) in self.protocol().tasks.iter().enumerate() {
+                let arguments: String = (0..declared.args.len()).map(|a| format!(", m.a{a}")).collect();
+                let column = self.role(declared.role).column(EventKind::Task(TaskId(task as u16)));
+                if let Some(column) = column {
+                    out.line(format!(
+                        "case {}: on{}_{column}(me, m.o, me, -1{arguments}, 0, -1, fx);",
+                        task + 1,
+                        declared.role.0
+                    ));
+                }
+            }
+            out.close("end;");
+            out.line("settle(me, -1, fx);");
+            out.close("end;");
+            out.close("end;");
+            out.blank();
+        }
+    }
+
+    fn each_of_lane(&self, lane: usize, mut each: impl FnMut(usize, usize)) {
+        for (id, message) in self.protocol().messages.iter().enumerate() {
+            if message.lane.index() == lane {
+                each(id, message.args.len());
+            }
+        }
+    }
+
+    pub fn delivery_conditions(&self, out: &mut Lines) {
+        for lane in 0..self.protocol().lanes.len() {
+            let head = format!("function can_handle{lane}(dst: Node; src: Node; i: Int): boolean");
+            out.routine(&head, &["o: Int".into()], |out| {
+                out.line(format!("if i >= lane{lane}[dst][src].n then return false; end;"));
+                if !self.model.lanes[lane].fifo {
+                    out.line(format!("if i > 0 then if same{lane}(dst, src, i) then return false; end; end;"));
+                }
+                out.line(format!("o := lane{lane}[dst][src].m[i].o;"));
+                out.open(format!("switch lane{lane}[dst][src].m[i].k"));
+                self.each_of_lane(lane, |id, _| {
+                    let role = self.protocol().messages[id].role;
+                    let event = EventKind::Message(MessageId(id as u16));
+                    out.line(format!("case {}: return {};", id + 1, self.ready_or_absent(role, event, "dst", "o")));
+                });
+                out.close("end;");
+                out.line("return true;");
+            });
+        }
+        if self.protocol().tasks.is_empty() {
+            return;
+        }
+        out.routine("function can_run(me: Node): boolean", &[], |out| {
+            out.line("if queue[me].n = 0 then return false; end;");
+            out.open("switch queue[me].m[0].k");
+            for (task, declared) in self.protocol().tasks.iter().enumerate() {
+                let event = EventKind::Task(TaskId(task as u16));
+                let ready = self.ready_or_absent(declared.role, event, "me", "queue[me].m[0].o");
+                out.line(format!("case {}: return {ready};", task + 1));
+            }
+            out.close("end;");
+            out.line("return true;");
+        });
+    }
+}

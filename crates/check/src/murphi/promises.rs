@@ -1,0 +1,237 @@
+//! What the promises mean (`docs/semantics.md`, section 7): what is remembered for them, and invariants.
+
+use super::Export;
+use super::expressions::Scope;
+use super::lines::Lines;
+use crate::client::Intent;
+use trivium_lang::protocol::{Assume, Expr, ExprKind, MessageId, Promise, RoleId};
+
+impl Export<'_> {
+    /// Whether the assumptions and the discipline that the promises imply let thread `t` do this now.
+    pub fn may_start(&self, intent: &Intent) -> String {
+        let mut all = Vec::new();
+        match intent {
+            Intent::Read { .. } => {}
+            Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+                if self.has_phases() {
+                    all.push(format!("(writer[{block}] = 0 | writer[{block}] = node_of(t) + 1)"));
+                }
+            }
+            Intent::Call { op, object, .. } => {
+                for (p, promise) in self.protocol().promises.iter().enumerate() {
+                    match promise {
+                        Promise::Mutex(acquire, release) if acquire == op || release == op => {
+                            let sign = if release == op { "=" } else { "!=" };
+                            all.push(format!("holder{p}[{}] {sign} t + 1", object.id));
+                        }
+                        Promise::Barrier(arrive) if arrive == op => all.push("number_of(t) = 0".into()),
+                        _ => {}
+                    }
+                }
+                for (a, assume) in self.protocol().assumptions.iter().enumerate() {
+                    let done = format!("done{a}[t][{}]", object.id);
+                    match assume {
+                        Assume::Alternate(first, _) if first == op => all.push(format!("!{done}")),
+                        Assume::Alternate(_, second) if second == op => all.push(done),
+                        Assume::Once(once) if once == op => all.push(format!("!{done}")),
+                        Assume::Before(_, later) if later == op => all.push(done),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if all.is_empty() { "true".into() } else { all.join(" & ") }
+    }
+
+    /// Remembers that thread `t` has begun an access or a call.
+    pub fn started(&self, intent: &Intent, out: &mut Lines) {
+        match intent {
+            Intent::Read { .. } => {}
+            Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+                if self.has_phases() {
+                    out.line(format!("writer[{block}] := node_of(t) + 1;"));
+                }
+            }
+            Intent::Call { op, object, .. } => {
+                let o = object.id;
+                for (p, promise) in self.protocol().promises.iter().enumerate() {
+                    match promise {
+                        Promise::Mutex(_, release) if release == op => {
+                            out.line(format!("if holder{p}[{o}] = t + 1 then holder{p}[{o}] := 0; end;"));
+                        }
+                        Promise::Barrier(arrive) if arrive == op => {
+                            out.line(format!("arrived{p}[{o}][node_of(t)] := true;"));
+                            out.open(format!("if forall n: Node do arrived{p}[{o}][n] end then"));
+                            out.line(format!("for n: Node do arrived{p}[{o}][n] := false; end;"));
+                            if self.has_phases() {
+                                out.line("clear writer;");
+                            }
+                            out.close("end;");
+                        }
+                        _ => {}
+                    }
+                }
+                for (a, assume) in self.protocol().assumptions.iter().enumerate() {
+                    match assume {
+                        Assume::Alternate(first, _) | Assume::Before(first, _) | Assume::Once(first) if first == op => {
+                            out.line(format!("done{a}[t][{o}] := true;"));
+                        }
+                        Assume::Alternate(_, second) if second == op => {
+                            out.line(format!("done{a}[t][{o}] := false;"));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// A thread's call returns: the promises about returns.
+    pub fn returned(&self, out: &mut Lines) {
+        self.script(out);
+        out.routine("procedure return_to(t: Thread; value: Int)", &["i: Int".into()], |out| {
+            out.line("i := intent[t];");
+            out.line("phase[t] := 0;");
+            out.line("intent[t] := 0;");
+            out.line("advance(t, true, value);");
+            out.open("switch i");
+            for (i, intent) in self.model.client.intents.iter().enumerate() {
+                let Intent::Call { object, .. } = intent else { continue };
+                let o = object.id;
+                out.open(format!("case {i}:"));
+                for (p, promise) in self.protocol().promises.iter().enumerate() {
+                    match promise {
+                        Promise::Mutex(acquire, _) if Self::calls(intent, *acquire) => {
+                            out.line(format!("if holder{p}[{o}] != 0 then error \"mutex: two threads have it\"; end;"));
+                            out.line(format!("holder{p}[{o}] := t + 1;"));
+                        }
+                        Promise::Barrier(arrive) if Self::calls(intent, *arrive) => {
+                            out.line(format!(
+                                "if arrived{p}[{o}][node_of(t)] then error \"barrier: a thread leaves too early\"; end;"
+                            ));
+                        }
+                        _ => {}
+                    }
+                }
+                out.close("");
+            }
+            out.close("end;");
+        });
+    }
+
+    /// Invariants: one writer, the protocol's own, the outcome of a scenario, no deadlock.
+    pub fn promises(&self, out: &mut Lines) {
+        let protocol = self.protocol();
+        if protocol.promises.contains(&Promise::SingleWriter) && self.has_blocks() {
+            out.line("invariant \"single_writer\"");
+            out.line("  forall b: Obj_block do forall x: Node do forall y: Node do");
+            out.line("    x = y | tag(x, b) != 2 | tag(y, b) = 0");
+            out.line("  end end end;");
+            out.blank();
+        }
+        let mut counted = Vec::new();
+        protocol.invariants.iter().for_each(|invariant| flights_in(&invariant.condition, &mut counted));
+        counted.sort();
+        counted.dedup();
+        counted.into_iter().for_each(|message| self.flights(message, out));
+        for invariant in &protocol.invariants {
+            let role = self.roles().find(|(_, role)| role.object == invariant.object).map_or(RoleId(0), |(id, _)| id);
+            let scope = Scope {
+                export: self,
+                node: format!("(o % {})", self.model.nodes),
+                object: "o".into(),
+                role,
+                first: None,
+                event: None,
+                locals: &[],
+            };
+            out.line(format!("invariant \"{}\"", invariant.name));
+            out.line(format!(
+                "  forall o: {} do {} end;",
+                self.object_type(invariant.object),
+                scope.truth(&invariant.condition)
+            ));
+            out.blank();
+        }
+        self.outcome(out);
+        self.deadlock(out);
+    }
+
+    /// A scenario's forbidden outcome, once all its threads are done.
+    fn outcome(&self, out: &mut Lines) {
+        let Some(script) = &self.model.client.script else { return };
+        let Some(forbid) = &script.scenario.forbid else { return };
+        let scope = Scope {
+            export: self,
+            node: "0".into(),
+            object: "0".into(),
+            role: RoleId(0),
+            first: None,
+            event: None,
+            locals: &[],
+        };
+        let registers = script.scenario.registers.len();
+        let parameters: Vec<String> = (0..registers).map(|r| format!("l{r}: Int")).collect();
+        out.routine(&format!("function forbidden({}): boolean", parameters.join("; ")), &[], |out| {
+            out.line(format!("return {};", scope.truth(forbid)));
+        });
+        let mut done: Vec<String> =
+            script.actions.iter().enumerate().map(|(t, a)| format!("count[{t}] = {}", a.len())).collect();
+        done.push("(forall t: Thread do phase[t] = 0 end)".into());
+        let values: Vec<String> = (0..registers).map(|r| format!("register[{r}]")).collect();
+        out.line(format!("invariant \"scenario {}\"", script.scenario.name));
+        out.line(format!("  !({} & forbidden({}));", done.join(" & "), values.join(", ")));
+        out.blank();
+    }
+
+    /// A state in which nothing happens by itself, and somebody waits in vain.
+    fn deadlock(&self, out: &mut Lines) {
+        out.routine("function moves(): boolean", &[], |out| out.line(format!("return {};", self.movement())));
+        out.comment("A call may wait for ever: for a lock that another holds, or for who has not come to the barrier.");
+        out.routine("function may_wait(t: Thread): boolean", &[], |out| {
+            out.open("switch intent[t]");
+            for (i, intent) in self.model.client.intents.iter().enumerate() {
+                let Intent::Call { op, object, .. } = intent else { continue };
+                let any: Vec<String> = self
+                    .protocol()
+                    .promises
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(p, promise)| match promise {
+                        Promise::Mutex(acquire, _) if acquire == op => Some(format!("holder{p}[{}] != 0", object.id)),
+                        Promise::Barrier(arrive) if arrive == op => {
+                            Some(format!("arrived{p}[{}][node_of(t)]", object.id))
+                        }
+                        _ => None,
+                    })
+                    .collect();
+                if !any.is_empty() {
+                    out.line(format!("case {i}: return {};", any.join(" | ")));
+                }
+            }
+            out.close("end;");
+            out.line("return false;");
+        });
+        let mut waits: Vec<String> = (0..self.protocol().lanes.len())
+            .map(|lane| format!("(exists x: Node do exists y: Node do lane{lane}[x][y].n > 0 end end)"))
+            .collect();
+        waits.push("(exists t: Thread do phase[t] != 0 & !may_wait(t) end)".into());
+        out.routine("function waits(): boolean", &[], |out| out.line(format!("return {};", waits.join(" | "))));
+        out.line("invariant \"deadlock\" !waits() | moves();");
+    }
+}
+
+/// The messages whose number an invariant asks for.
+fn flights_in(expr: &Expr, found: &mut Vec<MessageId>) {
+    match &expr.kind {
+        ExprKind::Flight(message, _) => found.push(*message),
+        ExprKind::Not(e) | ExprKind::Negate(e) | ExprKind::SetCount(e) | ExprKind::Over(_, _, e) => {
+            flights_in(e, found)
+        }
+        ExprKind::Binary(_, l, r) | ExprKind::SetBinary(_, l, r) | ExprKind::SetEqual(l, r) | ExprKind::In(l, r) => {
+            flights_in(l, found);
+            flights_in(r, found);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,291 @@
+//! Threads: what each may do, and its accesses on the memory of its node.
+
+use super::Export;
+use super::lines::Lines;
+use crate::client::Intent;
+use crate::layout::{WORD, WORDS_PER_BLOCK, checks_values};
+use crate::step::event_kind;
+use trivium_lang::protocol::{BLOCK, NODE, Response, RoleId, StateId};
+
+impl Export<'_> {
+    /// Whether there are blocks at all.
+    pub fn has_blocks(&self) -> bool {
+        self.model.objects[BLOCK.index()] > 0
+    }
+
+    fn block_word(&self, node: &str, block: &str) -> String {
+        format!("mem[{node}][{block} * {}]", self.stride)
+    }
+
+    pub fn thread_accesses(&self, out: &mut Lines) {
+        self.places(out);
+        self.tags(out);
+        self.advance(out);
+        self.finish(out);
+        self.pending(out);
+    }
+
+    fn places(&self, out: &mut Lines) {
+        let client = &self.model.client;
+        out.routine("function node_of(t: Thread): Node", &[], |out| {
+            out.open("switch t");
+            for (t, place) in client.threads.iter().enumerate() {
+                out.line(format!("case {t}: return {};", place.node));
+            }
+            out.close("end;");
+            out.line("return 0;");
+        });
+        out.routine("function number_of(t: Thread): Number", &[], |out| {
+            out.open("switch t");
+            for (t, place) in client.threads.iter().enumerate() {
+                out.line(format!("case {t}: return {};", place.number));
+            }
+            out.close("end;");
+            out.line("return 0;");
+        });
+        out.routine("function thread_at(me: Node; number: Int): Int", &[], |out| {
+            for (t, place) in client.threads.iter().enumerate() {
+                out.line(format!("if me = {} & number = {} then return {t}; end;", place.node, place.number));
+            }
+            out.line("return -1;");
+        });
+        out.comment("The block that an intent accesses, or -1; and the access that it needs: 1 read, 2 write.");
+        out.routine("function block_of(i: Int): Int", &[], |out| {
+            out.open("switch i");
+            for (i, intent) in client.intents.iter().enumerate().filter(|(_, intent)| intent.is_access()) {
+                out.line(format!("case {i}: return {};", intent.object().id));
+            }
+            out.close("end;");
+            out.line("return -1;");
+        });
+        out.routine("function needs(i: Int): Int", &[], |out| {
+            out.open("switch i");
+            for (i, intent) in client.intents.iter().enumerate() {
+                match intent {
+                    Intent::Read { .. } => out.line(format!("case {i}: return 1;")),
+                    Intent::Write { .. } | Intent::WriteBeside { .. } => out.line(format!("case {i}: return 2;")),
+                    Intent::Call { .. } => {}
+                }
+            }
+            out.close("end;");
+            out.line("return 0;");
+        });
+    }
+
+    /// The tag of a block on a node.
+    fn tags(&self, out: &mut Lines) {
+        let roles = [self.engine().tag_role(false), self.engine().tag_role(true)];
+        let mut made: Vec<RoleId> = Vec::new();
+        for role in roles.into_iter().flatten() {
+            if self.has_blocks() && !made.contains(&role) {
+                self.access_function(role, self.role(role), out);
+                made.push(role);
+            }
+        }
+        let access = |role: Option<RoleId>| match role {
+            Some(role) if self.has_blocks() => format!("access{}(me, b)", role.0),
+            _ => "0".into(),
+        };
+        out.routine("function tag(me: Node; b: Obj_block): Int", &[], |out| {
+            out.line(format!("if b % {} = me then return {}; end;", self.model.nodes, access(roles[1])));
+            out.line(format!("return {};", access(roles[0])));
+        });
+        out.routine("function allowed(t: Thread; i: Int): boolean", &[], |out| {
+            out.line("if block_of(i) = -1 then return false; end;");
+            out.line("return tag(node_of(t), block_of(i)) >= needs(i);");
+        });
+    }
+
+    /// In a scenario: an action is done; its result goes to its register.
+    fn advance(&self, out: &mut Lines) {
+        let client = &self.model.client;
+        out.routine("procedure advance(t: Thread; known: boolean; value: Int)", &[], |out| {
+            let Some(script) = &client.script else { return };
+            out.open("if known then");
+            for (t, actions) in script.actions.iter().enumerate() {
+                for (at, (_, register)) in actions.iter().enumerate() {
+                    if let Some(register) = register {
+                        out.line(format!("if t = {t} & count[t] = {at} then register[{register}] := value; end;"));
+                    }
+                }
+            }
+            out.close("end;");
+            out.line("count[t] := count[t] + 1;");
+        });
+    }
+
+    /// Performs a thread's access on its node's memory; it is idle afterwards.
+    fn finish(&self, out: &mut Lines) {
+        let checked = checks_values(self.protocol());
+        let locals = ["seen: Int".to_string(), "known: boolean".to_string()];
+        out.routine("procedure finish(t: Thread; i: Int)", &locals, |out| {
+            out.line("known := false;");
+            out.line("seen := 0;");
+            out.open("switch i");
+            for (i, intent) in self.model.client.intents.iter().enumerate() {
+                match intent {
+                    Intent::Read { block } => {
+                        out.open(format!("case {i}: -- reads block {block}"));
+                        out.line("known := true;");
+                        out.line(format!("seen := {};", self.block_word("node_of(t)", &block.to_string())));
+                        if checked {
+                            out.line(format!(
+                                "if seen != last[{block}] then error \"a read misses the last write\"; end;"
+                            ));
+                        }
+                        out.close("");
+                    }
+                    Intent::Write { block, value } => {
+                        out.open(format!("case {i}: -- writes {value} to block {block}"));
+                        out.line(format!("{} := {value};", self.block_word("node_of(t)", &block.to_string())));
+                        if checked {
+                            out.line(format!("last[{block}] := {value};"));
+                        }
+                        out.close("");
+                    }
+                    Intent::WriteBeside { .. } | Intent::Call { .. } => {}
+                }
+            }
+            out.close("end;");
+            out.line("phase[t] := 0;");
+            out.line("intent[t] := 0;");
+            out.line("advance(t, known, seen);");
+        });
+        out.comment("The waiting accesses of a node to a block are performed, whatever the tag.");
+        out.routine("procedure complete(me: Node; b: Obj_block)", &[], |out| {
+            out.open("for t: Thread do");
+            out.open("if node_of(t) = me & phase[t] = 1 then");
+            out.line("if block_of(intent[t]) = b then finish(t, intent[t]); end;");
+            out.close("end;");
+            out.close("end;");
+        });
+    }
+
+    /// The address of the access with which a thread waits, and what it would store.
+    fn pending(&self, out: &mut Lines) {
+        let client = &self.model.client;
+        let block_bytes = WORD * u64::from(WORDS_PER_BLOCK);
+        for (name, what) in [("pending_address", 0), ("pending_value", 1)] {
+            out.routine(&format!("function {name}(me: Node; number: Int): Int"), &["t: Int".into()], |out| {
+                out.line("t := thread_at(me, (number < 0 ? 0 : number));");
+                out.line("if t = -1 then error \"fault: no thread waits with an access\"; end;");
+                out.line("if phase[t] = 0 then error \"fault: no thread waits with an access\"; end;");
+                out.open("switch intent[t]");
+                for (i, intent) in client.intents.iter().enumerate() {
+                    let (address, value) = match intent {
+                        Intent::Read { block } => (u64::from(*block) * block_bytes, 0),
+                        Intent::Write { block, value } => (u64::from(*block) * block_bytes, *value),
+                        Intent::WriteBeside { block } => (u64::from(*block) * block_bytes + WORD, 0),
+                        Intent::Call { .. } => continue,
+                    };
+                    out.line(format!("case {i}: return {};", [address, value][what]));
+                }
+                out.close("end;");
+                out.line("error \"fault: no thread waits with an access\";");
+            });
+        }
+    }
+
+    /// For each intent: whether a thread can perform or raise it, and what happens then.
+    pub fn raising(&self, out: &mut Lines) {
+        for (i, intent) in self.model.client.intents.iter().enumerate() {
+            out.comment(&format!("Intent {i}: {}", self.intent_text(intent)));
+            out.routine(
+                &format!("function can_raise{i}(t: Thread; first: boolean): boolean"),
+                &["me: Node".into()],
+                |out| {
+                    out.line("me := node_of(t);");
+                    if intent.is_access() {
+                        out.line(format!("if allowed(t, {i}) then return true; end;"));
+                    }
+                    self.by_role(intent, out, |role, column, out| self.can_raise(role, column, intent, out));
+                    out.line("return false;");
+                },
+            );
+            let locals = ["me: Node".to_string(), "fx: Effects".to_string()];
+            out.routine(&format!("procedure raise{i}(t: Thread)"), &locals, |out| {
+                out.line("me := node_of(t);");
+                if intent.is_access() {
+                    out.line(format!("if allowed(t, {i}) then finish(t, {i}); return; end;"));
+                }
+                out.line("begin_effects(fx);");
+                out.line("phase[t] := 1;");
+                out.line(format!("intent[t] := {i};"));
+                let arguments: String = match intent {
+                    Intent::Call { args, .. } => args.words().iter().map(|word| format!(", {word}")).collect(),
+                    _ => String::new(),
+                };
+                let object = intent.object().id;
+                self.by_role(intent, out, |role, column, out| {
+                    out.line(format!("on{}_{column}(me, {object}, me, number_of(t){arguments}, 0, -1, fx);", role.0));
+                });
+                out.line("settle(me, t, fx);");
+            });
+        }
+    }
+
+    fn can_raise(&self, role: RoleId, column: usize, intent: &Intent, out: &mut Lines) {
+        let object = intent.object().id;
+        let declared = self.role(role);
+        let holds = (0..declared.states.len()).filter(|&state| {
+            *self.engine().response(role, StateId(state as u16), event_kind(intent)) == Response::Hold
+        });
+        let held: Vec<String> = holds
+            .map(|state| {
+                let name = self.state_name(role, StateId(state as u16));
+                format!("{}[me][{object}] = {name}", self.state_var(role))
+            })
+            .collect();
+        if !held.is_empty() {
+            out.line(format!("if !first & ({}) then return false; end;", held.join(" | ")));
+        }
+        out.line(format!("return ready{}_{column}(me, {object});", role.0));
+    }
+
+    /// Lines for the role that answers an intent: at the object's home, and elsewhere.
+    fn by_role(&self, intent: &Intent, out: &mut Lines, each: impl Fn(RoleId, usize, &mut Lines)) {
+        let (kind, object) = (event_kind(intent), intent.object());
+        let found = |is_home| {
+            let role = self.engine().role_for(kind, object.kind, is_home)?;
+            Some((role, self.role(role).column(kind)?))
+        };
+        let is_agent = object.kind == NODE;
+        let (away, home) = (found(false), if is_agent { found(false) } else { found(true) });
+        if away == home {
+            if let Some((role, column)) = away {
+                each(role, column, out);
+            }
+            return;
+        }
+        out.open(format!("if me = {} then", object.id % self.model.nodes));
+        if let Some((role, column)) = home {
+            each(role, column, out);
+        }
+        out.middle("else");
+        if let Some((role, column)) = away {
+            each(role, column, out);
+        }
+        out.close("end;");
+    }
+
+    pub fn intent_text(&self, intent: &Intent) -> String {
+        match intent {
+            Intent::Read { block } => format!("read block {block}"),
+            Intent::Write { block, value } => format!("write {value} to block {block}"),
+            Intent::WriteBeside { block } => format!("write beside the word of block {block}"),
+            Intent::Call { op, object, args } => {
+                format!("{} {} {:?}", self.protocol().ops[op.index()].name, object.id, args.words())
+            }
+        }
+    }
+
+    /// What threads are in the first state.
+    pub fn first_threads(&self, out: &mut Lines) {
+        out.line("clear phase;");
+        out.line("clear intent;");
+        if let Some(most) = self.most_count() {
+            let first = if self.model.client.script.is_some() { 0 } else { most };
+            out.line(format!("for t: Thread do count[t] := {first}; end;"));
+        }
+    }
+}
