@@ -32,6 +32,8 @@ pub struct Interface {
     /// Messages on their way, by protocol and lane.
     on_lane: BTreeMap<(usize, LaneId), u32>,
     in_free: u64,
+    /// When messages are to arrive, in the order of sending, where that is forced: by lane and destination.
+    forced: BTreeMap<(LaneId, Node), VecDeque<u64>>,
 }
 
 impl Interface {
@@ -48,7 +50,14 @@ impl Interface {
             last: BTreeMap::new(),
             on_lane: BTreeMap::new(),
             in_free: 0,
+            forced: BTreeMap::new(),
         }
+    }
+
+    /// The next message that leaves for a node on a lane, after those that were forced before, arrives at this cycle,
+    /// or as soon after it as it can.
+    pub fn force(&mut self, lane: LaneId, to: Node, arrival: u64) {
+        self.forced.entry((lane, to)).or_default().push_back(arrival);
     }
 
     /// Messages of this node on their way on a lane, those that wait for a credit included.
@@ -93,6 +102,9 @@ impl Interface {
         let departure = departure.max(at);
         let extra = if self.jitter > 0 { self.random.random_range(0..=self.jitter) } else { 0 };
         let mut arrival = departure + self.latency + extra;
+        if let Some(forced) = self.forced.get_mut(&(envelope.lane, envelope.to)).and_then(VecDeque::pop_front) {
+            arrival = arrival.max(forced);
+        }
         if fifo {
             let last = self.last.entry((envelope.protocol, envelope.lane, envelope.to)).or_default();
             arrival = arrival.max(*last);

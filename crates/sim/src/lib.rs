@@ -28,6 +28,7 @@ mod dispatch;
 mod effects;
 mod error;
 mod event;
+mod forced;
 mod interface;
 mod load;
 pub mod machine;
@@ -51,6 +52,7 @@ mod watch;
 mod world;
 
 pub use error::{Blame, SimError};
+pub use forced::{Force, Forced, ForcedAccess, ForcedMessage, force};
 pub use load::{BUILT_IN, built_in};
 pub use machine::Machine;
 pub use miss::{MissKind, MissReport, MissStep, measure};

@@ -222,6 +222,9 @@ pub struct Check {
 pub struct Replay {
     /// The result of `trivium check --format json`
     pub file: PathBuf,
+    /// Also under timing: a name or a .toml file
+    #[arg(long, short)]
+    pub machine: Option<String>,
     /// The protocol, if it is no longer where it was when it was checked
     #[arg(long, short)]
     pub protocol: Option<String>,

@@ -65,6 +65,8 @@ pub struct Moment {
     pub fate: Option<String>,
     /// The lines of the protocol that say so; none if the tag allows an access, or a program's threads meet.
     pub source: Option<Source>,
+    /// Whether an engine dispatched it: not if the tag allows an access, or the event is a fault.
+    pub dispatched: bool,
     /// Whether the property is violated here.
     pub decisive: bool,
 }

@@ -120,6 +120,7 @@ impl<'m> Telling<'m> {
             performed: self.performed(),
             fate: self.fate(),
             source: self.place(result.as_ref().err()),
+            dispatched: self.stepper.account.outcome.is_some(),
             decisive: false,
         });
         self.violation = result.err();

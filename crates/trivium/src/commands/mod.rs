@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod export;
+mod forced;
 mod lists;
 mod miss;
 mod program;

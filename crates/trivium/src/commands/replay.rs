@@ -1,6 +1,7 @@
 //! `trivium replay`
 
 use super::check::draw;
+use super::forced;
 use crate::arguments::{Format, Replay};
 use crate::output::{self, Head};
 use crate::{Failure, failure, library};
@@ -17,25 +18,32 @@ const HELP: &str = "give the result of a violated `trivium check P --format json
 pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
     let begun = Instant::now();
     let recorded = read(&arguments.file)?;
-    let settings = library::settings(&arguments.common.set)?.without_machine()?;
+    let settings = library::settings(&arguments.common.set)?;
+    let settings = if arguments.machine.is_some() { settings } else { settings.without_machine()? };
     if let Some((key, value)) = settings.protocol.first() {
         let what = format!("`--set protocol.{key}={value}` has no effect: a recording keeps its parameters");
         return Err(Failure::input(what, "leave it out, or check the protocol again with it"));
     }
     let protocol = protocol(arguments, &recorded)?;
     let story = execute(&arguments.file, &protocol, &recorded.recording)?;
+    let machine = arguments.machine.as_ref().map(|name| library::machine(name, &settings)).transpose()?;
+    let timed = match &machine {
+        Some(loaded) => Some(forced::timed(&protocol, &loaded.machine, &recorded.recording, &story)?),
+        None => None,
+    };
     draw(Some(&story), arguments.svg.as_ref(), arguments.html.as_ref())?;
     let head = Head {
         command: "replay",
         protocols: vec![protocol.name.clone()],
-        hashes: vec![library::hash(&protocol)],
+        machine: machine.as_ref().map(|loaded| loaded.machine.name.clone()),
+        hashes: [library::hash(&protocol)].into_iter().chain(machine.as_ref().map(library::machine_hash)).collect(),
         nodes: recorded.recording.settings.nodes,
         seed: arguments.common.seed,
         host_seconds: begun.elapsed().as_secs_f64(),
         ..Head::default()
     };
     let result = match arguments.common.format {
-        Format::Text => text(&story),
+        Format::Text => text(&story) + &timed.map_or(String::new(), |timed| timed.text()),
         Format::Json => {
             let body = json!({
                 "verdict": "violated",
@@ -47,6 +55,7 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
                 "messages": story.arrows,
                 "wait_cycle": story.waiting,
                 "growth": story.growth,
+                "timing": timed,
             });
             output::pretty(&head.with(body))
         }
