@@ -31,12 +31,12 @@ impl NodeState {
     pub fn act(&mut self) -> Result<(), SimError> {
         let choice = self.choose();
         let start = choice.map(|choice| self.start_of(choice));
-        let signal = self.signals.keys().next().copied();
+        let signal = self.signals.first().map(|entry| entry.0);
         if let Some(key) = signal
             && start.is_none_or(|start| key.time.max(self.now) <= start)
         {
             self.now = self.now.max(key.time);
-            if let Some(signal) = self.signals.remove(&key) {
+            if let Some(signal) = self.signals.remove(key) {
                 self.take(signal);
             }
             return Ok(());
@@ -88,7 +88,7 @@ impl NodeState {
                 let outcome = engine.replay(role, object, self);
                 self.ended(origin, event, outcome)
             }
-            Choice::Arrival(key) => match self.inbox.remove(&key) {
+            Choice::Arrival(key) => match self.inbox.remove(key) {
                 Some(Arrival::Message(envelope)) => self.begin_message(key.time, start, envelope),
                 Some(Arrival::Local { protocol, event, cause }) => {
                     let words = event.args.words().len() as u64;

@@ -19,6 +19,7 @@
 //! assert!(error.help.unwrap().contains("typhoon"));
 //! ```
 
+mod agenda;
 mod bus;
 mod cache;
 mod calendar;

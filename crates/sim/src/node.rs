@@ -3,6 +3,7 @@
 //! A node touches nothing of another node. What it does to others it posts ([`Post`]), at least the machine's
 //! lookahead later; so nodes can be simulated in any order within a window of that length.
 
+use crate::agenda::Agenda;
 use crate::bus::Bus;
 use crate::cache::Cache;
 use crate::counters::Counters;
@@ -20,7 +21,7 @@ use crate::usage::Usage;
 use crate::watch::{FirstStore, TagChange};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use trivium_engine::{Engine, Event, Node, Object};
 use trivium_lang::protocol::{Access, BLOCK, LaneId, NODE, RoleId};
@@ -85,8 +86,8 @@ pub struct NodeState {
     pub(crate) records: FxHashMap<(usize, RoleId, Object), Box<[u8]>>,
     pub(crate) payloads: Vec<Option<Rc<Data>>>,
     pub(crate) free_payloads: Vec<u32>,
-    pub(crate) inbox: BTreeMap<Key, Arrival>,
-    pub(crate) signals: BTreeMap<Key, Signal>,
+    pub(crate) inbox: Agenda<Arrival>,
+    pub(crate) signals: Agenda<Signal>,
     pub(crate) replays: VecDeque<(usize, RoleId, Object)>,
     pub(crate) held: Vec<Held>,
     pub(crate) timers: FxHashMap<(usize, RoleId, Object), u64>,
@@ -141,8 +142,8 @@ impl NodeState {
             records: FxHashMap::default(),
             payloads: Vec::new(),
             free_payloads: Vec::new(),
-            inbox: BTreeMap::new(),
-            signals: BTreeMap::new(),
+            inbox: Agenda::default(),
+            signals: Agenda::default(),
             replays: VecDeque::new(),
             held: Vec::new(),
             timers: FxHashMap::default(),
@@ -255,7 +256,7 @@ impl NodeState {
 
     /// When the engine or the node itself next does something, if it does.
     pub fn next_action(&self) -> Option<u64> {
-        let signal = self.signals.keys().next().map(|key| key.time.max(self.now));
+        let signal = self.signals.first().map(|(key, _)| key.time.max(self.now));
         let engine = self.choose().map(|choice| self.start_of(choice));
         match (signal, engine) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -263,12 +264,19 @@ impl NodeState {
         }
     }
 
+    /// The next moment at which anything can happen on it, given when it next does something by itself; `u64::MAX` if
+    /// there is none.
+    pub(crate) fn position(&self, next_action: Option<u64>) -> u64 {
+        let action = next_action.unwrap_or(u64::MAX);
+        if self.compute.runnable() { action.min(self.compute.clock()) } else { action }
+    }
+
     /// When the engine can start with what it has chosen.
     pub(crate) fn start_of(&self, choice: Choice) -> u64 {
         let ready = self.engine_free.max(self.now);
         match choice {
             Choice::Replay(_) => ready,
-            Choice::Arrival(key) => match self.inbox.get(&key) {
+            Choice::Arrival(key) => match self.inbox.get(key) {
                 Some(Arrival::Message(_)) => key.time.max(ready).max(self.interface.receivable()),
                 _ => key.time.max(ready),
             },
@@ -285,8 +293,12 @@ impl NodeState {
                 return Some(Choice::Replay(at));
             }
         }
+        let first = self.inbox.first()?;
+        if self.replays.is_empty() && !self.shared.finite.contains(&true) {
+            return Some(Choice::Arrival(first.0));
+        }
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
-        for (&key, arrival) in &self.inbox {
+        for &(key, ref arrival) in self.inbox.iter() {
             let (protocol, event, lane) = match arrival {
                 Arrival::Message(envelope) => (
                     envelope.protocol,

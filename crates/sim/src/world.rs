@@ -59,6 +59,15 @@ pub struct World {
     /// The nodes.
     pub nodes: Vec<Rc<RefCell<NodeState>>>,
     runners: Vec<Runner>,
+    /// The next moment of each node at which anything can happen on it, `u64::MAX` if there is none; none if that must
+    /// be looked up.
+    positions: Vec<Option<u64>>,
+    /// Nodes that did something in this round.
+    active: Vec<usize>,
+    /// How many programs have ended.
+    finished: usize,
+    /// What went wrong, when, and on which node, which has stopped there.
+    failures: Vec<(u64, usize, SimError)>,
     /// When each node arrived at the barrier.
     arrived: Vec<Option<u64>>,
     barriers: u64,
@@ -87,6 +96,10 @@ impl World {
             space,
             nodes,
             runners,
+            positions: vec![None; count],
+            active: Vec::with_capacity(count),
+            finished: 0,
+            failures: Vec::new(),
             arrived: vec![None; count],
             barriers: 0,
             watch: Watch::default(),
@@ -106,11 +119,16 @@ impl World {
     /// A program or a protocol did something wrong, or nothing can go on.
     pub fn run(&mut self, limits: &Limits) -> Result<Ended, SimError> {
         let mut round = 0u64;
+        self.look_again();
         loop {
-            if self.all_finished() {
+            if self.finished == self.nodes.len() {
                 return Ok(Ended::Finished);
             }
-            let Some((now, first)) = self.earliest() else { return Err(self.deadlock()) };
+            let earliest = self.earliest();
+            if let Some(failure) = self.first_failure(earliest) {
+                return Err(failure);
+            }
+            let Some((now, first)) = earliest else { return Err(self.deadlock()) };
             round += 1;
             if round.is_multiple_of(ROUNDS) {
                 if limits.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
@@ -125,9 +143,8 @@ impl World {
             {
                 return Ok(Ended::MaxCycles(max));
             }
-            let advanced = self.advance(now, first);
+            self.advance(now, first);
             self.tell(limits);
-            advanced?;
             self.look_at_tags()?;
             self.look_at_stores()?;
         }
@@ -138,21 +155,60 @@ impl World {
     /// # Errors
     /// As [`World::run`].
     pub fn settle(&mut self) -> Result<(), SimError> {
-        while let Some((now, first)) = self.earliest() {
-            self.advance(now, first)?;
+        self.look_again();
+        loop {
+            let earliest = self.earliest();
+            if let Some(failure) = self.first_failure(earliest) {
+                return Err(failure);
+            }
+            let Some((now, first)) = earliest else { return Ok(()) };
+            self.advance(now, first);
             self.look_at_tags()?;
         }
-        Ok(())
     }
 
-    fn advance(&mut self, now: u64, first: usize) -> Result<(), SimError> {
+    /// What went wrong first, once every other node has come so far that nothing earlier can go wrong. Which node is
+    /// simulated first must not decide what is reported.
+    fn first_failure(&mut self, earliest: Option<(u64, usize)>) -> Option<SimError> {
+        let first = (0..self.failures.len()).min_by_key(|&at| (self.failures[at].0, self.failures[at].1))?;
+        let is_past = earliest.is_none_or(|(now, _)| now > self.failures[first].0);
+        is_past.then(|| self.failures.swap_remove(first).2)
+    }
+
+    fn has_stopped(&self, node: usize) -> bool {
+        self.failures.iter().any(|failure| failure.1 == node)
+    }
+
+    fn advance(&mut self, now: u64, first: usize) {
+        self.active.clear();
         if self.window == 0 {
-            let others = (0..self.nodes.len()).filter(|&n| n != first).filter_map(|n| self.position(n)).min();
+            let others = (0..self.nodes.len()).filter(|&n| n != first).filter_map(|n| self.positions[n]).min();
+            let others = others.filter(|&other| other < u64::MAX);
             let end = others.map_or(now + 1000, |other| other.max(now + 1));
-            return self.run_node(first, end);
+            return self.run_node_or_stop(first, end);
         }
         let end = now + self.window;
-        (0..self.nodes.len()).try_for_each(|node| self.run_node(node, end))
+        for node in 0..self.nodes.len() {
+            if self.positions[node].is_none_or(|position| position < end) {
+                self.run_node_or_stop(node, end);
+            }
+        }
+    }
+
+    fn run_node_or_stop(&mut self, number: usize, end: u64) {
+        if self.has_stopped(number) {
+            self.positions[number] = Some(u64::MAX);
+        } else if let Err(error) = self.run_node(number, end) {
+            let node = self.nodes[number].borrow();
+            self.failures.push((node.now.max(node.compute.clock()), number, error));
+            self.positions[number] = Some(u64::MAX);
+        }
+    }
+
+    /// Forgets what is known of the nodes: others may have changed them.
+    fn look_again(&mut self) {
+        self.positions.fill(None);
+        self.finished = self.left().len();
     }
 
     /// Tells the trace what was handled.
@@ -166,49 +222,51 @@ impl World {
         handled.iter().for_each(trace);
     }
 
-    /// The next moment of a node at which anything can happen on it.
-    fn position(&self, node: usize) -> Option<u64> {
-        let state = self.nodes[node].borrow();
-        let action = state.next_action();
-        let clock = state.compute.runnable().then(|| state.compute.clock());
-        match (action, clock) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
+    /// The earliest position of all nodes, and the first node that is there.
+    fn earliest(&mut self) -> Option<(u64, usize)> {
+        let mut earliest = (u64::MAX, 0);
+        for number in 0..self.positions.len() {
+            let at = match self.positions[number] {
+                Some(at) => at,
+                None if self.has_stopped(number) => u64::MAX,
+                None => {
+                    let node = self.nodes[number].borrow();
+                    node.position(node.next_action())
+                }
+            };
+            self.positions[number] = Some(at);
+            if at < earliest.0 {
+                earliest = (at, number);
+            }
         }
-    }
-
-    fn earliest(&self) -> Option<(u64, usize)> {
-        (0..self.nodes.len()).filter_map(|node| Some((self.position(node)?, node))).min()
-    }
-
-    fn all_finished(&self) -> bool {
-        self.nodes.iter().all(|node| matches!(node.borrow().compute.doing, Doing::Finished(_)))
+        (earliest.0 < u64::MAX).then_some(earliest)
     }
 
     /// Simulates a node up to cycle `end`.
     fn run_node(&mut self, number: usize, end: u64) -> Result<(), SimError> {
         let node = self.nodes[number].clone();
+        self.active.push(number);
+        self.positions[number] = None;
         loop {
-            let next = node.borrow().next_action();
+            let mut state = node.borrow_mut();
+            let next = state.next_action();
             let limit = next.unwrap_or(end).min(end);
-            let runs = {
-                let state = node.borrow();
-                state.compute.must_run() || state.compute.runnable() && state.compute.clock() < limit
-            };
-            if runs {
-                node.borrow_mut().compute.limit = limit;
+            if state.compute.must_run() || state.compute.runnable() && state.compute.clock() < limit {
+                state.compute.limit = limit;
+                drop(state);
                 self.run_processor(number, &node)?;
             } else if next.is_some_and(|next| next < end) {
-                node.borrow_mut().act()?;
+                state.act()?;
+                drop(state);
             } else {
-                break;
+                self.positions[number] = Some(state.position(next));
+                return Ok(());
             }
             self.collect(number, &node);
             if self.window == 0 {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     fn run_processor(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) -> Result<(), SimError> {
@@ -224,6 +282,7 @@ impl World {
                     state.compute.instructions = program.instructions();
                 }
                 state.finish(exit_code);
+                self.finished += 1;
                 Ok(())
             }
             Outcome::Trapped { message, function } => {
@@ -242,13 +301,13 @@ impl World {
 
     /// What a node did to others reaches them.
     fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) {
-        let (posts, arrived) = {
-            let mut state = node.borrow_mut();
-            (std::mem::take(&mut state.outbox), state.compute.arrived.take())
-        };
-        for post in posts {
+        let mut state = node.borrow_mut();
+        let arrived = state.compute.arrived.take();
+        for post in state.outbox.drain(..) {
+            self.positions[post.to as usize] = None;
             self.nodes[post.to as usize].borrow_mut().accept(post);
         }
+        drop(state);
         if let Some(at) = arrived {
             self.arrived[number] = Some(at);
             self.open_barrier();
@@ -269,13 +328,14 @@ impl World {
             node.borrow_mut().accept(Post { to: to as Node, key, what: Posted::Signal(Signal::Release) });
         }
         self.arrived.fill(None);
+        self.positions.fill(None);
     }
 
     /// The golden check on all tag changes of this window, in their order.
     fn look_at_tags(&mut self) -> Result<(), SimError> {
         let mut changes = Vec::new();
-        for node in &self.nodes {
-            changes.append(&mut node.borrow_mut().tag_changes);
+        for &node in &self.active {
+            changes.append(&mut self.nodes[node].borrow_mut().tag_changes);
         }
         if changes.is_empty() {
             return Ok(());
