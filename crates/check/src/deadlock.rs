@@ -5,12 +5,12 @@ use crate::model::Model;
 use crate::promise::may_wait_for_ever;
 use crate::step::{Action, Stepper, event_kind};
 use crate::world::{Flight, Phase, World};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trivium_engine::Object;
 use trivium_lang::protocol::{EventKind, LaneId, NODE};
 
 /// One line of the explanation of a deadlock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// A thread, a role of a node, or a message.
     pub who: String,

@@ -17,6 +17,9 @@ use trivium_lang::protocol::{BLOCK, EventKind, NODE, Protocol, RoleId};
 /// The name under which a deadlock is reported.
 pub(crate) const DEADLOCK: &str = "deadlock";
 
+/// The name under which it is reported that nobody gets on any more, although much may happen.
+pub(crate) const LIVELOCK: &str = "livelock";
+
 /// An event that can be found again in another state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Label {

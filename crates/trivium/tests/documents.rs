@@ -1,7 +1,7 @@
 //! What the documents print is what the program prints.
 //!
 //! In `docs/checking.md` each line `$ trivium ..` of a `console` block is run at the repository's root, and below it
-//! stands what it prints (`| head -N`: the first lines); and each row of the table of protocols is checked.
+//! stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of protocols is checked.
 //! `UPDATE=1 cargo test -p trivium --test documents` writes what is found; look at the difference before you commit it.
 
 mod harness;
@@ -35,12 +35,17 @@ fn rerun(text: &str) -> String {
 
 /// What a command prints; host times stay as they are written.
 fn printed(command: &str, written: &[&str]) -> String {
-    let (command, most) = match command.split_once(" | head -") {
-        Some((command, most)) => (command, most.parse().unwrap()),
-        None => (command, usize::MAX),
+    let (command, first, last) = match command.split_once(" | ") {
+        Some((command, part)) => match part.split_once(" -") {
+            Some(("head", count)) => (command, count.parse().unwrap(), usize::MAX),
+            Some(("tail", count)) => (command, usize::MAX, count.parse().unwrap()),
+            _ => panic!("{part}"),
+        },
+        None => (command, usize::MAX, usize::MAX),
     };
     let run = harness::trivium(&command.split_whitespace().collect::<Vec<_>>());
-    let lines = run.out.lines().chain(run.err.lines()).take(most);
+    let lines: Vec<&str> = run.out.lines().chain(run.err.lines()).take(first).collect();
+    let lines = lines.iter().copied().skip(lines.len().saturating_sub(last));
     let timeless = |line: &str| {
         let timed = line.starts_with("seconds ") || line.starts_with("states ");
         if timed { line.split(['(', '.']).next().unwrap_or_default().trim_end().to_string() } else { line.to_string() }

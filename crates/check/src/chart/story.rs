@@ -133,6 +133,19 @@ impl Story {
         self.homes.len() > 1
     }
 
+    /// Says how the story ends, where its events alone do not show that: a livelock is a matter of what can follow.
+    pub(super) fn conclude(&mut self, property: &str, reason: Option<&String>, waiting: &[Waiting]) {
+        if self.property.is_some() {
+            return;
+        }
+        self.property = Some(property.to_string());
+        self.reason = reason.cloned();
+        self.waiting = waiting.to_vec();
+        if let Some(last) = self.moments.last_mut() {
+            last.decisive = true;
+        }
+    }
+
     /// The column of a node.
     pub fn column(&self, node: Node) -> usize {
         self.nodes.iter().position(|&n| n == node).unwrap_or(0)

@@ -34,7 +34,11 @@ pub fn story(protocol: &Arc<Protocol>, config: &Config, report: &Report) -> Resu
             break;
         }
     }
-    Ok(Some(telling.end()))
+    let mut story = telling.end();
+    if let Some(property) = &report.property {
+        story.conclude(property, report.reason.as_ref(), &report.wait_cycle);
+    }
+    Ok(Some(story))
 }
 
 /// Executes recorded events. An event that cannot happen is an error: its number, from 1.

@@ -131,7 +131,8 @@ fn execute(path: &Path, protocol: &Arc<Protocol>, recording: &Recording) -> Resu
     };
     let executed = chart::replay(protocol, &recording.settings.config(), &recording.events)
         .map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}")))?;
-    let story = executed.map_err(|step| refused(format!("step {step} of the recording cannot happen")))?;
+    let mut story = executed.map_err(|step| refused(format!("step {step} of the recording cannot happen")))?;
     recording.compare(&story).map_err(|mismatch| refused(mismatch.to_string()))?;
+    recording.conclude(&mut story);
     Ok(story)
 }
