@@ -56,6 +56,7 @@ test-slow: setup
 
 bench: build
 	$(CARGO) bench --profile release --locked -p trivium-engine --bench handler
+	$(CARGO) bench --profile release --locked -p trivium-sim --bench speed
 
 clean:
 	rm -rf $(OUT)

@@ -74,10 +74,15 @@ pub struct World {
     watch: Watch,
     writers: Writers,
     window: u64,
+    /// Simulation ends there.
+    max_cycles: u64,
 }
 
 /// Between two looks at the cancel flag, in rounds.
 const ROUNDS: u64 = 256;
+
+/// For how many windows a node that is alone is simulated at once.
+const ALONE: u64 = 64;
 
 impl World {
     /// A world of nodes, each with what runs on it.
@@ -92,6 +97,7 @@ impl World {
         let count = nodes.len();
         World {
             window: window.unwrap_or(lookahead).min(lookahead),
+            max_cycles: u64::MAX,
             shared,
             space,
             nodes,
@@ -119,6 +125,7 @@ impl World {
     /// A program or a protocol did something wrong, or nothing can go on.
     pub fn run(&mut self, limits: &Limits) -> Result<Ended, SimError> {
         let mut round = 0u64;
+        self.max_cycles = limits.max_cycles.unwrap_or(u64::MAX);
         self.look_again();
         loop {
             if self.finished == self.nodes.len() {
@@ -185,20 +192,25 @@ impl World {
             let others = (0..self.nodes.len()).filter(|&n| n != first).filter_map(|n| self.positions[n]).min();
             let others = others.filter(|&other| other < u64::MAX);
             let end = others.map_or(now + 1000, |other| other.max(now + 1));
-            return self.run_node_or_stop(first, end);
+            return self.run_node_or_stop(first, end, end);
         }
         let end = now + self.window;
+        let is_alone = |(node, position): (usize, &Option<u64>)| node == first || *position == Some(u64::MAX);
+        if self.positions.iter().enumerate().all(is_alone) {
+            let far = (now + ALONE * self.window).min(self.max_cycles).max(end);
+            return self.run_node_or_stop(first, end, far);
+        }
         for node in 0..self.nodes.len() {
             if self.positions[node].is_none_or(|position| position < end) {
-                self.run_node_or_stop(node, end);
+                self.run_node_or_stop(node, end, end);
             }
         }
     }
 
-    fn run_node_or_stop(&mut self, number: usize, end: u64) {
+    fn run_node_or_stop(&mut self, number: usize, end: u64, alone: u64) {
         if self.has_stopped(number) {
             self.positions[number] = Some(u64::MAX);
-        } else if let Err(error) = self.run_node(number, end) {
+        } else if let Err(error) = self.run_node(number, end, alone) {
             let node = self.nodes[number].borrow();
             self.failures.push((node.now.max(node.compute.clock()), number, error));
             self.positions[number] = Some(u64::MAX);
@@ -242,8 +254,9 @@ impl World {
         (earliest.0 < u64::MAX).then_some(earliest)
     }
 
-    /// Simulates a node up to cycle `end`.
-    fn run_node(&mut self, number: usize, end: u64) -> Result<(), SimError> {
+    /// Simulates a node up to cycle `end`, or up to cycle `alone` as long as nothing that it does reaches another.
+    fn run_node(&mut self, number: usize, end: u64, alone: u64) -> Result<(), SimError> {
+        let (soon, mut end) = (end, alone);
         let node = self.nodes[number].clone();
         self.active.push(number);
         self.positions[number] = None;
@@ -262,7 +275,9 @@ impl World {
                 self.positions[number] = Some(state.position(next));
                 return Ok(());
             }
-            self.collect(number, &node);
+            if self.collect(number, &node) {
+                end = soon;
+            }
             if self.window == 0 {
                 return Ok(());
             }
@@ -299,10 +314,11 @@ impl World {
         }
     }
 
-    /// What a node did to others reaches them.
-    fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) {
+    /// What a node did to others reaches them; whether it did anything.
+    fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) -> bool {
         let mut state = node.borrow_mut();
         let arrived = state.compute.arrived.take();
+        let did = arrived.is_some() || !state.outbox.is_empty();
         for post in state.outbox.drain(..) {
             self.positions[post.to as usize] = None;
             self.nodes[post.to as usize].borrow_mut().accept(post);
@@ -312,6 +328,7 @@ impl World {
             self.arrived[number] = Some(at);
             self.open_barrier();
         }
+        did
     }
 
     /// The hardware barrier opens when all nodes have arrived.

@@ -1,0 +1,167 @@
+//! How fast programs are simulated, all in one run: `make bench`.
+//!
+//! Rates are of the region of interest: of two runs that differ in its length, the difference of what was simulated by
+//! the difference of the time. Instructions are counted as everywhere (`crates/guest`); times are the least of several.
+
+#[path = "../tests/bench/mod.rs"]
+mod bench;
+
+use bench::{Run, file, machine, text_program};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+use trivium_guest::Toolchain;
+use trivium_sim::SimResult;
+
+/// What one run took, in seconds of the host, and what came out.
+fn timed(run: &Run, times: u32) -> (f64, SimResult) {
+    let mut all: Vec<_> = (0..times)
+        .map(|_| {
+            let begun = Instant::now();
+            let result = run.right();
+            (begun.elapsed().as_secs_f64(), result)
+        })
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.swap_remove(0)
+}
+
+/// Of a longer and a shorter run: seconds, instructions and remote misses of the difference.
+struct Difference {
+    seconds: f64,
+    instructions: f64,
+    misses: f64,
+}
+
+fn difference(run: &Run, short: &[&str], long: &[&str], times: u32) -> Difference {
+    let with = |args: &[&str]| Run { args: args.iter().map(|arg| arg.to_string()).collect(), ..run.clone() };
+    timed(&with(short), 1);
+    let (shorter, longer) = (timed(&with(short), times), timed(&with(long), times));
+    let misses = |result: &SimResult| (result.misses.read + result.misses.write + result.misses.upgrade) as f64;
+    Difference {
+        seconds: longer.0 - shorter.0,
+        instructions: (longer.1.instructions - shorter.1.instructions) as f64,
+        misses: misses(&longer.1) - misses(&shorter.1),
+    }
+}
+
+/// The same C compiled for this machine, with `-O2`; seconds of its region of interest.
+fn native(name: &str, args: &[&str]) -> f64 {
+    let toolchain = Toolchain::find().unwrap_or_else(|error| panic!("{error}"));
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("native-{name}"));
+    let mut compile = Command::new(&toolchain.python);
+    compile.args(["-m", "ziglang", "cc", "-O2", "-w", "-I"]).arg(file("programs/include"));
+    compile.arg(file(&format!("programs/{name}.c"))).arg(file("crates/sim/benches/native.c"));
+    assert!(compile.args(["-lm", "-o"]).arg(&program).status().expect("the C compiler starts").success());
+    let run = || {
+        let output = Command::new(&program).args(args).output().expect("the program starts");
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stderr).trim().parse::<f64>().expect("seconds")
+    };
+    (0..5).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+fn one_node(name: &str, short: &[&str], long: &[&str]) {
+    let run = Run::of(name, &[]).nodes(1);
+    let fast = difference(&run, short, long, 5);
+    let slow = difference(&Run { program: run.program.clone().by_reference(), ..run }, short, long, 1);
+    let native = native(name, long) - native(name, short);
+    println!(
+        "one node, {name:7} {:28} {:7.0} MIPS, {:5.1} times native; reference build {:5.0} MIPS, {:5.1} times native",
+        long.join(" "),
+        fast.instructions / fast.seconds / 1e6,
+        fast.seconds / native,
+        slow.instructions / slow.seconds / 1e6,
+        slow.seconds / native,
+    );
+}
+
+fn many_nodes(name: &str, latency: &str, short: &[&str], long: &[&str]) {
+    let run = Run::of(name, &[]).nodes(32).on(machine("typhoon", &[("network.latency", latency)]));
+    let fast = difference(&run, short, long, 3);
+    println!(
+        "32 nodes, {name:7} {:28} {:7.1} MIPS in sum, {:8.0} remote misses a second, {:5.0} instructions a miss, latency {latency}",
+        long.join(" "),
+        fast.instructions / fast.seconds / 1e6,
+        fast.misses / fast.seconds,
+        fast.instructions / fast.misses,
+    );
+}
+
+fn misses() {
+    let fast = difference(&Run::of("pingpong", &[]), &["-n", "1000"], &["-n", "100000"], 3);
+    println!(
+        "2 nodes,  pingpong                             {:8.0} remote misses a second",
+        fast.misses / fast.seconds
+    );
+}
+
+/// Every node stores to its part of 16 MB of shared memory and then loads from all others'.
+const WIDE: &str = r#"(module
+    (import "trivium" "node" (func $node (result i32)))
+    (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+    (import "trivium" "barrier" (func $barrier))
+    (memory 1)
+    (func (export "_start") (local $base i32) (local $i i32)
+        (local.set $base (call $alloc (i64.const 16777216) (i32.const 1) (i32.const 0) (i32.const 0)))
+        (loop $mine
+            (i32.store (i32.add (local.get $base) (i32.add (i32.mul (call $node) (i32.const 65536)) (local.get $i))) (i32.const 1))
+            (br_if $mine (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 64))) (i32.const 65536))))
+        (call $barrier)
+        (local.set $i (i32.const 0))
+        (loop $all
+            (if (i32.ne (i32.load (i32.add (local.get $base) (local.get $i))) (i32.const 1)) (then unreachable))
+            (br_if $all (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 65536))) (i32.const 16777216))))))"#;
+
+/// The most memory that this process has had, in MB.
+fn most_memory() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+}
+
+fn wide() {
+    let (seconds, result) = timed(&Run::with(text_program(WIDE), &[]).nodes(256), 1);
+    println!(
+        "256 nodes, 16 MB of shared memory                {:8.0} MB of memory at most, {seconds:.2} s, {} remote misses",
+        most_memory(),
+        result.misses.read + result.misses.write
+    );
+}
+
+/// The command line on a small program, from start to end, the second time.
+fn start_to_end() {
+    let trivium = file("target/release/trivium");
+    let mut seconds = f64::NAN;
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let hello = file("programs/hello.c");
+        let run = Command::new(&trivium)
+            .arg("sim")
+            .arg(hello)
+            .args(["--protocol", "stache", "--machine", "typhoon", "--nodes", "4"])
+            .output();
+        match run {
+            Ok(output) if output.status.success() => seconds = begun.elapsed().as_secs_f64(),
+            _ => return println!("hello.c from start to end: not measured, there is no {}", trivium.display()),
+        }
+    }
+    println!("hello.c on 4 nodes, from start to end            {seconds:8.2} s");
+}
+
+fn main() {
+    // `cargo test --benches` asks every benchmark to do nothing.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return;
+    }
+    wide();
+    start_to_end();
+    one_node("em3d", &["-t", "2000", "-i", "100", "-c", "0"], &["-t", "2000", "-i", "1000", "-c", "0"]);
+    one_node("em3d", &["-t", "16000", "-i", "10", "-c", "0"], &["-t", "16000", "-i", "60", "-c", "0"]);
+    one_node("matmul", &["-n", "50", "-c", "0"], &["-n", "200", "-c", "0"]);
+    misses();
+    for latency in ["100", "1000"] {
+        many_nodes("em3d", latency, &["-t", "192000", "-i", "2", "-c", "0"], &["-t", "192000", "-i", "6", "-c", "0"]);
+        many_nodes("matmul", latency, &["-n", "64", "-c", "0"], &["-n", "256", "-c", "0"]);
+    }
+}
