@@ -131,6 +131,30 @@ impl DeferLayout {
         Some(event)
     }
 
+    /// Every number of a node and every set of nodes among the deferred events, in order: the offset that its place
+    /// counts from, and the place. Senders are at the offset itself, without a shape.
+    pub fn naming(&self, record: &[u8], see: &mut dyn FnMut(usize, Option<&Shape>)) {
+        for index in 0..self.len(record) {
+            let at = self.events.element_at(index);
+            let column = get(record, at, self.column_width) as usize;
+            let Some(Some((kind, shapes))) = self.columns.get(column) else { continue };
+            if let (Some(offset), EventKind::Message(_)) = (self.sender, kind) {
+                see(at + offset as usize, None);
+            }
+            shapes.iter().filter(|shape| shape.names_nodes()).for_each(|shape| see(at, Some(shape)));
+        }
+    }
+
+    /// Whether any event could name a node.
+    pub fn names_nodes(&self) -> bool {
+        self.sender.is_some() || self.columns.iter().flatten().any(|(_, shapes)| shapes.iter().any(Shape::names_nodes))
+    }
+
+    /// The bytes from the cursor to the end of the events.
+    pub fn extent(&self) -> (u32, u32) {
+        (self.cursor, self.events.at + self.events.bytes() - self.cursor)
+    }
+
     /// Takes an event out.
     pub fn remove(&self, record: &mut [u8], index: u32) {
         self.events.remove(record, index);

@@ -57,8 +57,8 @@ pub(crate) struct Cell {
     pub hi: i64,
     /// The value that zero stands for.
     pub initial: i64,
-    /// Whether it is the number of a node, for the words of a fault.
-    node: bool,
+    /// Whether it is the number of a node.
+    pub node: bool,
 }
 
 impl Cell {
@@ -101,6 +101,8 @@ pub(crate) struct SetCell {
     pub lo: i64,
     /// How many elements are possible.
     pub count: u32,
+    /// Whether they are nodes.
+    pub nodes: bool,
 }
 
 impl SetCell {
@@ -234,6 +236,16 @@ impl Shape {
         }
     }
 
+    /// Whether it is a node, a set of nodes, or has such parts.
+    pub fn names_nodes(&self) -> bool {
+        match self {
+            Shape::Scalar(cell) => cell.node,
+            Shape::Set(set) => set.nodes,
+            Shape::List(list) => list.fields.iter().any(|f| f.node),
+            Shape::Record(fields) => fields.iter().any(|f| f.node),
+        }
+    }
+
     /// How many words it takes as an argument.
     pub fn words(&self) -> usize {
         match self {
@@ -271,8 +283,8 @@ impl Planner<'_> {
 
     fn shape(&mut self, ty: &Type, initial: Option<i64>, strict: bool, span: Span) -> Result<Shape, LoadError> {
         Ok(match ty {
-            Type::NodeSet => Shape::Set(self.set(0, i64::from(self.nodes) - 1, span)?),
-            Type::IntSet { lo, hi } => Shape::Set(self.set(lo.at(self.nodes), hi.at(self.nodes), span)?),
+            Type::NodeSet => Shape::Set(self.set(0, i64::from(self.nodes) - 1, true, span)?),
+            Type::IntSet { lo, hi } => Shape::Set(self.set(lo.at(self.nodes), hi.at(self.nodes), false, span)?),
             Type::List { of, up_to, .. } => Shape::List(self.list(of, up_to.at(self.nodes), span)?),
             Type::Record(record) => Shape::Record(self.fields(record.index(), span)?),
             scalar => Shape::Scalar(self.cell(scalar, initial, strict, span)?),
@@ -308,13 +320,13 @@ impl Planner<'_> {
         Ok(cell)
     }
 
-    fn set(&mut self, lo: i64, hi: i64, span: Span) -> Result<SetCell, LoadError> {
+    fn set(&mut self, lo: i64, hi: i64, nodes: bool, span: Span) -> Result<SetCell, LoadError> {
         let count = hi.saturating_sub(lo).saturating_add(1);
         if !(0..=i64::from(MAX_ELEMENTS)).contains(&count) {
             let message = format!("a set of {lo}..{hi} does not fit: at most {MAX_ELEMENTS} elements are possible");
             return Err(self.error(span, message));
         }
-        let set = SetCell { at: self.at, lo, count: count as u32 };
+        let set = SetCell { at: self.at, lo, count: count as u32, nodes };
         self.at += set.bytes();
         Ok(set)
     }

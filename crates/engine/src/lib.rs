@@ -45,6 +45,7 @@ mod load;
 pub mod local;
 pub mod mechanisms;
 mod record;
+mod rename;
 mod run;
 mod set;
 

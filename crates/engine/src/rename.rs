@@ -1,0 +1,159 @@
+//! Where records and arguments name nodes, and the same with other names, for whoever explores protocols whose nodes
+//! are alike.
+
+use crate::engine::Engine;
+use crate::layout::{Cell, SetCell, Shape};
+use crate::mechanisms::{Args, Node};
+use crate::set::Set;
+use std::ops::Range;
+use trivium_lang::protocol::{EventKind, RoleId};
+
+impl Engine {
+    /// Whether records of a role have places for nodes.
+    pub fn names_nodes(&self, role: RoleId) -> bool {
+        let plan = &self.roles[role.index()];
+        plan.vars.iter().any(Shape::names_nodes) || plan.defers.as_ref().is_some_and(|d| d.names_nodes())
+    }
+
+    /// The bytes of a role's records that never name a node.
+    pub fn nameless_bytes(&self, role: RoleId) -> Vec<Range<usize>> {
+        let plan = &self.roles[role.index()];
+        let naming = plan.vars.iter().filter(|shape| shape.names_nodes()).map(Shape::extent);
+        let deferred = plan.defers.as_ref().filter(|d| d.names_nodes()).map(|d| d.extent());
+        let mut ranges = Vec::new();
+        let mut from = 0;
+        for (at, bytes) in naming.chain(deferred) {
+            ranges.push(from..at as usize);
+            from = (at + bytes) as usize;
+        }
+        ranges.push(from..plan.bytes);
+        ranges.retain(|range| !range.is_empty());
+        ranges
+    }
+
+    /// Renames all nodes that a record names; `to` has the new name of each node, each name once.
+    pub fn rename_record(&self, role: RoleId, record: &mut [u8], to: &[Node]) {
+        let plan = &self.roles[role.index()];
+        for shape in plan.vars.iter().filter(|shape| shape.names_nodes()) {
+            rename_shape(shape, record, to);
+        }
+        let Some(defers) = plan.defers.as_ref().filter(|d| d.len(record) > 0 && d.names_nodes()) else { return };
+        let mut places = Vec::new();
+        defers.naming(record, &mut |at, shape| places.push((at, shape.cloned())));
+        for (at, shape) in places {
+            match shape {
+                None => record[at] = to[record[at] as usize] as u8,
+                Some(Shape::Scalar(cell)) => rename_cell(&cell, record, at, to),
+                Some(Shape::Set(set)) => rename_set(&set, record, at, to),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Tells each node that a record names, with a number that says where: the same for records that differ only in
+    /// names.
+    pub fn named_nodes(&self, role: RoleId, record: &[u8], mut see: impl FnMut(u32, Node)) {
+        let plan = &self.roles[role.index()];
+        for (number, shape) in plan.vars.iter().enumerate().filter(|(_, shape)| shape.names_nodes()) {
+            let place = (number as u32) << 16;
+            see_shape(shape, record, place, &mut see);
+        }
+        let Some(defers) = plan.defers.as_ref().filter(|d| d.len(record) > 0) else { return };
+        let mut place = (plan.vars.len() as u32) << 16;
+        defers.naming(record, &mut |at, shape| {
+            place += 1;
+            match shape {
+                None => see(place, Node::from(record[at])),
+                Some(Shape::Scalar(cell)) => see_cell(cell, record, at, place, &mut see),
+                Some(Shape::Set(set)) => set.read(record, at).iter().for_each(|node| see(place, node as Node)),
+                Some(_) => {}
+            }
+        });
+    }
+
+    /// Whether arguments of an event have places for nodes.
+    pub fn args_name_nodes(&self, event: EventKind) -> bool {
+        self.args.of(event).iter().any(Shape::names_nodes)
+    }
+
+    /// Arguments of an event with all nodes renamed.
+    pub fn rename_args(&self, event: EventKind, args: &Args, to: &[Node]) -> Args {
+        let mut renamed = Args::NONE;
+        let mut words = args.words();
+        for shape in self.args.of(event) {
+            let (mine, rest) = words.split_at(shape.words());
+            words = rest;
+            match shape {
+                Shape::Scalar(cell) if cell.node => renamed.push(renamed_node(mine[0], to)),
+                Shape::Set(set) if set.nodes => {
+                    let mut value = Set::default();
+                    value.0.iter_mut().zip(mine).for_each(|(to, &from)| *to = from as u64);
+                    let value = renamed_set(value, to);
+                    value.0[..mine.len()].iter().for_each(|&word| renamed.push(word as i64));
+                }
+                _ => mine.iter().for_each(|&word| renamed.push(word)),
+            }
+        }
+        renamed
+    }
+}
+
+fn renamed_node(node: i64, to: &[Node]) -> i64 {
+    usize::try_from(node).ok().and_then(|node| to.get(node)).map_or(node, |&node| i64::from(node))
+}
+
+fn renamed_set(set: Set, to: &[Node]) -> Set {
+    let mut renamed = Set::default();
+    set.iter().for_each(|node| renamed.insert(renamed_node(node, to)));
+    renamed
+}
+
+fn rename_cell(cell: &Cell, record: &mut [u8], base: usize, to: &[Node]) {
+    if cell.node {
+        let node = cell.read(record, base);
+        cell.write(record, base, renamed_node(node, to));
+    }
+}
+
+fn rename_set(set: &SetCell, record: &mut [u8], base: usize, to: &[Node]) {
+    let value = set.read(record, base);
+    set.write(record, base, renamed_set(value, to));
+}
+
+fn rename_shape(shape: &Shape, record: &mut [u8], to: &[Node]) {
+    match shape {
+        Shape::Scalar(cell) => rename_cell(cell, record, 0, to),
+        Shape::Set(set) => rename_set(set, record, 0, to),
+        Shape::Record(fields) => fields.iter().for_each(|cell| rename_cell(cell, record, 0, to)),
+        Shape::List(list) => {
+            for element in 0..list.len(record) {
+                list.fields.iter().for_each(|cell| rename_cell(cell, record, list.element_at(element), to));
+            }
+        }
+    }
+}
+
+fn see_cell(cell: &Cell, record: &[u8], base: usize, place: u32, see: &mut impl FnMut(u32, Node)) {
+    if cell.node
+        && let Ok(node) = Node::try_from(cell.read(record, base))
+    {
+        see(place, node);
+    }
+}
+
+fn see_shape(shape: &Shape, record: &[u8], place: u32, see: &mut impl FnMut(u32, Node)) {
+    match shape {
+        Shape::Scalar(cell) => see_cell(cell, record, 0, place, see),
+        Shape::Set(set) => set.read(record, 0).iter().for_each(|node| see(place, node as Node)),
+        Shape::Record(fields) => {
+            fields.iter().zip(place..).for_each(|(cell, place)| see_cell(cell, record, 0, place, see));
+        }
+        Shape::List(list) => {
+            for element in 0..list.len(record) {
+                let place = place + element * list.fields.len() as u32;
+                let fields = list.fields.iter().zip(place..);
+                fields.for_each(|(cell, place)| see_cell(cell, record, list.element_at(element), place, see));
+            }
+        }
+    }
+}
