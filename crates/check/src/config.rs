@@ -16,6 +16,16 @@ pub enum Network {
     Unordered,
 }
 
+/// How states are explored. Both visit the same states and say the same; one is simple, the other fast.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Search {
+    /// Packed states, several host threads, symmetry, liveness.
+    #[default]
+    Fast,
+    /// One state after the other, nothing clever: the reference. Looks for no livelocks.
+    Brute,
+}
+
 /// How far an exploration is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
@@ -27,6 +37,8 @@ pub struct Progress {
     pub depth: u32,
     /// States found and not yet expanded.
     pub waiting: u64,
+    /// Bytes of host memory that they take.
+    pub memory: u64,
     /// Host time since the start.
     pub seconds: f64,
 }
@@ -55,6 +67,15 @@ pub struct Config<'a> {
     /// Words of 8 bytes that each node has beyond its blocks, for protocols that address memory; the others
     /// have none. `None`: enough for each call of each thread to write one.
     pub memory_words: Option<u32>,
+    /// How to explore.
+    pub search: Search,
+    /// Whether states that differ only in the names of nodes are one state, where that is sound. Not for
+    /// [`Search::Brute`].
+    pub symmetry: bool,
+    /// Whether livelocks are looked for, as far as the memory allows. Not for [`Search::Brute`].
+    pub liveness: bool,
+    /// Host threads; the results are the same for any number of them. Not for [`Search::Brute`].
+    pub jobs: u32,
     /// Stop with verdict `incomplete` when this many states have been found.
     pub max_states: Option<u64>,
     /// Stop with verdict `incomplete` when the states take this many bytes.
@@ -78,6 +99,10 @@ impl Default for Config<'_> {
             lane_capacity: None,
             scenario: None,
             memory_words: None,
+            search: Search::default(),
+            symmetry: true,
+            liveness: true,
+            jobs: 1,
             max_states: None,
             memory: None,
             progress: None,
@@ -99,6 +124,10 @@ impl fmt::Debug for Config<'_> {
             .field("lane_capacity", &self.lane_capacity)
             .field("scenario", &self.scenario)
             .field("memory_words", &self.memory_words)
+            .field("search", &self.search)
+            .field("symmetry", &self.symmetry)
+            .field("liveness", &self.liveness)
+            .field("jobs", &self.jobs)
             .field("max_states", &self.max_states)
             .field("memory", &self.memory)
             .finish_non_exhaustive()

@@ -38,6 +38,12 @@ impl Reached {
         }
     }
 
+    /// Adds what another has seen.
+    pub fn add(&mut self, other: &Reached) {
+        let marks = self.marks.iter_mut().flatten().zip(other.marks.iter().flatten());
+        marks.for_each(|(mine, theirs)| *mine |= theirs);
+    }
+
     pub fn coverage(&self, protocol: &Protocol) -> Coverage {
         let mut coverage = Coverage::default();
         for (r, role) in protocol.roles.iter().enumerate() {

@@ -1,14 +1,14 @@
 //! Breadth first through all states, so that the first violation found has the shortest story.
 
-use crate::config::{Config, ConfigError, Progress};
-use crate::deadlock::{explain, stuck, waits_in_vain};
-use crate::flood::flood;
+use crate::conclude::{Conclusion, Tally, conclude};
+use crate::config::{Config, ConfigError, Progress, Search};
+use crate::deadlock::{stuck, waits_in_vain};
 use crate::model::Model;
 use crate::promise::{Violation, check_state};
-use crate::report::{Report, Verdict};
+use crate::report::Report;
 use crate::step::{Action, Stepper};
 use crate::store::{StateNumber, Store};
-use crate::trace::{DEADLOCK, Trace, minimise, tell};
+use crate::trace::{DEADLOCK, Trace};
 use crate::world::World;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -33,7 +33,10 @@ const BREATH: StateNumber = 1 << 12;
 /// When such a system cannot be made of the protocol.
 pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
     let model = Model::new(protocol, config)?;
-    let mut search = Search::new(&model, config);
+    if config.search == Search::Fast && crate::search::can_explore(&model) {
+        return Ok(crate::search::explore(&model, config));
+    }
+    let mut search = BruteForce::new(&model, config);
     let end = search.run();
     Ok(search.report(end))
 }
@@ -54,7 +57,7 @@ struct Found {
     violation: Violation,
 }
 
-struct Search<'m> {
+struct BruteForce<'m> {
     model: &'m Model,
     config: &'m Config<'m>,
     stepper: Stepper<'m>,
@@ -68,9 +71,9 @@ struct Search<'m> {
     actions: Vec<Action>,
 }
 
-impl<'m> Search<'m> {
-    fn new(model: &'m Model, config: &'m Config) -> Search<'m> {
-        Search {
+impl<'m> BruteForce<'m> {
+    fn new(model: &'m Model, config: &'m Config) -> BruteForce<'m> {
+        BruteForce {
             model,
             config,
             stepper: Stepper::new(model),
@@ -177,6 +180,7 @@ impl<'m> Search<'m> {
                     transitions: self.transitions,
                     depth: self.depth,
                     waiting: states - u64::from(state),
+                    memory: self.store.memory(),
                     seconds: self.begun.elapsed().as_secs_f64(),
                 });
             }
@@ -188,51 +192,29 @@ impl<'m> Search<'m> {
     }
 
     fn report(mut self, end: End) -> Report {
-        let protocol = self.model.protocol();
-        let states = self.store.len() as u64;
-        let invariants = protocol.invariants.iter().map(|i| format!("invariant {}", i.name));
-        let mut report = Report {
-            verdict: Verdict::Holds,
-            property: None,
-            reason: None,
-            states,
+        let tally = Tally {
+            states: self.store.len() as u64,
             transitions: self.transitions,
             depth: self.depth,
             seconds: self.begun.elapsed().as_secs_f64(),
-            bytes_per_state: self.store.memory() as f64 / states as f64,
+            memory: self.store.memory(),
             symmetry: false,
-            promises: protocol.promises.iter().map(|p| protocol.promise_name(p)).chain(invariants).collect(),
-            assumptions: protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect(),
-            coverage: self.stepper.reached.coverage(protocol),
-            counterexample: Vec::new(),
-            wait_cycle: Vec::new(),
-            trace: None,
+            liveness: false,
         };
-        match end {
-            End::Exhausted => {}
+        let coverage = self.stepper.reached.coverage(self.model.protocol());
+        let conclusion = match end {
+            End::Exhausted => Conclusion::Holds,
             End::Limit(limit) => {
-                report.verdict = Verdict::Incomplete;
                 // A state found last lies as deep as any, so that what grows is long there.
                 let last = self.store.len() as StateNumber - 1;
-                let trace = self.trace_to(last);
-                let grows = flood(&mut self.stepper, &trace).map_or(String::new(), |story| format!("; {story}"));
-                report.reason = Some(limit + &grows);
+                Conclusion::Incomplete { limit, trace: self.trace_to(last) }
             }
             End::Found(found) => {
                 let trace = self.trace(&found);
-                let trace = minimise(&mut self.stepper, trace, &found.violation.property);
-                let (steps, last) = tell(&mut self.stepper, &trace);
-                if found.violation.property == DEADLOCK {
-                    report.wait_cycle = explain(self.model, &last);
-                }
-                report.verdict = Verdict::Violated;
-                report.property = Some(found.violation.property);
-                report.reason = Some(found.violation.sentence);
-                report.counterexample = steps;
-                report.trace = Some(trace);
+                Conclusion::Violated { violation: found.violation, trace }
             }
-        }
-        report
+        };
+        conclude(&mut self.stepper, tally, coverage, conclusion)
     }
 
     /// The events that lead from the first state to what was found.

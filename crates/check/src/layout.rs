@@ -145,6 +145,13 @@ impl Layout {
         at..at + self.word_bytes
     }
 
+    /// All words of a node's memory.
+    pub fn words(&self, node: Node) -> Range<usize> {
+        let bytes = self.words * self.word_bytes;
+        let at = self.words_at + node as usize * bytes;
+        at..at + bytes
+    }
+
     /// The word of a block that is looked at, in a node's memory.
     pub fn block(&self, node: Node, block: u32) -> Range<usize> {
         self.word(node, block as usize * self.stride)
@@ -212,7 +219,13 @@ impl Layout {
         at..at + self.arrived_bytes
     }
 
-    /// What a thread has done so far to an object, under an assumption.
+    /// What a thread has done so far to each object, under an assumption.
+    pub fn assumed_row(&self, assumption: usize, thread: usize) -> Range<usize> {
+        let at = self.assumed(assumption, thread, 0);
+        at..at + self.widest_kind
+    }
+
+    /// The same for one object.
     pub fn assumed(&self, assumption: usize, thread: usize, object: u32) -> usize {
         debug_assert!(thread < self.threads);
         self.assumed_at[assumption] + thread * self.widest_kind + object as usize

@@ -2,12 +2,14 @@
 //!
 //! [`explore`] builds a system of a few nodes and objects whose threads do anything at any time (or what a scenario
 //! of the protocol says), executes every event that can happen in every state with the same engine that simulates
-//! and runs the protocol, and checks what the protocol promises. It is brute force on purpose: one host thread, every
-//! state, no symmetry. Breadth first, so that a counterexample is as short as any.
+//! and runs the protocol, and checks what the protocol promises. Breadth first, so that a counterexample is as short as
+//! any. There are two explorers with the same answers: one that is brute force on purpose (one host thread, every state,
+//! no symmetry), and the fast one (`search`).
 //!
 //! It must never know a machine, time, or a program.
 pub mod chart;
 mod client;
+mod conclude;
 mod config;
 mod coverage;
 mod deadlock;
@@ -20,15 +22,17 @@ mod murphi;
 mod payload;
 mod promise;
 mod report;
+mod search;
 mod step;
 mod store;
 mod trace;
 mod world;
 
-pub use config::{Config, ConfigError, Network, Progress};
+pub use config::{Config, ConfigError, Network, Progress, Search};
 pub use coverage::Coverage;
 pub use deadlock::Waiting;
 pub use explore::explore;
 pub use murphi::murphi;
 pub use report::{Report, Step, Verdict, text, text_around};
+pub use search::orbits;
 pub use trace::{Trace, is_minimal};

@@ -131,6 +131,12 @@ impl Model {
         self.layout.record(node, role, object.id).map(|range| &world.fixed[range])
     }
 
+    /// Whether messages carry more than the word of a block, so that their data must be kept beside the states.
+    pub fn keeps_payloads(&self) -> bool {
+        let large = |shape| matches!(shape, PayloadShape::Memory | PayloadShape::List);
+        self.protocol().messages.iter().any(|m| large(m.payload)) || self.layout.memory(0).is_some()
+    }
+
     /// Every instance of every role: node, role, object.
     pub fn instances(&self) -> impl Iterator<Item = (Node, RoleId, Object)> + '_ {
         (0..self.nodes as Node).flat_map(move |node| {

@@ -55,8 +55,8 @@ pub struct Step {
 pub struct Report {
     /// What is known.
     pub verdict: Verdict,
-    /// The property that is violated: a promise as the file writes it, `invariant NAME`, `scenario NAME`, `fault`
-    /// or `deadlock`.
+    /// The property that is violated: a promise as the file writes it, `invariant NAME`, `scenario NAME`, `fault`,
+    /// `deadlock` or `livelock`.
     pub property: Option<String>,
     /// How it is violated, or which limit was met.
     pub reason: Option<String>,
@@ -70,8 +70,10 @@ pub struct Report {
     pub seconds: f64,
     /// Bytes of host memory for each state, with what finds it again.
     pub bytes_per_state: f64,
-    /// Whether states that differ only in the names of nodes were taken for one. This explorer never does.
+    /// Whether states that differ only in the names of nodes were taken for one.
     pub symmetry: bool,
+    /// Whether livelocks were looked for.
+    pub liveness: bool,
     /// Promises and invariants that were checked.
     pub promises: Vec<String>,
     /// Under which use.

@@ -8,6 +8,7 @@ use crate::model::Model;
 use crate::payload::Data;
 use crate::promise::check_state;
 use crate::report::{Report, Step};
+use crate::search::reaches_quiet;
 use crate::step::{AGENT, Action, Stepper, event_kind};
 use crate::world::{Flight, World};
 use std::sync::Arc;
@@ -133,10 +134,47 @@ pub fn is_minimal(protocol: &Arc<Protocol>, config: &Config, report: &Report) ->
     let model = Model::new(protocol, config)?;
     let mut stepper = Stepper::new(&model);
     let (Some(property), Some(trace)) = (&report.property, &report.trace) else { return Ok(false) };
+    if property == LIVELOCK {
+        return Ok(leads_into_trap(&mut stepper, trace));
+    }
     if violates(&mut stepper, trace, property).is_none_or(|whole| whole != *trace) {
         return Ok(false);
     }
     Ok((0..trace.len()).all(|at| violates(&mut stepper, &trace.without(at), property).is_none()))
+}
+
+/// How the last event of a trace violates something: told with the nodes of this trace, which may be others than those
+/// of the state in which it was found.
+pub(crate) fn sentence(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
+    let mut world = stepper.model.first();
+    let mut actions = Vec::new();
+    for label in &trace.labels {
+        stepper.actions(&world, &mut actions);
+        let action = label.resolve(stepper, &world, &actions)?;
+        let result = stepper.perform(&mut world, action);
+        if let Err(violation) = result.and_then(|()| check_state(stepper.model, &world)) {
+            return Some(violation.sentence);
+        }
+    }
+    None
+}
+
+/// Whether a trace leads from where a quiet state can be reached to where none can, and goes round there.
+fn leads_into_trap(stepper: &mut Stepper, trace: &Trace) -> bool {
+    let mut worlds = vec![stepper.model.first()];
+    let mut actions = Vec::new();
+    for label in &trace.labels {
+        let mut world = worlds[worlds.len() - 1].clone();
+        stepper.actions(&world, &mut actions);
+        let Some(action) = label.resolve(stepper, &world, &actions) else { return false };
+        if stepper.perform(&mut world, action).is_err() {
+            return false;
+        }
+        worlds.push(world);
+    }
+    let Some((last, before)) = worlds.split_last() else { return false };
+    let trap = worlds.iter().position(|world| !reaches_quiet(stepper, world));
+    trap.is_some_and(|trap| before[trap..].contains(last))
 }
 
 /// Executes a trace that leads to a violation, telling each event. Returns the last state.

@@ -17,7 +17,7 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    fn channel(&self) -> (Node, Node, LaneId) {
+    pub fn channel(&self) -> (Node, Node, LaneId) {
         (self.to, self.from, self.lane)
     }
 }
@@ -181,6 +181,11 @@ impl Codec {
     pub fn encode(&self, world: &World, out: &mut Vec<u8>) {
         out.clear();
         out.extend_from_slice(&world.fixed);
+        self.encode_moving(world, out);
+    }
+
+    /// Appends what has no fixed size: software queues and messages.
+    pub fn encode_moving(&self, world: &World, out: &mut Vec<u8>) {
         if self.has_tasks {
             for queue in &world.queues {
                 put(out, queue.len() as u64);
@@ -209,7 +214,12 @@ impl Codec {
     pub fn decode(&self, bytes: &[u8], world: &mut World) {
         world.fixed.clear();
         world.fixed.extend_from_slice(&bytes[..self.fixed]);
-        let mut rest = &bytes[self.fixed..];
+        self.decode_moving(&bytes[self.fixed..], world);
+    }
+
+    /// The software queues and messages from what [`Codec::encode_moving`] has written.
+    pub fn decode_moving(&self, bytes: &[u8], world: &mut World) {
+        let mut rest = bytes;
         world.queues.resize(self.nodes, Vec::new());
         for queue in &mut world.queues {
             queue.clear();

@@ -1,0 +1,80 @@
+//! From what a search has found to its report.
+
+use crate::coverage::Coverage;
+use crate::deadlock::explain;
+use crate::flood::flood;
+use crate::promise::Violation;
+use crate::report::{Report, Verdict};
+use crate::step::Stepper;
+use crate::trace::{DEADLOCK, LIVELOCK, Trace, minimise, sentence, tell};
+
+/// What a search has counted.
+pub(crate) struct Tally {
+    pub states: u64,
+    pub transitions: u64,
+    pub depth: u32,
+    pub seconds: f64,
+    /// Bytes of host memory.
+    pub memory: u64,
+    pub symmetry: bool,
+    pub liveness: bool,
+}
+
+/// How a search has ended.
+pub(crate) enum Conclusion {
+    /// All states have been visited.
+    Holds,
+    /// A limit was met; the trace leads to a state that lies as deep as any.
+    Incomplete { limit: String, trace: Trace },
+    /// Something is violated at the end of a trace.
+    Violated { violation: Violation, trace: Trace },
+}
+
+/// Tells what a search has found.
+pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, coverage: Coverage, conclusion: Conclusion) -> Report {
+    let protocol = stepper.model.protocol();
+    let invariants = protocol.invariants.iter().map(|i| format!("invariant {}", i.name));
+    let mut report = Report {
+        verdict: Verdict::Holds,
+        property: None,
+        reason: None,
+        states: tally.states,
+        transitions: tally.transitions,
+        depth: tally.depth,
+        seconds: tally.seconds,
+        bytes_per_state: tally.memory as f64 / tally.states as f64,
+        symmetry: tally.symmetry,
+        liveness: tally.liveness,
+        promises: protocol.promises.iter().map(|p| protocol.promise_name(p)).chain(invariants).collect(),
+        assumptions: protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect(),
+        coverage,
+        counterexample: Vec::new(),
+        wait_cycle: Vec::new(),
+        trace: None,
+    };
+    match conclusion {
+        Conclusion::Holds => {}
+        Conclusion::Incomplete { limit, trace } => {
+            report.verdict = Verdict::Incomplete;
+            let grows = flood(stepper, &trace).map_or(String::new(), |story| format!("; {story}"));
+            report.reason = Some(limit + &grows);
+        }
+        Conclusion::Violated { violation, trace } => violated(stepper, &mut report, violation, trace),
+    }
+    report
+}
+
+fn violated(stepper: &mut Stepper, report: &mut Report, violation: Violation, trace: Trace) {
+    // A way into a trap is as short as any already, and what follows is a cycle: nothing can be left out.
+    let trapped = violation.property == LIVELOCK;
+    let trace = if trapped { trace } else { minimise(stepper, trace, &violation.property) };
+    let (steps, last) = tell(stepper, &trace);
+    if trapped || violation.property == DEADLOCK {
+        report.wait_cycle = explain(stepper.model, &last);
+    }
+    report.verdict = Verdict::Violated;
+    report.property = Some(violation.property);
+    report.reason = Some(sentence(stepper, &trace).unwrap_or(violation.sentence));
+    report.counterexample = steps;
+    report.trace = Some(trace);
+}

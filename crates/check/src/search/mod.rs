@@ -1,0 +1,329 @@
+//! The fast explorer: breadth first, batch by batch, on several host threads.
+//!
+//! A batch is a part of the states that lie equally deep. Its states are expanded side by side; then the states that
+//! they lead to join those found before (`states`). Numbers, counts and counterexamples are those of a search on one host
+//! thread, without symmetry even those of the brute force.
+
+mod alike;
+mod arena;
+mod edges;
+mod expand;
+mod liveness;
+mod pack;
+mod path;
+mod states;
+mod symmetry;
+mod table;
+
+use crate::conclude::{Conclusion, Tally, conclude};
+use crate::config::{Config, ConfigError, Progress};
+use crate::model::Model;
+use crate::promise::{Violation, check_state};
+use crate::report::Report;
+use crate::trace::LIVELOCK;
+use crate::world::World;
+use arena::StateNumber;
+use edges::{Bits, Edges};
+use expand::{CANDIDATE, Found, Harvest, Worker};
+pub(crate) use liveness::reaches_quiet;
+use states::States;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use trivium_lang::protocol::Protocol;
+
+/// States that one host thread takes at a time.
+const PORTION: StateNumber = 256;
+/// Most states of a batch.
+const MOST_IN_BATCH: StateNumber = 1 << 14;
+
+/// Whether the states of a system are short enough to be packed.
+pub(crate) fn can_explore(model: &Model) -> bool {
+    // Messages and masks come on top of the fixed part; a protocol with so many on their way ends at a limit before.
+    model.layout.len * 2 < arena::LONGEST
+}
+
+/// Visits every state.
+pub(crate) fn explore(model: &Model, config: &Config) -> Report {
+    Search::new(model, config).run()
+}
+
+/// What is kept to find livelocks.
+#[derive(Default)]
+struct Liveness {
+    /// States whose transitions are known.
+    expanded: StateNumber,
+    edges: Edges,
+    quiet: Bits,
+}
+
+impl Liveness {
+    fn memory(&self) -> u64 {
+        self.edges.memory() + self.quiet.memory()
+    }
+}
+
+/// Why a search ended.
+enum End {
+    Exhausted,
+    Limit(String),
+    Found(Found),
+}
+
+struct Search<'m> {
+    model: &'m Model,
+    config: &'m Config<'m>,
+    workers: Vec<Worker<'m>>,
+    states: States,
+    liveness: Option<Liveness>,
+    transitions: u64,
+    depth: u32,
+    begun: Instant,
+}
+
+impl<'m> Search<'m> {
+    fn new(model: &'m Model, config: &'m Config<'m>) -> Search<'m> {
+        // Handles of gathered memory are given in the order of exploration, by one host thread.
+        let jobs = if model.keeps_payloads() { 1 } else { config.jobs.max(1) as usize };
+        let symmetric = config.symmetry && symmetry::is_sound(model);
+        Search {
+            model,
+            config,
+            workers: (0..jobs).map(|_| Worker::new(model, symmetric, config.liveness)).collect(),
+            states: States::new(),
+            liveness: config.liveness.then(Liveness::default),
+            transitions: 0,
+            depth: 0,
+            begun: Instant::now(),
+        }
+    }
+
+    fn run(mut self) -> Report {
+        let end = match self.visit() {
+            End::Exhausted => self.look_for_livelock().map_or(End::Exhausted, End::Found),
+            end => end,
+        };
+        self.report(end)
+    }
+
+    fn visit(&mut self) -> End {
+        let first = self.model.first();
+        let mut bytes = Vec::new();
+        self.workers[0].pack(&first, &mut bytes);
+        self.states.add_first(&bytes);
+        if let Some(liveness) = &mut self.liveness {
+            liveness.quiet.push(liveness::is_quiet(self.model, &first));
+        }
+        if let Err(violation) = check_state(self.model, &first) {
+            return End::Found(Found { state: 0, by_event: false, violation });
+        }
+        let mut level = 0..1;
+        loop {
+            if let Err(end) = self.visit_level(level.clone()) {
+                return end;
+            }
+            level = level.end..self.states.len() as StateNumber;
+            if level.is_empty() {
+                return End::Exhausted;
+            }
+            self.depth += 1;
+        }
+    }
+
+    /// Expands the states that lie equally deep.
+    fn visit_level(&mut self, level: Range<StateNumber>) -> Result<(), End> {
+        let mut found = None;
+        let mut from = level.start;
+        while from < level.end {
+            if let Some(limit) = self.limit(from) {
+                // A violation that is known is worth more than the wish to stop.
+                return Err(found.map_or(End::Limit(limit), End::Found));
+            }
+            // Small while there are few states, so that limits are kept.
+            let batch = (self.states.len() as StateNumber / 8).clamp(64, MOST_IN_BATCH);
+            let to = level.end.min(from + batch);
+            let mut harvests = self.expand(from..to, found.is_some());
+            if found.is_none() {
+                self.gather(&mut harvests)?;
+            }
+            if let Some(deadlock) = harvests.iter_mut().find_map(|harvest| harvest.deadlock.take()) {
+                return Err(End::Found(deadlock));
+            }
+            found = found.or_else(|| harvests.iter_mut().find_map(|harvest| harvest.found.take()));
+            from = to;
+        }
+        found.map_or(Ok(()), |found| Err(End::Found(found)))
+    }
+
+    /// Expands some states side by side; the harvests come in the order of the states.
+    fn expand(&mut self, range: Range<StateNumber>, only_deadlocks: bool) -> Vec<Harvest> {
+        let portions: Vec<Range<StateNumber>> =
+            range.clone().step_by(PORTION as usize).map(|from| from..range.end.min(from + PORTION)).collect();
+        let states = &self.states;
+        if self.workers.len() == 1 || portions.len() == 1 {
+            let worker = &mut self.workers[0];
+            return portions.into_iter().map(|portion| worker.expand(states, portion, only_deadlocks)).collect();
+        }
+        let next = AtomicUsize::new(0);
+        let (next, portions) = (&next, &portions);
+        let mut harvests: Vec<(usize, Harvest)> = std::thread::scope(|scope| {
+            let work = |worker: &mut Worker| {
+                let mut done = Vec::new();
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(portion) = portions.get(at) else { return done };
+                    done.push((at, worker.expand(states, portion.clone(), only_deadlocks)));
+                }
+            };
+            let handles: Vec<_> = self.workers.iter_mut().map(|worker| scope.spawn(move || work(worker))).collect();
+            let results = handles.into_iter().map(|h| h.join().unwrap_or_else(|e| std::panic::resume_unwind(e)));
+            results.flatten().collect()
+        });
+        harvests.sort_unstable_by_key(|(at, _)| *at);
+        harvests.into_iter().map(|(_, harvest)| harvest).collect()
+    }
+
+    /// Adds what was found, up to the first violation.
+    fn gather(&mut self, harvests: &mut [Harvest]) -> Result<(), End> {
+        let cut = harvests.iter().position(|h| h.found.is_some() || h.deadlock.is_some());
+        let harvests = &harvests[..cut.map_or(harvests.len(), |at| at + 1)];
+        self.transitions += harvests.iter().map(|h| h.transitions).sum::<u64>();
+        let most = self.config.max_states.unwrap_or(u64::MAX);
+        let joined = self.states.join(harvests, most, self.workers.len());
+        if joined.full {
+            // What was found before the limit is not looked at: the search ends here in any case.
+            return Err(End::Limit(format!("the limit of {} states is reached", self.states.len())));
+        }
+        if let Some(liveness) = &mut self.liveness {
+            liveness.note(harvests, &joined.numbers);
+        }
+        Ok(())
+    }
+
+    /// Why the search must stop before it expands a state, if it must.
+    fn limit(&mut self, state: StateNumber) -> Option<String> {
+        if let Some(most) = self.config.memory {
+            if self.memory() >= most {
+                // The states themselves are worth more than the livelocks.
+                self.liveness = None;
+            }
+            if self.memory() >= most {
+                return Some(format!("the limit of {most} bytes of memory is reached"));
+            }
+        }
+        if let Some(report) = self.config.progress {
+            report(&Progress {
+                states: self.states.len() as u64,
+                transitions: self.transitions,
+                depth: self.depth,
+                waiting: self.states.len() as u64 - u64::from(state),
+                memory: self.memory(),
+                seconds: self.begun.elapsed().as_secs_f64(),
+            });
+        }
+        let stopped = self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        stopped.then(|| "the exploration was stopped".into())
+    }
+
+    fn memory(&self) -> u64 {
+        self.states.memory() + self.liveness.as_ref().map_or(0, Liveness::memory)
+    }
+
+    /// The first state, if there is one, from which no quiet state can be reached.
+    fn look_for_livelock(&mut self) -> Option<Found> {
+        let Liveness { edges, quiet, .. } = self.liveness.as_mut()?;
+        edges.reach_back(quiet);
+        let state = quiet.first_missing()? as StateNumber;
+        let sentence = "from here on no state is reached in which everybody has what he waits for";
+        Some(Found { state, by_event: false, violation: Violation::new(LIVELOCK, sentence) })
+    }
+
+    fn report(mut self, end: End) -> Report {
+        let tally = Tally {
+            states: self.states.len() as u64,
+            transitions: self.transitions,
+            depth: self.depth,
+            seconds: self.begun.elapsed().as_secs_f64(),
+            memory: self.memory(),
+            symmetry: self.workers[0].symmetry.is_some(),
+            liveness: self.liveness.is_some(),
+        };
+        let mut worker = self.workers.swap_remove(0);
+        self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));
+        let coverage = worker.stepper.reached.coverage(self.model.protocol());
+        let conclusion = match end {
+            End::Exhausted => Conclusion::Holds,
+            End::Limit(limit) => {
+                // A state found last lies as deep as any, so that what grows is long there.
+                let last = self.states.len() as StateNumber - 1;
+                Conclusion::Incomplete { limit, trace: path::to_state(&mut worker, &self.states, last).trace }
+            }
+            End::Found(found) => {
+                let mut path = path::to_state(&mut worker, &self.states, found.state);
+                if found.by_event {
+                    path.add_violation(&mut worker.stepper, &found.violation.property);
+                }
+                let mut violation = found.violation;
+                if violation.property == LIVELOCK {
+                    violation.sentence = path.add_cycle(&mut worker.stepper);
+                }
+                Conclusion::Violated { violation, trace: path.trace }
+            }
+        };
+        conclude(&mut worker.stepper, tally, coverage, conclusion)
+    }
+}
+
+impl Liveness {
+    /// Keeps the transitions of a batch, and which of the states that are new are quiet.
+    fn note(&mut self, harvests: &[Harvest], numbers: &[StateNumber]) {
+        let mut first = 0;
+        let mut source = self.expanded;
+        for harvest in harvests {
+            for (at, &quiet) in harvest.quiet.iter().enumerate() {
+                if numbers[first + at] as usize == self.quiet.len() {
+                    self.quiet.push(quiet);
+                }
+            }
+            let mut from = 0;
+            for &end in &harvest.target_ends {
+                let targets = harvest.targets[from..end as usize].iter();
+                let number = |&target: &u32| match target & CANDIDATE {
+                    0 => target,
+                    _ => numbers[first + (target & !CANDIDATE) as usize],
+                };
+                self.edges.push(source, targets.map(number));
+                source += 1;
+                from = end as usize;
+            }
+            first += harvest.len();
+        }
+        self.expanded = source;
+    }
+}
+
+/// How many states there are without symmetry, and how many different ones among them when names of nodes do not
+/// count: each state is visited, and all names are tried. To test symmetry by.
+///
+/// # Errors
+/// As [`crate::explore`].
+pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), ConfigError> {
+    let model = Model::new(protocol, config)?;
+    let config = Config { symmetry: false, liveness: false, ..config.clone() };
+    let mut search = Search::new(&model, &config);
+    search.visit();
+    let states = &search.states;
+    if !symmetry::is_sound(&model) {
+        return Ok((states.len() as u64, states.len() as u64));
+    }
+    let mut symmetry = symmetry::Symmetry::new(&model);
+    let mut forms = rustc_hash::FxHashSet::default();
+    let (mut world, mut bytes) = (World::default(), Vec::new());
+    for state in 0..states.len() as StateNumber {
+        pack::unpack(&model, states.arena.get(state), &mut world);
+        symmetry.pack_least(&world, &mut bytes);
+        forms.insert(bytes.clone());
+    }
+    Ok((states.len() as u64, forms.len() as u64))
+}

@@ -1,0 +1,327 @@
+//! States that differ only in the names of nodes are one state.
+//!
+//! Nodes are alike that are home of nothing and all act, or all only serve. Of the states that become each other when
+//! such nodes are renamed, one is kept: the nodes are sorted by what can be told of each without naming the others,
+//! and of the orders that this leaves open the one is taken that gives the least bytes. Both are the same for each of
+//! these states, so that the form is exact: as many states are kept as there are different ones.
+
+use super::alike::nodes_are_alike;
+use super::pack::pack;
+use crate::client::Intent;
+use crate::layout::Layout;
+use crate::model::Model;
+use crate::world::{Flight, Phase, World};
+use std::ops::Range;
+use trivium_engine::{Node, Object};
+use trivium_lang::protocol::{Assume, EventKind, Promise, RoleId};
+
+/// Nodes of a class, so that orders that are left open stay few; more nodes keep their names.
+const MOST_ALIKE: usize = 7;
+
+/// Finds the form of a state that all states have which differ only in the names of nodes.
+pub(crate) struct Symmetry<'m> {
+    model: &'m Model,
+    /// Nodes that are alike, in ascending order.
+    classes: Vec<Vec<Node>>,
+    /// For each node, whether it belongs to a class.
+    renamed: Vec<bool>,
+    /// Records, each with what is told of its place: the same for all nodes of a class.
+    records: Vec<RecordPlace>,
+    /// For each role, the bytes that name no node.
+    nameless: Vec<Vec<Range<usize>>>,
+    signatures: Vec<u64>,
+    to: Vec<Node>,
+    image: World,
+    bytes: Vec<u8>,
+}
+
+struct RecordPlace {
+    node: Node,
+    role: RoleId,
+    object: Object,
+    at: Range<usize>,
+    place: u64,
+    names_nodes: bool,
+}
+
+/// Whether there are nodes whose names can be exchanged.
+pub(crate) fn is_sound(model: &Model) -> bool {
+    !classes(model).is_empty()
+        && model.client.script.is_none()
+        && !model.keeps_payloads()
+        && nodes_are_alike(model.protocol())
+}
+
+fn classes(model: &Model) -> Vec<Vec<Node>> {
+    let homes = model.objects.iter().copied().enumerate().filter(|(kind, _)| *kind != 1).map(|(_, count)| count);
+    let homes = homes.max().unwrap_or(0).min(model.nodes) as Node;
+    let (acting, serving): (Vec<Node>, Vec<Node>) =
+        (homes..model.nodes as Node).partition(|node| !model.client.threads_of[*node as usize].is_empty());
+    let mut classes = vec![acting, serving];
+    classes.iter_mut().for_each(|class| class.truncate(MOST_ALIKE));
+    classes.retain(|class| class.len() > 1);
+    classes
+}
+
+/// Mixes a number into a signature's part.
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd6e8_feb8_6659_fd93);
+    product as u64 ^ (product >> 64) as u64
+}
+
+impl<'m> Symmetry<'m> {
+    pub fn new(model: &'m Model) -> Symmetry<'m> {
+        let classes = classes(model);
+        let mut renamed = vec![false; model.nodes as usize];
+        classes.iter().flatten().for_each(|node| renamed[*node as usize] = true);
+        let layout = &model.layout;
+        let place = |node: Node, role: RoleId, object: Object| {
+            let who = if renamed[node as usize] { u64::MAX } else { u64::from(node) };
+            mix(mix(who, u64::from(role.0)), u64::from(object.id))
+        };
+        let records = model
+            .instances()
+            .filter_map(|(node, role, object)| {
+                Some(RecordPlace {
+                    node,
+                    role,
+                    object,
+                    at: layout.record(node, role, object.id)?,
+                    place: place(node, role, object),
+                    names_nodes: model.engine.names_nodes(role),
+                })
+            })
+            .collect();
+        let roles = model.protocol().roles.len();
+        Symmetry {
+            model,
+            classes,
+            renamed,
+            records,
+            nameless: (0..roles).map(|role| model.engine.nameless_bytes(RoleId(role as u8))).collect(),
+            signatures: vec![0; model.nodes as usize],
+            to: Vec::new(),
+            image: World::default(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The packed bytes of the form of a state.
+    pub fn pack(&mut self, world: &World, out: &mut Vec<u8>) {
+        self.sign(world);
+        self.pack_signed(world, out);
+    }
+
+    /// The least bytes of a state under all names of its nodes: another form, slow and plainly exact.
+    pub fn pack_least(&mut self, world: &World, out: &mut Vec<u8>) {
+        self.signatures.fill(0);
+        self.pack_signed(world, out);
+    }
+
+    fn pack_signed(&mut self, world: &World, out: &mut Vec<u8>) {
+        let mut orders = self.classes.clone();
+        for order in &mut orders {
+            order.sort_by_key(|node| self.signatures[*node as usize]);
+        }
+        out.clear();
+        self.try_orders(world, &mut orders, 0, 0, out);
+    }
+
+    /// Tries all orders that agree with the present one up to a place of a class.
+    fn try_orders(&mut self, world: &World, orders: &mut Vec<Vec<Node>>, class: usize, at: usize, least: &mut Vec<u8>) {
+        if class == orders.len() {
+            return self.try_order(world, orders, least);
+        }
+        if at + 1 >= orders[class].len() {
+            return self.try_orders(world, orders, class + 1, 0, least);
+        }
+        let signature = self.signatures[orders[class][at] as usize];
+        for other in at..orders[class].len() {
+            if self.signatures[orders[class][other] as usize] != signature {
+                break;
+            }
+            orders[class].swap(at, other);
+            self.try_orders(world, orders, class, at + 1, least);
+            orders[class].swap(at, other);
+        }
+    }
+
+    /// Renames the nodes in an order to those of their class.
+    fn try_order(&mut self, world: &World, orders: &[Vec<Node>], least: &mut Vec<u8>) {
+        self.to.clear();
+        self.to.extend(0..self.model.nodes as Node);
+        for (order, class) in orders.iter().zip(&self.classes) {
+            order.iter().zip(class).for_each(|(node, name)| self.to[*node as usize] = *name);
+        }
+        let mut bytes = std::mem::take(&mut self.bytes);
+        if orders == &self.classes[..] {
+            pack(self.model, world, &mut bytes);
+        } else {
+            self.rename(world);
+            pack(self.model, &self.image, &mut bytes);
+        }
+        if least.is_empty() || bytes < *least {
+            std::mem::swap(&mut bytes, least);
+        }
+        self.bytes = bytes;
+    }
+
+    /// What can be told of each node without naming others of its class.
+    fn sign(&mut self, world: &World) {
+        let model = self.model;
+        let signatures = &mut self.signatures;
+        signatures.fill(0);
+        for record in &self.records {
+            let bytes = &world.fixed[record.at.clone()];
+            if self.renamed[record.node as usize] {
+                let mut told = record.place;
+                for range in &self.nameless[record.role.index()] {
+                    bytes[range.clone()].iter().for_each(|&byte| told = mix(told, u64::from(byte)));
+                }
+                let signature = &mut signatures[record.node as usize];
+                *signature = signature.wrapping_add(told);
+            }
+            if record.names_nodes {
+                model.engine.named_nodes(record.role, bytes, |place, node| {
+                    let itself = u64::from(node == record.node) << 32;
+                    let signature = &mut signatures[node as usize];
+                    *signature = signature.wrapping_add(mix(record.place, itself | u64::from(place)));
+                });
+            }
+        }
+        for (thread, place) in model.client.threads.iter().enumerate() {
+            let (phase, _) = world.thread(&model.layout, thread);
+            let told = mix(u64::from(place.number), phase as u64);
+            signatures[place.node as usize] = signatures[place.node as usize].wrapping_add(told);
+        }
+        for &node in self.classes.iter().flatten() {
+            let bytes = &world.fixed[model.layout.words(node)];
+            let told = bytes.iter().fold(7, |told, &byte| mix(told, u64::from(byte)));
+            signatures[node as usize] = signatures[node as usize].wrapping_add(told);
+        }
+        for flight in &world.flights {
+            let who = |node: Node| if self.renamed[node as usize] { u64::MAX } else { u64::from(node) };
+            let told = mix(u64::from(flight.message.0), u64::from(flight.object.id));
+            let (to, from) = (mix(told, who(flight.from)), mix(!told, who(flight.to)));
+            signatures[flight.to as usize] = signatures[flight.to as usize].wrapping_add(to);
+            signatures[flight.from as usize] = signatures[flight.from as usize].wrapping_add(from);
+        }
+    }
+
+    /// Makes the image the state with all nodes renamed.
+    fn rename(&mut self, world: &World) {
+        let (model, to, image) = (self.model, &self.to[..], &mut self.image);
+        image.fixed.clone_from(&world.fixed);
+        for record in &self.records {
+            let name = to[record.node as usize];
+            let Some(at) = model.layout.record(name, record.role, record.object.id) else { continue };
+            if name != record.node {
+                image.fixed[at.clone()].copy_from_slice(&world.fixed[record.at.clone()]);
+            }
+            if record.names_nodes {
+                model.engine.rename_record(record.role, &mut image.fixed[at], to);
+            }
+        }
+        for &node in self.classes.iter().flatten() {
+            let from = model.layout.words(node);
+            image.fixed[model.layout.words(to[node as usize])].copy_from_slice(&world.fixed[from]);
+        }
+        rename_threads(model, world, image, to);
+        rename_remembered(model, world, image, to);
+        rename_moving(model, world, image, to);
+    }
+}
+
+/// The thread that a thread becomes.
+fn renamed_thread(model: &Model, thread: usize, to: &[Node]) -> usize {
+    let place = model.client.threads[thread];
+    usize::from(model.client.threads_of[to[place.node as usize] as usize][usize::from(place.number)])
+}
+
+fn rename_threads(model: &Model, world: &World, image: &mut World, to: &[Node]) {
+    let layout: &Layout = &model.layout;
+    for thread in 0..model.client.threads.len() {
+        let other = renamed_thread(model, thread, to);
+        if other != thread {
+            image.fixed[layout.thread(other)].copy_from_slice(&world.fixed[layout.thread(thread)]);
+            for (assumption, assume) in model.protocol().assumptions.iter().enumerate() {
+                if *assume != Assume::OneWriterPerPhase {
+                    let from = layout.assumed_row(assumption, thread);
+                    image.fixed[layout.assumed_row(assumption, other)].copy_from_slice(&world.fixed[from]);
+                }
+            }
+        }
+        let (phase, number) = world.thread(layout, thread);
+        if phase != Phase::Idle
+            && let Intent::Call { op, object, args } = &model.client.intents[number]
+            && model.engine.args_name_nodes(EventKind::Op(*op))
+        {
+            let args = model.engine.rename_args(EventKind::Op(*op), args, to);
+            let wanted = Intent::Call { op: *op, object: *object, args };
+            let intent = model.client.intents.iter().position(|intent| *intent == wanted);
+            // The general client can make each call with every node in place of another.
+            image.set_thread(layout, other, phase, intent.unwrap_or(number));
+        }
+    }
+}
+
+/// What the properties remember of nodes and threads.
+fn rename_remembered(model: &Model, world: &World, image: &mut World, to: &[Node]) {
+    let layout = &model.layout;
+    let protocol = model.protocol();
+    for block in 0..model.objects[trivium_lang::protocol::BLOCK.index()] {
+        if let Some(at) = layout.writer(block)
+            && let Some(node) = world.number(at.clone()).checked_sub(1)
+        {
+            image.set_number(at, u64::from(to[node as usize]) + 1);
+        }
+    }
+    for (number, promise) in protocol.promises.iter().enumerate() {
+        match promise {
+            Promise::Mutex(acquire, _) => {
+                for object in 0..model.objects[protocol.ops[acquire.index()].object.index()] {
+                    let at = layout.holder(number, object);
+                    if let Some(thread) = world.number(at.clone()).checked_sub(1) {
+                        image.set_number(at, renamed_thread(model, thread as usize, to) as u64 + 1);
+                    }
+                }
+            }
+            Promise::Barrier(arrive) => {
+                for object in 0..model.objects[protocol.ops[arrive.index()].object.index()] {
+                    let at = layout.arrived(number, object);
+                    image.fixed[at.clone()].fill(0);
+                    for (node, &name) in to.iter().enumerate() {
+                        if world.fixed[at.start + node / 8] >> (node % 8) & 1 == 1 {
+                            image.fixed[at.start + name as usize / 8] |= 1 << (name % 8);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Software queues and messages.
+fn rename_moving(model: &Model, world: &World, image: &mut World, to: &[Node]) {
+    image.queues.resize(world.queues.len(), Vec::new());
+    for (node, queue) in world.queues.iter().enumerate() {
+        let renamed = &mut image.queues[to[node] as usize];
+        renamed.clone_from(queue);
+        for queued in renamed {
+            queued.args = model.engine.rename_args(EventKind::Task(queued.task), &queued.args, to);
+        }
+    }
+    image.flights.clear();
+    image.flights.extend(world.flights.iter().map(|flight| Flight {
+        to: to[flight.to as usize],
+        from: to[flight.from as usize],
+        args: model.engine.rename_args(EventKind::Message(flight.message), &flight.args, to),
+        ..*flight
+    }));
+    let keeps_order = |flight: &Flight| model.lanes[flight.lane.index()].fifo;
+    image.flights.sort_by(|a, b| {
+        let channels = a.channel().cmp(&b.channel());
+        channels.then_with(|| if keeps_order(a) { std::cmp::Ordering::Equal } else { a.cmp(b) })
+    });
+}

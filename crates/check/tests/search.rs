@@ -1,0 +1,139 @@
+//! The fast search against the brute force: the same states, the same verdicts, for any number of host threads; and
+//! under symmetry as many states as there are different ones.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use trivium_check::{Config, Report, Search, Verdict, explore, is_minimal, orbits, text};
+use trivium_lang::protocol::Protocol;
+
+fn protocol(file: &str) -> Arc<Protocol> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);
+    Arc::new(trivium_lang::compile_file(&path, &[]).unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// All protocols that are shipped, broken ones too.
+fn files() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
+    let list = |folder: PathBuf, prefix: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        entries.filter(|name| name.ends_with(".tri")).map(|name| format!("{prefix}{name}")).collect()
+    };
+    let mut files = list(root.clone(), "");
+    files.extend(list(root.join("broken"), "broken/"));
+    files.sort();
+    assert!(files.len() > 8, "{files:?}");
+    files
+}
+
+/// All that must not depend on how it was found. What happens beside a violation is looked at batch by batch.
+fn answer(report: &Report) -> String {
+    let mut report = report.clone();
+    if report.verdict != Verdict::Holds {
+        report.coverage = Default::default();
+    }
+    (report.seconds, report.bytes_per_state, report.liveness) = (0.0, 0.0, false);
+    format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
+}
+
+fn systems() -> Vec<Config<'static>> {
+    let of = |nodes, objects| Config { nodes, objects, ops: Some(2), symmetry: false, ..Config::default() };
+    vec![of(2, 1), of(2, 2), of(3, 1)]
+}
+
+const LIMIT: Option<u64> = Some(150_000);
+
+#[test]
+fn it_finds_what_the_brute_force_finds() {
+    for file in files() {
+        let protocol = protocol(&file);
+        for config in systems() {
+            let brute = explore(&protocol, &Config { search: Search::Brute, max_states: LIMIT, ..config.clone() });
+            let fast = explore(&protocol, &Config { max_states: LIMIT, ..config.clone() });
+            let (Ok(brute), Ok(fast)) = (brute, fast) else { continue };
+            if brute.verdict == Verdict::Incomplete {
+                assert_eq!(fast.verdict, Verdict::Incomplete, "{file} {config:?}");
+            } else {
+                assert_eq!(answer(&fast), answer(&brute), "{file} {config:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn host_threads_change_nothing() {
+    for file in files() {
+        let protocol = protocol(&file);
+        for symmetry in [false, true] {
+            let config = Config { nodes: 3, symmetry, max_states: Some(40_000), ..Config::default() };
+            let with = |jobs| answer(&explore(&protocol, &Config { jobs, ..config.clone() }).unwrap());
+            let alone = with(1);
+            assert_eq!(with(2), alone, "{file}");
+            assert_eq!(with(5), alone, "{file}");
+        }
+    }
+}
+
+#[test]
+fn under_symmetry_there_are_as_many_states_as_orbits() {
+    let mut fewer = 0;
+    for file in files() {
+        let protocol = protocol(&file);
+        for (nodes, clients) in [(3, None), (4, Some(3))] {
+            let config = Config { nodes, clients, ops: Some(1), ..Config::default() };
+            let symmetric = explore(&protocol, &config).unwrap();
+            let plain = explore(&protocol, &Config { symmetry: false, ..config.clone() }).unwrap();
+            assert_eq!(symmetric.verdict, plain.verdict, "{file}");
+            assert_eq!(symmetric.counterexample.len(), plain.counterexample.len(), "{file}");
+            if plain.verdict == Verdict::Holds {
+                let (states, orbits) = orbits(&protocol, &config).unwrap();
+                assert_eq!((states, orbits), (plain.states, symmetric.states), "{file}");
+                fewer += u32::from(symmetric.states < plain.states);
+            }
+        }
+    }
+    assert!(fewer > 3, "symmetry has paid {fewer} times");
+}
+
+const SPINNING: &str = "
+protocol spinning
+lane main fifo buffered
+message Ask, Wait on main
+object thing
+op get(t: thing)
+role asker of thing {
+  otherwise impossible
+  state Idle   { on get { send Ask to home; goto Asking } }
+  state Asking { on Wait { send Ask to home } on get impossible }
+}
+role home of thing {
+  otherwise impossible
+  state Busy { on Ask { send Wait to sender } }
+}
+";
+
+#[test]
+fn a_livelock_is_a_way_into_a_trap_and_a_cycle() {
+    let protocol = Arc::new(
+        trivium_lang::compile("spinning.tri", SPINNING, &Default::default()).unwrap_or_else(|d| panic!("{d}")),
+    );
+    for symmetry in [false, true] {
+        let config = Config { nodes: 3, symmetry, ..Config::default() };
+        let report = explore(&protocol, &config).unwrap();
+        assert_eq!(report.property.as_deref(), Some("livelock"), "{}", text(&report));
+        let events: Vec<&str> = report.counterexample.iter().map(|step| step.event.as_str()).collect();
+        assert_eq!(events, ["get", "Ask from 1", "Wait from 0"], "{}", text(&report));
+        assert!(report.reason.as_ref().unwrap().contains("events 2 to 3 repeat themselves"), "{}", text(&report));
+        assert!(is_minimal(&protocol, &config, &report).unwrap());
+        let without = explore(&protocol, &Config { liveness: false, ..config }).unwrap();
+        assert_eq!((without.verdict, without.liveness), (Verdict::Holds, false));
+    }
+}
+
+#[test]
+fn little_memory_gives_up_livelocks_before_states() {
+    let stache = protocol("stache.tri");
+    let whole = explore(&stache, &Config { liveness: false, ..Config::default() }).unwrap();
+    let memory = (whole.states as f64 * whole.bytes_per_state * 1.02) as u64;
+    let report = explore(&stache, &Config { memory: Some(memory), ..Config::default() }).unwrap();
+    assert_eq!((report.verdict, report.liveness, report.states), (Verdict::Holds, false, whole.states));
+}
