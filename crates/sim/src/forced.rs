@@ -9,7 +9,7 @@ use crate::node::{NodeState, Shared};
 use crate::script::{Planned, Script, plain_memory};
 use crate::space::Space;
 use crate::trace::Handled;
-use crate::world::{Ended, Limits, Runner, World};
+use crate::world::{Limits, Runner, World};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -122,10 +122,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     let handled = RefCell::new(Vec::new());
     let note = |event: &Handled| handled.borrow_mut().push(renamed(event, &places, shared.block));
     let limits = Limits { max_cycles: Some(until + gap), trace: Some(&note), ..Limits::default() };
-    let error = match world.run(&limits) {
-        Ok(Ended::Finished | Ended::MaxCycles(_) | Ended::Cancelled) => None,
-        Err(error) => Some(error),
-    };
+    let error = world.run(&limits).err();
     let seen = loads.iter().enumerate().flat_map(|(node, loads)| {
         loads.borrow().iter().map(|&(cycle, value)| (cycle, node as Node, value)).collect::<Vec<_>>()
     });
