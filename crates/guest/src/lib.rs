@@ -3,7 +3,9 @@
 //! A program is one WebAssembly module, run as N *nodes* (SPMD): one instance and one linear
 //! memory each. Before it is compiled, the module is rewritten so that instructions are counted
 //! and every load, store, loop head and function entry asks the node's [`Processor`], which may
-//! let it go on, make it wait, or answer in its place. Calls that a program makes (allocation,
+//! let it go on, make it wait, or answer in its place. That is the *reference* build; in the *fast*
+//! one ([`Build`]) accesses that a processor has allowed in advance ([`Tags`]), and polls before its
+//! [`Processor::deadline`], never leave compiled code. Calls that a program makes (allocation,
 //! barrier, atomics, printing, calls of a protocol) arrive at the same trait.
 //!
 //! **Invariants.** This crate knows no protocol, no machine and no time: it never decides whether

@@ -84,7 +84,7 @@ impl NodeState {
                 let event =
                     self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
                 let origin = Origin { protocol, source: Source::Replay, cause: None, possible: start };
-                self.handling = Handling { protocol, start, ..Handling::default() };
+                self.handling.restart(protocol, start);
                 let outcome = engine.replay(role, object, self);
                 self.ended(origin, event, outcome)
             }
@@ -137,7 +137,7 @@ impl NodeState {
 
     fn dispatch(&mut self, origin: Origin, role: Option<RoleId>, event: Event, start: u64) -> Result<(), SimError> {
         let engine = self.shared.engines[origin.protocol].clone();
-        self.handling = Handling { protocol: origin.protocol, start, ..Handling::default() };
+        self.handling.restart(origin.protocol, start);
         let outcome = match role {
             Some(role) => engine.dispatch_to(role, &event, self),
             None => engine.dispatch(&event, self),
@@ -147,7 +147,7 @@ impl NodeState {
 
     /// A handler has ended: its time is worked out, and what it did to others leaves.
     fn ended(&mut self, origin: Origin, event: Option<Event>, outcome: Result<Outcome, Fault>) -> Result<(), SimError> {
-        let handling = std::mem::take(&mut self.handling);
+        let mut handling = std::mem::take(&mut self.handling);
         let engine = self.shared.engines[origin.protocol].clone();
         let outcome = outcome.map_err(|fault| self.broken(&engine, &fault, handling.start))?;
         if let Some(what) = &handling.trouble {
@@ -206,7 +206,8 @@ impl NodeState {
             (_, Some(Event { payload: Some(payload), .. })) => self.forget(payload),
             _ => {}
         }
-        self.release(origin.protocol, &engine, handling, &timing, run);
+        self.release(origin.protocol, &engine, &mut handling, &timing, run);
+        self.handling = handling;
         Ok(())
     }
 
@@ -241,7 +242,14 @@ impl NodeState {
     }
 
     /// What a handler did to others, and to the processor, takes its way.
-    fn release(&mut self, protocol: usize, engine: &Engine, handling: Handling, timing: &Timing, run: Option<usize>) {
+    fn release(
+        &mut self,
+        protocol: usize,
+        engine: &Engine,
+        handling: &mut Handling,
+        timing: &Timing,
+        run: Option<usize>,
+    ) {
         for (payload, _) in &handling.gathered {
             self.forget(*payload);
         }
@@ -287,11 +295,11 @@ impl NodeState {
         {
             self.wake(timing.end);
         }
-        for (task, object, args) in handling.tasks {
+        for (task, object, args) in handling.tasks.drain(..) {
             let event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
             self.raise(timing.end, Arrival::Local { protocol, event, cause: None });
         }
-        for (role, object, after) in handling.timers {
+        for (role, object, after) in handling.timers.drain(..) {
             let generation = self.timers.entry((protocol, role, object)).or_default();
             *generation += 1;
             if let Some(after) = after {
@@ -318,7 +326,7 @@ impl NodeState {
             if due && !self.replays.contains(&place) {
                 self.replays.push_back(place);
             }
-            if before != after {
+            if before != after && !self.held.is_empty() {
                 let (again, kept) = std::mem::take(&mut self.held)
                     .into_iter()
                     .partition(|held: &Held| (held.protocol, held.role, held.event.object) == place);

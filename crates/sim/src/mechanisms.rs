@@ -40,6 +40,23 @@ pub(crate) struct Handling {
     pub trouble: Option<String>,
 }
 
+impl Handling {
+    /// Forgets a handler for the next one; the space that its lists took stays.
+    pub(crate) fn restart(&mut self, protocol: usize, start: u64) {
+        (self.protocol, self.start) = (protocol, start);
+        self.effects.clear();
+        self.sends.clear();
+        self.gathered.clear();
+        self.touched.clear();
+        self.resumed.clear();
+        self.changed.clear();
+        self.answers.clear();
+        self.tasks.clear();
+        self.timers.clear();
+        self.trouble = None;
+    }
+}
+
 impl NodeState {
     fn gather(&mut self, bytes: Vec<u8>, places: Vec<(u64, u32)>, origin: Origin) -> Payload {
         let payload = self.keep(Rc::new(Data { bytes, places }));
