@@ -197,9 +197,15 @@ pub struct Check {
     /// Run a scenario of the file in place of the most general client
     #[arg(long)]
     pub scenario: Option<String>,
-    /// Accepted for compatibility: this explorer never uses symmetry
+    /// Tell states apart that differ only in the names of nodes
     #[arg(long)]
     pub no_symmetry: bool,
+    /// Do not look for livelocks, which saves 4 bytes a transition
+    #[arg(long)]
+    pub no_liveness: bool,
+    /// Explore by brute force: the reference for the fast search
+    #[arg(long, hide = true)]
+    pub brute: bool,
     /// Stop, incomplete, after this many states
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_states: Option<u64>,

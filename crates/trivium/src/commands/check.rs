@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use trivium_check::chart::{self, Recording, Story};
-use trivium_check::{Config, Progress, Report, Verdict, explore, text, text_around};
+use trivium_check::{Config, Progress, Report, Search, Verdict, explore, text, text_around};
 use trivium_lang::protocol::Protocol;
 
 /// Explores a protocol and prints what was found.
@@ -18,11 +18,12 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
     let show = |p: &Progress| {
         let rate = if p.seconds > 0.0 { (p.states as f64 / p.seconds) as u64 } else { 0 };
         bar.set_message(format!(
-            "{} states, {} waiting, depth {}, {}/s",
+            "{} states, {} waiting, depth {}, {}/s, {} MB",
             grouped(p.states),
             grouped(p.waiting),
             p.depth,
-            grouped(rate)
+            grouped(rate),
+            grouped(p.memory >> 20)
         ));
         bar.tick();
     };
@@ -41,6 +42,10 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         },
         lane_capacity: arguments.lane_capacity,
         scenario: arguments.scenario.clone(),
+        search: if arguments.brute { Search::Brute } else { Search::Fast },
+        symmetry: !arguments.no_symmetry,
+        liveness: !arguments.no_liveness,
+        jobs: arguments.common.jobs,
         max_states: arguments.max_states,
         memory: arguments.memory.or_else(half_of_memory),
         progress: Some(&show),
