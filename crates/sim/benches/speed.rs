@@ -58,7 +58,8 @@ fn native(name: &str, args: &[&str]) -> f64 {
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stderr).trim().parse::<f64>().expect("seconds")
     };
-    (0..5).map(|_| run()).fold(f64::INFINITY, f64::min)
+    // These are milliseconds: many, since the machine is never quiet.
+    (0..30).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
 fn one_node(name: &str, short: &[&str], long: &[&str]) {
