@@ -192,7 +192,7 @@ fn lists_and_tables_begin_as_all_results_do() {
     let result = trivium(&["protocols", "--format", "json"]).json(0);
     has(&result, "protocols", &["list"]);
     let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(names[..6], ["migratory", "msi", "remote-write", "stache", "token-lock", "tree-barrier"]);
+    assert_eq!(names[..7], ["german", "migratory", "msi", "remote-write", "stache", "token-lock", "tree-barrier"]);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

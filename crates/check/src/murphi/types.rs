@@ -233,7 +233,8 @@ impl Export<'_> {
         let (model, protocol) = (self.model, self.protocol());
         let registers = model.client.script.as_ref().map_or(0, |s| s.scenario.registers.len());
         if registers > 0 {
-            out.line(format!("register: array [0..{}] of 0..{MOST_WORD};", registers - 1));
+            let most = self.most_word.max(MOST_WORD as u64);
+            out.line(format!("register: array [0..{}] of 0..{most};", registers - 1));
         }
         if checks_values(protocol) && model.objects[BLOCK.index()] > 0 {
             out.line("last: array [Obj_block] of Word;");
