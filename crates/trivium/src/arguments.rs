@@ -113,6 +113,9 @@ pub struct Sim {
     /// Leave a trace of all handled events here, as Chrome trace events (for Perfetto); one machine only
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Ask the host at every access, as the oracle of the fast build does; changes speed, never results
+    #[arg(long, hide = true)]
+    pub reference: bool,
     /// Host-side lookahead in cycles; changes speed, never results (default: as far as is exact)
     #[arg(long, hide = true)]
     pub window: Option<u64>,

@@ -188,6 +188,17 @@ fn check_has_the_keys_of_the_contract() {
 }
 
 #[test]
+fn the_reference_build_in_the_reference_order_says_the_same() {
+    for machine in ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"] {
+        let run = |more: &[&str]| {
+            let args = ["sim", "programs/em3d.c", "-p", "stache", "-m", machine, "-n", "5", "--format", "json"];
+            still(&[&args[..], more, &["--", "-n", "40", "-i", "2"]].concat())
+        };
+        assert_eq!(run(&["--reference", "--window", "0"]), run(&[]), "{machine}");
+    }
+}
+
+#[test]
 fn lists_and_tables_begin_as_all_results_do() {
     let result = trivium(&["protocols", "--format", "json"]).json(0);
     has(&result, "protocols", &["list"]);

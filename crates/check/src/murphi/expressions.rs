@@ -266,6 +266,6 @@ mod tests {
 
     #[test]
     fn only_whole_words_are_replaced() {
-        assert_eq!(substitute("l1 + l10 - xl1 * f(l1)l1", "l1", "7"), "7 + l10 - xl1 * f(7)l1");
+        assert_eq!(substitute("l1 + l10 - xl1 * f(l1) / l1x", "l1", "7"), "7 + l10 - xl1 * f(7) / l1x");
     }
 }

@@ -95,8 +95,9 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     for name in &arguments.machine {
         machines.push(library::machine(name, &settings)?);
     }
+    let program = super::program::load(&arguments.program, &protocols)?;
     let bench = Bench {
-        program: super::program::load(&arguments.program, &protocols)?,
+        program: if arguments.reference { program.by_reference() } else { program },
         block: arguments.block,
         args: arguments.args.clone(),
         seed: common.seed,
