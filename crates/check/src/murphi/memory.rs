@@ -1,7 +1,15 @@
-//! Functions that know nothing of the protocol: sets as numbers, the memory of a node.
+//! Functions that know nothing of the protocol: sets as numbers, the memory of a node, data that travel.
 
 use super::Export;
 use super::lines::Lines;
+
+/// Where messages carry ranges of memory, a word is a digit of this base, and the data are a 1 and then the words; a list
+/// has two digits for each of its words: the number of the word in memory, and what was there.
+pub(super) const DIGIT: i64 = 256;
+/// Most digits of the data of a message.
+const MOST_DIGITS: u32 = 6;
+/// The greatest data: one more than the greatest number of so many digits behind a 1.
+pub(super) const MOST_DATA: u64 = 2 * 256_u64.pow(MOST_DIGITS);
 
 const SETS: &str = "\
 -- Rumur takes `&` and `|` for the logical operators where it cannot tell, hence functions.
@@ -89,6 +97,43 @@ impl Export<'_> {
         });
     }
 
+    /// Data of messages that are ranges of memory or lists.
+    fn travelling_memory(&self, out: &mut Lines) {
+        out.comment("One digit more.");
+        out.routine("function behind(code: Int; digit: Int): Int", &[], |out| {
+            let most = DIGIT.pow(MOST_DIGITS);
+            out.line(format!("if code >= {most} then error \"the model's messages carry {MOST_DIGITS} words\"; end;"));
+            out.line(format!("return code * {DIGIT} + within(digit, 0, {});", DIGIT - 1));
+        });
+        let locals = ["code: Int".to_string(), "a: Int".to_string()];
+        out.routine("function gather(me: Node; from_: Int; to_: Int): Int", &locals, |out| {
+            out.line("if from_ % 8 != 0 | to_ % 8 != 0 then error \"the model moves whole words only\"; end;");
+            out.line("if to_ < from_ then error \"fault: a range of memory ends before it begins\"; end;");
+            out.line("code := 1;");
+            out.line("a := from_;");
+            out.line("while a < to_ do code := behind(code, load(me, a)); a := a + 8; end;");
+            out.line("return code + 1;");
+        });
+        let locals = ["code: Int".to_string(), "a: Int".to_string(), "step: Int".to_string()];
+        out.comment("Words go to an address; of a list, every second digit.");
+        out.routine("procedure spread(me: Node; data: Int; to_: Int; list: boolean)", &locals, |out| {
+            out.line(format!("step := (list ? {} : {DIGIT});", DIGIT * DIGIT));
+            out.line("a := to_;");
+            out.line("code := data - 1;");
+            out.line("while code > 1 do a := a + 8; code := code / step; end;");
+            out.line("code := data - 1;");
+            out.line(format!("while code > 1 do a := a - 8; store(me, a, code % {DIGIT}); code := code / step; end;"));
+        });
+        out.comment("Words of a list go back to where they came from.");
+        out.routine("procedure return_words(me: Node; data: Int)", &locals[..1], |out| {
+            out.line("code := data - 1;");
+            out.open("while code > 1 do");
+            out.line(format!("store(me, 8 * ((code / {DIGIT}) % {DIGIT}), code % {DIGIT});"));
+            out.line(format!("code := code / {};", DIGIT * DIGIT));
+            out.close("end;");
+        });
+    }
+
     /// Words of a node's memory. Where a protocol does not address memory, only the first word of each block is
     /// kept; the second is always 0.
     pub fn memory(&self, out: &mut Lines) {
@@ -122,5 +167,8 @@ impl Export<'_> {
             out.line("i := i + 8;");
             out.close("end;");
         });
+        if self.moves_memory {
+            self.travelling_memory(out);
+        }
     }
 }

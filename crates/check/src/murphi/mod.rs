@@ -6,7 +6,7 @@
 //! contains in place of the explorer (threads, channels, promises) follows `docs/semantics.md`, sections 4 to 7.
 //!
 //! Sets are numbers, one bit an element; `none` is -1, a truth value 0 or 1, a message's data 0 (none) or one more
-//! than the word. Whatever is not in use has the least value of its type.
+//! than the word (where ranges of memory travel: see [`memory`]). Whatever is not in use has the least value of its type.
 
 mod expressions;
 mod handlers;
@@ -25,7 +25,7 @@ use crate::model::Model;
 use lines::Lines;
 use std::sync::Arc;
 use trivium_engine::Engine;
-use trivium_lang::protocol::{BLOCK, MessageId, PayloadShape, PayloadSource, Protocol, Role, RoleId, Step, StepKind};
+use trivium_lang::protocol::{BLOCK, MessageId, PayloadShape, Protocol, Role, RoleId};
 
 /// Most nodes, and most elements of a set, since sets are numbers here.
 const MOST_ELEMENTS: i64 = 40;
@@ -66,6 +66,10 @@ struct Export<'m> {
     stride: u32,
     /// The greatest value of a word of memory.
     most_word: u64,
+    /// The greatest value of a word in a variable or an argument.
+    most_declared: i64,
+    /// Whether messages carry ranges of memory, or lists.
+    moves_memory: bool,
     threads_per_node: usize,
 }
 
@@ -81,9 +85,21 @@ impl<'m> Export<'m> {
             _ => 0,
         });
         let stored = stored.max().unwrap_or(0);
-        let most_word = if kept.is_some() { stored.max(types::MOST_WORD as u64) } else { stored };
+        let moves_memory =
+            model.protocol().messages.iter().any(|m| matches!(m.payload, PayloadShape::Memory | PayloadShape::List));
+        let most_declared = if moves_memory { memory::DIGIT - 1 } else { types::MOST_WORD };
+        let most_word = if kept.is_some() { most_declared as u64 } else { stored };
         let threads_per_node = model.client.threads_of.iter().map(Vec::len).max().unwrap_or(0).max(1);
-        let export = Export { model, channel: channel.max(1), words, stride, most_word, threads_per_node };
+        let export = Export {
+            model,
+            channel: channel.max(1),
+            words,
+            stride,
+            most_word,
+            most_declared,
+            moves_memory,
+            threads_per_node,
+        };
         export.check()?;
         Ok(export)
     }
@@ -97,23 +113,9 @@ impl<'m> Export<'m> {
             ));
         }
         let protocol = self.protocol();
-        for message in &protocol.messages {
-            if matches!(message.payload, PayloadShape::Memory | PayloadShape::List) {
-                return Err(ConfigError::new(
-                    format!("message {} carries a range of memory or a list, which cannot be exported", message.name),
-                    "Murphi has no data of variable length: only blocks can travel in the model",
-                ));
-            }
-        }
         for role in &protocol.roles {
             for var in &role.vars {
                 self.check_type(&var.name, &var.ty)?;
-            }
-            if role.handlers.iter().any(|h| h.steps.iter().any(gathers_memory)) {
-                return Err(ConfigError::new(
-                    format!("role {} sends a range of memory, which cannot be exported", role.name),
-                    "Murphi has no data of variable length: only blocks can travel in the model",
-                ));
             }
         }
         Ok(())
@@ -153,18 +155,5 @@ impl<'m> Export<'m> {
         out.comment("rumur --deadlock-detection off --symmetry-reduction off -o model.c model.m");
         out.comment("cc -O3 -mcx16 -o model model.c -lpthread && ./model");
         out.blank();
-    }
-}
-
-fn gathers_memory(step: &Step) -> bool {
-    let any = |steps: &[Step]| steps.iter().any(gathers_memory);
-    match &step.kind {
-        StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
-        StepKind::If(_, yes, no) => any(yes) || any(no),
-        StepKind::ForSet(_, _, steps)
-        | StepKind::ForRange(_, _, _, steps)
-        | StepKind::ForList(_, _, steps)
-        | StepKind::Elsewhere(_, _, steps) => any(steps),
-        _ => false,
     }
 }

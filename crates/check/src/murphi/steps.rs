@@ -4,7 +4,8 @@ use super::expressions::Scope;
 use super::lines::Lines;
 use super::{Export, records::has_caller};
 use trivium_lang::protocol::{
-    EventKind, Expr, Handler, LocalId, NODE, Owner, PayloadSource, Place, RoleId, Step, StepKind, Type,
+    BLOCK, EventKind, Expr, Handler, LocalId, NODE, Owner, PayloadShape, PayloadSource, Place, RoleId, Step, StepKind,
+    Type,
 };
 
 /// The body of a handler while it is written.
@@ -109,7 +110,11 @@ impl<'s> Writer<'s> {
                         out.line("if data = 0 then error \"fault: no data\"; end;");
                         "data".into()
                     }
-                    _ => "0".into(),
+                    PayloadSource::Memory { from, to } => {
+                        format!("gather(me, {}, {})", self.scope.number(from), self.scope.number(to))
+                    }
+                    PayloadSource::List(place) => self.gather_list(place, out),
+                    PayloadSource::Nothing => "0".into(),
                 };
                 let to = self.scope.number(to);
                 out.line(format!("send{}(me, {to}, {object}{args}, {data});", message.0));
@@ -167,9 +172,13 @@ impl<'s> Writer<'s> {
             }
             StepKind::Install(address) => {
                 out.line("if data = 0 then error \"fault: no data\"; end;");
-                out.line(match address {
-                    Some(address) => format!("store(me, {}, data - 1);", self.scope.number(address)),
-                    None => format!("mem[me][{} * {}] := data - 1;", self.scope.object, self.scope.export.stride),
+                let address = address.as_ref().map(|address| self.scope.number(address));
+                out.line(match (address, self.shape_of_event()) {
+                    (Some(address), PayloadShape::Memory) => format!("spread(me, data, {address}, false);"),
+                    (Some(address), PayloadShape::List) => format!("spread(me, data, {address}, true);"),
+                    (Some(address), _) => format!("store(me, {address}, data - 1);"),
+                    (None, PayloadShape::List) => "return_words(me, data);".into(),
+                    (None, _) => format!("mem[me][{} * {}] := data - 1;", self.scope.object, self.scope.export.stride),
                 });
             }
             StepKind::Copy { from, to, bytes } => {
@@ -189,8 +198,31 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// What data the event brings.
+    fn shape_of_event(&self) -> PayloadShape {
+        match self.scope.event {
+            Some(EventKind::Message(m)) => self.scope.export.protocol().messages[m.index()].payload,
+            _ => PayloadShape::Nothing,
+        }
+    }
+
+    /// The words that a list names, as data.
+    fn gather_list(&mut self, place: &Place, out: &mut Lines) -> String {
+        let blocks = matches!(self.scope.type_of(place), Type::List { of, .. } if **of == Type::Object(BLOCK));
+        let list = self.scope.variable(place);
+        let (code, at) = (self.fresh("code"), self.fresh("at"));
+        let word = format!("{list}.f0[{at}] {}", if blocks { "* 2" } else { "/ 8" });
+        out.line(format!("{code} := 1;"));
+        out.line(format!("{at} := 0;"));
+        out.open(format!("while {at} < {list}.n do"));
+        out.line(format!("{code} := behind(behind({code}, {word}), load(me, 8 * ({word})));"));
+        out.line(format!("{at} := {at} + 1;"));
+        out.close("end;");
+        format!("{code} + 1")
+    }
+
     fn about_block(&self) -> bool {
-        self.scope.export.role(self.scope.role).object == trivium_lang::protocol::BLOCK
+        self.scope.export.role(self.scope.role).object == BLOCK
     }
 
     /// An argument in the form of its declaration.

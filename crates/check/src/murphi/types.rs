@@ -10,7 +10,7 @@ use trivium_lang::protocol::{Assume, BLOCK, NODE, Named, ObjectKindId, PayloadSh
 pub(super) const MOST_WORD: i64 = 65_535;
 
 /// The greatest number with which a handler computes: 64-bit numbers are cut to what Rumur can hold.
-const MOST_NUMBER: i64 = 1 << 40;
+const MOST_NUMBER: i64 = 1 << 60;
 
 impl Export<'_> {
     pub fn check_type(&self, name: &str, ty: &Type) -> Result<(), ConfigError> {
@@ -44,7 +44,8 @@ impl Export<'_> {
             Type::Node { .. } => (-1, i64::from(nodes) - 1),
             Type::Thread => (-1, self.threads_per_node as i64 - 1),
             Type::Object(kind) => (0, i64::from(self.model.objects[kind.index()].max(1)) - 1),
-            Type::Address | Type::Word => (0, MOST_WORD),
+            Type::Address => (0, MOST_WORD),
+            Type::Word => (0, self.most_declared),
             Type::NodeSet | Type::IntSet { .. } => (0, (1 << self.set_range(ty).1) - 1),
             Type::List { .. } | Type::Record(_) => (0, 0),
         }
@@ -154,7 +155,8 @@ impl Export<'_> {
             out.line(format!("{}: 0..{};", self.object_type(kind), count - 1));
         }
         out.line(format!("Word: 0..{};", self.most_word));
-        out.line(format!("Data: 0..{};", self.most_word + 1));
+        let most = if self.moves_memory { super::memory::MOST_DATA } else { self.most_word + 1 };
+        out.line(format!("Data: 0..{most};"));
         out.line("-- What a handler asked for on behalf of threads; `how` is what became of its event.");
         out.line("Effects: record how: 0..3; resumed: array [Obj_block] of boolean; answered: array [Number] of boolean; value: array [Number] of Int; end;");
         for (lane, declared) in protocol.lanes.iter().enumerate() {
