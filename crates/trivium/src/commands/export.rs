@@ -7,7 +7,7 @@ use trivium_check::{Config, murphi};
 /// Writes a protocol, and the system in which `check` explores it, as a model for another checker.
 pub fn export(arguments: &Export) -> Result<u8, Failure> {
     let settings = library::settings(&arguments.set)?.without_machine()?;
-    let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
+    let protocol = library::protocol_to_check(&arguments.protocol, &settings)?;
     let config = Config {
         nodes: arguments.nodes,
         clients: arguments.clients,
