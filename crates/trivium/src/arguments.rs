@@ -168,11 +168,9 @@ pub enum Network {
     Unordered,
 }
 
-/// `trivium check`
+/// The system in which a protocol is explored.
 #[derive(Debug, Args)]
-pub struct Check {
-    /// A name or a .tri file
-    pub protocol: String,
+pub struct System {
     /// All nodes, acting or not
     #[arg(long, short, default_value_t = 3, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
@@ -200,6 +198,16 @@ pub struct Check {
     /// Run a scenario of the file in place of the most general client
     #[arg(long)]
     pub scenario: Option<String>,
+}
+
+/// `trivium check`
+#[derive(Debug, Args)]
+pub struct Check {
+    /// A name or a .tri file
+    pub protocol: String,
+    /// What is explored
+    #[command(flatten)]
+    pub system: System,
     /// Tell states apart that differ only in the names of nodes
     #[arg(long)]
     pub no_symmetry: bool,
@@ -263,33 +271,9 @@ pub struct Export {
     /// For which checker
     #[arg(long, value_enum)]
     pub to: Target,
-    /// All nodes, acting or not
-    #[arg(long, short, default_value_t = 3, allow_negative_numbers = true, value_parser = node_count)]
-    pub nodes: u32,
-    /// How many of them act (default: all)
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub clients: Option<u32>,
-    /// Objects of each kind; the home of object i is node i mod N
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub objects: u32,
-    /// Values that threads store
-    #[arg(long, default_value_t = 2, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub values: u32,
-    /// Accesses and calls of each thread (default: any number)
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub ops: Option<u32>,
-    /// Threads of each acting node
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub threads_per_node: u32,
-    /// Order of messages (default: as each lane declares)
-    #[arg(long, value_enum)]
-    pub network: Option<Network>,
-    /// Replaces the capacity of finite lanes
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub lane_capacity: Option<u32>,
-    /// Run a scenario of the file in place of the most general client
-    #[arg(long)]
-    pub scenario: Option<String>,
+    /// What is explored
+    #[command(flatten)]
+    pub system: System,
     /// Most messages of a lane on their way between two nodes: the model needs a bound, and says when it is met
     #[arg(long, default_value_t = 4, allow_negative_numbers = true, value_parser = at_least_one)]
     pub channel: u32,

@@ -1,6 +1,6 @@
 //! `trivium check`
 
-use crate::arguments::{Check, Format, Network};
+use crate::arguments::{Check, Format, Network, System};
 use crate::output::{self, Head, grouped};
 use crate::{Failure, failure, library, stop};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,6 +9,26 @@ use std::path::PathBuf;
 use trivium_check::chart::{self, Recording, Story};
 use trivium_check::{Config, Progress, Report, Search, Verdict, explore, text, text_around};
 use trivium_lang::protocol::Protocol;
+
+/// The system that the arguments describe, without limits.
+pub fn system(arguments: &System) -> Config<'static> {
+    Config {
+        nodes: arguments.nodes,
+        clients: arguments.clients,
+        objects: arguments.objects,
+        values: arguments.values,
+        ops: arguments.ops,
+        threads_per_node: arguments.threads_per_node,
+        network: match arguments.network {
+            None => trivium_check::Network::Declared,
+            Some(Network::Fifo) => trivium_check::Network::Fifo,
+            Some(Network::Unordered) => trivium_check::Network::Unordered,
+        },
+        lane_capacity: arguments.lane_capacity,
+        scenario: arguments.scenario.clone(),
+        ..Config::default()
+    }
+}
 
 /// Explores a protocol and prints what was found.
 pub fn check(arguments: &Check) -> Result<u8, Failure> {
@@ -29,19 +49,6 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
     };
     let cancel = stop::flag();
     let config = Config {
-        nodes: arguments.nodes,
-        clients: arguments.clients,
-        objects: arguments.objects,
-        values: arguments.values,
-        ops: arguments.ops,
-        threads_per_node: arguments.threads_per_node,
-        network: match arguments.network {
-            None => trivium_check::Network::Declared,
-            Some(Network::Fifo) => trivium_check::Network::Fifo,
-            Some(Network::Unordered) => trivium_check::Network::Unordered,
-        },
-        lane_capacity: arguments.lane_capacity,
-        scenario: arguments.scenario.clone(),
         search: if arguments.brute { Search::Brute } else { Search::Fast },
         symmetry: !arguments.no_symmetry,
         liveness: !arguments.no_liveness,
@@ -50,7 +57,7 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         memory: arguments.memory.or_else(half_of_memory),
         progress: Some(&show),
         cancel: Some(&cancel),
-        ..Config::default()
+        ..system(&arguments.system)
     };
     let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
     let report = explore(&protocol, &config).map_err(refused)?;
@@ -61,7 +68,7 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         command: "check",
         protocols: vec![protocol.name.clone()],
         hashes: vec![library::hash(&protocol)],
-        nodes: arguments.nodes,
+        nodes: arguments.system.nodes,
         seed: arguments.common.seed,
         host_seconds: report.seconds,
         ..Head::default()
@@ -118,7 +125,7 @@ fn replayable(named: &str, protocol: &Protocol, recording: Option<Recording>) ->
 
 fn title(name: &str, arguments: &Check) -> String {
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    format!("{name}: {}, {}", plural(arguments.nodes, "node"), plural(arguments.objects, "object"))
+    format!("{name}: {}, {}", plural(arguments.system.nodes, "node"), plural(arguments.system.objects, "object"))
 }
 
 fn code(report: &Report) -> u8 {
