@@ -54,7 +54,7 @@ mod world;
 
 pub use error::{Blame, SimError};
 pub use forced::{Force, Forced, ForcedAccess, ForcedMessage, force};
-pub use load::{BUILT_IN, built_in};
+pub use load::{BUILT_IN, built_in, whole};
 pub use machine::Machine;
 pub use miss::{MissKind, MissReport, MissStep, measure};
 pub use ratio::Ratio;

@@ -6,9 +6,11 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// The machines that are built in: name and text.
-pub const BUILT_IN: [(&str, &str); 4] = [
+pub const BUILT_IN: [(&str, &str); 6] = [
     ("simple-coma", include_str!("../../../machines/simple-coma.toml")),
     ("typhoon", include_str!("../../../machines/typhoon.toml")),
+    ("typhoon-2x", include_str!("../../../machines/typhoon-2x.toml")),
+    ("typhoon-4x", include_str!("../../../machines/typhoon-4x.toml")),
     ("typhoon-1", include_str!("../../../machines/typhoon-1.toml")),
     ("typhoon-0", include_str!("../../../machines/typhoon-0.toml")),
 ];
@@ -57,7 +59,15 @@ impl Machine {
     /// # Errors
     /// As [`Machine::load`].
     pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, SimError> {
-        let machine: Machine = toml::from_str(text).map_err(|error| explain(&error, file, text))?;
+        let mut table = whole(file, text)?;
+        let machine: Machine = match table_of(file, text)?.contains_key("base") {
+            false => toml::from_str(text).map_err(|error| explain(&error, file, text))?,
+            // What is wrong lies in this file, since the base is right; where, only its key can tell.
+            true => Machine::try_from_table(&table).map_err(|error| {
+                let place = place_of_name(text, &error.what);
+                error.at(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")))
+            })?,
+        };
         machine.validate().map_err(|error| {
             let place = place_of_key(text, &error.what)
                 .map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
@@ -66,7 +76,6 @@ impl Machine {
         if overrides.is_empty() {
             return Ok(machine);
         }
-        let mut table: Table = toml::from_str(text).map_err(|error| explain(&error, file, text))?;
         for (key, value) in overrides {
             set(&mut table, key, value)?;
             let changed =
@@ -82,6 +91,42 @@ impl Machine {
             let explained = explain(&error, "", &text);
             SimError { place: None, ..explained }
         })
+    }
+}
+
+fn table_of(file: &str, text: &str) -> Result<Table, SimError> {
+    toml::from_str(text).map_err(|error| explain(&error, file, text))
+}
+
+/// All keys of a machine's text: those of its `base`, if it names one, replaced and added to by its own.
+///
+/// # Errors
+/// The text is no TOML, or its base is not built in.
+pub fn whole(file: &str, text: &str) -> Result<Table, SimError> {
+    let mut own = table_of(file, text)?;
+    let Some(base) = own.remove("base") else { return Ok(own) };
+    let named = base.as_str().and_then(|name| built_in(name).map(|text| (name, text)));
+    let Some((name, base_text)) = named else {
+        let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
+        let place = place_of_name(text, "`base`").unwrap_or((1, 1));
+        return Err(SimError::input(format!("there is no machine {base} to begin from"))
+            .at(format!("{file}:{}:{}", place.0, place.1))
+            .help(format!("`base` names a machine that is built in: {}", names.join(", "))));
+    };
+    let mut table = whole(&format!("machines/{name}.toml"), base_text)?;
+    lay_over(&mut table, own);
+    Ok(table)
+}
+
+/// Tables are merged key by key, except prices, which are replaced whole.
+fn lay_over(table: &mut Table, own: Table) {
+    for (key, value) in own {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) if !below.contains_key("cycles") => lay_over(below, above),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
     }
 }
 
@@ -187,6 +232,14 @@ fn place_of_key(text: &str, what: &str) -> Option<(usize, usize)> {
         }
     }
     None
+}
+
+/// Where a key named in `what` is set first, whatever its table.
+fn place_of_name(text: &str, what: &str) -> Option<(usize, usize)> {
+    let key = what.split('`').nth(1)?;
+    let is_set = |line: &str| line.split('=').next().is_some_and(|name| name.trim() == key);
+    let (number, line) = text.lines().enumerate().find(|(_, line)| line.contains('=') && is_set(line))?;
+    Some((number + 1, line.len() - line.trim_start().len() + 1))
 }
 
 /// Line and column, from 1, of a byte.

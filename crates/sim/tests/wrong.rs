@@ -167,6 +167,20 @@ fn protocols_and_calls_that_do_not_fit_are_named() {
     says(&error, Blame::Input, &["`aquire`", "acquire, release"]);
 }
 
+#[test]
+fn a_machine_that_begins_from_another() {
+    let mine = |text: &str| Machine::parse("mine.toml", &format!("name = \"mine\"\nabout = \"\"\n{text}"), &[]);
+    let derived = mine("base = \"typhoon\"\n[network]\nlatency = 7\n[prices.tag]\nraise = 3").unwrap();
+    let typhoon = Machine::load("typhoon", &[]).unwrap();
+    assert_eq!((derived.network.latency, derived.prices.tag.raise.cycles, derived.name.as_str()), (7, 3, "mine"));
+    assert_eq!((derived.cache, derived.prices.fetch), (typhoon.cache, typhoon.prices.fetch));
+    says(&mine("base = \"tyfoon\"").unwrap_err(), Blame::Input, &["tyfoon", "mine.toml:3:1", "built in: simple-coma"]);
+    let misspelt = mine("base = \"typhoon\"\n[network]\nlatancy = 7").unwrap_err();
+    says(&misspelt, Blame::Input, &["unknown key `latancy`", "mine.toml:5:1", "did you mean `latency`?"]);
+    let odd = mine("base = \"typhoon\"\n[cache]\nline = 33").unwrap_err();
+    says(&odd, Blame::Input, &["`cache.line` is 33", "mine.toml:5:1"]);
+}
+
 fn broken(change: impl Fn(&str) -> String) -> SimError {
     let text = change(trivium_sim::built_in("typhoon").unwrap());
     Machine::parse("mine.toml", &text, &[]).unwrap_err()

@@ -156,10 +156,12 @@ pub fn protocols(names: &[String], settings: &Settings) -> Result<Vec<Arc<Protoc
 pub struct LoadedMachine {
     /// The machine.
     pub machine: Machine,
-    /// SHA-256 of its text and the overrides, in hexadecimal.
+    /// SHA-256 of all its keys, those of its base included, and the overrides, in hexadecimal.
     pub hash: String,
     /// Its text, without the overrides.
     pub text: String,
+    /// All its keys, those of its base included, without the overrides.
+    pub keys: toml::Table,
 }
 
 /// A machine by name or path, with keys set from outside.
@@ -176,8 +178,9 @@ pub fn machine(name: &str, settings: &Settings) -> Result<LoadedMachine, Failure
         }
     };
     let overrides: String = settings.machine.iter().map(|(key, value)| format!("{key}={value};")).collect();
-    let hash = hex(&[text.as_bytes(), overrides.as_bytes()]);
-    Ok(LoadedMachine { machine, hash, text })
+    let keys = trivium_sim::whole(name, &text).map_err(|error| crate::failure::told(&error))?;
+    let hash = hex(&[keys.to_string().as_bytes(), overrides.as_bytes()]);
+    Ok(LoadedMachine { machine, hash, text, keys })
 }
 
 /// `protocol.KEY=V` and `machine.KEY=V`, taken apart.

@@ -79,7 +79,7 @@ pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
     let settings = library::settings(&arguments.common.set)?.without_protocol()?;
     let loaded = library::machine(&arguments.machine, &settings)?;
-    let table = overridden(&loaded.text, &settings.machine)?;
+    let table = overridden(&loaded.keys, &settings.machine)?;
     let text = match arguments.common.format {
         Format::Text if settings.machine.is_empty() => loaded.text,
         Format::Text => toml::to_string_pretty(&table).map_err(|e| Failure::input(e, ""))?,
@@ -100,8 +100,8 @@ pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn overridden(source: &str, overrides: &[(String, String)]) -> Result<toml::Table, Failure> {
-    let mut table: toml::Table = toml::from_str(source).map_err(|e| Failure::input(e, ""))?;
+fn overridden(keys: &toml::Table, overrides: &[(String, String)]) -> Result<toml::Table, Failure> {
+    let mut table = keys.clone();
     for (key, text) in overrides {
         let value = toml::from_str::<toml::Table>(&format!("x = {text}"))
             .ok()
