@@ -130,7 +130,7 @@ impl NodeState {
             args: envelope.args,
             payload,
         };
-        let source = Source::Message(envelope.args.words().len() as u64);
+        let source = Source::Message { words: envelope.args.words().len() as u64, data: payload.is_some() };
         let origin = Origin { protocol: envelope.protocol, source, cause: envelope.cause, possible: arrived };
         self.dispatch(origin, None, event, start)
     }
@@ -188,7 +188,7 @@ impl NodeState {
         }
         self.occupy(handling.start, timing.end);
         let run = self.timeline.clone().map(|timeline| {
-            let by_message = matches!(origin.source, Source::Message(_));
+            let by_message = matches!(origin.source, Source::Message { .. });
             let run = Run {
                 node: self.me,
                 cause: origin.cause,

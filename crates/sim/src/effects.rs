@@ -7,6 +7,7 @@
 use crate::bus::Bus;
 use crate::machine::Machine;
 use crate::price::Price;
+use std::borrow::Cow;
 use trivium_engine::Object;
 use trivium_lang::protocol::Access;
 
@@ -26,8 +27,13 @@ pub enum Origin {
 pub enum Source {
     /// A load or store faulted.
     Fault,
-    /// A message, with so many words of arguments.
-    Message(u64),
+    /// A message.
+    Message {
+        /// Words of arguments.
+        words: u64,
+        /// Whether it has data.
+        data: bool,
+    },
     /// A call, with so many words of arguments.
     Call(u64),
     /// A task.
@@ -77,10 +83,10 @@ pub enum Primitive {
 }
 
 /// A stretch of a handler's time, for reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// What it was spent on.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// First cycle.
     pub from: u64,
     /// One past the last cycle.
@@ -177,9 +183,10 @@ impl Layout<'_> {
                 self.spend("detect access fault, dispatch handler", &prices.dispatch.fault, 1);
                 self.spend("get fault state", &prices.fault_state, 1);
             }
-            Source::Message(words) => {
+            Source::Message { words, data } => {
                 self.spend("dispatch message handler", &prices.dispatch.message, 1);
-                self.spend("read message", &prices.message.header, 1);
+                let with_data = prices.message.data_header.as_ref().filter(|_| data);
+                self.spend("read message", with_data.unwrap_or(&prices.message.header), 1);
                 self.spend("read message", &prices.message.word, words);
             }
             Source::Call(words) => {
@@ -217,13 +224,24 @@ impl Layout<'_> {
                         self.spend("fetch data from memory, send", &prices.fetch.keep, self.machine.granules(bytes))
                     }
                 }
+                self.spend("finish message send", &prices.send.finish, 1);
             }
         }
         self.timing.sends.push(self.now);
     }
 
-    /// Own cycles first, then the bus transactions, one after the other.
+    /// A price, or its parts in order.
     fn spend(&mut self, what: &'static str, price: &Price, times: u64) {
+        if price.parts.is_empty() {
+            return self.spend_one(what, price, times);
+        }
+        for _ in 0..times {
+            price.parts.iter().for_each(|part| self.spend_one(what, part, 1));
+        }
+    }
+
+    /// Own cycles first, then the bus transactions, one after the other.
+    fn spend_one(&mut self, what: &'static str, price: &Price, times: u64) {
         let from = self.now;
         let own = price.own_cycles(self.bus.model());
         let stretched = self.machine.engine.slowdown.of(own);
@@ -239,6 +257,7 @@ impl Layout<'_> {
             self.now += price.cycles - own + stretched + waited;
         }
         if self.detailed && self.now > from {
+            let what = price.step.as_ref().map_or(Cow::Borrowed(what), |step| Cow::Owned(step.clone()));
             match self.timing.stretches.last_mut() {
                 Some(last) if last.what == what && last.to == from => last.to = self.now,
                 _ => self.timing.stretches.push(Stretch { what, from, to: self.now }),
@@ -293,6 +312,8 @@ mod tests {
     use super::*;
     use trivium_lang::protocol::BLOCK;
 
+    const MESSAGE: Source = Source::Message { words: 0, data: false };
+
     const B: Object = Object { kind: BLOCK, id: 7 };
 
     fn time(machine: &str, source: Source, effects: &[Primitive], block: u64) -> Timing {
@@ -312,7 +333,7 @@ mod tests {
             Primitive::Tag(B, Access::Write, Access::Read),
         ];
         for (machine, cycles) in [("simple-coma", 49), ("typhoon", 94), ("typhoon-1", 265), ("typhoon-0", 564)] {
-            let timing = time(machine, Source::Message(0), &effects, 32);
+            let timing = time(machine, MESSAGE, &effects, 32);
             assert_eq!(timing.end - 1000, cycles, "{machine}");
             assert_eq!(timing.sends, [timing.end]);
         }
@@ -325,7 +346,7 @@ mod tests {
         for (machine, cycles, unmask) in
             [("simple-coma", 1, 0), ("typhoon", 21, 0), ("typhoon-1", 105, 22), ("typhoon-0", 460, 22)]
         {
-            let timing = time(machine, Source::Message(0), &effects, 32);
+            let timing = time(machine, MESSAGE, &effects, 32);
             assert_eq!(timing.end - 1000, cycles + unmask, "{machine}");
         }
     }
@@ -335,7 +356,7 @@ mod tests {
     fn larger_blocks_pay_by_the_granule() {
         let data = Some((Origin::Block(B), 128));
         let effects = [Primitive::Send { words: 0, data }, Primitive::Tag(B, Access::Write, Access::None)];
-        assert_eq!(time("typhoon", Source::Message(0), &effects, 128).end - 1000, 9 + 17 + 4 * 48);
+        assert_eq!(time("typhoon", MESSAGE, &effects, 128).end - 1000, 9 + 17 + 4 * 48);
     }
 
     /// tempest.md 4.4: only the engine's own cycles are stretched.
@@ -350,7 +371,7 @@ mod tests {
             Primitive::Tag(B, Access::Write, Access::Read),
         ];
         let mut bus = Bus::new(&machine.bus);
-        assert_eq!(lay(Source::Message(0), &effects, 0, &machine, 32, &mut bus, false).end, 46 * 4 + 48);
+        assert_eq!(lay(MESSAGE, &effects, 0, &machine, 32, &mut bus, false).end, 46 * 4 + 48);
     }
 
     #[test]
@@ -358,7 +379,7 @@ mod tests {
         let data = Some((Origin::Block(B), 32));
         let send = Primitive::Send { words: 0, data };
         let effects = [send, send, Primitive::Tag(B, Access::Write, Access::None)];
-        let timing = time("typhoon-0", Source::Message(0), &effects, 32);
+        let timing = time("typhoon-0", MESSAGE, &effects, 32);
         assert_eq!(timing.end - 1000, 159 + 40 + 2 * 52 + 168 + 192);
     }
 }

@@ -21,8 +21,11 @@ struct Peer {
 #[derive(Clone, Debug)]
 pub struct Interface {
     cycles_per_word: u64,
+    send_occupancy: u64,
+    receive_occupancy: u64,
     credits: u32,
     latency: u64,
+    data_latency: u64,
     jitter: u64,
     random: SmallRng,
     out: Calendar,
@@ -41,8 +44,11 @@ impl Interface {
     pub fn new(machine: &Machine, me: Node, nodes: u32, seed: u64) -> Interface {
         Interface {
             cycles_per_word: machine.interface.cycles_per_word,
+            send_occupancy: machine.interface.send_occupancy,
+            receive_occupancy: machine.interface.receive_occupancy,
             credits: machine.interface.credits,
             latency: machine.network.latency,
+            data_latency: machine.network.data_latency,
             jitter: machine.network.jitter,
             random: SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(me)),
             out: Calendar::default(),
@@ -96,12 +102,17 @@ impl Interface {
     /// A message with a credit leaves as soon as the queue has passed it on: departure of its tail, arrival of its
     /// head.
     pub fn depart(&mut self, at: u64, fifo: bool, envelope: Envelope) -> (u64, u64, Envelope) {
-        // The queue is filled while the handler writes to it, so a message that finds it empty leaves at once.
         let length = envelope.words() * self.cycles_per_word;
-        let departure = self.out.book(at.saturating_sub(length), length) + length;
-        let departure = departure.max(at);
+        let departure = if self.send_occupancy > length {
+            // The interface works on it after it was handed over; that is part of the latency.
+            self.out.book(at, self.send_occupancy)
+        } else {
+            // The queue is filled while the handler writes to it, so a message that finds it empty leaves at once.
+            (self.out.book(at.saturating_sub(length), length) + length).max(at)
+        };
         let extra = if self.jitter > 0 { self.random.random_range(0..=self.jitter) } else { 0 };
-        let mut arrival = departure + self.latency + extra;
+        let by_data = if envelope.data.is_some() { self.data_latency } else { 0 };
+        let mut arrival = departure + self.latency + by_data + extra;
         if let Some(forced) = self.forced.get_mut(&(envelope.lane, envelope.to)).and_then(VecDeque::pop_front) {
             arrival = arrival.max(forced);
         }
@@ -120,6 +131,6 @@ impl Interface {
 
     /// A message whose head arrived at cycle `at` goes through the receive queue.
     pub fn receive(&mut self, at: u64, words: u64) {
-        self.in_free = self.in_free.max(at) + words * self.cycles_per_word;
+        self.in_free = self.in_free.max(at) + (words * self.cycles_per_word).max(self.receive_occupancy);
     }
 }

@@ -6,13 +6,14 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// The machines that are built in: name and text.
-pub const BUILT_IN: [(&str, &str); 6] = [
+pub const BUILT_IN: [(&str, &str); 7] = [
     ("simple-coma", include_str!("../../../machines/simple-coma.toml")),
     ("typhoon", include_str!("../../../machines/typhoon.toml")),
     ("typhoon-2x", include_str!("../../../machines/typhoon-2x.toml")),
     ("typhoon-4x", include_str!("../../../machines/typhoon-4x.toml")),
     ("typhoon-1", include_str!("../../../machines/typhoon-1.toml")),
     ("typhoon-0", include_str!("../../../machines/typhoon-0.toml")),
+    ("typhoon-0-prototype", include_str!("../../../machines/typhoon-0-prototype.toml")),
 ];
 
 /// Where the keys of machines are explained.

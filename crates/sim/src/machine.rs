@@ -29,7 +29,7 @@ pub struct Machine {
     pub interface: Interface,
     /// The network.
     pub network: Network,
-    /// The hardware barrier.
+    /// The machine's own barrier.
     #[serde(default)]
     pub barrier: Barrier,
     /// What the primitives of handlers cost.
@@ -46,10 +46,23 @@ pub struct ProcessorModel {
     pub cpi: Ratio,
     /// Cycles from a miss to its grant on a free bus: detection, synchronisation, arbitration.
     pub issue: u64,
+    /// The same for a store to a line that the cache holds shared, if it differs.
+    pub upgrade_issue: Option<u64>,
+    /// Cycles of the trap that a processor takes when access control aborts its access, if that is how it is
+    /// suspended; it goes on when it is resumed and the trap has been taken.
+    #[serde(default)]
+    pub trap: u64,
     /// Cycles from the critical word to the end of the load.
     pub finish: u64,
     /// Cycles for each word that a program's call hands to the engine.
     pub call_word: u64,
+}
+
+impl ProcessorModel {
+    /// Cycles from a store to a line that the cache holds shared to its grant on a free bus.
+    pub fn upgrade_issue(&self) -> u64 {
+        self.upgrade_issue.unwrap_or(self.issue)
+    }
 }
 
 /// A direct-mapped, write-back, write-allocate cache; instruction fetches always hit.
@@ -69,7 +82,7 @@ pub struct CacheModel {
 #[serde(deny_unknown_fields)]
 pub struct Bus {
     /// Processor cycles per bus cycle.
-    pub ratio: u64,
+    pub ratio: Ratio,
     /// Bus cycles from a request to its grant when the bus is idle.
     pub arbitration: u64,
     /// Bus cycles after the grant.
@@ -105,12 +118,17 @@ impl Bus {
             Transaction::UncachedStore => self.occupancy.uncached_store,
             Transaction::Abort => self.occupancy.abort,
         };
-        cycles * self.ratio
+        self.cycles(cycles)
+    }
+
+    /// Cycles of the processor in so many of the bus, rounded down.
+    pub fn cycles(&self, bus_cycles: u64) -> u64 {
+        self.ratio.of(bus_cycles)
     }
 
     /// Cycles from a request to its grant when the bus is idle.
     pub fn arbitration(&self) -> u64 {
-        self.arbitration * self.ratio
+        self.cycles(self.arbitration)
     }
 
     /// Cycles that a transaction takes on an idle bus, from its request.
@@ -165,6 +183,12 @@ pub struct EngineModel {
 pub struct Interface {
     /// Cycles for each 8-byte word that goes through a queue.
     pub cycles_per_word: u64,
+    /// Cycles for which a message keeps the sender's interface busy at least, inside the network's latency.
+    #[serde(default)]
+    pub send_occupancy: u64,
+    /// The same at the receiver's interface.
+    #[serde(default)]
+    pub receive_occupancy: u64,
     /// Messages that may be outstanding to each other node; more wait in the sender's memory.
     pub credits: u32,
 }
@@ -175,28 +199,48 @@ pub struct Interface {
 pub struct Network {
     /// Cycles from the tail leaving the sender's interface to the head reaching the receiver's.
     pub latency: u64,
+    /// So many cycles more for a message with data, where these go by another way (DMA).
+    #[serde(default)]
+    pub data_latency: u64,
     /// Up to so many cycles more, at random; the order of a lane is kept.
     #[serde(default)]
     pub jitter: u64,
 }
 
-/// The hardware barrier.
+/// The machine's own barrier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Barrier {
-    /// Cycles from the last arrival to the release; the network's latency if not said.
+    /// Cycles from the last arrival to the release, of each round if there are rounds; the network's latency if not
+    /// said.
     pub latency: Option<u64>,
+    /// Whether it is one of software, which takes as many rounds of messages as N has binary digits (dissemination).
+    #[serde(default)]
+    pub software: bool,
 }
 
 impl Machine {
-    /// Cycles from the last arrival at the hardware barrier to its release.
-    pub fn barrier_latency(&self) -> u64 {
-        self.barrier.latency.unwrap_or(self.network.latency)
+    /// Cycles of the hardware barrier, or of one round of the software barrier: a message is sent, travels, is
+    /// dispatched and read.
+    fn barrier_round(&self) -> u64 {
+        if !self.barrier.software {
+            return self.barrier.latency.unwrap_or(self.network.latency);
+        }
+        let prices = &self.prices;
+        let handling = [&prices.send.header, &prices.dispatch.message, &prices.message.header];
+        let handling: u64 = handling.iter().map(|price| price.cycles).sum();
+        self.barrier.latency.unwrap_or(self.network.latency).saturating_add(handling)
+    }
+
+    /// Cycles from the last arrival at the machine's barrier to the release of `nodes` nodes.
+    pub fn barrier_latency(&self, nodes: u32) -> u64 {
+        let rounds = if self.barrier.software { u64::from(nodes.max(2).next_power_of_two().ilog2()) } else { 1 };
+        rounds * self.barrier_round()
     }
 
     /// The least time in which one node can affect another, in cycles.
     pub fn lookahead(&self) -> u64 {
-        self.network.latency.min(self.barrier_latency())
+        self.network.latency.min(self.barrier_round())
     }
 
     /// Granules of a block, at least 1.
@@ -225,11 +269,11 @@ impl Machine {
         };
         within("cache.associativity", self.cache.associativity, 1, 1)?;
         within("processor.mhz", self.processor.mhz, 1, 1_000_000)?;
-        within("bus.ratio", self.bus.ratio, 1, 1000)?;
+        within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("network.latency", self.network.latency, 0, 1 << 32)?;
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
-        within("barrier.latency", self.barrier_latency(), 0, 1 << 32)?;
+        within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
         within("engine.interval", self.engine.interval, 0, 1 << 20)
     }
 }

@@ -38,12 +38,14 @@ pub struct MissStep {
 }
 
 /// A miss.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MissReport {
     /// From the access to its end.
     pub total: u64,
     /// Always `cycles`, of the processor's clock.
     pub unit: String,
+    /// The total in microseconds.
+    pub microseconds: f64,
     /// The steps in order; they sum to the total.
     pub steps: Vec<MissStep>,
     /// Bus transactions of all nodes, those off the critical path included.
@@ -83,11 +85,12 @@ pub fn measure(protocol: Arc<Protocol>, machine: &Machine, kind: MissKind, block
 struct Quiet {
     world: World,
     timeline: Rc<RefCell<Timeline>>,
+    mhz: u64,
 }
 
 impl Quiet {
     fn new(engine: Engine, machine: Machine, block: u64) -> Result<Quiet, SimError> {
-        let page = machine.memory.page;
+        let (page, mhz) = (machine.memory.page, machine.processor.mhz);
         let watched = vec![engine.protocol().promises.contains(&trivium_lang::protocol::Promise::SingleWriter)];
         let finite = vec![engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())];
         let shared = Rc::new(Shared {
@@ -112,7 +115,7 @@ impl Quiet {
         });
         let nodes = nodes.collect();
         let runners = (0..NODES).map(|_| Runner::Script(Script::idle())).collect();
-        Ok(Quiet { world: World::new(shared, space, nodes, runners, Some(0)), timeline })
+        Ok(Quiet { world: World::new(shared, space, nodes, runners, Some(0)), timeline, mhz })
     }
 
     fn bus_transactions(&self) -> u64 {
@@ -136,7 +139,9 @@ impl Quiet {
         let clock = requester.borrow().compute.clock();
         requester.borrow_mut().stall(rest.saturating_sub(clock) + 10_000, crate::counters::Spent::Sync);
         let steps = steps(&path);
-        Ok(MissReport { total, unit: "cycles".into(), steps, bus_transactions: self.bus_transactions() - bus })
+        let microseconds = total as f64 / self.mhz as f64;
+        let bus_transactions = self.bus_transactions() - bus;
+        Ok(MissReport { total, unit: "cycles".into(), microseconds, steps, bus_transactions })
     }
 }
 

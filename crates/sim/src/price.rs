@@ -1,7 +1,8 @@
 //! What the primitives of handlers cost on a machine: its price list.
 //!
 //! A price is a number of cycles, and the bus transactions that lie within them. On a quiet bus a primitive
-//! takes exactly its cycles; each transaction that has to wait for the bus adds its wait.
+//! takes exactly its cycles; each transaction that has to wait for the bus adds its wait. Where a source takes a
+//! primitive apart, so does its price: in parts, each with the name that the source gives it.
 
 use crate::machine::Bus;
 use serde::Deserialize;
@@ -43,6 +44,10 @@ pub struct Price {
     pub cycles: u64,
     /// Bus transactions in order.
     pub bus: Vec<Transaction>,
+    /// What reports call it, where the machine has its own name for it.
+    pub step: Option<String>,
+    /// What it is made of, if the machine says; then its cycles are theirs.
+    pub parts: Vec<Price>,
 }
 
 impl Price {
@@ -58,35 +63,56 @@ impl<'de> Deserialize<'de> for Price {
         impl<'de> Visitor<'de> for PriceVisitor {
             type Value = Price;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("cycles that are not negative, or { cycles = C, bus = [\"4 uncached_store\", ..] }")
+                f.write_str("cycles that are not negative, or { cycles = C, bus = [\"4 uncached_store\", ..] }, or { parts = [..] }")
             }
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Price, E> {
                 let cycles =
                     u64::try_from(value).map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))?;
-                Ok(Price { cycles, bus: Vec::new() })
+                Ok(Price { cycles, ..Price::default() })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Price, A::Error> {
-                #[derive(Deserialize)]
-                #[serde(deny_unknown_fields)]
-                struct Written {
-                    cycles: u64,
-                    #[serde(default)]
-                    bus: Vec<String>,
-                }
                 let written = Written::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                let mut bus = Vec::new();
-                for entry in &written.bus {
-                    let (count, kind) = several(entry).ok_or_else(|| {
-                        let known: Vec<_> = TRANSACTIONS.iter().map(|t| t.0).collect();
-                        de::Error::custom(format!("`{entry}` is no bus transaction; there are {}, with a count before them if there are several", known.join(", ")))
-                    })?;
-                    bus.extend(std::iter::repeat_n(kind, count));
+                match (written.cycles, written.parts) {
+                    (Some(cycles), None) => {
+                        Ok(Price { cycles, bus: transactions(&written.bus)?, step: written.step, parts: Vec::new() })
+                    }
+                    (None, Some(parts)) if written.bus.is_empty() && written.step.is_none() => {
+                        Ok(Price { cycles: parts.iter().map(|part| part.cycles).sum(), parts, ..Price::default() })
+                    }
+                    _ => Err(de::Error::custom(
+                        "a price has either `cycles`, with `bus` and `step`, or `parts`, which are prices",
+                    )),
                 }
-                Ok(Price { cycles: written.cycles, bus })
             }
         }
         deserializer.deserialize_any(PriceVisitor)
     }
+}
+
+/// A price as it is written in a table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    cycles: Option<u64>,
+    #[serde(default)]
+    bus: Vec<String>,
+    step: Option<String>,
+    parts: Option<Vec<Price>>,
+}
+
+fn transactions<E: de::Error>(entries: &[String]) -> Result<Vec<Transaction>, E> {
+    let mut bus = Vec::new();
+    for entry in entries {
+        let (count, kind) = several(entry).ok_or_else(|| {
+            let known: Vec<_> = TRANSACTIONS.iter().map(|t| t.0).collect();
+            de::Error::custom(format!(
+                "`{entry}` is no bus transaction; there are {}, with a count before them if there are several",
+                known.join(", ")
+            ))
+        })?;
+        bus.extend(std::iter::repeat_n(kind, count));
+    }
+    Ok(bus)
 }
 
 /// `read` or `4 read`.
@@ -122,6 +148,8 @@ pub struct DispatchPrices {
 pub struct MessagePrices {
     /// The first two words: handler and object.
     pub header: Price,
+    /// The first two words of a message with data, if that is another price.
+    pub data_header: Option<Price>,
     /// Each further word of arguments.
     pub word: Price,
 }
@@ -150,6 +178,9 @@ pub struct SendPrices {
     pub word: Price,
     /// Data that are passed on from the message being handled, each granule.
     pub forward: Price,
+    /// Ending a message with data, after them.
+    #[serde(default)]
+    pub finish: Price,
 }
 
 /// A block's data going out, each granule, fused with the lowering of its tag in the same handler.

@@ -75,6 +75,8 @@ pub struct Compute {
     pending_kind: AccessKind,
     /// The atomic operation that is being tried, if one is.
     pub atomic: Option<ReadModifyWrite>,
+    /// Until then it is in the trap of its last aborted access.
+    pub trapped: u64,
     /// The result of a call that has returned.
     pub answered: Option<i64>,
     /// The barrier at which it waited has opened.
@@ -111,6 +113,7 @@ impl Compute {
             pending: Pending::default(),
             pending_kind: AccessKind::Read,
             atomic: None,
+            trapped: 0,
             answered: None,
             released: false,
             allocations: 0,
@@ -201,7 +204,7 @@ impl NodeState {
             (None, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
             (None, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
         };
-        self.wake(at);
+        self.wake(at.max(self.compute.trapped));
     }
 
     /// Whether all earlier events of the node have happened, so that a miss or a call may go on.
@@ -261,7 +264,7 @@ impl NodeState {
             return Ok(Step::Go);
         }
         self.compute.set_pending(Pending { address: offset, size: size as u8, value }, kind);
-        self.fault(block, kind, tag, spent)?;
+        self.fault(block, kind, (tag, line), spent)?;
         Ok(Step::Wait)
     }
 
@@ -324,13 +327,13 @@ impl NodeState {
 
     /// A miss that the node's own memory or bus satisfies (tempest.md 4.1: 10 + 28 + 3).
     fn local_miss(&mut self, address: u32, kind: AccessKind, line: Line, writable: bool, spent: Spent) {
-        let model = &self.shared.machine;
+        let model = &self.shared.clone().machine;
         let (issue, finish) = (model.processor.issue, model.processor.finish);
-        let critical = model.memory.critical_word * model.bus.ratio;
+        let critical = model.bus.cycles(model.memory.critical_word);
         let begun = self.compute.clock();
         let write = kind == AccessKind::Write;
         if write && line != Line::Absent {
-            let grant = self.bus.book(Transaction::Invalidate, begun + issue);
+            let grant = self.bus.book(Transaction::Invalidate, begun + model.processor.upgrade_issue());
             let end = grant + self.bus.model().occupancy(Transaction::Invalidate);
             self.cache.change(address, Line::Dirty);
             self.processor_run(
@@ -366,7 +369,8 @@ impl NodeState {
     }
 
     /// Access control stops the access on the bus, and the engine hears of it.
-    fn fault(&mut self, block: Object, kind: AccessKind, tag: Access, spent: Spent) -> Result<(), Fault> {
+    fn fault(&mut self, block: Object, kind: AccessKind, found: (Access, Line), spent: Spent) -> Result<(), Fault> {
+        let (tag, line) = found;
         let offset = self.offset_of(block);
         let protocol = self.space.borrow().protocol(offset);
         let Some(protocol) = protocol else {
@@ -385,7 +389,10 @@ impl NodeState {
             (AccessKind::Write, _) => self.counters.write_faults += 1,
         }
         let begun = self.compute.clock();
-        let grant = self.bus.book(Transaction::Abort, begun + self.shared.machine.processor.issue);
+        let model = &self.shared.machine.processor;
+        let issue = if kind == AccessKind::Write && line != Line::Absent { model.upgrade_issue() } else { model.issue };
+        let grant = self.bus.book(Transaction::Abort, begun + issue);
+        self.compute.trapped = grant + model.trap;
         let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
         self.raise(grant, Arrival::Local { protocol, event: Event::local(event, block, 0), cause });
         self.wait(Wait::Access(block), spent);
@@ -398,7 +405,7 @@ impl NodeState {
         let mut begin = from;
         let mut stretches = Vec::new();
         for &(what, to) in parts {
-            stretches.push(Stretch { what, from: begin, to });
+            stretches.push(Stretch { what: what.into(), from: begin, to });
             begin = to;
         }
         let run = Run { node: self.me, cause: self.compute.cause.take(), possible: from, by_message: false, stretches };

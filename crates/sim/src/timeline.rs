@@ -1,6 +1,7 @@
 //! Where the time of handlers and misses goes, for reports of single misses.
 
 use crate::effects::Stretch;
+use std::borrow::Cow;
 use trivium_engine::Node;
 
 /// What led to a handler or a processor's continuation: the run before it, and when it left that run.
@@ -34,7 +35,7 @@ pub struct PathStep {
     /// Where: a node, or `None` for the network.
     pub node: Option<Node>,
     /// What happened.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// How long it took, in cycles.
     pub cycles: u64,
 }
@@ -56,7 +57,7 @@ impl Timeline {
             let inside: Vec<_> = run.stretches.iter().filter(|s| s.to <= until).collect();
             steps.extend(inside.iter().rev().map(|s| PathStep {
                 node: Some(run.node),
-                what: s.what,
+                what: s.what.clone(),
                 cycles: s.to - s.from,
             }));
             let Some((before, left)) = run.cause else { break };
@@ -64,14 +65,14 @@ impl Timeline {
             if begun > run.possible {
                 steps.push(PathStep {
                     node: Some(run.node),
-                    what: "wait for the engine",
+                    what: "wait for the engine".into(),
                     cycles: begun - run.possible,
                 });
             }
             if run.possible > left {
                 let what = if run.by_message { "latency" } else { "wait" };
                 let node = (!run.by_message).then_some(run.node);
-                steps.push(PathStep { node, what, cycles: run.possible - left });
+                steps.push(PathStep { node, what: what.into(), cycles: run.possible - left });
             }
             until = left;
             run = &self.runs[before];

@@ -339,7 +339,7 @@ impl World {
             return;
         };
         self.barriers += 1;
-        let time = last + self.shared.machine.barrier_latency();
+        let time = last + self.shared.machine.barrier_latency(self.shared.nodes);
         for (to, node) in self.nodes.iter().enumerate() {
             let key = Key { time, source: Node::MAX, number: self.barriers };
             node.borrow_mut().accept(Post { to: to as Node, key, what: Posted::Signal(Signal::Release) });

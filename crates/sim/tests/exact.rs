@@ -7,7 +7,7 @@ mod random;
 use bench::{Run, machine, text_program};
 use proptest::prelude::*;
 
-const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
+const MACHINES: [&str; 5] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype"];
 
 /// All that a run tells, but for the host's time.
 fn told(run: &Run) -> String {

@@ -29,12 +29,13 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
                 .chain([vec!["total".into(), String::new(), report.total.to_string()]])
                 .collect();
             format!(
-                "{:?} miss of a block of {} bytes: {} on {}\n\n{}\nbus transactions: {}\n",
+                "{:?} miss of a block of {} bytes: {} on {}\n\n{}\nin microseconds: {:.2}\nbus transactions: {}\n",
                 arguments.kind,
                 arguments.block,
                 protocol.name,
                 machine.name,
                 steps(&rows),
+                report.microseconds,
                 report.bus_transactions
             )
         }
