@@ -94,6 +94,16 @@ pub struct Role {
     pub states: Vec<State>,
     /// `otherwise` for messages that a state does not name.
     pub otherwise: Option<(Otherwise, Span)>,
+    pub exceptions: Vec<Exception>,
+}
+
+/// `in STATE on EVENT, EVENT impossible`: what else would have an answer, and cannot happen.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Exception {
+    /// As reports write it: `Clean.write.Owned(none)`.
+    pub state: Ident,
+    pub events: Vec<Ident>,
 }
 
 /// A variable of a role.

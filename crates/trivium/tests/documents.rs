@@ -2,17 +2,23 @@
 //!
 //! In `docs/checking.md` each line `$ trivium ..` of a `console` block is run at the repository's root, and below it
 //! stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of protocols is checked.
+//! In the systems of its rows, each (state, event) pair of a protocol happens that is not declared impossible.
 //! `UPDATE=1 cargo test -p trivium --test documents` writes what is found; look at the difference before you commit it.
 
 mod harness;
 
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 const DOCUMENT: &str = "docs/checking.md";
 
+/// For each protocol the pairs that happen in none of its rows.
+type Unreached = BTreeMap<String, BTreeSet<String>>;
+
 /// The document with what its commands print and its table says now.
-fn rerun(text: &str) -> String {
+fn rerun(text: &str) -> (String, Unreached) {
     let mut found = String::new();
+    let mut unreached = Unreached::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         found.push_str(line);
@@ -25,12 +31,12 @@ fn rerun(text: &str) -> String {
             found.push_str(&printed(command, &written));
         } else if line.starts_with("| protocol |") {
             while let Some(row) = lines.next_if(|row| row.starts_with('|')) {
-                let row = if row.starts_with("|---") { row.to_string() } else { checked(row) };
+                let row = if row.starts_with("|---") { row.to_string() } else { checked(row, &mut unreached) };
                 found.push_str(&format!("{row}\n"));
             }
         }
     }
-    found
+    (found, unreached)
 }
 
 /// What a command prints; host times stay as they are written.
@@ -71,7 +77,7 @@ fn counted(name: &str, options: &str) -> String {
 }
 
 /// A row of the table as it is found: `| name | promises | assumptions | what is explored | states |`.
-fn checked(row: &str) -> String {
+fn checked(row: &str, unreached: &mut Unreached) -> String {
     let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
     let (name, options) = match cells.as_slice() {
         [name, _, _, options, _] => (name, options),
@@ -81,6 +87,11 @@ fn checked(row: &str) -> String {
     let command = format!("check {} {} --format json", name.trim_matches('`'), options.trim_matches('`'));
     let report = harness::trivium(&command.split_whitespace().collect::<Vec<_>>()).json(0);
     assert_eq!(report["verdict"], "holds", "{row}");
+    let never =
+        report["coverage"]["unreached"].as_array().unwrap().iter().map(|pair| pair.as_str().unwrap().to_string());
+    let never: BTreeSet<String> = never.collect();
+    let before = unreached.entry(name.trim_matches('`').to_string()).or_insert_with(|| never.clone());
+    before.retain(|pair| never.contains(pair));
     let list = |key: &str| {
         let words: Vec<String> =
             report[key].as_array().unwrap().iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
@@ -105,7 +116,16 @@ fn the_chapter_on_checking_is_true() {
     let path = harness::root().join(DOCUMENT);
     let written = std::fs::read_to_string(&path).unwrap();
     assert!(written.matches("$ trivium ").count() > 4, "{DOCUMENT} shows its commands");
-    let found = rerun(&written);
+    let (found, unreached) = rerun(&written);
+    if let Some((name, pairs)) = unreached.iter().find(|(_, pairs)| !pairs.is_empty()) {
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        panic!(
+            "{name}: never in the systems of its rows in {DOCUMENT}, section 9:\n  {}\nAdd a row with a system in which \
+             it happens (more nodes; `--threads-per-node 2` for what a second thread of a node meets), or declare it \
+             in the role: `in STATE on EVENT impossible`",
+            pairs.join("\n  ")
+        );
+    }
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, found).unwrap();
         return;

@@ -444,6 +444,9 @@ impl Compiler {
             let row = events.iter().map(|&e| self.cell(r, s, e, ast)).collect();
             table.push(row);
         }
+        for exception in &ast.exceptions {
+            self.except(r, exception, &events, &mut table);
+        }
         let deferring: Vec<HandlerId> = handlers_that_defer(&self.protocol.roles[r]);
         let may_defer = |column: usize| {
             table.iter().any(|row: &Vec<Response>| match &row[column] {
@@ -457,6 +460,29 @@ impl Compiler {
         role.deferrable = deferrable;
         role.events = events;
         role.table = table;
+    }
+
+    /// `in STATE on EVENT impossible`: a pair that would have an answer cannot happen.
+    fn except(&mut self, r: usize, exception: &ast::Exception, events: &[EventKind], table: &mut [Vec<Response>]) {
+        let states = self.protocol.roles[r].states.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
+        let Some(s) = states.iter().position(|name| *name == exception.state.text) else {
+            let (span, name) = (exception.state.span, &exception.state.text);
+            return self.unknown(span, "state", name, states.iter().map(String::as_str));
+        };
+        for event in &exception.events {
+            let names = events.iter().map(|&e| self.protocol.event_name(e)).collect::<Vec<_>>();
+            let Some(column) = names.iter().position(|name| *name == event.text) else {
+                self.unknown(event.span, "event", &event.text, names.iter().map(String::as_str));
+                continue;
+            };
+            let response = &mut table[s][column];
+            if matches!(response, Response::Impossible | Response::Passes) {
+                self.error(event.span, format!("`{}` is impossible in `{}` already", event.text, states[s]))
+                    .help("remove it from this line");
+            } else {
+                *response = Response::Impossible;
+            }
+        }
     }
 
     fn gives_access(&self, r: usize) -> bool {

@@ -215,6 +215,7 @@ impl Parser<'_> {
             tasks: Vec::new(),
             states: Vec::new(),
             otherwise: None,
+            exceptions: Vec::new(),
         };
         while !self.is_mark("}") && !self.at_end() {
             let before = self.at;
@@ -248,10 +249,51 @@ impl Parser<'_> {
             role.states.push(self.state()?);
         } else if self.is_word("otherwise") {
             role.otherwise = self.only_otherwise(role.otherwise)?;
+        } else if self.eat_word("in") {
+            role.exceptions.push(self.exception()?);
         } else {
-            return self.expected("`var`, `action`, `task`, `state` or `otherwise`");
+            return self.expected("`var`, `action`, `task`, `state`, `in` or `otherwise`");
         }
         Ok(())
+    }
+
+    /// What follows `in`: `STATE on EVENT, EVENT impossible`.
+    fn exception(&mut self) -> Parsed<Exception> {
+        let state = self.state_name()?;
+        self.need_word("on")?;
+        let events = self.listed(|p| p.name("an event"))?;
+        self.need_word("impossible")?;
+        Ok(Exception { state, events })
+    }
+
+    /// The name of any state, as reports write it: `Idle`, `Clean.write.Owned(none)`.
+    fn state_name(&mut self) -> Parsed<Ident> {
+        let mut name = self.name("a state's name")?;
+        loop {
+            let mark = if self.eat_mark(".") {
+                '.'
+            } else if self.eat_mark("|") {
+                '|'
+            } else {
+                break;
+            };
+            name.text.push(mark);
+            match self.token().kind {
+                // The second and later waits of the same name are numbered.
+                Kind::Int(number) => {
+                    self.advance();
+                    name.text.push_str(&number.to_string());
+                }
+                _ => name.text.push_str(&self.name("a part of a state's name")?.text),
+            }
+        }
+        if self.eat_mark("(") {
+            let access = self.access_word()?;
+            self.need_mark(")")?;
+            name.text.push_str(&format!("({})", access.text));
+        }
+        name.span = name.span.to(self.previous_span());
+        Ok(name)
     }
 
     fn action(&mut self) -> Parsed<Action> {
