@@ -11,12 +11,19 @@ pub struct Bus {
     calendar: Calendar,
     busy: u64,
     transactions: u64,
+    /// What was booked since somebody looked, if that is kept: the transaction, its first cycle and one past its last.
+    pub(crate) noted: Option<Vec<(Transaction, u64, u64)>>,
 }
 
 impl Bus {
     /// An idle bus.
     pub fn new(model: &machine::Bus) -> Bus {
-        Bus { model: model.clone(), calendar: Calendar::default(), busy: 0, transactions: 0 }
+        Bus { model: model.clone(), calendar: Calendar::default(), busy: 0, transactions: 0, noted: None }
+    }
+
+    /// The same bus, which keeps what is booked if `on`.
+    pub(crate) fn noting(self, on: bool) -> Bus {
+        Bus { noted: on.then(Vec::new), ..self }
     }
 
     /// What it is made of.
@@ -29,7 +36,11 @@ impl Bus {
         let length = self.model.occupancy(transaction);
         self.busy += length;
         self.transactions += 1;
-        self.calendar.book(earliest, length)
+        let grant = self.calendar.book(earliest, length);
+        if let Some(noted) = &mut self.noted {
+            noted.push((transaction, grant, grant + length));
+        }
+        grant
     }
 
     /// Cycles for which it has been held, by what is booked too.

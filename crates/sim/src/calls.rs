@@ -6,6 +6,7 @@ use crate::event::Arrival;
 use crate::load::nearest;
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
+use crate::trace::Note;
 use trivium_engine::{Args, Event, MAX_ARGS, Object};
 use trivium_guest::{
     Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
@@ -155,6 +156,7 @@ impl NodeState {
             let now = self.counted();
             let begun = self.compute.region_span.map_or(now.cycles, |span| span.0);
             self.compute.region_span = Some((begun, now.cycles));
+            self.note(Note::Region { node: self.me, cycle: now.cycles, begins: true });
             self.compute.region = Some(now);
         }
     }
@@ -166,6 +168,7 @@ impl NodeState {
             let more = now.since(&begun);
             self.compute.regions = Some(self.compute.regions.take().unwrap_or_default().plus(&more));
             self.compute.region_span = self.compute.region_span.map(|span| (span.0, now.cycles));
+            self.note(Note::Region { node: self.me, cycle: now.cycles, begins: false });
         }
     }
 
@@ -205,6 +208,8 @@ impl NodeState {
             )));
         }
         let handing = self.shared.machine.processor.call_word * (1 + words.len() as u64);
+        let from = self.compute.clock();
+        self.note_stall(from, Spent::Sync, &name, &[(crate::timeline::Reason::Call, "hand over", from + handing)]);
         self.stall(handing, Spent::Sync);
         let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(id), object, 0) };
         let at = self.compute.clock();
@@ -255,6 +260,7 @@ impl NodeState {
     /// The program has ended.
     pub(crate) fn finish(&mut self, exit_code: i32) {
         self.region_end();
+        self.note_compute(self.compute.clock());
         self.compute.doing = Doing::Finished(exit_code);
     }
 }

@@ -1,5 +1,6 @@
-//! What is counted on a node. Each statistic has one name, one unit and one definition: this one.
+//! What is counted on a node. Each statistic has one name, one unit and one definition: those here.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// On what a processor's cycles go.
@@ -13,92 +14,134 @@ pub enum Spent {
     Sync,
 }
 
-/// The counts of a node since it began.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Cycles of the processor's clock.
-    pub cycles: u64,
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Cycles of instructions: instructions times the machine's cpi.
-    pub compute: u64,
-    /// Cycles for which loads waited, local misses included.
-    pub read_stall: u64,
-    /// Cycles for which stores waited, local misses included.
-    pub write_stall: u64,
-    /// Cycles for which barriers, waits and calls waited.
-    pub sync_stall: u64,
-    /// Cycles for which the processor itself ran handlers.
-    pub handler: u64,
-    /// Loads that faulted.
-    pub read_faults: u64,
-    /// Stores that faulted, upgrades included.
-    pub write_faults: u64,
-    /// Stores that faulted on a block that could be read.
-    pub upgrades: u64,
-    /// Messages handed to the interface.
-    pub messages_sent: u64,
-    /// Their bytes: two header words, arguments, data.
-    pub bytes_sent: u64,
-    /// Cycles for which the engine ran handlers.
-    pub engine_busy: u64,
-    /// Cycles for which the bus was held.
-    pub bus_busy: u64,
-    /// Messages by protocol and kind.
-    pub by_kind: BTreeMap<(usize, u16), u64>,
+/// A statistic of a `T`: its name in results, its unit, and what it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistic<T> {
+    /// Its key in a result.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    definition: &'static str,
+    /// Its value.
+    pub of: fn(&T) -> u64,
 }
 
-impl Counters {
-    /// What was counted after `earlier`.
-    pub fn since(&self, earlier: &Counters) -> Counters {
-        let mut by_kind = self.by_kind.clone();
-        for (kind, count) in &earlier.by_kind {
-            if let Some(now) = by_kind.get_mut(kind) {
-                *now -= count;
-            }
-        }
-        by_kind.retain(|_, count| *count > 0);
-        Counters {
-            cycles: self.cycles - earlier.cycles,
-            instructions: self.instructions - earlier.instructions,
-            compute: self.compute - earlier.compute,
-            read_stall: self.read_stall - earlier.read_stall,
-            write_stall: self.write_stall - earlier.write_stall,
-            sync_stall: self.sync_stall - earlier.sync_stall,
-            handler: self.handler - earlier.handler,
-            read_faults: self.read_faults - earlier.read_faults,
-            write_faults: self.write_faults - earlier.write_faults,
-            upgrades: self.upgrades - earlier.upgrades,
-            messages_sent: self.messages_sent - earlier.messages_sent,
-            bytes_sent: self.bytes_sent - earlier.bytes_sent,
-            engine_busy: self.engine_busy - earlier.engine_busy,
-            bus_busy: self.bus_busy - earlier.bus_busy,
-            by_kind,
-        }
+impl<T> Statistic<T> {
+    /// A statistic.
+    pub const fn new(name: &'static str, unit: &'static str, definition: &'static str, of: fn(&T) -> u64) -> Self {
+        Statistic { name, unit, definition, of }
     }
 
-    /// The sum of both.
-    pub fn plus(&self, other: &Counters) -> Counters {
-        let mut by_kind = self.by_kind.clone();
-        for (kind, count) in &other.by_kind {
-            *by_kind.entry(*kind).or_default() += count;
+    /// What it is, in a sentence.
+    pub fn definition(&self) -> &'static str {
+        self.definition.trim_start()
+    }
+
+    /// Its name as the head of a column.
+    pub fn heading(&self) -> String {
+        self.name.replace('_', " ")
+    }
+}
+
+/// Makes the struct, its arithmetic and the table from one list.
+macro_rules! counters {
+    ($($(#[doc = $text:literal])+ $name:ident: $unit:literal,)*) => {
+        /// The counts of a node: those of its region of interest, or since it began. `compute + read_stall +
+        /// write_stall + sync_stall + handler` are its `cycles`.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+        pub struct Counters {
+            $($(#[doc = $text])+ pub $name: u64,)*
+            /// Messages by protocol and kind.
+            #[serde(skip)]
+            pub by_kind: BTreeMap<(usize, u16), u64>,
         }
-        Counters {
-            cycles: self.cycles + other.cycles,
-            instructions: self.instructions + other.instructions,
-            compute: self.compute + other.compute,
-            read_stall: self.read_stall + other.read_stall,
-            write_stall: self.write_stall + other.write_stall,
-            sync_stall: self.sync_stall + other.sync_stall,
-            handler: self.handler + other.handler,
-            read_faults: self.read_faults + other.read_faults,
-            write_faults: self.write_faults + other.write_faults,
-            upgrades: self.upgrades + other.upgrades,
-            messages_sent: self.messages_sent + other.messages_sent,
-            bytes_sent: self.bytes_sent + other.bytes_sent,
-            engine_busy: self.engine_busy + other.engine_busy,
-            bus_busy: self.bus_busy + other.bus_busy,
-            by_kind,
+
+        /// The statistics of a node, in the order of results.
+        pub const NODE_STATISTICS: &[Statistic<Counters>] = &[
+            $(Statistic::new(stringify!($name), $unit, concat!($($text),+), |counters| counters.$name),)*
+        ];
+
+        impl Counters {
+            /// What was counted after `earlier`.
+            pub fn since(&self, earlier: &Counters) -> Counters {
+                let mut by_kind = self.by_kind.clone();
+                for (kind, count) in &earlier.by_kind {
+                    if let Some(now) = by_kind.get_mut(kind) {
+                        *now -= count;
+                    }
+                }
+                by_kind.retain(|_, count| *count > 0);
+                Counters { $($name: self.$name - earlier.$name,)* by_kind }
+            }
+
+            /// The sum of both.
+            pub fn plus(&self, other: &Counters) -> Counters {
+                let mut by_kind = self.by_kind.clone();
+                for (kind, count) in &other.by_kind {
+                    *by_kind.entry(*kind).or_default() += count;
+                }
+                Counters { $($name: self.$name + other.$name,)* by_kind }
+            }
         }
+    };
+}
+
+counters! {
+    /// Time from the beginning to the end of the node's region of interest (of the whole program, if it marks none).
+    cycles: "cycles",
+    /// Instructions that its program executed: WebAssembly operators other than local.get, local.set, local.tee, const, block, loop, end, drop and nop.
+    instructions: "instructions",
+    /// Time of instructions: their number times the machine's cpi.
+    compute: "cycles",
+    /// Time for which loads waited, misses in the node's own memory included.
+    read_stall: "cycles",
+    /// Time for which stores and atomic operations waited, misses in the node's own memory included.
+    write_stall: "cycles",
+    /// Time for which barriers, protocol calls and waits for a word to change waited.
+    sync_stall: "cycles",
+    /// Time for which the processor itself ran handlers.
+    handler: "cycles",
+    /// Loads that access control stopped.
+    read_faults: "faults",
+    /// Stores that access control stopped, upgrades included.
+    write_faults: "faults",
+    /// Messages that the node's handlers sent, those to the node itself included.
+    messages_sent: "messages",
+    /// Bytes of these messages: two header words, arguments, data.
+    bytes_sent: "bytes",
+    /// Time for which the node's engine ran handlers, so that it could take no other event.
+    engine_busy: "cycles",
+    /// Time for which transactions held the node's bus.
+    bus_busy: "cycles",
+    /// Stores that access control stopped though the block could be read.
+    upgrades: "faults",
+}
+
+/// The names of the statistics into which a node's cycles are divided, in the order of pictures.
+pub const PARTS_OF_TIME: [&str; 5] = ["compute", "read_stall", "write_stall", "sync_stall", "handler"];
+
+/// The statistic of a node with this name.
+pub fn node_statistic(name: &str) -> Option<&'static Statistic<Counters>> {
+    NODE_STATISTICS.iter().find(|statistic| statistic.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_time_are_statistics_in_cycles() {
+        for name in PARTS_OF_TIME {
+            assert_eq!(node_statistic(name).unwrap().unit, "cycles");
+        }
+        assert!(node_statistic("tlb_stall").is_none());
+    }
+
+    #[test]
+    fn what_is_taken_away_can_be_added_again() {
+        let count = |n| Counters { cycles: 5 * n, upgrades: n, by_kind: [((0, 1), n)].into(), ..Counters::default() };
+        assert_eq!(count(7).since(&count(3)), count(4));
+        assert_eq!(count(4).plus(&count(3)), count(7));
+        assert!(count(7).since(&count(7)).by_kind.is_empty());
     }
 }

@@ -8,7 +8,8 @@ use crate::mechanisms::Handling;
 use crate::node::{Choice, Held, NodeState};
 use crate::processor::{Doing, Wait};
 use crate::timeline::{Cause, Run};
-use crate::trace::Handled;
+use crate::trace::{Handled, Note};
+use std::sync::Arc;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome, Outgoing};
 use trivium_lang::protocol::{EventKind, RoleId};
 
@@ -21,6 +22,8 @@ struct Origin {
     source: Source,
     cause: Cause,
     possible: u64,
+    /// Of a message that has just arrived: its number, and when it left its sender.
+    arrived: Option<(u64, u64)>,
 }
 
 impl NodeState {
@@ -58,7 +61,7 @@ impl NodeState {
             Signal::Release => {
                 self.compute.released = true;
                 self.compute.barriers += 1;
-                self.wake(now);
+                self.wake(now, &None);
             }
             Signal::Claim { page, by } => {
                 self.space.borrow_mut().claim(page, by);
@@ -68,7 +71,7 @@ impl NodeState {
             Signal::Placed { page } => {
                 self.mapped[page] = true;
                 if self.compute.doing == Doing::Waiting(Wait::Page(page)) {
-                    self.wake(now);
+                    self.wake(now, &None);
                 }
             }
         }
@@ -83,7 +86,9 @@ impl NodeState {
                 let engine = self.shared.engines[protocol].clone();
                 let event =
                     self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
-                let origin = Origin { protocol, source: Source::Replay, cause: None, possible: start };
+                let cause = self.replay_causes.remove(&(protocol, role, object)).flatten();
+                let possible = cause.as_ref().map_or(start, |(_, left)| *left);
+                let origin = Origin { protocol, source: Source::Replay, cause, possible, arrived: None };
                 self.handling.restart(protocol, start);
                 let outcome = engine.replay(role, object, self);
                 self.ended(origin, event, outcome)
@@ -97,19 +102,17 @@ impl NodeState {
                         EventKind::Task(_) => Source::Task,
                         _ => Source::Fault,
                     };
-                    self.dispatch(Origin { protocol, source, cause, possible: key.time }, None, event, start)
+                    let origin = Origin { protocol, source, cause, possible: key.time, arrived: None };
+                    self.dispatch(origin, None, event, start)
                 }
                 Some(Arrival::Timer { protocol, role, object, generation }) => {
                     if self.timers.get(&(protocol, role, object)) != Some(&generation) {
                         return Ok(());
                     }
                     let event = Event::local(EventKind::Timer, object, 0);
-                    self.dispatch(
-                        Origin { protocol, source: Source::Timer, cause: None, possible: key.time },
-                        Some(role),
-                        event,
-                        start,
-                    )
+                    let source = Source::Timer;
+                    let origin = Origin { protocol, source, cause: None, possible: key.time, arrived: None };
+                    self.dispatch(origin, Some(role), event, start)
                 }
                 None => Ok(()),
             },
@@ -117,7 +120,8 @@ impl NodeState {
     }
 
     fn begin_message(&mut self, arrived: u64, start: u64, envelope: Envelope) -> Result<(), SimError> {
-        self.interface.receive(arrived, envelope.words());
+        let cycles = self.interface.receive(arrived, envelope.words());
+        self.note_queue(cycles, false, &envelope);
         let credit = Signal::Credit { by: self.me, protocol: envelope.protocol, lane: envelope.lane };
         let back = start + self.shared.machine.network.latency;
         self.post(envelope.from, back, Posted::Signal(credit));
@@ -131,7 +135,13 @@ impl NodeState {
             payload,
         };
         let source = Source::Message { words: envelope.args.words().len() as u64, data: payload.is_some() };
-        let origin = Origin { protocol: envelope.protocol, source, cause: envelope.cause, possible: arrived };
+        let origin = Origin {
+            protocol: envelope.protocol,
+            source,
+            cause: envelope.cause,
+            possible: arrived,
+            arrived: Some((envelope.id, envelope.departed)),
+        };
         self.dispatch(origin, None, event, start)
     }
 
@@ -161,7 +171,7 @@ impl NodeState {
             return Err(SimError::subject(what));
         }
         let shared = self.shared.clone();
-        let detailed = self.timeline.is_some();
+        let detailed = self.recording;
         let timing = lay(
             origin.source,
             &handling.effects,
@@ -180,23 +190,19 @@ impl NodeState {
             );
             return Err(SimError::subject(what));
         }
-        if self.shared.traced
+        let busy = self.occupy(handling.start, timing.end);
+        if self.noting(&(handling.start..handling.start + busy))
             && let Some(event) = &event
         {
+            let sent = origin.cause.as_ref().map(|(run, _)| run.begun);
+            let arrow = origin.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
             let line = self.trace_line(&engine, event, &outcome, &handling, timing.end);
-            self.handled.push(line);
+            self.note(Note::Handled(Handled { busy, arrow, ..line }));
         }
-        self.occupy(handling.start, timing.end);
-        let run = self.timeline.clone().map(|timeline| {
-            let by_message = matches!(origin.source, Source::Message { .. });
-            let run = Run {
-                node: self.me,
-                cause: origin.cause,
-                possible: origin.possible,
-                by_message,
-                stretches: timing.stretches.clone(),
-            };
-            timeline.borrow_mut().add(run)
+        let run = self.recording.then(|| {
+            let departed = origin.arrived.map(|(_, departed)| departed);
+            let stretches = timing.stretches.clone();
+            Run::new(self.me, origin.cause, departed, origin.possible, handling.start, stretches)
         });
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
@@ -228,10 +234,13 @@ impl NodeState {
             disposition: format!("{:?}", outcome.disposition).to_lowercase(),
             sends: handling.sends.iter().map(send).collect(),
             end,
+            busy: 0,
+            arrow: None,
         }
     }
 
-    fn occupy(&mut self, start: u64, end: u64) {
+    /// For how many cycles the engine takes nothing else.
+    fn occupy(&mut self, start: u64, end: u64) -> u64 {
         let model = &self.shared.machine.engine;
         let busy = match model.kind {
             EngineKind::Ideal => model.interval,
@@ -239,6 +248,7 @@ impl NodeState {
         };
         self.engine_free = start + busy;
         self.counters.engine_busy += busy;
+        busy
     }
 
     /// What a handler did to others, and to the processor, takes its way.
@@ -248,8 +258,9 @@ impl NodeState {
         engine: &Engine,
         handling: &mut Handling,
         timing: &Timing,
-        run: Option<usize>,
+        run: Option<Arc<Run>>,
     ) {
+        let left = |at: u64| run.clone().map(|run| (run, at));
         for (payload, _) in &handling.gathered {
             self.forget(*payload);
         }
@@ -263,14 +274,18 @@ impl NodeState {
                 data: data.clone(),
                 from: self.me,
                 to: *to,
-                cause: run.map(|run| (run, at)),
+                id: self.sent << 16 | u64::from(self.me),
+                cause: left(at),
+                departed: at,
             };
+            self.sent += 1;
             self.counters.messages_sent += 1;
             self.counters.bytes_sent +=
                 8 * (2 + message.args.words().len() as u64) + data.as_ref().map_or(0, |data| data.bytes.len() as u64);
             *self.counters.by_kind.entry((protocol, message.message.0)).or_default() += 1;
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
-            if let Some((_, arrival, envelope)) = self.interface.send(at, fifo, envelope) {
+            if let Some((queue, arrival, envelope)) = self.interface.send(at, fifo, envelope) {
+                self.note_queue(queue, true, &envelope);
                 self.post(envelope.to, arrival, Posted::Arrival(Arrival::Message(envelope)));
             }
         }
@@ -283,21 +298,20 @@ impl NodeState {
                 self.compute.answered = Some(value);
                 let barrier = trivium_lang::protocol::Promise::Barrier(op);
                 self.compute.barriers += u64::from(self.shared.engines[called].protocol().promises.contains(&barrier));
-                self.wake(resumed);
+                self.wake(resumed, &left(resumed));
             }
         }
         for &(object, completed) in &handling.resumed {
-            self.compute.cause = run.map(|run| (run, resumed));
-            self.resume_access(object, completed, resumed);
+            self.resume_access(object, completed, resumed, left(resumed));
         }
         if let Doing::Waiting(Wait::Change(block)) = self.compute.doing
             && handling.changed.contains(&block)
         {
-            self.wake(timing.end);
+            self.wake(timing.end, &left(timing.end));
         }
         for (task, object, args) in handling.tasks.drain(..) {
             let event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
-            self.raise(timing.end, Arrival::Local { protocol, event, cause: None });
+            self.raise(timing.end, Arrival::Local { protocol, event, cause: left(timing.end) });
         }
         for (role, object, after) in handling.timers.drain(..) {
             let generation = self.timers.entry((protocol, role, object)).or_default();
@@ -307,7 +321,7 @@ impl NodeState {
                 self.raise(timing.end + after, Arrival::Timer { protocol, role, object, generation });
             }
         }
-        self.try_again(protocol, engine, &handling.touched, timing.end);
+        self.try_again(protocol, engine, &handling.touched, timing.end, left(timing.end));
     }
 
     /// Deferred and held events of the instances that a handler touched get their turn.
@@ -317,6 +331,7 @@ impl NodeState {
         engine: &Engine,
         touched: &[(RoleId, Object, trivium_lang::protocol::StateId)],
         end: u64,
+        cause: Cause,
     ) {
         for &(role, object, before) in touched {
             let Some(record) = self.record_of(protocol, role, object) else { continue };
@@ -325,6 +340,9 @@ impl NodeState {
             let place = (protocol, role, object);
             if due && !self.replays.contains(&place) {
                 self.replays.push_back(place);
+                if self.recording {
+                    self.replay_causes.insert(place, cause.clone());
+                }
             }
             if before != after && !self.held.is_empty() {
                 let (again, kept) = std::mem::take(&mut self.held)
@@ -332,7 +350,7 @@ impl NodeState {
                     .partition(|held: &Held| (held.protocol, held.role, held.event.object) == place);
                 self.held = kept;
                 for held in Vec::into_iter(again) {
-                    self.raise(end, Arrival::Local { protocol, event: held.event, cause: None });
+                    self.raise(end, Arrival::Local { protocol, event: held.event, cause: cause.clone() });
                 }
             }
         }
@@ -341,8 +359,18 @@ impl NodeState {
     /// A message that waited for a credit leaves.
     fn depart(&mut self, at: u64, envelope: Envelope) {
         let fifo = self.shared.engines[envelope.protocol].protocol().lanes[envelope.lane.index()].fifo;
-        let (_, arrival, envelope) = self.interface.depart(at, fifo, envelope);
+        let (queue, arrival, envelope) = self.interface.depart(at, fifo, envelope);
+        self.note_queue(queue, true, &envelope);
         self.post(envelope.to, arrival, Posted::Arrival(Arrival::Message(envelope)));
+    }
+
+    fn note_queue(&mut self, cycles: std::ops::Range<u64>, leaves: bool, envelope: &Envelope) {
+        if self.noting(&cycles) {
+            let protocol = self.shared.engines[envelope.protocol].protocol();
+            let message = format!("{}.{}", protocol.name, protocol.messages[envelope.message.index()].name);
+            let peer = if leaves { envelope.to } else { envelope.from };
+            self.note(Note::Queue { node: self.me, cycles, leaves, peer, message });
+        }
     }
 
     fn broken(&self, engine: &Engine, fault: &Fault, cycle: u64) -> SimError {

@@ -7,6 +7,7 @@
 use crate::bus::Bus;
 use crate::machine::Machine;
 use crate::price::Price;
+use crate::timeline::Reason;
 use std::borrow::Cow;
 use trivium_engine::Object;
 use trivium_lang::protocol::Access;
@@ -87,6 +88,8 @@ pub enum Primitive {
 pub struct Stretch {
     /// What it was spent on.
     pub what: Cow<'static, str>,
+    /// The kind of that.
+    pub reason: Reason,
     /// First cycle.
     pub from: u64,
     /// One past the last cycle.
@@ -217,11 +220,12 @@ impl Layout<'_> {
                         } else {
                             "fetch data from memory, send"
                         };
-                        self.spend(what, prices.fetch(from, to), block);
+                        self.spend_as(Reason::Memory, what, prices.fetch(from, to), block);
                     }
                     Origin::Received => self.spend("forward data", &prices.send.forward, self.machine.granules(bytes)),
                     Origin::Memory => {
-                        self.spend("fetch data from memory, send", &prices.fetch.keep, self.machine.granules(bytes))
+                        let granules = self.machine.granules(bytes);
+                        self.spend_as(Reason::Memory, "fetch data from memory, send", &prices.fetch.keep, granules)
                     }
                 }
                 self.spend("finish message send", &prices.send.finish, 1);
@@ -230,19 +234,24 @@ impl Layout<'_> {
         self.timing.sends.push(self.now);
     }
 
-    /// A price, or its parts in order.
     fn spend(&mut self, what: &'static str, price: &Price, times: u64) {
+        self.spend_as(Reason::Handler, what, price, times);
+    }
+
+    /// A price, or its parts in order.
+    fn spend_as(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
         if price.parts.is_empty() {
-            return self.spend_one(what, price, times);
+            return self.spend_one(reason, what, price, times);
         }
         for _ in 0..times {
-            price.parts.iter().for_each(|part| self.spend_one(what, part, 1));
+            price.parts.iter().for_each(|part| self.spend_one(reason, what, part, 1));
         }
     }
 
     /// Own cycles first, then the bus transactions, one after the other.
-    fn spend_one(&mut self, what: &'static str, price: &Price, times: u64) {
-        let from = self.now;
+    fn spend_one(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
+        let mut from = self.now;
+        let mut lost = 0;
         let own = price.own_cycles(self.bus.model());
         let stretched = self.machine.engine.slowdown.of(own);
         for _ in 0..times {
@@ -255,12 +264,21 @@ impl Layout<'_> {
                 request = grant + self.bus.model().occupancy(transaction);
             }
             self.now += price.cycles - own + stretched + waited;
+            lost += waited;
         }
-        if self.detailed && self.now > from {
+        if !self.detailed {
+            return;
+        }
+        if lost > 0 {
+            let (what, reason) = ("wait for the bus".into(), Reason::Bus);
+            self.timing.stretches.push(Stretch { what, reason, from, to: from + lost });
+            from += lost;
+        }
+        if self.now > from {
             let what = price.step.as_ref().map_or(Cow::Borrowed(what), |step| Cow::Owned(step.clone()));
             match self.timing.stretches.last_mut() {
                 Some(last) if last.what == what && last.to == from => last.to = self.now,
-                _ => self.timing.stretches.push(Stretch { what, from, to: self.now }),
+                _ => self.timing.stretches.push(Stretch { what, reason, from, to: self.now }),
             }
         }
     }

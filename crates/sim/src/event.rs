@@ -1,5 +1,6 @@
 //! What is on its way to a node, and in which order it takes effect.
 
+use crate::timeline::Cause;
 use std::rc::Rc;
 use trivium_engine::{Args, Event, Node, Object};
 use trivium_lang::protocol::{LaneId, MessageId, RoleId};
@@ -44,8 +45,12 @@ pub struct Envelope {
     pub from: Node,
     /// To whom.
     pub to: Node,
-    /// The handler that sent it, in the timeline, and when it left the interface.
-    pub cause: Option<(usize, u64)>,
+    /// Its number among all messages.
+    pub id: u64,
+    /// The handler that sent it, and when that handed it over, if that is recorded.
+    pub cause: Cause,
+    /// When its tail left its sender's interface.
+    pub departed: u64,
 }
 
 impl Envelope {
@@ -66,8 +71,8 @@ pub enum Arrival {
         protocol: usize,
         /// What happened.
         event: Event,
-        /// What came before it, in the timeline.
-        cause: Option<(usize, u64)>,
+        /// What led to it, if that is recorded.
+        cause: Cause,
     },
     /// The time of a state has passed, unless the timer was cancelled since.
     Timer {

@@ -8,7 +8,7 @@ use crate::machine::{Machine, Network};
 use crate::node::{NodeState, Shared};
 use crate::script::{Planned, Script, plain_memory};
 use crate::space::Space;
-use crate::trace::Handled;
+use crate::trace::{Handled, Note};
 use crate::world::{Limits, Runner, World};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -120,7 +120,11 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     }
     let mut world = World::new(shared.clone(), space, nodes, runners, Some(0));
     let handled = RefCell::new(Vec::new());
-    let note = |event: &Handled| handled.borrow_mut().push(renamed(event, &places, shared.block));
+    let note = |note: &Note| {
+        if let Note::Handled(event) = note {
+            handled.borrow_mut().push(renamed(event, &places, shared.block));
+        }
+    };
     let limits = Limits { max_cycles: Some(until + gap), trace: Some(&note), ..Limits::default() };
     let error = world.run(&limits).err();
     let seen = loads.iter().enumerate().flat_map(|(node, loads)| {
@@ -144,7 +148,7 @@ fn shared(engine: Engine, machine: Machine, nodes: u32) -> Rc<Shared> {
         // A promise that the order breaks is to be seen in the states.
         watched: vec![false],
         one_writer: vec![false],
-        traced: true,
+        traced: Some(0..u64::MAX),
     })
 }
 

@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use trivium_engine::Node;
 use trivium_lang::protocol::LaneId;
 
@@ -71,8 +72,9 @@ impl Interface {
         self.on_lane.get(&(protocol, lane)).copied().unwrap_or(0)
     }
 
-    /// A message is handed over at cycle `at`; gives it back with its departure and arrival unless it has to wait.
-    pub fn send(&mut self, at: u64, fifo: bool, envelope: Envelope) -> Option<(u64, u64, Envelope)> {
+    /// A message is handed over at cycle `at`; gives it back, unless it has to wait, with the cycles for which it is in
+    /// the queue and its arrival.
+    pub fn send(&mut self, at: u64, fifo: bool, envelope: Envelope) -> Option<(Range<u64>, u64, Envelope)> {
         *self.on_lane.entry((envelope.protocol, envelope.lane)).or_default() += 1;
         let peer = &mut self.peers[envelope.to as usize];
         if peer.outstanding >= self.credits {
@@ -99,17 +101,20 @@ impl Interface {
         }
     }
 
-    /// A message with a credit leaves as soon as the queue has passed it on: departure of its tail, arrival of its
-    /// head.
-    pub fn depart(&mut self, at: u64, fifo: bool, envelope: Envelope) -> (u64, u64, Envelope) {
+    /// A message with a credit leaves as soon as the queue has passed it on: the cycles for which it is in the
+    /// queue, and the arrival of its head.
+    pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Envelope) -> (Range<u64>, u64, Envelope) {
         let length = envelope.words() * self.cycles_per_word;
-        let departure = if self.send_occupancy > length {
+        let (queue, departure) = if self.send_occupancy > length {
             // The interface works on it after it was handed over; that is part of the latency.
-            self.out.book(at, self.send_occupancy)
+            let begun = self.out.book(at, self.send_occupancy);
+            (begun..begun + self.send_occupancy, begun)
         } else {
             // The queue is filled while the handler writes to it, so a message that finds it empty leaves at once.
-            (self.out.book(at.saturating_sub(length), length) + length).max(at)
+            let begun = self.out.book(at.saturating_sub(length), length);
+            (begun..begun + length, (begun + length).max(at))
         };
+        envelope.departed = departure;
         let extra = if self.jitter > 0 { self.random.random_range(0..=self.jitter) } else { 0 };
         let by_data = if envelope.data.is_some() { self.data_latency } else { 0 };
         let mut arrival = departure + self.latency + by_data + extra;
@@ -121,7 +126,7 @@ impl Interface {
             arrival = arrival.max(*last);
             *last = arrival;
         }
-        (departure, arrival, envelope)
+        (queue, arrival, envelope)
     }
 
     /// From when on the head of the next message in the receive queue can be looked at, at the earliest.
@@ -129,8 +134,10 @@ impl Interface {
         self.in_free
     }
 
-    /// A message whose head arrived at cycle `at` goes through the receive queue.
-    pub fn receive(&mut self, at: u64, words: u64) {
-        self.in_free = self.in_free.max(at) + (words * self.cycles_per_word).max(self.receive_occupancy);
+    /// A message whose head arrived at cycle `at` goes through the receive queue; gives the cycles for which it does.
+    pub fn receive(&mut self, at: u64, words: u64) -> Range<u64> {
+        let begun = self.in_free.max(at);
+        self.in_free = begun + (words * self.cycles_per_word).max(self.receive_occupancy);
+        begun..self.in_free
     }
 }

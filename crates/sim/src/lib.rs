@@ -52,12 +52,14 @@ mod usage;
 mod watch;
 mod world;
 
+pub use counters::{Counters, NODE_STATISTICS, PARTS_OF_TIME, Spent, Statistic, node_statistic};
 pub use error::{Blame, SimError};
 pub use forced::{Force, Forced, ForcedAccess, ForcedMessage, force};
 pub use load::{BUILT_IN, built_in, whole};
 pub use machine::Machine;
 pub use miss::{MissKind, MissReport, MissStep, measure};
 pub use ratio::Ratio;
-pub use result::{Misses, NodeResult, SimResult};
-pub use setup::{Setup, run, run_with_trace};
-pub use trace::Handled;
+pub use result::{Misses, RUN_STATISTICS, SimResult};
+pub use setup::{Setup, Tracing, run, run_with_trace};
+pub use timeline::{REASONS, Reason};
+pub use trace::{Handled, Note, Stall, StallPart};

@@ -37,7 +37,7 @@ impl Bench for SimBench {
             finite: vec![self.engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())],
             watched: vec![true],
             one_writer: vec![false],
-            traced: false,
+            traced: None,
         });
         let mut space = Space::new(4096, self.nodes);
         space.allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();

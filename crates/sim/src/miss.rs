@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::node::{NodeState, Shared};
 use crate::script::{Script, plain_memory};
 use crate::space::Space;
-use crate::timeline::{PathStep, Timeline};
+use crate::timeline::{PathStep, path};
 use crate::world::{Limits, Runner, World};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -84,7 +84,6 @@ pub fn measure(protocol: Arc<Protocol>, machine: &Machine, kind: MissKind, block
 /// Three nodes of which one makes an access at a time.
 struct Quiet {
     world: World,
-    timeline: Rc<RefCell<Timeline>>,
     mhz: u64,
 }
 
@@ -102,20 +101,19 @@ impl Quiet {
             finite,
             watched,
             one_writer: vec![false],
-            traced: false,
+            traced: None,
         });
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
-        let timeline = Rc::new(RefCell::new(Timeline::default()));
         let nodes = (0..NODES as Node).map(|me| {
             let mut node = NodeState::new(me, shared.clone(), space.clone(), 0);
             node.memory = plain_memory(page);
-            node.timeline = Some(timeline.clone());
+            node.recording = true;
             Rc::new(RefCell::new(node))
         });
         let nodes = nodes.collect();
         let runners = (0..NODES).map(|_| Runner::Script(Script::idle())).collect();
-        Ok(Quiet { world: World::new(shared, space, nodes, runners, Some(0)), timeline, mhz })
+        Ok(Quiet { world: World::new(shared, space, nodes, runners, Some(0)), mhz })
     }
 
     fn bus_transactions(&self) -> u64 {
@@ -124,13 +122,12 @@ impl Quiet {
 
     /// Makes an access, and lets everything come to rest again.
     fn access(&mut self, kind: AccessKind) -> Result<MissReport, SimError> {
-        self.timeline.borrow_mut().runs.clear();
         let requester = self.world.nodes[REQUESTER as usize].clone();
         requester.borrow_mut().compute.cause = None;
         let (begun, bus) = (requester.borrow().compute.clock(), self.bus_transactions());
         self.world.set_runner(REQUESTER, Runner::Script(Script::access(kind, 0, 1)));
         self.world.run(&Limits::default())?;
-        let path = self.timeline.borrow().path();
+        let path = requester.borrow().compute.cause.as_ref().map_or(Vec::new(), |(run, left)| path(run, *left));
         let total = requester.borrow().compute.clock() - begun;
         self.world.settle()?;
         // What comes next starts on a machine at rest.
@@ -156,8 +153,8 @@ fn steps(path: &[PathStep]) -> Vec<MissStep> {
             Some(other) => format!("node {other}"),
         };
         match steps.last_mut() {
-            Some(last) if last.node == node && last.step == part.what => last.cycles += part.cycles,
-            _ => steps.push(MissStep { node, step: part.what.to_string(), cycles: part.cycles }),
+            Some(last) if last.node == node && last.step == part.what => last.cycles += part.to - part.from,
+            _ => steps.push(MissStep { node, step: part.what.to_string(), cycles: part.to - part.from }),
         }
     }
     steps

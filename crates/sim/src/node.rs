@@ -15,8 +15,8 @@ use crate::mechanisms::Handling;
 use crate::memory::Memory;
 use crate::processor::Compute;
 use crate::space::Space;
-use crate::timeline::Timeline;
-use crate::trace::Handled;
+use crate::timeline::Cause;
+use crate::trace::Note;
 use crate::usage::Usage;
 use crate::watch::{FirstStore, TagChange};
 use rustc_hash::FxHashMap;
@@ -44,8 +44,8 @@ pub struct Shared {
     pub watched: Vec<bool>,
     /// Of each protocol, whether stores are watched, since it assumes one writer per phase.
     pub one_writer: Vec<bool>,
-    /// Whether handled events are kept for a trace.
-    pub traced: bool,
+    /// The cycles of which notes are kept for a trace, if any are.
+    pub traced: Option<std::ops::Range<u64>>,
 }
 
 /// Something that a thread keeps until the state of an instance changes.
@@ -101,8 +101,10 @@ pub struct NodeState {
     pub outbox: Vec<Post>,
     /// Tag changes since the world looked.
     pub tag_changes: Vec<TagChange>,
-    /// Events handled since the world looked, if they are kept.
-    pub handled: Vec<Handled>,
+    /// Notes for a trace since the world looked, if they are kept.
+    pub notes: Vec<Note>,
+    /// Up to where the processor's time has been noted.
+    pub(crate) noted_until: u64,
     /// First stores to blocks since the world looked.
     pub first_stores: Vec<FirstStore>,
     /// Of each block, 1 + the phase of this node's latest store, where that is watched.
@@ -111,8 +113,12 @@ pub struct NodeState {
     pub(crate) handling: Handling,
     /// How protocol calls are used, where a protocol assumes something about it.
     pub(crate) usage: Usage,
-    /// Where time goes, if it is recorded.
-    pub timeline: Option<Rc<RefCell<Timeline>>>,
+    /// Whether it is recorded what leads to what.
+    pub recording: bool,
+    /// What made each instance in `replays` try again, if that is recorded.
+    pub(crate) replay_causes: FxHashMap<(usize, RoleId, Object), Cause>,
+    /// How many messages it has sent.
+    pub(crate) sent: u64,
     /// What went wrong on it.
     pub failure: Option<SimError>,
 }
@@ -131,7 +137,7 @@ impl NodeState {
         NodeState {
             me,
             cache: Cache::new(&machine.cache),
-            bus: Bus::new(&machine.bus),
+            bus: Bus::new(&machine.bus).noting(shared.traced.is_some()),
             interface: Interface::new(machine, me, shared.nodes, seed),
             space,
             memory: Memory::Plain(Vec::new()),
@@ -152,12 +158,15 @@ impl NodeState {
             caused: 0,
             outbox: Vec::new(),
             tag_changes: Vec::new(),
-            handled: Vec::new(),
+            notes: Vec::new(),
+            noted_until: 0,
             first_stores: Vec::new(),
             stored: Vec::new(),
             handling: Handling::default(),
             usage: Usage::default(),
-            timeline: None,
+            recording: shared.traced.is_some(),
+            replay_causes: FxHashMap::default(),
+            sent: 0,
             failure: None,
             shared,
         }

@@ -28,6 +28,13 @@ pub enum Transaction {
     Abort,
 }
 
+impl Transaction {
+    /// As a price list writes it.
+    pub fn name(self) -> &'static str {
+        TRANSACTIONS.iter().find(|t| t.1 == self).map_or("", |t| t.0)
+    }
+}
+
 const TRANSACTIONS: [(&str, Transaction); 6] = [
     ("read", Transaction::Read),
     ("invalidate", Transaction::Invalidate),

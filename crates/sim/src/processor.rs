@@ -8,7 +8,7 @@ use crate::event::{Arrival, Posted, Signal};
 use crate::node::NodeState;
 use crate::price::Transaction;
 use crate::ratio::Ratio;
-use crate::timeline::{Cause, Run};
+use crate::timeline::{Cause, Reason, Run};
 use crate::watch::FirstStore;
 use trivium_engine::{Event, Object, Pending};
 use trivium_guest::{AccessKind, Fault, ReadModifyWrite, SHARED_BASE, Step};
@@ -95,7 +95,7 @@ pub struct Compute {
     pub arrived: Option<u64>,
     /// Barriers passed.
     pub barriers: u64,
-    /// The end of its latest work, in the timeline.
+    /// What ended its latest wait, then the access that followed, if that is recorded.
     pub cause: Cause,
 }
 
@@ -186,15 +186,18 @@ impl NodeState {
         self.compute.waiting_as = spent;
     }
 
-    /// The processor goes on at cycle `at`.
-    pub(crate) fn wake(&mut self, at: u64) {
-        let waited = at.saturating_sub(self.compute.clock());
-        self.stall(waited, self.compute.waiting_as);
+    /// The processor goes on at cycle `at`, because of `cause`.
+    pub(crate) fn wake(&mut self, at: u64, cause: &Cause) {
+        let (from, spent) = (self.compute.clock(), self.compute.waiting_as);
+        if let Doing::Waiting(wait) = self.compute.doing {
+            self.note_wait(wait, from..at.max(from), spent, cause);
+        }
+        self.stall(at.saturating_sub(from), spent);
         self.compute.doing = Doing::Running;
     }
 
     /// Handlers resumed an object at cycle `at`, or have completed its access, which read `completed`.
-    pub(crate) fn resume_access(&mut self, object: Object, completed: Option<u64>, at: u64) {
+    pub(crate) fn resume_access(&mut self, object: Object, completed: Option<u64>, at: u64, cause: Cause) {
         if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
             return;
         }
@@ -204,7 +207,8 @@ impl NodeState {
             (None, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
             (None, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
         };
-        self.wake(at.max(self.compute.trapped));
+        self.wake(at.max(self.compute.trapped), &cause);
+        self.compute.cause = cause;
     }
 
     /// Whether all earlier events of the node have happened, so that a miss or a call may go on.
@@ -238,6 +242,9 @@ impl NodeState {
             return Ok(Step::Wait);
         }
         let grant = self.compute.grant.take();
+        if grant.is_none() {
+            self.compute.cause = None;
+        }
         if address < SHARED_BASE {
             self.local_miss(address, kind, line, true, spent);
             return Ok(Step::Go);
@@ -248,7 +255,7 @@ impl NodeState {
         }
         let block = self.block_of(offset);
         if let Some(Grant::Complete(read)) = grant {
-            self.uncached(kind, spent);
+            self.uncached(address, kind, spent);
             return Ok(Step::Complete(read));
         }
         let tag = self.tag(block);
@@ -340,6 +347,7 @@ impl NodeState {
                 begun,
                 &[("unmask CPU, reissue bus transaction", grant), ("invalidate other copies, resume", end)],
             );
+            self.note_miss(address, begun, grant, end, spent);
             self.stall(end - begun, spent);
             return;
         }
@@ -355,16 +363,18 @@ impl NodeState {
         }
         let end = grant + critical + finish;
         self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("fetch data, resume", end)]);
+        self.note_miss(address, begun, grant, end, spent);
         self.stall(end - begun, spent);
     }
 
     /// An access past the cache.
-    fn uncached(&mut self, kind: AccessKind, spent: Spent) {
+    fn uncached(&mut self, address: u32, kind: AccessKind, spent: Spent) {
         let begun = self.compute.clock();
         let transaction = if kind == AccessKind::Read { Transaction::UncachedLoad } else { Transaction::UncachedStore };
         let grant = self.bus.book(transaction, begun + self.shared.machine.processor.issue);
         let end = grant + self.bus.model().occupancy(transaction);
         self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("access memory, resume", end)]);
+        self.note_miss(address, begun, grant, end, spent);
         self.stall(end - begun, spent);
     }
 
@@ -399,18 +409,34 @@ impl NodeState {
         Ok(())
     }
 
-    /// Notes a run of the processor from cycle `from` on in the timeline, if there is one.
+    /// An access that the node itself satisfied, for a trace.
+    fn note_miss(&mut self, address: u32, begun: u64, grant: u64, end: u64, spent: Spent) {
+        if self.shared.traced.is_some() {
+            let issued = (begun + self.shared.machine.processor.issue).min(grant);
+            let what = if address < SHARED_BASE { "private memory" } else { "shared memory" };
+            let parts = [
+                (Reason::Memory, "detect cache miss, issue bus transaction", issued),
+                (Reason::Bus, "wait for the bus", grant),
+                (Reason::Memory, "fetch data, resume", end),
+            ];
+            self.note_stall(begun, spent, what, &parts);
+        }
+    }
+
+    /// Records work of the processor from cycle `from` on, if what leads to what is recorded.
     fn processor_run(&mut self, from: u64, parts: &[(&'static str, u64)]) -> Cause {
-        let timeline = self.timeline.clone()?;
+        if !self.recording {
+            return None;
+        }
         let mut begin = from;
         let mut stretches = Vec::new();
         for &(what, to) in parts {
-            stretches.push(Stretch { what: what.into(), from: begin, to });
+            stretches.push(Stretch { what: what.into(), reason: Reason::Memory, from: begin, to });
             begin = to;
         }
-        let run = Run { node: self.me, cause: self.compute.cause.take(), possible: from, by_message: false, stretches };
-        let number = timeline.borrow_mut().add(run);
-        Some((number, begin))
+        let cause = self.compute.cause.take();
+        self.compute.cause = Some((Run::new(self.me, cause, None, from, from, stretches), begin));
+        self.compute.cause.clone()
     }
 
     /// Ends the program with an error that keeps its parts.

@@ -1,6 +1,6 @@
 //! What a simulation tells: the keys of the command line's contract.
 
-use crate::counters::Counters;
+use crate::counters::{Counters, Statistic};
 use crate::node::Shared;
 use crate::processor::Doing;
 use crate::setup::Setup;
@@ -18,38 +18,6 @@ pub struct Misses {
     pub write: u64,
     /// Stores to blocks that could be read.
     pub upgrade: u64,
-}
-
-/// One node. Cycles are those of the processor's clock; `compute + read_stall + write_stall + sync_stall + handler`
-/// are its `cycles`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct NodeResult {
-    /// Cycles of its region of interest.
-    pub cycles: u64,
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Cycles of instructions.
-    pub compute: u64,
-    /// Cycles for which loads waited.
-    pub read_stall: u64,
-    /// Cycles for which stores waited.
-    pub write_stall: u64,
-    /// Cycles for which barriers, waits and calls waited.
-    pub sync_stall: u64,
-    /// Cycles for which the processor itself ran handlers.
-    pub handler: u64,
-    /// Loads that faulted.
-    pub read_faults: u64,
-    /// Stores that faulted, upgrades included.
-    pub write_faults: u64,
-    /// Messages sent.
-    pub messages_sent: u64,
-    /// Their bytes: two header words, arguments, data.
-    pub bytes_sent: u64,
-    /// Cycles for which the engine ran handlers.
-    pub engine_busy: u64,
-    /// Cycles for which the bus was held.
-    pub bus_busy: u64,
 }
 
 /// The result of a simulation. Everything but `host_seconds` is the same in two runs.
@@ -100,7 +68,7 @@ pub struct SimResult {
     /// Exit codes that are not 0, by node.
     pub exit_codes: BTreeMap<u32, i32>,
     /// The nodes.
-    pub per_node: Vec<NodeResult>,
+    pub per_node: Vec<Counters>,
 }
 
 fn in_order<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
@@ -132,7 +100,7 @@ impl SimResult {
             begun = begun.min(span.0);
             ended = ended.max(span.1);
             sum = sum.plus(&counts);
-            per_node.push(NodeResult::of(&counts));
+            per_node.push(counts);
             printed.extend(node.compute.printed.iter().map(|(at, fd, bytes)| (*at, number, *fd, bytes.clone())));
         }
         printed.sort_by_key(|(at, node, _, _)| (*at, *node));
@@ -171,22 +139,33 @@ impl SimResult {
     }
 }
 
-impl NodeResult {
-    fn of(counts: &Counters) -> NodeResult {
-        NodeResult {
-            cycles: counts.cycles,
-            instructions: counts.instructions,
-            compute: counts.compute,
-            read_stall: counts.read_stall,
-            write_stall: counts.write_stall,
-            sync_stall: counts.sync_stall,
-            handler: counts.handler,
-            read_faults: counts.read_faults,
-            write_faults: counts.write_faults,
-            messages_sent: counts.messages_sent,
-            bytes_sent: counts.bytes_sent,
-            engine_busy: counts.engine_busy,
-            bus_busy: counts.bus_busy,
-        }
-    }
-}
+/// The statistics of a whole run, in the order of results. `misses` and `messages` are objects in JSON: `misses.read`
+/// is the key `read` of `misses`; `messages` is the sum of its counts by kind.
+pub const RUN_STATISTICS: &[Statistic<SimResult>] = &[
+    Statistic::new(
+        "cycles",
+        "cycles",
+        "Time from the first beginning of the region of interest on any node to its last end.",
+        |run| run.cycles,
+    ),
+    Statistic::new("instructions", "instructions", "Instructions that the programs of all nodes executed.", |run| {
+        run.instructions
+    }),
+    Statistic::new("misses.read", "faults", "Loads that access control stopped, on all nodes.", |run| run.misses.read),
+    Statistic::new(
+        "misses.write",
+        "faults",
+        "Stores to blocks without any access that access control stopped, on all nodes.",
+        |run| run.misses.write,
+    ),
+    Statistic::new(
+        "misses.upgrade",
+        "faults",
+        "Stores that access control stopped though the block could be read, on all nodes.",
+        |run| run.misses.upgrade,
+    ),
+    Statistic::new("messages", "messages", "Messages of all nodes by kind, as `protocol.NAME`.", |run| {
+        run.messages.values().sum()
+    }),
+    Statistic::new("bytes", "bytes", "Bytes of all messages: two header words, arguments, data.", |run| run.bytes),
+];

@@ -97,6 +97,8 @@ impl Script {
 fn sleeps(node: &mut NodeState, until: u64) -> bool {
     let left = until.saturating_sub(node.compute.clock());
     if left > 0 {
+        let now = node.compute.clock();
+        node.note_stall(now, Spent::Sync, "", &[(crate::timeline::Reason::Turn, "", now + left)]);
         node.stall(left, Spent::Sync);
     }
     left > 0

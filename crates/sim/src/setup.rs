@@ -7,9 +7,10 @@ use crate::memory::Memory;
 use crate::node::{NodeState, Shared};
 use crate::result::SimResult;
 use crate::space::Space;
-use crate::trace::Handled;
+use crate::trace::Note;
 use crate::world::{Ended, Limits, Runner, World};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -44,6 +45,9 @@ pub struct Setup<'a> {
     pub progress: Option<&'a dyn Fn(u64)>,
 }
 
+/// The cycles of which a trace is wanted, and who is told.
+pub type Tracing<'a> = (Range<u64>, &'a dyn Fn(&Note));
+
 /// Simulates.
 ///
 /// # Errors
@@ -53,21 +57,22 @@ pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
     simulate(setup, None)
 }
 
-/// Simulates, and tells each event that an engine has handled, in the order of cycle and node.
+/// Simulates, and tells what the parts of the nodes did in a window of cycles: in the order of their clocks as far
+/// as the order of simulation gives it, that of a node's part exactly. It has no effect on the result.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_with_trace(setup: &Setup, trace: &dyn Fn(&Handled)) -> Result<SimResult, SimError> {
+pub fn run_with_trace(setup: &Setup, trace: Tracing) -> Result<SimResult, SimError> {
     simulate(setup, Some(trace))
 }
 
-fn simulate(setup: &Setup, trace: Option<&dyn Fn(&Handled)>) -> Result<SimResult, SimError> {
+fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError> {
     check_block(&setup.machine, setup.block)?;
     if !(1..=256).contains(&setup.nodes) {
         return Err(SimError::input(format!("{} nodes: there can be 1 to 256", setup.nodes)));
     }
     let begun = std::time::Instant::now();
-    let shared = Rc::new(share(setup, trace.is_some())?);
+    let shared = Rc::new(share(setup, trace.as_ref().map(|(window, _)| window.clone()))?);
     let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
     let build = setup.program.build(cache::shape(&setup.machine.cache));
     // Stores to shared memory must be seen where a protocol assumes something about them.
@@ -83,7 +88,12 @@ fn simulate(setup: &Setup, trace: Option<&dyn Fn(&Handled)>) -> Result<SimResult
         runners.push(Runner::Program(Box::new(program)));
     }
     let mut world = World::new(shared.clone(), space, nodes, runners, setup.window);
-    let limits = Limits { max_cycles: setup.max_cycles, cancel: setup.cancel, progress: setup.progress, trace };
+    let limits = Limits {
+        max_cycles: setup.max_cycles,
+        cancel: setup.cancel,
+        progress: setup.progress,
+        trace: trace.map(|(_, tell)| tell),
+    };
     let ended = world.run(&limits)?;
     let incomplete = match ended {
         Ended::Finished => None,
@@ -96,7 +106,7 @@ fn simulate(setup: &Setup, trace: Option<&dyn Fn(&Handled)>) -> Result<SimResult
 }
 
 /// What all nodes share, after a look at what the program and the protocols want of each other.
-fn share(setup: &Setup, traced: bool) -> Result<Shared, SimError> {
+fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, SimError> {
     if setup.protocols.is_empty() {
         return Err(SimError::input("no protocol is named").help("add --protocol stache"));
     }

@@ -1,11 +1,105 @@
-//! Where the time of handlers and misses goes, for reports of single misses.
+//! Where the time of handlers and misses goes: for reports of single misses, and for the stalls of a trace.
+//!
+//! Each piece of work knows what led to it, so from the end of a wait one can walk back over what it waited for.
 
 use crate::effects::Stretch;
 use std::borrow::Cow;
+use std::sync::Arc;
 use trivium_engine::Node;
 
-/// What led to a handler or a processor's continuation: the run before it, and when it left that run.
-pub type Cause = Option<(usize, u64)>;
+/// For what a processor's cycle, or a step of a miss, was spent or lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// A message is on the wire.
+    Network,
+    /// A message waits for a credit or for the queue of its sender's network interface.
+    Interface,
+    /// An event waits until the engine, or its receive queue, is done with others.
+    Engine,
+    /// A transaction waits for the bus.
+    Bus,
+    /// A cache miss is found out and put on the bus, memory is read or written.
+    Memory,
+    /// A handler runs.
+    Handler,
+    /// Another thread holds the lock, or the call waits for a turn.
+    Lock,
+    /// Somebody is still missing at a barrier.
+    Barrier,
+    /// A call of a protocol waits for what its handlers do.
+    Call,
+    /// A word in memory has not changed yet.
+    Change,
+    /// A page has no home yet.
+    Placement,
+    /// The protocol deals with earlier requests for the block.
+    Turn,
+    /// The processor is still in the trap of its aborted access.
+    Trap,
+}
+
+/// All reasons, in the order of their declaration.
+pub const REASONS: [Reason; 13] = [
+    Reason::Network,
+    Reason::Interface,
+    Reason::Engine,
+    Reason::Bus,
+    Reason::Memory,
+    Reason::Handler,
+    Reason::Lock,
+    Reason::Barrier,
+    Reason::Call,
+    Reason::Change,
+    Reason::Placement,
+    Reason::Turn,
+    Reason::Trap,
+];
+
+impl Reason {
+    /// What it means, in a sentence.
+    pub fn definition(self) -> &'static str {
+        match self {
+            Reason::Network => "A message is on the wire.",
+            Reason::Interface => "A message waits for a credit, or for the queue of its sender's network interface.",
+            Reason::Engine => "An event waits until the engine, or its receive queue, is done with others.",
+            Reason::Bus => "A transaction waits for the bus.",
+            Reason::Memory => "A cache miss is found out and put on the bus; memory is read or written.",
+            Reason::Handler => "A handler runs.",
+            Reason::Lock => "Another thread holds the lock.",
+            Reason::Barrier => "Somebody is still missing at a barrier.",
+            Reason::Call => "A protocol call waits for what its handlers do.",
+            Reason::Change => "A word in memory has not changed yet.",
+            Reason::Placement => "A page has no home yet.",
+            Reason::Turn => "The protocol deals with earlier requests for the block.",
+            Reason::Trap => "The processor is still in the trap of its aborted access.",
+        }
+    }
+
+    /// As people read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Network => "network",
+            Reason::Interface => "interface busy",
+            Reason::Engine => "engine busy",
+            Reason::Bus => "bus busy",
+            Reason::Memory => "memory",
+            Reason::Handler => "handler",
+            Reason::Lock => "lock",
+            Reason::Barrier => "barrier",
+            Reason::Call => "call",
+            Reason::Change => "a word to change",
+            Reason::Placement => "placement of a page",
+            Reason::Turn => "others first",
+            Reason::Trap => "trap",
+        }
+    }
+}
+
+/// What led to some work: the work before it, and when it left that.
+pub type Cause = Option<(Arc<Run>, u64)>;
+
+/// A chain of causes is cut when it has become so long: what lies further back explains nothing.
+const LONGEST: u32 = 256;
 
 /// A stretch of uninterrupted work on one node.
 #[derive(Clone, Debug)]
@@ -14,70 +108,75 @@ pub struct Run {
     pub node: Node,
     /// What led to it.
     pub cause: Cause,
+    /// When the message that brought it, if one did, left its sender's interface.
+    pub departed: Option<u64>,
     /// From when on it was possible: arrival of its message, end of the work before it.
     pub possible: u64,
-    /// Whether a message brought it.
-    pub by_message: bool,
+    /// When it began.
+    pub begun: u64,
     /// On what its time went.
     pub stretches: Vec<Stretch>,
+    /// How many causes it has.
+    depth: u32,
 }
 
-/// All work since recording began.
-#[derive(Clone, Debug, Default)]
-pub struct Timeline {
-    /// Runs in the order in which they were worked out.
-    pub runs: Vec<Run>,
+impl Run {
+    /// Work with its cause.
+    pub fn new(
+        node: Node,
+        cause: Cause,
+        departed: Option<u64>,
+        possible: u64,
+        begun: u64,
+        stretches: Vec<Stretch>,
+    ) -> Arc<Run> {
+        let cause = cause.filter(|(before, _)| before.depth < LONGEST);
+        let depth = cause.as_ref().map_or(0, |(before, _)| before.depth + 1);
+        Arc::new(Run { node, cause, departed, possible, begun, stretches, depth })
+    }
 }
 
-/// One step of a path through the timeline.
+/// One step on the way to something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathStep {
     /// Where: a node, or `None` for the network.
     pub node: Option<Node>,
     /// What happened.
     pub what: Cow<'static, str>,
-    /// How long it took, in cycles.
-    pub cycles: u64,
+    /// On what the time went.
+    pub reason: Reason,
+    /// First cycle.
+    pub from: u64,
+    /// One past the last cycle.
+    pub to: u64,
 }
 
-impl Timeline {
-    /// Adds a run and gives its number.
-    pub fn add(&mut self, run: Run) -> usize {
-        self.runs.push(run);
-        self.runs.len() - 1
-    }
-
-    /// The chain of work that led to the end of the last run, from its first cause on.
-    pub fn path(&self) -> Vec<PathStep> {
-        let mut steps = Vec::new();
-        let Some(last) = self.runs.last() else { return steps };
-        let mut run = last;
-        let mut until = u64::MAX;
-        loop {
-            let inside: Vec<_> = run.stretches.iter().filter(|s| s.to <= until).collect();
-            steps.extend(inside.iter().rev().map(|s| PathStep {
-                node: Some(run.node),
-                what: s.what.clone(),
-                cycles: s.to - s.from,
-            }));
-            let Some((before, left)) = run.cause else { break };
-            let begun = inside.first().map_or(run.possible, |s| s.from);
-            if begun > run.possible {
-                steps.push(PathStep {
-                    node: Some(run.node),
-                    what: "wait for the engine".into(),
-                    cycles: begun - run.possible,
-                });
-            }
-            if run.possible > left {
-                let what = if run.by_message { "latency" } else { "wait" };
-                let node = (!run.by_message).then_some(run.node);
-                steps.push(PathStep { node, what: what.into(), cycles: run.possible - left });
-            }
-            until = left;
-            run = &self.runs[before];
+/// The chain of work that led to what left `last` at cycle `until`, from its first cause on.
+pub fn path(last: &Arc<Run>, until: u64) -> Vec<PathStep> {
+    let mut steps = Vec::new();
+    let mut step = |node, what, reason, from, to| {
+        if to > from {
+            steps.push(PathStep { node, what, reason, from, to });
         }
-        steps.reverse();
-        steps
+    };
+    let (mut run, mut until) = (last, until);
+    loop {
+        let node = Some(run.node);
+        for part in run.stretches.iter().filter(|s| s.to <= until).rev() {
+            step(node, part.what.clone(), part.reason, part.from, part.to);
+        }
+        let Some((before, left)) = &run.cause else { break };
+        step(node, "wait for the engine".into(), Reason::Engine, run.possible, run.begun);
+        match run.departed {
+            Some(departed) => {
+                step(None, "latency".into(), Reason::Network, departed, run.possible);
+                step(Some(before.node), "wait for the interface".into(), Reason::Interface, *left, departed);
+            }
+            None => step(node, "wait".into(), Reason::Turn, *left, run.possible),
+        }
+        until = *left;
+        run = before;
     }
+    steps.reverse();
+    steps
 }

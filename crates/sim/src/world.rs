@@ -11,7 +11,7 @@ use crate::node::{NodeState, Shared};
 use crate::processor::{Doing, Wait};
 use crate::script::Script;
 use crate::space::Space;
-use crate::trace::Handled;
+use crate::trace::Note;
 use crate::watch::{Watch, Writers};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -48,8 +48,8 @@ pub struct Limits<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the cycle now and then.
     pub progress: Option<&'a dyn Fn(u64)>,
-    /// Is told each event that was handled.
-    pub trace: Option<&'a dyn Fn(&Handled)>,
+    /// Is told what the nodes did.
+    pub trace: Option<&'a dyn Fn(&Note)>,
 }
 
 /// All nodes.
@@ -223,15 +223,21 @@ impl World {
         self.finished = self.left().len();
     }
 
-    /// Tells the trace what was handled.
+    /// Tells the trace what was noted.
     fn tell(&mut self, limits: &Limits) {
         let Some(trace) = limits.trace else { return };
-        let mut handled = Vec::new();
+        let mut notes = Vec::new();
         for node in &self.nodes {
-            handled.append(&mut node.borrow_mut().handled);
+            let mut node = node.borrow_mut();
+            let booked = node.bus.noted.as_mut().map(std::mem::take).unwrap_or_default();
+            for (transaction, from, to) in booked {
+                let note = Note::Bus { node: node.me, cycles: from..to, transaction };
+                node.note(note);
+            }
+            notes.append(&mut node.notes);
         }
-        handled.sort_by_key(|event| (event.cycle, event.node));
-        handled.iter().for_each(trace);
+        notes.sort_by_key(|note| (note.cycles().start, note.node()));
+        notes.iter().for_each(trace);
     }
 
     /// The earliest position of all nodes, and the first node that is there.

@@ -110,9 +110,16 @@ pub struct Sim {
     /// Stop after this many cycles
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
-    /// Leave a trace of all handled events here, as Chrome trace events (for Perfetto); one machine only
+    /// Leave a trace of all processors, engines, buses and links here, as Chrome trace events (for Perfetto); one
+    /// machine only
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Trace only what happens from this cycle on
+    #[arg(long, value_name = "CYCLE", requires = "trace", allow_negative_numbers = true, value_parser = whole)]
+    pub trace_from: Option<u64>,
+    /// Trace only what begins before this cycle
+    #[arg(long, value_name = "CYCLE", requires = "trace", allow_negative_numbers = true, value_parser = whole)]
+    pub trace_to: Option<u64>,
     /// Ask the host at every access, as the oracle of the fast build does; changes speed, never results
     #[arg(long, hide = true)]
     pub reference: bool,

@@ -73,30 +73,44 @@ pub fn write(out: Option<&PathBuf>, text: &str) -> Result<(), Failure> {
 /// # Errors
 /// The file cannot be written.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        // The system's own words would name the temporary file.
-        let why = match error.kind() {
-            std::io::ErrorKind::NotFound => "its folder does not exist".to_string(),
-            std::io::ErrorKind::PermissionDenied => "you may not write there".to_string(),
-            std::io::ErrorKind::IsADirectory => "it is a folder".to_string(),
-            std::io::ErrorKind::StorageFull => "there is no room".to_string(),
-            kind => kind.to_string(),
-        };
-        Failure::at(
-            format!("the file cannot be written: {why}"),
-            path.display(),
-            "nothing was written; name another file",
-        )
-    };
+    let mut file = temporary_beside(path)?;
+    let written = file.write_all(bytes).map(|()| file);
+    persist(written, path)
+}
+
+/// A temporary file in the folder of `path`, which [`persist`] can put there.
+///
+/// # Errors
+/// The folder is not there, or one may not write there.
+pub fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new().prefix(".trivium-").tempfile_in(folder).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
+    tempfile::Builder::new().prefix(".trivium-").tempfile_in(folder).map_err(|error| not_written(path, &error))
+}
+
+/// Puts a temporary file at `path`, unless it could not be written.
+///
+/// # Errors
+/// It could not, or cannot be put there.
+pub fn persist(written: std::io::Result<tempfile::NamedTempFile>, path: &Path) -> Result<(), Failure> {
+    let file = written.map_err(|error| not_written(path, &error))?;
     readable_by_all(file.as_file());
-    file.persist(path).map_err(|e| failed(e.error))?;
+    file.persist(path).map_err(|e| not_written(path, &e.error))?;
     Ok(())
+}
+
+fn not_written(path: &Path, error: &std::io::Error) -> Failure {
+    // The system's own words would name the temporary file.
+    let why = match error.kind() {
+        std::io::ErrorKind::NotFound => "its folder does not exist".to_string(),
+        std::io::ErrorKind::PermissionDenied => "you may not write there".to_string(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".to_string(),
+        std::io::ErrorKind::StorageFull => "there is no room".to_string(),
+        kind => kind.to_string(),
+    };
+    Failure::at(format!("the file cannot be written: {why}"), path.display(), "nothing was written; name another file")
 }
 
 /// Temporary files are private; results are ordinary files.

@@ -1,74 +1,177 @@
-//! What engines did, as Chrome trace events: open the file in Perfetto or in a browser's tracing page.
+//! What every part of every node was doing, as Chrome trace events: open the file in Perfetto or in a browser's
+//! tracing page.
 //!
-//! One process a node, one slice a handler, one arrow from each send to the handler that it started. A microsecond of the picture is a cycle.
+//! One process a node, with a track for its processor, its engine, its bus and the two queues of its network
+//! interface; one arrow from the handler that sends a message to the one that it starts. A microsecond of the picture
+//! is a cycle. Events are written as they come, so the size of a trace is bounded by the disk and not by memory.
 
+use crate::Failure;
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
-use trivium_sim::Handled;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use trivium_sim::{Handled, Note, Spent, Stall};
 
-/// A trace that is being collected.
+/// The tracks of a node, in the order in which they are shown.
+const TRACKS: [&str; 5] = ["processor", "engine", "bus", "link out", "link in"];
+const PROCESSOR: u32 = 0;
+const ENGINE: u32 = 1;
+const BUS: u32 = 2;
+const LINK_OUT: u32 = 3;
+const LINK_IN: u32 = 4;
+
+/// A trace that is being written.
 pub struct Trace {
+    path: PathBuf,
+    /// Arrows that begin earlier would begin in nothing.
+    from: u64,
     inner: RefCell<Inner>,
 }
 
-#[derive(Default)]
 struct Inner {
-    events: Vec<Value>,
-    /// Arrows that have not arrived, by sender, receiver and message, in order.
-    flying: BTreeMap<(u16, u16, String), VecDeque<u64>>,
-    arrows: u64,
+    file: BufWriter<tempfile::NamedTempFile>,
+    events: u64,
+    bytes: u64,
+    failed: Option<std::io::Error>,
+}
+
+/// How large a trace has become.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Its events.
+    pub events: u64,
+    /// Its bytes.
+    pub bytes: u64,
 }
 
 impl Trace {
-    /// An empty trace with a name for each node.
-    pub fn new(nodes: u32) -> Trace {
-        let name = |node: u32| json!({ "name": "process_name", "ph": "M", "pid": node, "tid": 0, "args": { "name": format!("node {node}") } });
-        let track = |node: u32| json!({ "name": "thread_name", "ph": "M", "pid": node, "tid": 0, "args": { "name": "engine" } });
-        let events = (0..nodes).flat_map(|node| [name(node), track(node)]).collect();
-        Trace { inner: RefCell::new(Inner { events, ..Inner::default() }) }
-    }
-
-    /// Adds a handled event.
-    pub fn add(&self, handled: &Handled) {
-        let inner = &mut *self.inner.borrow_mut();
-        let span = handled.end.saturating_sub(handled.cycle);
-        inner.events.push(json!({
-            "name": handled.event, "cat": handled.role, "ph": "X", "ts": handled.cycle, "dur": span,
-            "pid": handled.node, "tid": 0,
-            "args": {
-                "object": handled.object, "before": handled.before, "after": handled.after,
-                "disposition": handled.disposition, "sends": handled.sends,
-            },
-        }));
-        let (_, event) = handled.event.split_once('.').unwrap_or(("", &handled.event));
-        if let Some(sender) = handled.sender {
-            let key = (sender, handled.node, event.to_string());
-            if let Some(arrow) = inner.flying.get_mut(&key).and_then(VecDeque::pop_front) {
-                inner.events.push(json!({
-                    "name": event, "cat": "message", "ph": "f", "bp": "e", "id": arrow, "ts": handled.cycle,
-                    "pid": handled.node, "tid": 0,
-                }));
+    /// A trace of so many nodes that will be at `path`, of what happens from cycle `from` on.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn new(path: &Path, nodes: u32, from: u64) -> Result<Trace, Failure> {
+        let file = BufWriter::new(crate::output::temporary_beside(path)?);
+        let inner = RefCell::new(Inner { file, events: 0, bytes: 0, failed: None });
+        let trace = Trace { path: path.to_path_buf(), from, inner };
+        trace.inner.borrow_mut().put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+        for node in 0..nodes {
+            trace.name("process_name", node, 0, &format!("node {node}"));
+            for (tid, track) in (0u32..).zip(TRACKS) {
+                trace.name("thread_name", node, tid, track);
+                let order = json!({ "name": "thread_sort_index", "ph": "M", "pid": node, "tid": tid, "args": { "sort_index": tid } });
+                trace.event(&order);
             }
         }
-        for sent in &handled.sends {
-            let Some((message, to)) = sent.rsplit_once(" to ") else { continue };
-            let Ok(to) = to.parse() else { continue };
-            inner.arrows += 1;
-            let arrow = inner.arrows;
-            inner.flying.entry((handled.node, to, message.to_string())).or_default().push_back(arrow);
-            inner.events.push(json!({
-                "name": message, "cat": "message", "ph": "s", "id": arrow, "ts": handled.cycle,
-                "pid": handled.node, "tid": 0,
+        Ok(trace)
+    }
+
+    fn name(&self, what: &str, node: u32, track: u32, name: &str) {
+        self.event(&json!({ "name": what, "ph": "M", "pid": node, "tid": track, "args": { "name": name } }));
+    }
+
+    fn event(&self, event: &Value) {
+        let inner = &mut *self.inner.borrow_mut();
+        let comma = if inner.events > 0 { ",\n" } else { "\n" };
+        inner.events += 1;
+        inner.put(&format!("{comma}{event}"));
+    }
+
+    /// Adds what a part of a node did.
+    pub fn add(&self, note: &Note) {
+        let cycles = note.cycles();
+        let (ts, dur, pid) = (cycles.start, cycles.end - cycles.start, note.node());
+        match note {
+            Note::Handled(handled) => self.handled(handled),
+            Note::Compute { .. } => self.event(
+                &json!({ "name": "compute", "cat": "compute", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": PROCESSOR }),
+            ),
+            Note::Stall(stall) => self.stall(stall),
+            Note::Bus { transaction, .. } => self.event(
+                &json!({ "name": transaction.name(), "cat": "bus", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": BUS }),
+            ),
+            Note::Queue { leaves, peer, message, .. } => {
+                let (tid, whom) = if *leaves { (LINK_OUT, "to") } else { (LINK_IN, "from") };
+                let args = json!({ whom: format!("node {peer}") });
+                self.event(&json!({
+                    "name": message, "cat": "link", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": tid, "args": args,
+                }));
+            }
+            Note::Region { begins, .. } => {
+                let name = if *begins { "region of interest begins" } else { "region of interest ends" };
+                self.event(&json!({ "name": name, "ph": "i", "s": "t", "ts": ts, "pid": pid, "tid": PROCESSOR }));
+            }
+        }
+    }
+
+    fn handled(&self, handled: &Handled) {
+        self.event(&json!({
+            "name": handled.event, "cat": handled.role, "ph": "X", "ts": handled.cycle, "dur": handled.busy,
+            "pid": handled.node, "tid": ENGINE,
+            "args": {
+                "object": handled.object, "before": handled.before, "after": handled.after,
+                "disposition": handled.disposition, "sends": handled.sends, "end": handled.end,
+            },
+        }));
+        let Some(((id, sent), sender)) = handled.arrow.zip(handled.sender).filter(|((_, sent), _)| *sent >= self.from)
+        else {
+            return;
+        };
+        // Both ends are written here, so no arrow is left without its other end.
+        for (ph, ts, pid) in [("s", sent, sender), ("f", handled.cycle, handled.node)] {
+            self.event(&json!({
+                "name": handled.event, "cat": "message", "ph": ph, "bp": "e", "id": id, "ts": ts, "pid": pid, "tid": ENGINE,
             }));
         }
     }
 
-    /// The whole trace as JSON.
-    pub fn finish(self) -> String {
-        let events = self.inner.into_inner().events;
-        let mut text = json!({ "displayTimeUnit": "ns", "traceEvents": events }).to_string();
-        text.push('\n');
-        text
+    /// A stall, and in it why.
+    fn stall(&self, stall: &Stall) {
+        let name = match stall.spent {
+            Spent::Read => "read stall",
+            Spent::Write => "write stall",
+            Spent::Sync => "sync stall",
+        };
+        let span = |name: &str, cat: &str, cycles: &std::ops::Range<u64>, args: Value| {
+            self.event(&json!({
+                "name": name, "cat": cat, "ph": "X", "ts": cycles.start, "dur": cycles.end - cycles.start,
+                "pid": stall.node, "tid": PROCESSOR, "args": args,
+            }));
+        };
+        span(name, "stall", &stall.cycles, json!({ "what": stall.what }));
+        for part in &stall.parts {
+            let mut args = serde_json::Map::new();
+            if !part.what.is_empty() {
+                args.insert("what".into(), json!(part.what));
+            }
+            if let Some(node) = part.node {
+                args.insert("where".into(), json!(format!("node {node}")));
+            }
+            span(part.reason.name(), "reason", &part.cycles, Value::Object(args));
+        }
+    }
+
+    /// The file is there, whole; how large it is.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn finish(self) -> Result<Size, Failure> {
+        let mut inner = self.inner.into_inner();
+        inner.put("\n]}\n");
+        let size = Size { events: inner.events, bytes: inner.bytes };
+        let ended = match inner.failed {
+            Some(error) => Err(error),
+            None => inner.file.into_inner().map_err(|error| error.into_error()),
+        };
+        crate::output::persist(ended, &self.path)?;
+        Ok(size)
+    }
+}
+
+impl Inner {
+    fn put(&mut self, text: &str) {
+        if self.failed.is_none() {
+            self.bytes += text.len() as u64;
+            self.failed = self.file.write_all(text.as_bytes()).err();
+        }
     }
 }

@@ -135,6 +135,51 @@ fn the_chapter_on_checking_is_true() {
     assert!(found == written, "{DOCUMENT}:{}\nwritten: {}\nfound:   {}", same + 1, line(&written), line(&found));
 }
 
+/// A document whose tables are made from lists in the code: what stands below each head of a table.
+fn with_tables(written: &str, tables: &[Vec<String>]) -> String {
+    let (mut found, mut tables) = (String::new(), tables.iter());
+    let mut in_table = false;
+    for line in written.lines() {
+        if in_table && line.starts_with('|') {
+            continue;
+        }
+        in_table = line.starts_with("|---");
+        found.push_str(&format!("{line}\n"));
+        if in_table {
+            tables.next().expect("a table too many").iter().for_each(|row| found.push_str(&format!("{row}\n")));
+        }
+    }
+    assert!(tables.next().is_none(), "a table is missing");
+    found
+}
+
+#[test]
+fn the_page_of_statistics_is_the_list_in_the_code() {
+    fn rows<T>(statistics: &[trivium_sim::Statistic<T>]) -> Vec<String> {
+        statistics.iter().map(|s| format!("| `{}` | {} | {} |", s.name, s.unit, s.definition())).collect()
+    }
+    let reasons = trivium_sim::REASONS.iter().map(|r| format!("| {} | {} |", r.name(), r.definition())).collect();
+    let tables = [rows(trivium_sim::RUN_STATISTICS), rows(trivium_sim::NODE_STATISTICS), reasons];
+    let path = harness::root().join("docs/statistics.md");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let found = with_tables(&written, &tables);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, found).unwrap();
+    } else {
+        assert_eq!(found, written, "{}", path.display());
+    }
+    // And results have these keys, no others.
+    let em3d =
+        ["sim", "programs/em3d.c", "-p", "stache", "-m", "typhoon", "-n", "2", "--format", "json", "--", "-n", "20"];
+    let result = harness::trivium(&em3d).json(0);
+    let names: Vec<&str> = trivium_sim::NODE_STATISTICS.iter().map(|s| s.name).collect();
+    assert_eq!(harness::keys(&result["per_node"][0]), names);
+    for statistic in trivium_sim::RUN_STATISTICS {
+        let value = statistic.name.split('.').fold(&result, |value, key| &value[key]);
+        assert!(value.is_u64() || value.is_object(), "{} in {result}", statistic.name);
+    }
+}
+
 #[test]
 fn every_protocol_is_in_the_table() {
     let document = std::fs::read_to_string(harness::root().join(DOCUMENT)).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{CompileOptions, Program, compile_c};
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Handled, Machine, Setup, SimError, SimResult, run, run_with_trace};
+use trivium_sim::{Machine, Note, Setup, SimError, SimResult, run, run_with_trace};
 
 /// A file of the repository.
 pub fn file(name: &str) -> PathBuf {
@@ -112,7 +112,7 @@ impl Run {
         self.go_and_tell(None)
     }
 
-    pub fn go_and_tell(&self, trace: Option<&dyn Fn(&Handled)>) -> Result<SimResult, SimError> {
+    pub fn go_and_tell(&self, trace: Option<&dyn Fn(&Note)>) -> Result<SimResult, SimError> {
         let setup = Setup {
             program: &self.program,
             protocols: self.protocols.clone(),
@@ -127,7 +127,7 @@ impl Run {
             progress: None,
         };
         match trace {
-            Some(trace) => run_with_trace(&setup, trace),
+            Some(trace) => run_with_trace(&setup, (0..u64::MAX, trace)),
             None => run(&setup),
         }
     }

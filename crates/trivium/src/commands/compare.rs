@@ -6,7 +6,7 @@ use crate::output::{self, Head, grouped, table};
 use crate::picture::{Bar, stacked_bars};
 use crate::{Failure, library};
 use serde_json::{Value, json};
-use trivium_sim::{NodeResult, SimResult};
+use trivium_sim::{Counters, PARTS_OF_TIME, SimResult, node_statistic};
 
 /// One column of the picture, one line of the table.
 struct Entry {
@@ -16,10 +16,8 @@ struct Entry {
 }
 
 /// The parts of a node's time, in the order of the bars.
-const PARTS: [&str; 5] = ["compute", "read stall", "write stall", "sync stall", "handler"];
-
-fn parts(n: &NodeResult) -> [u64; 5] {
-    [n.compute, n.read_stall, n.write_stall, n.sync_stall, n.handler]
+fn parts(node: &Counters) -> [u64; PARTS_OF_TIME.len()] {
+    PARTS_OF_TIME.map(|name| node_statistic(name).map_or(0, |statistic| (statistic.of)(node)))
 }
 
 /// Simulates all combinations, and each machine with one node for the speedup.
@@ -127,7 +125,7 @@ fn row(entry: &Entry, base: u64) -> Vec<String> {
         grouped(r.messages.values().sum()),
         grouped(r.bytes),
     ];
-    cells.extend((0..PARTS.len()).map(share));
+    cells.extend((0..PARTS_OF_TIME.len()).map(share));
     cells
 }
 
@@ -147,5 +145,6 @@ fn draw(arguments: &Compare, entries: &[Entry]) -> Result<String, Failure> {
         .collect();
     let program = arguments.program.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let title = format!("{program}: where a node's time goes ({} nodes)", arguments.nodes);
-    stacked_bars(&title, "cycles per node", &PARTS, &bars)
+    let headings = PARTS_OF_TIME.map(|name| name.replace('_', " "));
+    stacked_bars(&title, "cycles per node", &headings.each_ref().map(String::as_str), &bars)
 }

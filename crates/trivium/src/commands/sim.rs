@@ -8,11 +8,12 @@ use crate::trace::Trace;
 use crate::{Failure, failure, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use trivium_guest::Program;
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Handled, Setup, SimResult};
+use trivium_sim::{Counters, NODE_STATISTICS, Setup, SimResult, Tracing};
 
 /// What all simulations of one command share.
 pub struct Bench {
@@ -39,7 +40,7 @@ impl Bench {
         self.run_with(protocols, loaded, nodes, None)
     }
 
-    /// The same; `trace` is told every event that an engine handled.
+    /// The same; `trace` is told what the parts of the nodes did in a window of cycles.
     ///
     /// # Errors
     /// As [`Bench::run`].
@@ -48,7 +49,7 @@ impl Bench {
         protocols: &[Arc<Protocol>],
         loaded: &LoadedMachine,
         nodes: u32,
-        trace: Option<&dyn Fn(&Handled)>,
+        trace: Option<Tracing>,
     ) -> Result<SimResult, Failure> {
         let bar = ProgressBar::new_spinner();
         bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a valid template"));
@@ -115,7 +116,8 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
             let [machine] = &machines[..] else {
                 return Err(Failure::input("a trace is of one machine", "give --machine once, or leave out --trace"));
             };
-            results.push(traced(&bench, &protocols, machine, arguments.nodes, file)?);
+            let window = arguments.trace_from.unwrap_or(0)..arguments.trace_to.unwrap_or(u64::MAX);
+            results.push(traced(&bench, &protocols, machine, arguments.nodes, window, file)?);
         }
     }
     let text = match common.format {
@@ -135,11 +137,13 @@ fn traced(
     protocols: &[Arc<Protocol>],
     machine: &LoadedMachine,
     nodes: u32,
+    window: Range<u64>,
     file: &Path,
 ) -> Result<SimResult, Failure> {
-    let trace = Trace::new(nodes);
-    let result = bench.run_with(protocols, machine, nodes, Some(&|handled| trace.add(handled)));
-    output::write_file(file, trace.finish().as_bytes())?;
+    let trace = Trace::new(file, nodes, window.start)?;
+    let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
+    let size = trace.finish()?;
+    eprintln!("trace: {} events, {} bytes in {}", grouped(size.events), grouped(size.bytes), file.display());
     result
 }
 
@@ -205,28 +209,17 @@ fn text(result: &SimResult) -> String {
 /// Where the nodes' time went: the first eight nodes, and the sum.
 fn times(result: &SimResult) -> String {
     const SHOWN: usize = 8;
-    let head = ["node", "cycles", "compute", "read stall", "write stall", "sync stall", "handler", "engine", "bus"];
-    let row = |name: String, n: &trivium_sim::NodeResult| {
-        let numbers =
-            [n.cycles, n.compute, n.read_stall, n.write_stall, n.sync_stall, n.handler, n.engine_busy, n.bus_busy];
-        [name].into_iter().chain(numbers.iter().map(|v| grouped(*v))).collect::<Vec<_>>()
+    let columns: Vec<_> = NODE_STATISTICS.iter().filter(|statistic| statistic.unit == "cycles").collect();
+    let row = |name: String, node: &Counters| {
+        [name].into_iter().chain(columns.iter().map(|column| grouped((column.of)(node)))).collect::<Vec<_>>()
     };
     let nodes = &result.per_node;
     let mut rows: Vec<Vec<String>> = nodes.iter().take(SHOWN).enumerate().map(|(i, n)| row(i.to_string(), n)).collect();
     if nodes.len() > SHOWN {
         rows.push(vec![format!("(+{})", nodes.len() - SHOWN)]);
     }
-    let sum = nodes.iter().fold(trivium_sim::NodeResult::default(), |mut sum, n| {
-        sum.cycles += n.cycles;
-        sum.compute += n.compute;
-        sum.read_stall += n.read_stall;
-        sum.write_stall += n.write_stall;
-        sum.sync_stall += n.sync_stall;
-        sum.handler += n.handler;
-        sum.engine_busy += n.engine_busy;
-        sum.bus_busy += n.bus_busy;
-        sum
-    });
-    rows.push(row("sum".into(), &sum));
-    table(&head, &rows)
+    rows.push(row("sum".into(), &nodes.iter().fold(Counters::default(), |sum, node| sum.plus(node))));
+    let headings: Vec<String> =
+        ["node".to_string()].into_iter().chain(columns.iter().map(|column| column.heading())).collect();
+    table(&headings.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
 }
