@@ -6,7 +6,7 @@ use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, place};
 use crate::layout::Shape;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
-use crate::run::{Frame, Run, Start};
+use crate::run::{Frame, LargeRoom, Run, SmallRoom, Start};
 use trivium_lang::protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
 impl Engine {
@@ -33,12 +33,11 @@ impl Engine {
     /// # Errors
     /// As [`Engine::dispatch`].
     pub fn dispatch_to<M: Mechanisms>(&self, role: RoleId, event: &Event, m: &mut M) -> Result<Outcome, Fault> {
-        self.check_event(role, event, m)
-            .map_err(|kind| {
-                let span = self.protocol.roles[role.index()].span;
-                self.fault(m.me(), Some((role, None)), event, Trouble { kind, span })
-            })
-            .and_then(|()| self.answer(role, event, None, m))
+        if let Err(kind) = self.check_event(role, event, m) {
+            let span = self.protocol.roles[role.index()].span;
+            return Err(self.fault(m.me(), Some((role, None)), event, Trouble { kind, span }));
+        }
+        self.answer(role, event, None, m)
     }
 
     /// Takes the deferred event that is due out of its record and dispatches it. If it is deferred again it goes
@@ -118,8 +117,10 @@ impl Engine {
         m: &mut M,
     ) -> Result<Outcome, Fault> {
         let before = self.state(role, m.record(role, event.object));
-        self.respond(role, before, event, replay, m)
-            .map_err(|trouble| self.fault(m.me(), Some((role, Some(before))), event, *trouble))
+        match self.respond(role, before, event, replay, m) {
+            Ok(outcome) => Ok(outcome),
+            Err(trouble) => Err(self.fault(m.me(), Some((role, Some(before))), event, *trouble)),
+        }
     }
 
     fn respond<M: Mechanisms>(
@@ -158,9 +159,7 @@ impl Engine {
         match &declared.table[before.index()][column] {
             Response::Handle(handlers) => {
                 let start = Start { event, role, before, column, replay };
-                let (handler, (after, deferred, steps)) = self.handle(handlers, start, m)?;
-                let disposition = if deferred { Disposition::Deferred } else { Disposition::Handled };
-                Ok(Outcome { after, handler: Some(handler), steps, ..outcome(disposition) })
+                self.handle(handlers, start, m)
             }
             Response::Defer => {
                 let record = m.record(role, event.object);
@@ -173,28 +172,49 @@ impl Engine {
     }
 
     /// Runs the first handler whose guard holds.
-    fn handle<M: Mechanisms>(
-        &self,
-        handlers: &[HandlerId],
-        start: Start,
-        m: &mut M,
-    ) -> Try<(HandlerId, (StateId, bool, u32))> {
+    #[inline(always)]
+    fn handle<M: Mechanisms>(&self, handlers: &[HandlerId], start: Start, m: &mut M) -> Try<Outcome> {
+        let declared = &self.protocol.roles[start.role.index()];
+        if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {
+            let mut room = SmallRoom::EMPTY;
+            self.handle_in(room.frame(), handlers, start, m)
+        } else {
+            let mut room = LargeRoom::EMPTY;
+            self.handle_in(room.frame(), handlers, start, m)
+        }
+    }
+
+    // Inlined, as is what it calls: what it needs is small, and waiting for it to be written to memory is not.
+    #[inline(always)]
+    fn handle_in<M: Mechanisms>(&self, frame: Frame, handlers: &[HandlerId], start: Start, m: &mut M) -> Try<Outcome> {
         let declared = &self.protocol.roles[start.role.index()];
         let [first, others @ ..] = handlers else {
             return trouble(FaultKind::Unanswered, declared.states[start.before.index()].span);
         };
-        let mut frame = Frame::EMPTY;
-        let mut run = Run::new(self, m, &mut frame, &declared.handlers[first.index()], start);
-        if run.guard()? {
-            return Ok((*first, run.run()?));
-        }
+        let mut chosen = *first;
+        let mut run = Run::new(self, m, frame, &declared.handlers[first.index()], start);
+        let mut holds = run.guard()?;
         for id in others {
-            run.try_next(&declared.handlers[id.index()]);
-            if run.guard()? {
-                return Ok((*id, run.run()?));
+            if holds {
+                break;
             }
+            chosen = *id;
+            run.try_next(&declared.handlers[id.index()]);
+            holds = run.guard()?;
         }
-        trouble(FaultKind::Unanswered, declared.states[start.before.index()].span)
+        if !holds {
+            return trouble(FaultKind::Unanswered, declared.states[start.before.index()].span);
+        }
+        let after = run.run()?;
+        Ok(Outcome {
+            role: start.role,
+            object: start.event.object,
+            before: start.before,
+            after,
+            handler: Some(chosen),
+            disposition: if run.deferred() { Disposition::Deferred } else { Disposition::Handled },
+            steps: run.steps(),
+        })
     }
 
     /// A fault with everything that is known about it.

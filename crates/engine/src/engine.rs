@@ -24,31 +24,37 @@ pub struct Engine {
 
 impl Engine {
     /// The protocol.
+    #[inline]
     pub fn protocol(&self) -> &Protocol {
         &self.protocol
     }
 
     /// For how many nodes it is loaded.
+    #[inline]
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
 
     /// How many bytes a record of the role takes. All zero is the record of an object that nobody has touched.
+    #[inline]
     pub fn record_bytes(&self, role: RoleId) -> usize {
         self.roles[role.index()].bytes
     }
 
     /// The state in a record.
+    #[inline]
     pub fn state(&self, role: RoleId, record: &[u8]) -> StateId {
         StateId(get(record, 0, self.roles[role.index()].state_width) as u16)
     }
 
     /// The access that the state in a record gives the local thread.
+    #[inline]
     pub fn access(&self, role: RoleId, record: &[u8]) -> Access {
         self.protocol.roles[role.index()].states[self.state(role, record).index()].access
     }
 
     /// The role that gives a block its tag, on a node that is, or is not, its home.
+    #[inline]
     pub fn tag_role(&self, is_home: bool) -> Option<RoleId> {
         self.tag_roles[usize::from(is_home)]
     }
@@ -57,6 +63,7 @@ impl Engine {
     ///
     /// A timer belongs to the role whose state it was set for, which is not always the one found here: use
     /// [`Engine::dispatch_to`] for timers.
+    #[inline]
     pub fn role_for(&self, event: EventKind, object: ObjectKindId, is_home: bool) -> Option<RoleId> {
         match event {
             EventKind::Message(m) => self.protocol.messages.get(m.index()).map(|m| m.role),
@@ -74,6 +81,7 @@ impl Engine {
     }
 
     /// Whether the role answers the event in any state. Events that nobody answers are off: do not raise them.
+    #[inline]
     pub fn answers(&self, role: RoleId, event: EventKind) -> bool {
         self.roles[role.index()].column(event).is_some()
     }
@@ -88,11 +96,13 @@ impl Engine {
 
     /// For each lane, the room that must be there before the event may be dispatched: the most that any of its
     /// handlers may send without asking; 0 for buffered lanes.
+    #[inline]
     pub fn room_needed(&self, event: EventKind, role: RoleId, state: StateId) -> &[u32] {
         self.roles[role.index()].room(event, state).unwrap_or(&self.no_room)
     }
 
     /// Whether a deferred event is to be tried before any other event of the record.
+    #[inline]
     pub fn replay_due(&self, role: RoleId, record: &[u8]) -> bool {
         match &self.roles[role.index()].defers {
             Some(defers) => defers.cursor(record) < defers.len(record),

@@ -22,11 +22,13 @@ pub struct Event {
 
 impl Event {
     /// A local event without arguments: an access, `evict` or `after`.
+    #[inline]
     pub fn local(kind: EventKind, object: Object, thread: Thread) -> Event {
         Event { kind, object, sender: 0, thread, args: Args::NONE, payload: None }
     }
 
     /// The arrival of a message.
+    #[inline]
     pub fn message(sender: Node, message: &crate::mechanisms::Outgoing) -> Event {
         Event {
             kind: EventKind::Message(message.message),
@@ -39,6 +41,7 @@ impl Event {
     }
 
     /// Whether a thread made it and waits for it: a load, a store or a call.
+    #[inline]
     pub fn has_caller(&self) -> bool {
         matches!(self.kind, EventKind::Read | EventKind::Write | EventKind::Op(_))
     }

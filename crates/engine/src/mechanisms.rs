@@ -36,6 +36,7 @@ impl Args {
     pub const NONE: Args = Args { words: [0; MAX_ARGS], len: 0 };
 
     /// The given words; at most [`MAX_ARGS`].
+    #[inline]
     pub fn of(words: &[i64]) -> Args {
         let mut args = Args::NONE;
         for &word in words {
@@ -44,13 +45,27 @@ impl Args {
         args
     }
 
+    /// Becomes a copy of others. Cheaper than an assignment, which copies the room for words too.
+    #[inline]
+    pub fn assign(&mut self, others: &Args) {
+        if self.len > others.len {
+            self.words[others.len as usize..self.len as usize].fill(0);
+        }
+        for at in 0..others.len as usize {
+            self.words[at] = others.words[at];
+        }
+        self.len = others.len;
+    }
+
     /// Adds a word.
+    #[inline]
     pub fn push(&mut self, word: i64) {
         self.words[self.len as usize] = word;
         self.len += 1;
     }
 
     /// The words.
+    #[inline]
     pub fn words(&self) -> &[i64] {
         &self.words[..self.len as usize]
     }

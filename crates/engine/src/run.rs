@@ -34,15 +34,36 @@ pub(crate) struct Touch {
     pub written: bool,
 }
 
-/// The locals of a handler.
-pub(crate) struct Frame {
-    scalars: [i64; FRAME_SCALARS],
-    sets: [Set; FRAME_SETS],
+/// The locals of a handler, all zero, or empty, at first: room for so many scalars and sets.
+pub(crate) struct Room<const SCALARS: usize, const SETS: usize> {
+    scalars: [i64; SCALARS],
+    sets: [Set; SETS],
 }
 
-impl Frame {
+/// Room for any handler.
+pub(crate) type LargeRoom = Room<FRAME_SCALARS, FRAME_SETS>;
+/// Room for most handlers, which is cleared much faster.
+pub(crate) type SmallRoom = Room<8, 2>;
+
+impl<const SCALARS: usize, const SETS: usize> Room<SCALARS, SETS> {
     /// Locals that are all zero, or empty.
-    pub const EMPTY: Frame = Frame { scalars: [0; FRAME_SCALARS], sets: [Set([0; 4]); FRAME_SETS] };
+    pub const EMPTY: Self = Room { scalars: [0; SCALARS], sets: [Set([0; 4]); SETS] };
+
+    /// Whether a handler has no more locals than these.
+    pub fn suffices(handler: &Handler) -> bool {
+        handler.scalars as usize <= SCALARS && handler.sets as usize <= SETS
+    }
+
+    /// The locals.
+    pub fn frame(&mut self) -> Frame<'_> {
+        Frame { scalars: &mut self.scalars, sets: &mut self.sets }
+    }
+}
+
+/// The locals of a handler that runs.
+pub(crate) struct Frame<'m> {
+    scalars: &'m mut [i64],
+    sets: &'m mut [Set],
 }
 
 /// A handler while it runs.
@@ -52,7 +73,7 @@ pub(crate) struct Run<'e, 'm, M> {
     me: Node,
     event: &'m Event,
     handler: &'e Handler,
-    frame: &'m mut Frame,
+    frame: Frame<'m>,
     /// Whose variables and state `Owner::Current` means; differs from the event's inside `Elsewhere`.
     role: RoleId,
     object: Object,
@@ -79,7 +100,9 @@ pub(crate) struct Start<'m> {
 
 impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     /// A handler that is about to run. Its guard has not been looked at.
-    pub fn new(engine: &'e Engine, m: &'m mut M, frame: &'m mut Frame, handler: &'e Handler, start: Start<'m>) -> Self {
+    // Inlined, so that it is made where it stays: it is large, and copied while it is still being written.
+    #[inline(always)]
+    pub fn new(engine: &'e Engine, m: &'m mut M, frame: Frame<'m>, handler: &'e Handler, start: Start<'m>) -> Self {
         let mut run = Run {
             engine,
             me: m.me(),
@@ -119,7 +142,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     /// Tries another handler for the same event.
     pub fn try_next(&mut self, handler: &'e Handler) {
         self.handler = handler;
-        self.frame.sets = [Set::default(); FRAME_SETS];
+        self.frame.sets.fill(Set::default());
         self.bind_args();
     }
 
@@ -134,8 +157,8 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
         }
     }
 
-    /// Runs the handler to its end. Returns the state, whether the event was deferred, and the number of steps.
-    pub fn run(&mut self) -> Try<(StateId, bool, u32)> {
+    /// Runs the handler to its end. Gives the state.
+    pub fn run(&mut self) -> Try<StateId> {
         self.execute(&self.handler.steps)?;
         let after = self.settle(self.first);
         for touch in std::mem::take(&mut self.others) {
@@ -143,7 +166,17 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
                 self.settle(touch);
             }
         }
-        Ok((after, self.deferred, self.steps))
+        Ok(after)
+    }
+
+    /// Whether the event was deferred.
+    pub fn deferred(&self) -> bool {
+        self.deferred
+    }
+
+    /// How many steps were executed.
+    pub fn steps(&self) -> u32 {
+        self.steps
     }
 
     /// The end of a handler for one record: variables that are dead in its state are cleared, and when the state

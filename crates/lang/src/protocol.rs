@@ -18,6 +18,7 @@ macro_rules! ids {
         pub struct $name(pub $inner);
         impl $name {
             /// The number as an index.
+            #[inline]
             pub fn index(self) -> usize { self.0 as usize }
         }
     )*};

@@ -1,44 +1,39 @@
 //! What is on its way to a node, in the order in which it takes effect.
 
 use crate::event::Key;
+use std::collections::VecDeque;
 
-/// A map from [`Key`] that is short, and mostly asked for its first entry: a vector, the first at its end.
+/// A map from [`Key`] that is short, mostly asked for its first entry, and mostly grows at its end.
 #[derive(Debug)]
 pub struct Agenda<T> {
-    entries: Vec<(Key, T)>,
+    entries: VecDeque<(Key, T)>,
 }
 
 impl<T> Default for Agenda<T> {
     fn default() -> Self {
-        Agenda { entries: Vec::new() }
+        Agenda { entries: VecDeque::new() }
     }
 }
 
 impl<T> Agenda<T> {
-    /// Where an entry with this key is, or would be.
-    fn place(&self, key: Key) -> usize {
-        self.entries.partition_point(|(other, _)| *other > key)
-    }
-
-    fn find(&self, key: Key) -> Option<usize> {
-        let place = self.place(key);
-        self.entries.get(place).is_some_and(|entry| entry.0 == key).then_some(place)
-    }
-
     /// Adds an entry. No two have the same key.
+    #[inline]
     pub fn insert(&mut self, key: Key, what: T) {
-        let place = self.place(key);
+        if self.entries.back().is_none_or(|last| last.0 < key) {
+            return self.entries.push_back((key, what));
+        }
+        let place = self.entries.partition_point(|(other, _)| *other < key);
         self.entries.insert(place, (key, what));
     }
 
     /// Takes an entry out.
+    #[inline]
     pub fn remove(&mut self, key: Key) -> Option<T> {
-        self.find(key).map(|place| self.entries.remove(place).1)
-    }
-
-    /// The entry with this key.
-    pub fn get(&self, key: Key) -> Option<&T> {
-        self.find(key).map(|place| &self.entries[place].1)
+        if self.first()?.0 == key {
+            return self.entries.pop_front().map(|entry| entry.1);
+        }
+        let place = self.entries.binary_search_by_key(&key, |entry| entry.0).ok()?;
+        self.entries.remove(place).map(|entry| entry.1)
     }
 
     /// Whether nothing is on its way.
@@ -47,13 +42,14 @@ impl<T> Agenda<T> {
     }
 
     /// The first entry.
+    #[inline]
     pub fn first(&self) -> Option<&(Key, T)> {
-        self.entries.last()
+        self.entries.front()
     }
 
     /// All entries in order.
     pub fn iter(&self) -> impl Iterator<Item = &(Key, T)> {
-        self.entries.iter().rev()
+        self.entries.iter()
     }
 }
 
@@ -69,7 +65,7 @@ mod tests {
             agenda.insert(key(time), time);
         }
         assert_eq!(agenda.first().map(|entry| entry.1), Some(1));
-        assert_eq!((agenda.remove(key(3)), agenda.remove(key(4)), agenda.get(key(7))), (Some(3), None, Some(&7)));
+        assert_eq!((agenda.remove(key(3)), agenda.remove(key(4))), (Some(3), None));
         assert!(agenda.iter().map(|entry| entry.1).eq([1, 5, 7, 9]));
     }
 }

@@ -16,12 +16,27 @@ pub enum Line {
     Dirty,
 }
 
+/// A line's number, below 2^29 since lines have 8 bytes at least, and how it is held.
+fn pack(number: u32, line: Line) -> u32 {
+    number << 2 | line as u32
+}
+
+fn unpack(place: u32) -> (u32, Line) {
+    let line = match place & 3 {
+        0 => Line::Absent,
+        1 => Line::Shared,
+        2 => Line::Exclusive,
+        _ => Line::Dirty,
+    };
+    (place >> 2, line)
+}
+
 /// A direct-mapped cache of tags.
 pub struct Cache {
     line_shift: u32,
     mask: u64,
-    /// Line number + 1 and how it is held; 0 is an empty place.
-    places: Vec<(u32, Line)>,
+    /// The number of a line times 4, plus how it is held: small, since there is one for each node, and all are in use.
+    places: Vec<u32>,
     /// Where compiled code looks for hits by itself.
     published: Option<Tags>,
     /// Stores to lines from this address on are always asked for.
@@ -35,7 +50,7 @@ impl Cache {
         Cache {
             line_shift: model.line.trailing_zeros(),
             mask: lines as u64 - 1,
-            places: vec![(0, Line::Absent); lines],
+            places: vec![0; lines],
             published: None,
             stores_asked_from: u32::MAX,
         }
@@ -47,7 +62,7 @@ impl Cache {
         self.published = to;
         self.stores_asked_from = stores_asked_from;
         for place in 0..self.places.len() {
-            if self.places[place].0 != 0 {
+            if self.places[place] != 0 {
                 self.tell(place);
             }
         }
@@ -55,8 +70,8 @@ impl Cache {
 
     fn tell(&self, place: usize) {
         if let Some(tags) = &self.published {
-            let (number, line) = self.places[place];
-            let address = number.wrapping_sub(1) << self.line_shift;
+            let (number, line) = unpack(self.places[place]);
+            let address = number << self.line_shift;
             let stores = line == Line::Dirty && address < self.stores_asked_from;
             tags.set(place as u32, address, line != Line::Absent, stores);
         }
@@ -64,20 +79,23 @@ impl Cache {
 
     fn place(&self, address: u32) -> (usize, u32) {
         let number = address >> self.line_shift;
-        ((u64::from(number) & self.mask) as usize, number + 1)
+        ((u64::from(number) & self.mask) as usize, number)
     }
 
     /// How the line of an address is held.
     pub fn look(&self, address: u32) -> Line {
         let (place, number) = self.place(address);
-        if self.places[place].0 == number { self.places[place].1 } else { Line::Absent }
+        let (held, line) = unpack(self.places[place]);
+        if held == number { line } else { Line::Absent }
     }
 
     /// Changes how a line that is held is held.
     pub fn change(&mut self, address: u32, line: Line) {
         let (place, number) = self.place(address);
-        if self.places[place].0 == number {
-            self.places[place].1 = line;
+        let before = self.places[place];
+        let after = pack(number, line);
+        if unpack(before).0 == number && before != after {
+            self.places[place] = after;
             self.tell(place);
         }
     }
@@ -85,10 +103,10 @@ impl Cache {
     /// Brings a line in; true if a dirty one had to leave.
     pub fn fill(&mut self, address: u32, line: Line) -> bool {
         let (place, number) = self.place(address);
-        let dirty = self.places[place].1 == Line::Dirty && self.places[place].0 != number;
-        self.places[place] = (number, line);
+        let (left, held) = unpack(self.places[place]);
+        self.places[place] = pack(number, line);
         self.tell(place);
-        dirty
+        held == Line::Dirty && left != number
     }
 
     /// The lines of a range of bytes leave, or stay as clean shared ones.

@@ -7,7 +7,7 @@ use crate::load::nearest;
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use crate::trace::Note;
-use trivium_engine::{Args, Event, MAX_ARGS, Object};
+use trivium_engine::{Args, MAX_ARGS, Object};
 use trivium_guest::{
     Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
 };
@@ -211,7 +211,8 @@ impl NodeState {
         let from = self.compute.clock();
         self.note_stall(from, Spent::Sync, &name, &[(crate::timeline::Reason::Call, "hand over", from + handing)]);
         self.stall(handing, Spent::Sync);
-        let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(id), object, 0) };
+        let mut event = self.local_event(EventKind::Op(id), object);
+        event.args = Args::of(&words);
         let at = self.compute.clock();
         self.raise(at, Arrival::Local { protocol, event, cause: None });
         self.wait(Wait::Call { protocol, op: id, object }, Spent::Sync);

@@ -2,19 +2,22 @@
 
 use crate::effects::{Source, Timing, lay};
 use crate::error::SimError;
-use crate::event::{Arrival, Envelope, Posted, Signal};
+use crate::event::{Arrival, Credit, Envelope, Posted, Signal};
 use crate::machine::EngineKind;
-use crate::mechanisms::Handling;
-use crate::node::{Choice, Held, NodeState};
+use crate::mechanisms::{Handling, Touched};
+use crate::node::{Action, Choice, Held, NodeState};
 use crate::processor::{Doing, Wait};
 use crate::timeline::{Cause, Run};
 use crate::trace::{Handled, Note};
 use std::sync::Arc;
-use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome, Outgoing};
+use trivium_engine::{Disposition, Engine, Event, Fault, Outcome};
 use trivium_lang::protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles (tempest.md 8: watchdog).
 const WATCHDOG: u64 = 1_000_000;
+
+/// A node keeps at most so many envelopes to write new messages into.
+const ENVELOPES: usize = 64;
 
 /// How an event came to the engine.
 struct Origin {
@@ -27,37 +30,46 @@ struct Origin {
 }
 
 impl NodeState {
-    /// Does the next thing, which [`NodeState::next_action`] has said when.
+    /// Does the next thing, which [`NodeState::next_action`] has told.
     ///
     /// # Errors
     /// A fault of a protocol.
-    pub fn act(&mut self) -> Result<(), SimError> {
-        let choice = self.choose();
-        let start = choice.map(|choice| self.start_of(choice));
-        let signal = self.signals.first().map(|entry| entry.0);
-        if let Some(key) = signal
-            && start.is_none_or(|start| key.time.max(self.now) <= start)
-        {
-            self.now = self.now.max(key.time);
-            if let Some(signal) = self.signals.remove(key) {
-                self.take(signal);
+    pub(crate) fn act(&mut self, (time, action): (u64, Action)) -> Result<(), SimError> {
+        match action {
+            Action::Credit(key) => {
+                self.now = time;
+                if let Some(credit) = self.credits.remove(key) {
+                    self.credit(credit);
+                }
             }
-            return Ok(());
+            Action::Signal(key) => {
+                self.now = time;
+                if let Some(signal) = self.signals.remove(key) {
+                    self.take(signal);
+                }
+            }
+            Action::Engine(choice) => {
+                while let Some(&(key, credit)) = self.credits.first()
+                    && key.time <= time
+                {
+                    self.credits.remove(key);
+                    self.credit(credit);
+                }
+                return self.begin(choice, time);
+            }
         }
-        match (choice, start) {
-            (Some(choice), Some(start)) => self.begin(choice, start),
-            _ => Ok(()),
+        Ok(())
+    }
+
+    fn credit(&mut self, credit: Credit) {
+        if let Some((at, envelope)) = self.interface.credit(self.now, credit.by, credit.protocol, credit.lane) {
+            self.depart(at, envelope);
         }
     }
 
     fn take(&mut self, signal: Signal) {
         let now = self.now;
         match signal {
-            Signal::Credit { by, protocol, lane } => {
-                if let Some((at, envelope)) = self.interface.credit(now, by, protocol, lane) {
-                    self.depart(at, envelope);
-                }
-            }
             Signal::Release => {
                 self.compute.released = true;
                 self.compute.barriers += 1;
@@ -91,7 +103,10 @@ impl NodeState {
                 let origin = Origin { protocol, source: Source::Replay, cause, possible, arrived: None };
                 self.handling.restart(protocol, start);
                 let outcome = engine.replay(role, object, self);
-                self.ended(origin, event, outcome)
+                match outcome {
+                    Ok(outcome) => self.ended(&origin, event.as_ref(), &outcome),
+                    Err(fault) => Err(self.broken(&engine, &fault, start)),
+                }
             }
             Choice::Arrival(key) => match self.inbox.remove(key) {
                 Some(Arrival::Message(envelope)) => self.begin_message(key.time, start, envelope),
@@ -103,7 +118,9 @@ impl NodeState {
                         _ => Source::Fault,
                     };
                     let origin = Origin { protocol, source, cause, possible: key.time, arrived: None };
-                    self.dispatch(origin, None, event, start)
+                    self.dispatch(&origin, None, &event, start)?;
+                    self.events.push(event);
+                    Ok(())
                 }
                 Some(Arrival::Timer { protocol, role, object, generation }) => {
                     if self.timers.get(&(protocol, role, object)) != Some(&generation) {
@@ -112,54 +129,55 @@ impl NodeState {
                     let event = Event::local(EventKind::Timer, object, 0);
                     let source = Source::Timer;
                     let origin = Origin { protocol, source, cause: None, possible: key.time, arrived: None };
-                    self.dispatch(origin, Some(role), event, start)
+                    self.dispatch(&origin, Some(role), &event, start)
                 }
                 None => Ok(()),
             },
         }
     }
 
-    fn begin_message(&mut self, arrived: u64, start: u64, envelope: Envelope) -> Result<(), SimError> {
+    fn begin_message(&mut self, arrived: u64, start: u64, mut envelope: Box<Envelope>) -> Result<(), SimError> {
         let cycles = self.interface.receive(arrived, envelope.words());
         self.note_queue(cycles, false, &envelope);
-        let credit = Signal::Credit { by: self.me, protocol: envelope.protocol, lane: envelope.lane };
+        let credit = Credit { by: self.me, protocol: envelope.protocol, lane: envelope.lane };
         let back = start + self.shared.machine.network.latency;
-        self.post(envelope.from, back, Posted::Signal(credit));
-        let payload = envelope.data.map(|data| self.keep(data));
-        let event = Event {
-            kind: EventKind::Message(envelope.message),
-            object: envelope.object,
-            sender: envelope.from,
-            thread: 0,
-            args: envelope.args,
-            payload,
-        };
+        self.post(envelope.from, back, Posted::Credit(credit));
+        let payload = envelope.data.take().map(|data| self.keep(data));
+        let mut event = Event::local(EventKind::Message(envelope.message), envelope.object, 0);
+        event.sender = envelope.from;
+        event.payload = payload;
+        event.args.assign(&envelope.args);
         let source = Source::Message { words: envelope.args.words().len() as u64, data: payload.is_some() };
         let origin = Origin {
             protocol: envelope.protocol,
             source,
-            cause: envelope.cause,
+            cause: envelope.cause.take(),
             possible: arrived,
             arrived: Some((envelope.id, envelope.departed)),
         };
-        self.dispatch(origin, None, event, start)
+        if self.envelopes.len() < ENVELOPES {
+            self.envelopes.push(envelope);
+        }
+        self.dispatch(&origin, None, &event, start)
     }
 
-    fn dispatch(&mut self, origin: Origin, role: Option<RoleId>, event: Event, start: u64) -> Result<(), SimError> {
+    fn dispatch(&mut self, origin: &Origin, role: Option<RoleId>, event: &Event, start: u64) -> Result<(), SimError> {
         let engine = self.shared.engines[origin.protocol].clone();
         self.handling.restart(origin.protocol, start);
         let outcome = match role {
-            Some(role) => engine.dispatch_to(role, &event, self),
-            None => engine.dispatch(&event, self),
+            Some(role) => engine.dispatch_to(role, event, self),
+            None => engine.dispatch(event, self),
         };
-        self.ended(origin, Some(event), outcome)
+        match outcome {
+            Ok(outcome) => self.ended(origin, Some(event), &outcome),
+            Err(fault) => Err(self.broken(&engine, &fault, start)),
+        }
     }
 
     /// A handler has ended: its time is worked out, and what it did to others leaves.
-    fn ended(&mut self, origin: Origin, event: Option<Event>, outcome: Result<Outcome, Fault>) -> Result<(), SimError> {
-        let mut handling = std::mem::take(&mut self.handling);
+    fn ended(&mut self, origin: &Origin, event: Option<&Event>, outcome: &Outcome) -> Result<(), SimError> {
+        let mut handling = std::mem::replace(&mut self.handling, self.spare_handling.take().unwrap_or_default());
         let engine = self.shared.engines[origin.protocol].clone();
-        let outcome = outcome.map_err(|fault| self.broken(&engine, &fault, handling.start))?;
         if let Some(what) = &handling.trouble {
             let handler = outcome.handler.map_or(String::new(), |id| {
                 engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
@@ -192,36 +210,35 @@ impl NodeState {
         }
         let busy = self.occupy(handling.start, timing.end);
         if self.noting(&(handling.start..handling.start + busy))
-            && let Some(event) = &event
+            && let Some(event) = event
         {
             let sent = origin.cause.as_ref().map(|(run, _)| run.begun);
             let arrow = origin.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
-            let line = self.trace_line(&engine, event, &outcome, &handling, timing.end);
+            let line = self.trace_line(&engine, event, outcome, &handling, timing.end);
             self.note(Note::Handled(Handled { busy, arrow, ..line }));
         }
         let run = self.recording.then(|| {
             let departed = origin.arrived.map(|(_, departed)| departed);
             let stretches = timing.stretches.clone();
-            Run::new(self.me, origin.cause, departed, origin.possible, handling.start, stretches)
+            Run::new(self.me, origin.cause.clone(), departed, origin.possible, handling.start, stretches)
         });
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
-                self.held.push(Held { protocol: origin.protocol, role: outcome.role, event })
+                self.held.push(Held { protocol: origin.protocol, role: outcome.role, event: *event })
             }
             (Disposition::Deferred, _) => {}
-            (_, Some(Event { payload: Some(payload), .. })) => self.forget(payload),
+            (_, Some(Event { payload: Some(payload), .. })) => self.forget(*payload),
             _ => {}
         }
         self.release(origin.protocol, &engine, &mut handling, &timing, run);
-        self.handling = handling;
+        self.spare_handling = Some(std::mem::replace(&mut self.handling, handling));
         Ok(())
     }
 
     fn trace_line(&self, engine: &Engine, event: &Event, outcome: &Outcome, handling: &Handling, end: u64) -> Handled {
         let protocol = engine.protocol();
         let role = &protocol.roles[outcome.role.index()];
-        let send =
-            |send: &(Node, Outgoing, _)| format!("{} to {}", protocol.messages[send.1.message.index()].name, send.0);
+        let send = |sent: &Envelope| format!("{} to {}", protocol.messages[sent.message.index()].name, sent.to);
         Handled {
             cycle: handling.start,
             node: self.me,
@@ -232,7 +249,7 @@ impl NodeState {
             before: role.states[outcome.before.index()].name.clone(),
             after: role.states[outcome.after.index()].name.clone(),
             disposition: format!("{:?}", outcome.disposition).to_lowercase(),
-            sends: handling.sends.iter().map(send).collect(),
+            sends: handling.sends.iter().map(|sent| send(sent)).collect(),
             end,
             busy: 0,
             arrow: None,
@@ -264,25 +281,15 @@ impl NodeState {
         for (payload, _) in &handling.gathered {
             self.forget(*payload);
         }
-        for ((to, message, data), &at) in handling.sends.iter().zip(&timing.sends) {
-            let envelope = Envelope {
-                protocol,
-                message: message.message,
-                lane: engine.protocol().messages[message.message.index()].lane,
-                object: message.object,
-                args: message.args,
-                data: data.clone(),
-                from: self.me,
-                to: *to,
-                id: self.sent << 16 | u64::from(self.me),
-                cause: left(at),
-                departed: at,
-            };
+        for (mut envelope, &at) in handling.sends.drain(..).zip(&timing.sends) {
+            envelope.id = self.sent << 16 | u64::from(self.me);
+            envelope.cause = left(at);
+            envelope.departed = at;
             self.sent += 1;
             self.counters.messages_sent += 1;
-            self.counters.bytes_sent +=
-                8 * (2 + message.args.words().len() as u64) + data.as_ref().map_or(0, |data| data.bytes.len() as u64);
-            *self.counters.by_kind.entry((protocol, message.message.0)).or_default() += 1;
+            let data = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+            self.counters.bytes_sent += 8 * (2 + envelope.args.words().len() as u64) + data;
+            self.count_sent(protocol, envelope.message);
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
             if let Some((queue, arrival, envelope)) = self.interface.send(at, fifo, envelope) {
                 self.note_queue(queue, true, &envelope);
@@ -310,7 +317,8 @@ impl NodeState {
             self.wake(timing.end, &left(timing.end));
         }
         for (task, object, args) in handling.tasks.drain(..) {
-            let event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
+            let mut event = self.local_event(EventKind::Task(task), object);
+            event.args = args;
             self.raise(timing.end, Arrival::Local { protocol, event, cause: left(timing.end) });
         }
         for (role, object, after) in handling.timers.drain(..) {
@@ -325,16 +333,9 @@ impl NodeState {
     }
 
     /// Deferred and held events of the instances that a handler touched get their turn.
-    fn try_again(
-        &mut self,
-        protocol: usize,
-        engine: &Engine,
-        touched: &[(RoleId, Object, trivium_lang::protocol::StateId)],
-        end: u64,
-        cause: Cause,
-    ) {
-        for &(role, object, before) in touched {
-            let Some(record) = self.record_of(protocol, role, object) else { continue };
+    fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[Touched], end: u64, cause: Cause) {
+        for &Touched { role, object, before, place: at } in touched {
+            let record = self.records.at(at);
             let after = engine.state(role, record);
             let due = engine.replay_due(role, record);
             let place = (protocol, role, object);
@@ -350,14 +351,14 @@ impl NodeState {
                     .partition(|held: &Held| (held.protocol, held.role, held.event.object) == place);
                 self.held = kept;
                 for held in Vec::into_iter(again) {
-                    self.raise(end, Arrival::Local { protocol, event: held.event, cause: cause.clone() });
+                    self.raise(end, Arrival::Local { protocol, event: Box::new(held.event), cause: cause.clone() });
                 }
             }
         }
     }
 
     /// A message that waited for a credit leaves.
-    fn depart(&mut self, at: u64, envelope: Envelope) {
+    fn depart(&mut self, at: u64, envelope: Box<Envelope>) {
         let fifo = self.shared.engines[envelope.protocol].protocol().lanes[envelope.lane.index()].fifo;
         let (queue, arrival, envelope) = self.interface.depart(at, fifo, envelope);
         self.note_queue(queue, true, &envelope);

@@ -8,6 +8,7 @@ use crate::bus::Bus;
 use crate::machine::Machine;
 use crate::price::Price;
 use crate::timeline::Reason;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use trivium_engine::Object;
 use trivium_lang::protocol::Access;
@@ -100,7 +101,7 @@ pub struct Stretch {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
     /// When each of its messages is handed to the network interface.
-    pub sends: Vec<u64>,
+    pub sends: SmallVec<[u64; 8]>,
     /// When waiting threads go on, if they do.
     pub resume: Option<u64>,
     /// When it has ended.
@@ -114,7 +115,7 @@ struct Layout<'a> {
     machine: &'a Machine,
     bus: &'a mut Bus,
     now: u64,
-    timing: Timing,
+    timing: &'a mut Timing,
     detailed: bool,
 }
 
@@ -128,7 +129,8 @@ pub fn lay(
     bus: &mut Bus,
     detailed: bool,
 ) -> Timing {
-    let mut layout = Layout { machine, bus, now: start, timing: Timing::default(), detailed };
+    let mut timing = Timing::default();
+    let mut layout = Layout { machine, bus, now: start, timing: &mut timing, detailed };
     let prices = &machine.prices;
     layout.dispatch(source);
     let granules = machine.granules(block);
@@ -175,7 +177,7 @@ pub fn lay(
         }
     }
     layout.timing.end = layout.now;
-    layout.timing
+    timing
 }
 
 impl Layout<'_> {
@@ -254,7 +256,9 @@ impl Layout<'_> {
         let mut lost = 0;
         let own = price.own_cycles(self.bus.model());
         let stretched = self.machine.engine.slowdown.of(own);
-        for _ in 0..times {
+        let times_on_bus = if price.bus.is_empty() { 0 } else { times };
+        self.now += stretched * (times - times_on_bus);
+        for _ in 0..times_on_bus {
             let mut waited = 0;
             let mut request = self.now + stretched;
             for &transaction in &price.bus {
@@ -287,13 +291,13 @@ impl Layout<'_> {
 /// Which tag changes are part of which sends and installs.
 struct Fusion {
     /// (place of the send, place of the tag change, from, to).
-    sends: Vec<(usize, usize, Access, Access)>,
+    sends: SmallVec<[(usize, usize, Access, Access); 4]>,
     /// (place of the install, place of the tag change).
-    installs: Vec<(usize, usize)>,
+    installs: SmallVec<[(usize, usize); 4]>,
 }
 
 fn fuse(effects: &[Primitive]) -> Fusion {
-    let mut fusion = Fusion { sends: Vec::new(), installs: Vec::new() };
+    let mut fusion = Fusion { sends: SmallVec::new(), installs: SmallVec::new() };
     for (at, effect) in effects.iter().enumerate() {
         let &Primitive::Tag(block, from, to) = effect else { continue };
         if to < from {
@@ -353,7 +357,7 @@ mod tests {
         for (machine, cycles) in [("simple-coma", 49), ("typhoon", 94), ("typhoon-1", 265), ("typhoon-0", 564)] {
             let timing = time(machine, MESSAGE, &effects, 32);
             assert_eq!(timing.end - 1000, cycles, "{machine}");
-            assert_eq!(timing.sends, [timing.end]);
+            assert_eq!(timing.sends[..], [timing.end]);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::timeline::Cause;
 use std::rc::Rc;
 use trivium_engine::{Args, Event, Node, Object};
-use trivium_lang::protocol::{LaneId, MessageId, RoleId};
+use trivium_lang::protocol::{BLOCK, LaneId, MessageId, RoleId};
 
 /// The order in which a node's events take effect: by time, then by who caused them, then by how many that one
 /// had caused before. It does not depend on the order in which nodes are simulated.
@@ -53,6 +53,25 @@ pub struct Envelope {
     pub departed: u64,
 }
 
+impl Default for Envelope {
+    /// One that has not been written yet.
+    fn default() -> Envelope {
+        Envelope {
+            protocol: 0,
+            message: MessageId::default(),
+            lane: LaneId::default(),
+            object: Object { kind: BLOCK, id: 0 },
+            args: Args::NONE,
+            data: None,
+            from: 0,
+            to: 0,
+            id: 0,
+            cause: None,
+            departed: 0,
+        }
+    }
+}
+
 impl Envelope {
     /// Its length in 8-byte words: handler, object, arguments, data.
     pub fn words(&self) -> u64 {
@@ -63,14 +82,14 @@ impl Envelope {
 /// What the engine is to handle.
 #[derive(Clone, Debug)]
 pub enum Arrival {
-    /// A message.
-    Message(Envelope),
+    /// A message; boxed, since it is handed on many times.
+    Message(Box<Envelope>),
     /// A fault, a call or a task of this node; with the cycle at which the processor's access or call began.
     Local {
         /// Of which protocol.
         protocol: usize,
         /// What happened.
-        event: Event,
+        event: Box<Event>,
         /// What led to it, if that is recorded.
         cause: Cause,
     },
@@ -87,18 +106,20 @@ pub enum Arrival {
     },
 }
 
+/// A message that a node sent has been consumed.
+#[derive(Clone, Copy, Debug)]
+pub struct Credit {
+    /// By whom.
+    pub by: Node,
+    /// Of which protocol.
+    pub protocol: usize,
+    /// On which lane.
+    pub lane: LaneId,
+}
+
 /// What takes effect on a node without its engine.
 #[derive(Clone, Debug)]
 pub enum Signal {
-    /// A message that this node sent has been consumed.
-    Credit {
-        /// By whom.
-        by: Node,
-        /// Of which protocol.
-        protocol: usize,
-        /// On which lane.
-        lane: LaneId,
-    },
     /// The hardware barrier opens.
     Release,
     /// This node, its manager, learns that another has touched a page that has no home yet.
@@ -133,4 +154,6 @@ pub enum Posted {
     Arrival(Arrival),
     /// For the node.
     Signal(Signal),
+    /// For the network interface.
+    Credit(Credit),
 }

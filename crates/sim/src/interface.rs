@@ -15,7 +15,24 @@ use trivium_lang::protocol::LaneId;
 struct Peer {
     outstanding: u32,
     /// Messages that wait in memory for a credit, and when they were handed over.
-    waiting: VecDeque<(u64, Envelope)>,
+    waiting: VecDeque<(u64, Box<Envelope>)>,
+}
+
+/// What a node knows about one lane of a protocol.
+#[derive(Clone, Debug)]
+struct Lane {
+    protocol: usize,
+    lane: LaneId,
+    /// Messages on their way.
+    on_way: u32,
+    /// Last arrival at each node, if the lane keeps its order.
+    last: Vec<u64>,
+}
+
+impl Lane {
+    fn is(&self, protocol: usize, lane: LaneId) -> bool {
+        self.lane == lane && self.protocol == protocol
+    }
 }
 
 /// The network interface of a node, and its share of the network.
@@ -31,10 +48,10 @@ pub struct Interface {
     random: SmallRng,
     out: Calendar,
     peers: Vec<Peer>,
-    /// Last arrival on a lane that keeps its order: by protocol, lane and destination.
-    last: BTreeMap<(usize, LaneId, Node), u64>,
-    /// Messages on their way, by protocol and lane.
-    on_lane: BTreeMap<(usize, LaneId), u32>,
+    /// What is known of the lanes that have been used. They are few.
+    lanes: Vec<Lane>,
+    /// How many messages wait for credits.
+    waiting: usize,
     in_free: u64,
     /// When messages are to arrive, in the order of sending, where that is forced: by lane and destination.
     forced: BTreeMap<(LaneId, Node), VecDeque<u64>>,
@@ -54,8 +71,8 @@ impl Interface {
             random: SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(me)),
             out: Calendar::default(),
             peers: vec![Peer::default(); nodes as usize],
-            last: BTreeMap::new(),
-            on_lane: BTreeMap::new(),
+            lanes: Vec::new(),
+            waiting: 0,
             in_free: 0,
             forced: BTreeMap::new(),
         }
@@ -69,16 +86,30 @@ impl Interface {
 
     /// Messages of this node on their way on a lane, those that wait for a credit included.
     pub fn on_lane(&self, protocol: usize, lane: LaneId) -> u32 {
-        self.on_lane.get(&(protocol, lane)).copied().unwrap_or(0)
+        self.lanes.iter().find(|known| known.is(protocol, lane)).map_or(0, |known| known.on_way)
+    }
+
+    /// Whether messages wait for credits.
+    pub fn has_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
+    fn lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
+        let at = self.lanes.iter().position(|known| known.is(protocol, lane)).unwrap_or_else(|| {
+            self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.peers.len()] });
+            self.lanes.len() - 1
+        });
+        &mut self.lanes[at]
     }
 
     /// A message is handed over at cycle `at`; gives it back, unless it has to wait, with the cycles for which it is in
     /// the queue and its arrival.
-    pub fn send(&mut self, at: u64, fifo: bool, envelope: Envelope) -> Option<(Range<u64>, u64, Envelope)> {
-        *self.on_lane.entry((envelope.protocol, envelope.lane)).or_default() += 1;
+    pub fn send(&mut self, at: u64, fifo: bool, envelope: Box<Envelope>) -> Option<(Range<u64>, u64, Box<Envelope>)> {
+        self.lane(envelope.protocol, envelope.lane).on_way += 1;
         let peer = &mut self.peers[envelope.to as usize];
         if peer.outstanding >= self.credits {
             peer.waiting.push_back((at, envelope));
+            self.waiting += 1;
             return None;
         }
         peer.outstanding += 1;
@@ -87,13 +118,15 @@ impl Interface {
 
     /// A message that this node sent to `by` has been consumed, as this node learns at cycle `at`; the next message
     /// that waited for that, if there is one, can depart ([`Interface::depart`]) from the given cycle on.
-    pub fn credit(&mut self, at: u64, by: Node, protocol: usize, lane: LaneId) -> Option<(u64, Envelope)> {
-        if let Some(count) = self.on_lane.get_mut(&(protocol, lane)) {
-            *count = count.saturating_sub(1);
-        }
+    pub fn credit(&mut self, at: u64, by: Node, protocol: usize, lane: LaneId) -> Option<(u64, Box<Envelope>)> {
+        let known = self.lane(protocol, lane);
+        known.on_way = known.on_way.saturating_sub(1);
         let peer = &mut self.peers[by as usize];
         match peer.waiting.pop_front() {
-            Some((handed, envelope)) => Some((handed.max(at), envelope)),
+            Some((handed, envelope)) => {
+                self.waiting -= 1;
+                Some((handed.max(at), envelope))
+            }
             None => {
                 peer.outstanding -= 1;
                 None
@@ -103,7 +136,7 @@ impl Interface {
 
     /// A message with a credit leaves as soon as the queue has passed it on: the cycles for which it is in the
     /// queue, and the arrival of its head.
-    pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Envelope) -> (Range<u64>, u64, Envelope) {
+    pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Box<Envelope>) -> (Range<u64>, u64, Box<Envelope>) {
         let length = envelope.words() * self.cycles_per_word;
         let (queue, departure) = if self.send_occupancy > length {
             // The interface works on it after it was handed over; that is part of the latency.
@@ -118,11 +151,13 @@ impl Interface {
         let extra = if self.jitter > 0 { self.random.random_range(0..=self.jitter) } else { 0 };
         let by_data = if envelope.data.is_some() { self.data_latency } else { 0 };
         let mut arrival = departure + self.latency + by_data + extra;
-        if let Some(forced) = self.forced.get_mut(&(envelope.lane, envelope.to)).and_then(VecDeque::pop_front) {
+        if !self.forced.is_empty()
+            && let Some(forced) = self.forced.get_mut(&(envelope.lane, envelope.to)).and_then(VecDeque::pop_front)
+        {
             arrival = arrival.max(forced);
         }
         if fifo {
-            let last = self.last.entry((envelope.protocol, envelope.lane, envelope.to)).or_default();
+            let last = &mut self.lane(envelope.protocol, envelope.lane).last[envelope.to as usize];
             arrival = arrival.max(*last);
             *last = arrival;
         }

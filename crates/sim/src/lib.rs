@@ -42,6 +42,7 @@ mod node;
 pub mod price;
 mod processor;
 mod ratio;
+mod records;
 mod result;
 mod script;
 mod setup;

@@ -2,9 +2,10 @@
 
 use crate::cache::Line;
 use crate::effects::{Origin, Primitive};
-use crate::event::Data;
+use crate::event::{Data, Envelope};
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
+use crate::records::Place;
 use crate::watch::TagChange;
 use std::rc::Rc;
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
@@ -20,12 +21,13 @@ pub(crate) struct Handling {
     pub start: u64,
     /// Its effects in order.
     pub effects: Vec<Primitive>,
-    /// Its messages in order, with their data.
-    pub sends: Vec<(Node, Outgoing, Option<Rc<Data>>)>,
+    /// Its messages in order; when they leave is not known yet.
+    #[expect(clippy::vec_box, reason = "they are handed on by their address")]
+    pub sends: Vec<Box<Envelope>>,
     /// Payloads that it made: where from.
     pub gathered: Vec<(Payload, Origin)>,
     /// Records that it touched, with their states before.
-    pub touched: Vec<(RoleId, Object, StateId)>,
+    pub touched: Vec<Touched>,
     /// Blocks whose waiting accesses try again, or have been performed and what they read.
     pub resumed: Vec<(Object, Option<u64>)>,
     /// Blocks of which the contents or the tag changed.
@@ -38,6 +40,19 @@ pub(crate) struct Handling {
     pub timers: Vec<(RoleId, Object, Option<u64>)>,
     /// What it did that cannot be done.
     pub trouble: Option<String>,
+}
+
+/// A record that a handler has touched.
+#[derive(Clone, Copy)]
+pub(crate) struct Touched {
+    /// Of which role.
+    pub role: RoleId,
+    /// Of which object.
+    pub object: Object,
+    /// Its state before.
+    pub before: StateId,
+    /// Where it lies.
+    pub place: Place,
 }
 
 impl Handling {
@@ -136,25 +151,39 @@ impl Mechanisms for NodeState {
 
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
         let protocol = self.handling.protocol;
-        let engine = &self.shared.engines[protocol];
-        let record =
-            self.records.entry((protocol, role, object)).or_insert_with(|| vec![0; engine.record_bytes(role)].into());
-        if !self.handling.touched.iter().any(|t| t.0 == role && t.1 == object) {
-            self.handling.touched.push((role, object, engine.state(role, record)));
+        if let Some(touched) = self.handling.touched.iter().find(|t| t.role == role && t.object == object) {
+            return self.records.at_mut(touched.place);
         }
-        record
+        let engine = &self.shared.engines[protocol];
+        let place = self.records.place(protocol, role, object, engine.record_bytes(role));
+        let before = engine.state(role, self.records.at(place));
+        self.handling.touched.push(Touched { role, object, before, place });
+        self.records.at_mut(place)
     }
 
     fn send(&mut self, to: Node, message: Outgoing) {
-        let data = message.payload.map(|payload| self.data(payload));
-        let origin = message.payload.map(|payload| {
-            let made = self.handling.gathered.iter().find(|g| g.0 == payload);
-            made.map_or(Origin::Received, |g| g.1)
-        });
-        let data_bytes = data.as_ref().map_or(0, |data| data.bytes.len() as u64);
         let words = message.args.words().len() as u64;
-        self.handling.effects.push(Primitive::Send { words, data: origin.map(|origin| (origin, data_bytes)) });
-        self.handling.sends.push((to, message, data));
+        let mut envelope = self.envelopes.pop().unwrap_or_default();
+        let protocol = self.handling.protocol;
+        envelope.protocol = protocol;
+        envelope.message = message.message;
+        envelope.lane = self.shared.engines[protocol].protocol().messages[message.message.index()].lane;
+        envelope.object = message.object;
+        envelope.args.assign(&message.args);
+        envelope.from = self.me;
+        envelope.to = to;
+        let effect = match message.payload {
+            None => Primitive::Send { words, data: None },
+            Some(payload) => {
+                let data = self.data(payload);
+                let bytes = data.bytes.len() as u64;
+                envelope.data = Some(data);
+                let made = self.handling.gathered.iter().find(|g| g.0 == payload);
+                Primitive::Send { words, data: Some((made.map_or(Origin::Received, |g| g.1), bytes)) }
+            }
+        };
+        self.handling.effects.push(effect);
+        self.handling.sends.push(envelope);
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
@@ -162,8 +191,7 @@ impl Mechanisms for NodeState {
         let protocol = self.handling.protocol;
         let declared = &self.shared.engines[protocol].protocol().lanes;
         let Some(holds) = declared[lane.index()].holds else { return true };
-        let messages = &self.shared.engines[protocol].protocol().messages;
-        let sent = self.handling.sends.iter().filter(|s| messages[s.1.message.index()].lane == lane).count() as u32;
+        let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).count() as u32;
         self.interface.on_lane(protocol, lane) + sent + count <= holds
     }
 

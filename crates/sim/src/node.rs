@@ -8,12 +8,13 @@ use crate::bus::Bus;
 use crate::cache::Cache;
 use crate::counters::Counters;
 use crate::error::SimError;
-use crate::event::{Arrival, Data, Envelope, Key, Post, Posted, Signal};
+use crate::event::{Arrival, Credit, Data, Envelope, Key, Post, Posted, Signal};
 use crate::interface::Interface;
 use crate::machine::Machine;
 use crate::mechanisms::Handling;
 use crate::memory::Memory;
 use crate::processor::Compute;
+use crate::records::Records;
 use crate::space::Space;
 use crate::timeline::Cause;
 use crate::trace::Note;
@@ -21,10 +22,10 @@ use crate::usage::Usage;
 use crate::watch::{FirstStore, TagChange};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
-use trivium_engine::{Engine, Event, Node, Object};
-use trivium_lang::protocol::{Access, BLOCK, LaneId, NODE, RoleId};
+use trivium_engine::{Args, Engine, Event, Node, Object};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, MessageId, NODE, RoleId};
 
 /// What all nodes share and none changes.
 pub struct Shared {
@@ -79,15 +80,25 @@ pub struct NodeState {
     pub interface: Interface,
     /// What has been counted.
     pub counters: Counters,
+    /// Messages sent, by protocol and kind.
+    sent_of: Vec<Vec<u64>>,
     /// Tags by block: 0 not known yet, else 1 + access.
     pub tags: Vec<u8>,
     /// Which pages have a home that this node knows.
     pub mapped: Vec<bool>,
-    pub(crate) records: FxHashMap<(usize, RoleId, Object), Box<[u8]>>,
+    pub(crate) records: Records,
     pub(crate) payloads: Vec<Option<Rc<Data>>>,
     pub(crate) free_payloads: Vec<u32>,
+    /// Envelopes to write messages into.
+    #[expect(clippy::vec_box, reason = "they are handed on by their address")]
+    pub(crate) envelopes: Vec<Box<Envelope>>,
+    /// Events of this node that have been handled, to be written again.
+    #[expect(clippy::vec_box, reason = "they are handed on by their address")]
+    pub(crate) events: Vec<Box<Event>>,
     pub(crate) inbox: Agenda<Arrival>,
     pub(crate) signals: Agenda<Signal>,
+    /// Credits on their way back. They only matter to messages that wait, so they are taken when something is sent.
+    pub(crate) credits: Agenda<Credit>,
     pub(crate) replays: VecDeque<(usize, RoleId, Object)>,
     pub(crate) held: Vec<Held>,
     pub(crate) timers: FxHashMap<(usize, RoleId, Object), u64>,
@@ -110,7 +121,9 @@ pub struct NodeState {
     /// Of each block, 1 + the phase of this node's latest store, where that is watched.
     pub(crate) stored: Vec<u64>,
     /// The handler that is running.
-    pub(crate) handling: Handling,
+    pub(crate) handling: Box<Handling>,
+    /// For the next handler, while one that has ended is worked out.
+    pub(crate) spare_handling: Option<Box<Handling>>,
     /// How protocol calls are used, where a protocol assumes something about it.
     pub(crate) usage: Usage,
     /// Whether it is recorded what leads to what.
@@ -130,6 +143,17 @@ pub(crate) enum Choice {
     Arrival(Key),
 }
 
+/// The next thing that happens on a node without its processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// A credit lets something go on.
+    Credit(Key),
+    /// A signal takes effect.
+    Signal(Key),
+    /// The engine starts.
+    Engine(Choice),
+}
+
 impl NodeState {
     /// A node at rest.
     pub fn new(me: Node, shared: Rc<Shared>, space: Rc<RefCell<Space>>, seed: u64) -> NodeState {
@@ -143,13 +167,17 @@ impl NodeState {
             memory: Memory::Plain(Vec::new()),
             compute: Compute::new(machine.processor.cpi),
             counters: Counters::default(),
+            sent_of: shared.engines.iter().map(|engine| vec![0; engine.protocol().messages.len()]).collect(),
             tags: Vec::new(),
             mapped: Vec::new(),
-            records: FxHashMap::default(),
+            records: Records::default(),
             payloads: Vec::new(),
             free_payloads: Vec::new(),
+            envelopes: Vec::new(),
+            events: Vec::new(),
             inbox: Agenda::default(),
             signals: Agenda::default(),
+            credits: Agenda::default(),
             replays: VecDeque::new(),
             held: Vec::new(),
             timers: FxHashMap::default(),
@@ -162,7 +190,8 @@ impl NodeState {
             noted_until: 0,
             first_stores: Vec::new(),
             stored: Vec::new(),
-            handling: Handling::default(),
+            handling: Box::default(),
+            spare_handling: None,
             usage: Usage::default(),
             recording: shared.traced.is_some(),
             replay_causes: FxHashMap::default(),
@@ -212,25 +241,41 @@ impl NodeState {
     }
 
     /// A place in the order of events for something that this node causes.
+    #[inline(always)]
     pub(crate) fn key(&mut self, time: u64) -> Key {
         self.caused += 1;
         Key { time, source: self.me, number: self.caused }
     }
 
+    /// An event of this node, without arguments.
+    pub(crate) fn local_event(&mut self, kind: EventKind, object: Object) -> Box<Event> {
+        match self.events.pop() {
+            None => Box::new(Event::local(kind, object, 0)),
+            Some(mut event) => {
+                (event.kind, event.object, event.sender, event.thread) = (kind, object, 0, 0);
+                event.payload = None;
+                event.args.assign(&Args::NONE);
+                event
+            }
+        }
+    }
+
     /// Something for this node's own engine.
+    #[inline(always)]
     pub(crate) fn raise(&mut self, time: u64, arrival: Arrival) {
         let key = self.key(time);
         self.inbox.insert(key, arrival);
     }
 
     /// Something for another node, or this one.
+    #[inline(always)]
     pub(crate) fn post(&mut self, to: Node, time: u64, what: Posted) {
         let key = self.key(time);
-        let post = Post { to, key, what };
-        if to == self.me { self.accept(post) } else { self.outbox.push(post) }
+        if to == self.me { self.accept(Post { to, key, what }) } else { self.outbox.push(Post { to, key, what }) }
     }
 
     /// Something from another node, or this one.
+    #[inline(always)]
     pub fn accept(&mut self, post: Post) {
         match post.what {
             Posted::Arrival(arrival) => {
@@ -238,6 +283,9 @@ impl NodeState {
             }
             Posted::Signal(signal) => {
                 self.signals.insert(post.key, signal);
+            }
+            Posted::Credit(credit) => {
+                self.credits.insert(post.key, credit);
             }
         }
     }
@@ -263,48 +311,62 @@ impl NodeState {
         }
     }
 
-    /// When the engine or the node itself next does something, if it does.
-    pub fn next_action(&self) -> Option<u64> {
-        let signal = self.signals.first().map(|(key, _)| key.time.max(self.now));
-        let engine = self.choose().map(|choice| self.start_of(choice));
-        match (signal, engine) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
+    /// What the engine or the node itself does next, and when, if it does anything. Of two at the same time a credit
+    /// goes first, then a signal.
+    pub(crate) fn next_action(&self) -> Option<(u64, Action)> {
+        let mut next = self.choose().map(|(choice, start)| (start, Action::Engine(choice)));
+        let mut earlier = |key: Key, action: Action| {
+            let time = key.time.max(self.now);
+            if next.is_none_or(|(other, _)| time <= other) {
+                next = Some((time, action));
+            }
+        };
+        if let Some(&(key, _)) = self.signals.first() {
+            earlier(key, Action::Signal(key));
         }
+        if let Some(&(key, _)) = self.credits.first()
+            && self.waits_for_credits()
+        {
+            earlier(key, Action::Credit(key));
+        }
+        next
+    }
+
+    /// Whether something waits that a credit may let go on.
+    fn waits_for_credits(&self) -> bool {
+        self.interface.has_waiting() || self.shared.finite.contains(&true)
     }
 
     /// The next moment at which anything can happen on it, given when it next does something by itself; `u64::MAX` if
     /// there is none.
-    pub(crate) fn position(&self, next_action: Option<u64>) -> u64 {
-        let action = next_action.unwrap_or(u64::MAX);
+    pub(crate) fn position(&self, next_action: Option<(u64, Action)>) -> u64 {
+        let action = next_action.map_or(u64::MAX, |next| next.0);
         if self.compute.runnable() { action.min(self.compute.clock()) } else { action }
     }
 
-    /// When the engine can start with what it has chosen.
-    pub(crate) fn start_of(&self, choice: Choice) -> u64 {
-        let ready = self.engine_free.max(self.now);
-        match choice {
-            Choice::Replay(_) => ready,
-            Choice::Arrival(key) => match self.inbox.get(key) {
-                Some(Arrival::Message(_)) => key.time.max(ready).max(self.interface.receivable()),
-                _ => key.time.max(ready),
-            },
+    /// When the engine can start with an arrival.
+    fn start_of(&self, key: Key, arrival: &Arrival) -> u64 {
+        let ready = key.time.max(self.engine_free).max(self.now);
+        match arrival {
+            Arrival::Message(_) => ready.max(self.interface.receivable()),
+            _ => ready,
         }
     }
 
-    /// What the engine does next: a replay that is due, else what came first, unless a lane has no room for it.
-    pub(crate) fn choose(&self) -> Option<Choice> {
+    /// What the engine does next, and when: a replay that is due, else what came first, unless a lane has no room for
+    /// it.
+    fn choose(&self) -> Option<(Choice, u64)> {
         for (at, &(protocol, role, object)) in self.replays.iter().enumerate() {
             let event = self
                 .record_of(protocol, role, object)
                 .and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
             if event.is_some_and(|event| self.has_room(protocol, role, &event)) {
-                return Some(Choice::Replay(at));
+                return Some((Choice::Replay(at), self.engine_free.max(self.now)));
             }
         }
-        let first = self.inbox.first()?;
+        let (first, arrival) = self.inbox.first()?;
         if self.replays.is_empty() && !self.shared.finite.contains(&true) {
-            return Some(Choice::Arrival(first.0));
+            return Some((Choice::Arrival(*first), self.start_of(*first, arrival)));
         }
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for &(key, ref arrival) in self.inbox.iter() {
@@ -314,13 +376,13 @@ impl NodeState {
                     message_event(envelope),
                     Some((envelope.protocol, envelope.from, envelope.lane)),
                 ),
-                Arrival::Local { protocol, event, .. } => (*protocol, *event, None),
-                Arrival::Timer { .. } => return Some(Choice::Arrival(key)),
+                Arrival::Local { protocol, event, .. } => (*protocol, **event, None),
+                Arrival::Timer { .. } => return Some((Choice::Arrival(key), self.start_of(key, arrival))),
             };
             let waits = self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object)
                 || lane.is_some_and(|lane| stuck.contains(&lane));
             if !waits && self.can_start(protocol, &event) {
-                return Some(Choice::Arrival(key));
+                return Some((Choice::Arrival(key), self.start_of(key, arrival)));
             }
             stuck.extend(lane);
         }
@@ -371,7 +433,20 @@ impl NodeState {
     }
 
     pub(crate) fn record_of(&self, protocol: usize, role: RoleId, object: Object) -> Option<&[u8]> {
-        self.records.get(&(protocol, role, object)).map(|record| &record[..])
+        self.records.find(protocol, role, object)
+    }
+
+    /// A message has been handed to the interface.
+    pub(crate) fn count_sent(&mut self, protocol: usize, message: MessageId) {
+        self.sent_of[protocol][message.index()] += 1;
+    }
+
+    fn sent_by_kind(&self) -> BTreeMap<(usize, u16), u64> {
+        let of = |(protocol, counts): (usize, &Vec<u64>)| {
+            let kinds = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            kinds.map(|(kind, &count)| ((protocol, kind as u16), count)).collect::<Vec<_>>()
+        };
+        self.sent_of.iter().enumerate().flat_map(of).collect()
     }
 
     /// What the node's program, or its engine, has made of its cycles so far.
@@ -381,6 +456,7 @@ impl NodeState {
             instructions: self.compute.instructions,
             compute: self.compute.computed(),
             bus_busy: self.bus.busy(),
+            by_kind: self.sent_by_kind(),
             ..self.counters.clone()
         }
     }

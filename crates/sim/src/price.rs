@@ -59,8 +59,12 @@ pub struct Price {
 
 impl Price {
     /// Cycles that are not spent on the bus: what a slower engine stretches.
+    #[inline]
     pub fn own_cycles(&self, bus: &Bus) -> u64 {
-        self.cycles.saturating_sub(self.bus.iter().map(|&t| bus.alone(t)).sum())
+        match self.bus[..] {
+            [] => self.cycles,
+            _ => self.cycles.saturating_sub(self.bus.iter().map(|&t| bus.alone(t)).sum()),
+        }
     }
 }
 

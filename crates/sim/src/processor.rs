@@ -10,7 +10,7 @@ use crate::price::Transaction;
 use crate::ratio::Ratio;
 use crate::timeline::{Cause, Reason, Run};
 use crate::watch::FirstStore;
-use trivium_engine::{Event, Object, Pending};
+use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, ReadModifyWrite, SHARED_BASE, Step};
 use trivium_lang::protocol::{Access, EventKind};
 
@@ -404,7 +404,8 @@ impl NodeState {
         let grant = self.bus.book(Transaction::Abort, begun + issue);
         self.compute.trapped = grant + model.trap;
         let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
-        self.raise(grant, Arrival::Local { protocol, event: Event::local(event, block, 0), cause });
+        let event = self.local_event(event, block);
+        self.raise(grant, Arrival::Local { protocol, event, cause });
         self.wait(Wait::Access(block), spent);
         Ok(())
     }

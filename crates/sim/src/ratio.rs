@@ -20,8 +20,10 @@ impl Ratio {
     }
 
     /// `count` times the fraction, rounded down. Of a growing count, so that no rounding accumulates.
+    #[inline]
     pub fn of(self, count: u64) -> u64 {
         match count.checked_mul(self.numerator) {
+            Some(product) if self.denominator == 1 => product,
             Some(product) => product / self.denominator,
             None => (u128::from(count) * u128::from(self.numerator) / u128::from(self.denominator)) as u64,
         }

@@ -1,7 +1,8 @@
 //! The golden check: at most one node may write a block, and then no other may read it (tempest.md 8).
 
 use crate::error::SimError;
-use std::collections::{BTreeMap, BTreeSet};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use trivium_engine::Node;
 use trivium_lang::protocol::Access;
 
@@ -19,16 +20,44 @@ pub struct TagChange {
 }
 
 /// Who may access a block.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Holders {
-    readers: BTreeSet<Node>,
-    writers: BTreeSet<Node>,
+    readers: Nodes,
+    writers: Nodes,
+}
+
+/// A set of nodes, of which there are at most 256.
+#[derive(Clone, Copy, Debug, Default)]
+struct Nodes([u64; 4]);
+
+impl Nodes {
+    fn put(&mut self, node: Node, is_in: bool) {
+        let (word, bit) = (&mut self.0[usize::from(node) / 64], 1 << (node % 64));
+        *word = if is_in { *word | bit } else { *word & !bit };
+    }
+
+    /// The least member but `other`.
+    fn first_but(&self, other: Option<Node>) -> Option<Node> {
+        let members = self.0.iter().enumerate().flat_map(|(at, &word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
+            bits.map(move |bit| (64 * at + bit) as Node)
+        });
+        members.filter(|&node| Some(node) != other).min()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0 == [0; 4]
+    }
+
+    fn is_one(&self) -> bool {
+        self.0.iter().map(|word| word.count_ones()).sum::<u32>() == 1
+    }
 }
 
 /// The tags of all nodes for the blocks of protocols that promise a single writer.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    blocks: BTreeMap<u32, Holders>,
+    blocks: FxHashMap<u32, Holders>,
 }
 
 impl Watch {
@@ -60,22 +89,16 @@ impl Watch {
 
 impl Holders {
     fn set(&mut self, node: Node, access: Access) {
-        self.readers.remove(&node);
-        self.writers.remove(&node);
-        match access {
-            Access::None => {}
-            Access::Read => {
-                self.readers.insert(node);
-            }
-            Access::Write => {
-                self.writers.insert(node);
-            }
-        }
+        self.readers.put(node, access == Access::Read);
+        self.writers.put(node, access == Access::Write);
     }
 
     fn conflict(&self) -> Option<(Node, Node)> {
-        let writer = *self.writers.first()?;
-        let other = self.writers.iter().copied().find(|&n| n != writer).or(self.readers.first().copied())?;
+        if self.writers.is_empty() || self.writers.is_one() && self.readers.is_empty() {
+            return None;
+        }
+        let writer = self.writers.first_but(None)?;
+        let other = self.writers.first_but(Some(writer)).or(self.readers.first_but(None))?;
         Some((writer, other))
     }
 }

@@ -269,13 +269,13 @@ impl World {
         loop {
             let mut state = node.borrow_mut();
             let next = state.next_action();
-            let limit = next.unwrap_or(end).min(end);
+            let limit = next.map_or(end, |next| next.0.min(end));
             if state.compute.must_run() || state.compute.runnable() && state.compute.clock() < limit {
                 state.compute.limit = limit;
                 drop(state);
                 self.run_processor(number, &node)?;
-            } else if next.is_some_and(|next| next < end) {
-                state.act()?;
+            } else if let Some(next) = next.filter(|next| next.0 < end) {
+                state.act(next)?;
                 drop(state);
             } else {
                 self.positions[number] = Some(state.position(next));

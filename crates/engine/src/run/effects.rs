@@ -15,12 +15,11 @@ const MAX_INVOKE: usize = 8;
 
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
     /// Arguments as words, each checked against its declaration.
-    fn args(&mut self, event: EventKind, exprs: &[Expr], span: Span) -> Try<Args> {
+    fn args(&mut self, event: EventKind, exprs: &[Expr], span: Span, args: &mut Args) -> Try<()> {
         let shapes = self.engine.args.of(event);
         if shapes.len() != exprs.len() {
             return trouble(FaultKind::Malformed, span);
         }
-        let mut args = Args::NONE;
         for (shape, expr) in shapes.iter().zip(exprs) {
             match shape {
                 Shape::Scalar(cell) => {
@@ -35,7 +34,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Shape::List(_) | Shape::Record(_) => return trouble(FaultKind::Malformed, span),
             }
         }
-        Ok(args)
+        Ok(())
     }
 
     pub(super) fn send(
@@ -53,11 +52,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             Some(expr) => Object { kind, id: self.object_number(expr)? },
             None => Object { kind, id: self.object.id },
         };
-        let args = self.args(EventKind::Message(message), args, span)?;
+        let mut outgoing = Outgoing { message, object, args: Args::NONE, payload: None };
+        self.args(EventKind::Message(message), args, span, &mut outgoing.args)?;
         let destination = scalar(self, to)?;
         let destination = self.engine.node(destination).at(to.span)?;
-        let payload = self.gather(payload, object, span)?;
-        self.m.send(destination, Outgoing { message, object, args, payload });
+        outgoing.payload = self.gather(payload, object, span)?;
+        self.m.send(destination, outgoing);
         Ok(())
     }
 
@@ -135,10 +135,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     pub(super) fn start(&mut self, task: TaskId, args: &[Expr], span: Span) -> Try<()> {
-        let args = self.args(EventKind::Task(task), args, span)?;
+        let mut words = Args::NONE;
+        self.args(EventKind::Task(task), args, span, &mut words)?;
         let role = self.engine.protocol.tasks[task.index()].role;
         let (_, object) = self.resolve(&Owner::Role(role), role, span)?;
-        self.m.start(task, object, args);
+        self.m.start(task, object, words);
         Ok(())
     }
 
