@@ -48,6 +48,8 @@ pub enum Command {
     Export(Export),
     /// Simulate one program under several protocols on several machines: one table, one picture
     Compare(Compare),
+    /// Carry out a study: published figures beside ours, and pictures
+    Study(Study),
     /// Print a protocol's table, or draw its states
     Show(Show),
     /// List the built-in protocols
@@ -327,6 +329,22 @@ pub struct Compare {
     /// Arguments of the program
     #[arg(last = true)]
     pub args: Vec<String>,
+}
+
+/// `trivium study`
+#[derive(Debug, Args)]
+pub struct Study {
+    /// A folder in studies/, or the path of one
+    pub name: String,
+    /// Keep the results of runs, and the pictures, in this folder (default: study-out/NAME); what is there is not done again
+    #[arg(long, value_name = "DIR")]
+    pub work: Option<PathBuf>,
+    /// Small runs, for a try: the figures mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
 }
 
 /// How a protocol is shown.

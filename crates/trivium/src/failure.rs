@@ -37,6 +37,12 @@ impl Failure {
         Failure::input(format!("{what}\n --> {place}"), help)
     }
 
+    /// What went wrong, without place and remedy.
+    pub fn what(&self) -> &str {
+        let first = self.text.lines().next().unwrap_or_default();
+        first.strip_prefix("error: ").unwrap_or(first)
+    }
+
     /// A text that already has the form of an error.
     pub fn rendered(code: u8, text: impl Into<String>) -> Failure {
         let mut text = text.into();

@@ -11,6 +11,7 @@ pub mod library;
 pub mod output;
 pub mod picture;
 pub mod stop;
+pub mod study;
 pub mod trace;
 pub mod usage;
 

@@ -261,7 +261,7 @@ pub fn machine_hash(loaded: &LoadedMachine) -> (String, String) {
 }
 
 /// SHA-256 of parts, their lengths included, in hexadecimal.
-fn hex(parts: &[&[u8]]) -> String {
+pub fn hex(parts: &[&[u8]]) -> String {
     use sha2::{Digest, Sha256};
     let mut digest = Sha256::new();
     for part in parts {

@@ -1,4 +1,4 @@
-//! Stacked bars as SVG.
+//! Stacked bars and lines as SVG.
 
 use crate::Failure;
 use plotters::prelude::*;
@@ -11,6 +11,15 @@ pub struct Bar {
     pub label: String,
     /// Its parts, from below.
     pub values: Vec<f64>,
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// What it is.
+    pub name: String,
+    /// Its points, from left to right.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// Colours that can be told apart in print and by most eyes.
@@ -84,6 +93,68 @@ fn draw(
         root.draw(&Text::new(crate::output::grouped(total(bar) as u64), (x, y - 4), above.clone()))?;
     }
     legend(&root, parts)?;
+    root.present()?;
+    Ok(())
+}
+
+/// Draws lines over logarithmic axes, with a legend.
+///
+/// # Errors
+/// The picture cannot be drawn.
+pub fn curves(title: &str, below: &str, beside: &str, lines: &[Curve]) -> Result<String, Failure> {
+    let mut text = String::new();
+    draw_curves(&mut text, title, below, beside, lines)
+        .map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
+    Ok(text)
+}
+
+fn draw_curves(
+    text: &mut String,
+    title: &str,
+    below: &str,
+    beside: &str,
+    lines: &[Curve],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let all = || lines.iter().flat_map(|line| line.points.iter());
+    let span = |of: fn(&(f64, f64)) -> f64| {
+        let (least, most) = (all().map(of).fold(f64::MAX, f64::min), all().map(of).fold(f64::MIN, f64::max));
+        (least / 1.12)..(most * 1.12)
+    };
+    let mut chart = ChartBuilder::on(&root)
+        .caption(title, ("sans-serif", 22))
+        .margin(18)
+        .margin_right(190)
+        .x_label_area_size(48)
+        .y_label_area_size(72)
+        .build_cartesian_2d(span(|p| p.0).log_scale(), span(|p| p.1).log_scale())?;
+    chart
+        .configure_mesh()
+        .x_desc(below)
+        .y_desc(beside)
+        .x_label_formatter(&|v| crate::output::grouped(v.round() as u64))
+        .y_label_formatter(&|v| if *v < 10.0 { format!("{v:.1}") } else { format!("{v:.0}") })
+        .axis_desc_style(("sans-serif", 15))
+        .label_style(("sans-serif", 13))
+        .bold_line_style(RGBColor(0xdd, 0xdd, 0xdd))
+        .light_line_style(WHITE)
+        .draw()?;
+    for (i, line) in lines.iter().enumerate() {
+        let colour = COLOURS[i % COLOURS.len()];
+        // More lines than colours: those of the second round are drawn thinner.
+        let width = if i < COLOURS.len() { 3 } else { 1 };
+        chart.draw_series(LineSeries::new(line.points.iter().copied(), colour.stroke_width(width)))?;
+        chart.draw_series(line.points.iter().map(|point| Circle::new(*point, 4, colour.filled())))?;
+    }
+    let style = ("sans-serif", 14).into_text_style(&root).pos(Pos::new(HPos::Left, VPos::Center));
+    for (row, line) in lines.iter().enumerate() {
+        let (x, y) = (SIZE.0 as i32 - 180, 90 + 24 * row as i32);
+        let colour = COLOURS[row % COLOURS.len()];
+        let thick = if row < COLOURS.len() { 3 } else { 1 };
+        root.draw(&Rectangle::new([(x, y - thick), (x + 16, y + thick)], colour.filled()))?;
+        root.draw(&Text::new(line.name.clone(), (x + 22, y), style.clone()))?;
+    }
     root.present()?;
     Ok(())
 }

@@ -6,10 +6,10 @@ mod export;
 mod forced;
 mod lists;
 mod miss;
-mod program;
+pub(crate) mod program;
 mod replay;
 mod show;
-mod sim;
+pub(crate) mod sim;
 
 use crate::Failure;
 use crate::arguments::Command;
@@ -26,6 +26,7 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Replay(arguments) => replay::replay(arguments),
         Command::Export(arguments) => export::export(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Study(arguments) => crate::study::study(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::Header(arguments) => show::header(arguments),
         Command::Protocols(arguments) => lists::protocols(arguments),

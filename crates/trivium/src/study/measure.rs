@@ -1,0 +1,207 @@
+//! Our figures: from keys of machines, from single misses, from runs.
+
+use super::plan::{Measure, MissConfig, MissTable};
+use super::published::Published;
+use super::runs::{Done, Outcome};
+use crate::library::{self, LoadedMachine, Settings};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use trivium_sim::{MissKind, MissReport, PARTS_OF_TIME};
+
+/// Why there is no figure.
+pub type Why = String;
+
+/// What figures are made of.
+pub struct Source<'a> {
+    done: &'a Done,
+    misses: RefCell<BTreeMap<(MissConfig, u32), Result<MissReport, Why>>>,
+}
+
+/// The protocol of single misses.
+const MISSING_UNDER: &str = "stache";
+
+impl<'a> Source<'a> {
+    /// Figures from these runs.
+    pub fn new(done: &'a Done) -> Source<'a> {
+        Source { done, misses: RefCell::default() }
+    }
+
+    /// Our figure for a row of this unit.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn value(&self, measure: &Measure, unit: &str) -> Result<f64, Why> {
+        let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        match measure {
+            Measure::Machine { name, key, scale } => Ok(scale * key_of(&machine(name, None)?, key)?),
+            Measure::Quotient { name, key, by, scale } => {
+                let machine = machine(name, None)?;
+                Ok(scale * key_of(&machine, key)? / key_of(&machine, by)?)
+            }
+            Measure::SumOfKeys { name, keys } => sum_of(&machine(name, None)?, keys),
+            Measure::QuotientOfSum { name, keys, by } => {
+                let machine = machine(name, None)?;
+                Ok(sum_of(&machine, keys)? / key_of(&machine, by)?)
+            }
+            Measure::Latency { run, scale } => {
+                let plan = &self.run(run)?.plan;
+                let latency = machine(&plan.machine, plan.latency)?.machine.network.latency;
+                Ok(latency as f64 * scale)
+            }
+            Measure::Miss(config) => {
+                let total = self.miss(config, BLOCK)?.total;
+                in_unit(total, unit, &machine(&config.machine, config.latency)?)
+            }
+            Measure::MissSlower { of, than } => {
+                Ok(percent(self.miss(of, BLOCK)?.total as f64 / self.miss(than, BLOCK)?.total as f64))
+            }
+            Measure::MissNetwork(config) => {
+                let miss = self.miss(config, BLOCK)?;
+                let network: u64 = miss.steps.iter().filter(|s| s.node == "network").map(|s| s.cycles).sum();
+                Ok(100.0 * network as f64 / miss.total as f64)
+            }
+            Measure::Argument { run, flag } => {
+                let args = &self.run(run)?.plan.args;
+                let at = args.iter().position(|arg| arg == flag);
+                let value = at.and_then(|at| args.get(at + 1)).and_then(|value| value.parse().ok());
+                value.ok_or_else(|| format!("run `{run}` has no number after {flag}"))
+            }
+            Measure::Nodes(run) => Ok(f64::from(self.run(run)?.plan.nodes)),
+            Measure::Block(run) => Ok(f64::from(self.run(run)?.plan.block)),
+            Measure::Fastest(runs) => {
+                let runs = runs.iter().map(|run| self.run(run)).collect::<Result<Vec<_>, Why>>()?;
+                let fastest = runs.iter().min_by_key(|run| run.cycles).ok_or("no runs are named")?;
+                Ok(f64::from(fastest.plan.block))
+            }
+            Measure::Ratio(pairs) => self.greatest(pairs),
+            Measure::PercentOf(pairs) => self.greatest(pairs).map(|ratio| 100.0 * ratio),
+            Measure::Slower(pairs) => self.greatest(pairs).map(percent),
+            Measure::Loss(pairs) => self.greatest(pairs).map(|ratio| 100.0 * (1.0 - 1.0 / ratio)),
+            Measure::Share { run, parts } => {
+                let run = self.run(run)?;
+                let wanted = |name: &&str| parts.iter().any(|part| part == name);
+                let named = PARTS_OF_TIME.iter().zip(&run.parts).filter(|(name, _)| wanted(name));
+                let share = named.map(|(_, cycles)| *cycles).sum::<u64>() as f64 / run.parts.iter().sum::<u64>() as f64;
+                Ok(if unit == "percent" { 100.0 * share } else { share })
+            }
+        }
+    }
+
+    /// A run that is done.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn run(&self, name: &str) -> Result<&Outcome, Why> {
+        self.done.runs.get(name).ok_or_else(|| match self.done.missing.get(name) {
+            Some(why) => why.clone(),
+            None if self.done.interrupted => "interrupted before its run".to_string(),
+            None => format!("the study has no run `{name}`"),
+        })
+    }
+
+    /// The greatest of the times of the first divided by those of the second; pairs that cannot be made are left out
+    /// if others can.
+    fn greatest(&self, pairs: &[(String, String)]) -> Result<f64, Why> {
+        let ratio = |(of, to): &(String, String)| Ok(self.run(of)?.cycles as f64 / self.run(to)?.cycles as f64);
+        let ratios = pairs.iter().map(ratio).collect::<Result<Vec<f64>, Why>>()?;
+        ratios.into_iter().reduce(f64::max).ok_or_else(|| "no runs are named".to_string())
+    }
+
+    /// Our figure for a row of a table of misses.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn in_table(&self, table: &MissTable, row: &Published) -> Result<f64, Why> {
+        let config = table.configs.get(&row.config).ok_or_else(|| format!("`{}` is not in the study", row.config))?;
+        let miss = self.miss(config, table.block)?;
+        let machine = machine(&config.machine, config.latency)?;
+        let quantity = row.quantity.trim_end_matches(" (increment)");
+        let cycles = match quantity.strip_suffix(" (cumulative)") {
+            _ if quantity == "bus transactions" => return Ok(miss.bus_transactions as f64),
+            _ if quantity == "total" => miss.total,
+            Some(last) => {
+                let upto = table.steps.iter().position(|(name, _)| name == last).ok_or_else(|| unknown(last))?;
+                table.steps[..=upto].iter().map(|(_, steps)| of_steps(&miss, steps)).sum()
+            }
+            None => {
+                let found = table.steps.iter().find(|(name, _)| name == quantity).ok_or_else(|| unknown(quantity))?;
+                of_steps(&miss, &found.1)
+            }
+        };
+        in_unit(cycles, &row.unit, &machine)
+    }
+
+    fn miss(&self, config: &MissConfig, block: u32) -> Result<MissReport, Why> {
+        let mut known = self.misses.borrow_mut();
+        known.entry((config.clone(), block)).or_insert_with(|| measured(config, block)).clone()
+    }
+}
+
+/// Bytes of the block of a miss outside tables: that of the published measurement.
+const BLOCK: u32 = 32;
+
+fn unknown(quantity: &str) -> Why {
+    format!("the study does not say which steps are `{quantity}`")
+}
+
+fn measured(config: &MissConfig, block: u32) -> Result<MissReport, Why> {
+    let kind = match config.kind.as_str() {
+        "read" => MissKind::Read,
+        "write" => MissKind::Write,
+        "upgrade" => MissKind::Upgrade,
+        other => return Err(format!("there is no miss of kind `{other}`")),
+    };
+    let protocol = library::protocol(MISSING_UNDER, &[]).map_err(|failure| failure.what().to_string())?;
+    let machine = machine(&config.machine, config.latency)?;
+    trivium_sim::measure(protocol, &machine.machine, kind, u64::from(block)).map_err(|error| error.what)
+}
+
+/// Cycles of the steps of a miss that are named, as `LEG: STEP`.
+fn of_steps(miss: &MissReport, wanted: &[String]) -> u64 {
+    const LEGS: [&str; 5] = ["out", "there", "home", "back", "in"];
+    let mut leg = 0;
+    let mut sum = 0;
+    for step in &miss.steps {
+        let on_wire = step.node == "network";
+        if on_wire != (leg % 2 == 1) {
+            leg = (leg + 1).min(LEGS.len() - 1);
+        }
+        let name = format!("{}: {}", LEGS[leg], step.step);
+        if wanted.contains(&name) {
+            sum += step.cycles;
+        }
+    }
+    sum
+}
+
+fn in_unit(cycles: u64, unit: &str, loaded: &LoadedMachine) -> Result<f64, Why> {
+    let machine = &loaded.machine;
+    match unit {
+        "us" => Ok(cycles as f64 / machine.processor.mhz as f64),
+        _ if unit.starts_with("bus cycles") => Ok(cycles.div_ceil(machine.bus.cycles(1)) as f64),
+        _ if unit.starts_with("CPU cycles") || unit == "cycles" => Ok(cycles as f64),
+        _ => Err(format!("a miss is not measured in `{unit}`")),
+    }
+}
+
+fn machine(name: &str, latency: Option<u64>) -> Result<LoadedMachine, Why> {
+    let set = latency.map(|latency| ("network.latency".to_string(), latency.to_string()));
+    let settings = Settings { machine: set.into_iter().collect(), ..Settings::default() };
+    library::machine(name, &settings).map_err(|failure| failure.what().to_string())
+}
+
+fn sum_of(machine: &LoadedMachine, keys: &[String]) -> Result<f64, Why> {
+    keys.iter().map(|key| key_of(machine, key)).sum()
+}
+
+/// A number of a machine file, by its dotted key.
+fn key_of(machine: &LoadedMachine, key: &str) -> Result<f64, Why> {
+    let missing = || format!("machine {} has no number `{key}`", machine.machine.name);
+    let (last, path) = key.rsplit_once('.').map_or((key, ""), |(path, last)| (last, path));
+    let mut table = &machine.keys;
+    for part in path.split('.').filter(|part| !part.is_empty()) {
+        table = table.get(part).and_then(toml::Value::as_table).ok_or_else(missing)?;
+    }
+    let value = table.get(last).ok_or_else(missing)?;
+    value.as_float().or_else(|| value.as_integer().map(|number| number as f64)).ok_or_else(missing)
+}

@@ -1,0 +1,79 @@
+//! `trivium study`: published figures beside ours.
+//!
+//! A study is a folder with `study.toml` and the published rows. What it simulates is kept in a work folder by hashes of
+//! all that goes in, so that a study that was stopped goes on where it was, and only what has changed is done again.
+
+mod measure;
+mod pictures;
+mod plan;
+mod published;
+mod report;
+mod rows;
+mod runs;
+
+use crate::arguments::{Format, Study};
+use crate::output::{self, Head};
+use crate::{Failure, failure};
+use plan::Plan;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Carries out a study.
+///
+/// # Errors
+/// It is not there or not right, or a run goes wrong.
+pub fn study(arguments: &Study) -> Result<u8, Failure> {
+    let begun = std::time::Instant::now();
+    let common = &arguments.common;
+    if let Some(set) = common.set.first() {
+        let what = format!("`--set {set}` has no effect: a study says itself what it sets");
+        return Err(Failure::input(what, "leave it out, or change a copy of the study"));
+    }
+    let folder = folder(&arguments.name);
+    let plan = Plan::load(&folder)?;
+    let published = published::read(&folder.join(&plan.published))?;
+    let work = arguments.work.clone().unwrap_or_else(|| Path::new("study-out").join(name(&folder)));
+    let kept = work.join("runs");
+    std::fs::create_dir_all(&kept).map_err(|error| {
+        Failure::at(format!("the work folder cannot be made: {error}"), kept.display(), "name another with --work")
+    })?;
+    let done = runs::Runner::new(&kept, common.seed).all(&plan.all_runs(arguments.quick))?;
+    let source = measure::Source::new(&done);
+    let rows = rows::all(&plan, &published, &source)?;
+    let pictures = pictures::draw(&plan, &source, &work)?;
+    let text = match common.format {
+        Format::Text => report::text(&plan, &rows, &pictures, &work),
+        Format::Json => {
+            let head = Head {
+                command: "study",
+                args: vec![arguments.name.clone()],
+                hashes: done.hashes.clone().into_iter().collect(),
+                nodes: done.runs.values().map(|run| run.plan.nodes).max().unwrap_or(0),
+                seed: common.seed,
+                host_seconds: begun.elapsed().as_secs_f64(),
+                ..Head::default()
+            };
+            let counts: serde_json::Map<String, serde_json::Value> =
+                report::counts(&rows).into_iter().map(|(status, count)| (status.name().into(), json!(count))).collect();
+            output::pretty(
+                &head.with(json!({ "quick": arguments.quick, "rows": rows, "counts": counts, "pictures": pictures })),
+            )
+        }
+    };
+    output::write(common.out.as_ref(), &text)?;
+    if done.interrupted {
+        eprintln!("incomplete: it was interrupted; start it again with the same work folder to go on");
+        return Ok(failure::INCOMPLETE);
+    }
+    Ok(0)
+}
+
+/// `studies/NAME`, or the path of a folder.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(name);
+    if path.join("study.toml").is_file() { path.to_path_buf() } else { Path::new("studies").join(name) }
+}
+
+fn name(folder: &Path) -> String {
+    folder.file_name().map_or_else(|| "study".to_string(), |name| name.to_string_lossy().into_owned())
+}

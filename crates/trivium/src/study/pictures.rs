@@ -1,0 +1,77 @@
+//! The pictures of a study.
+
+use super::measure::Source;
+use super::plan::{Picture, PictureKind, Plan};
+use crate::Failure;
+use crate::output;
+use crate::picture::{Bar, Curve, curves, stacked_bars};
+use std::path::Path;
+use trivium_sim::PARTS_OF_TIME;
+
+/// Draws those whose runs are there, into a folder; gives the names of their files.
+///
+/// # Errors
+/// A picture cannot be drawn or written.
+pub fn draw(plan: &Plan, source: &Source, folder: &Path) -> Result<Vec<String>, Failure> {
+    let mut files = Vec::new();
+    for picture in &plan.pictures {
+        let Some(svg) = drawn(picture, source)? else { continue };
+        output::write_file(&folder.join(&picture.file), svg.as_bytes())?;
+        files.push(picture.file.clone());
+    }
+    Ok(files)
+}
+
+/// The picture, unless none of its runs are there.
+fn drawn(picture: &Picture, source: &Source) -> Result<Option<String>, Failure> {
+    let Ok(base) = source.run(&picture.base).map(|run| run.cycles as f64) else { return Ok(None) };
+    match picture.kind {
+        PictureKind::Lines => {
+            let mut lines = Vec::new();
+            for line in &picture.lines {
+                let base =
+                    line.base.as_ref().and_then(|name| source.run(name).ok()).map_or(base, |run| run.cycles as f64);
+                let point = |x: &u64| {
+                    let run = source.run(&line.run.replace("{x}", &x.to_string())).ok()?;
+                    Some((*x as f64, run.cycles as f64 / base))
+                };
+                let points: Vec<(f64, f64)> = line.x.iter().filter_map(point).collect();
+                if !points.is_empty() {
+                    lines.push(Curve { name: line.name.clone(), points });
+                }
+            }
+            if lines.is_empty() {
+                Ok(None)
+            } else {
+                curves(&picture.title, &picture.below, &picture.unit, &lines).map(Some)
+            }
+        }
+        PictureKind::Time => {
+            let bar = |(label, run): &(String, String)| {
+                let run = source.run(run).ok()?;
+                let scale = 100.0 / base / f64::from(run.plan.nodes);
+                Some(Bar { label: label.clone(), values: run.parts.iter().map(|part| *part as f64 * scale).collect() })
+            };
+            let bars: Vec<Bar> = picture.bars.iter().filter_map(bar).collect();
+            let headings = PARTS_OF_TIME.map(|name| name.replace('_', " "));
+            let headings = headings.each_ref().map(String::as_str);
+            if bars.is_empty() {
+                Ok(None)
+            } else {
+                stacked_bars(&picture.title, &picture.unit, &headings, &bars).map(Some)
+            }
+        }
+        PictureKind::Speedup => {
+            let bar = |(label, run): &(String, String)| {
+                let speedup = base / source.run(run).ok()?.cycles as f64;
+                Some(Bar { label: label.clone(), values: vec![speedup] })
+            };
+            let bars: Vec<Bar> = picture.bars.iter().filter_map(bar).collect();
+            if bars.is_empty() {
+                Ok(None)
+            } else {
+                stacked_bars(&picture.title, &picture.unit, &["speedup"], &bars).map(Some)
+            }
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! What a study is: its runs, which published rows come from which of them, and its pictures. Read from `study.toml`.
+
+use crate::{Failure, library};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// `study.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What it is, in one line.
+    pub about: String,
+    /// The file of published rows, beside this one.
+    pub published: String,
+    /// How far ours may be from published, in percent, if a row does not say.
+    pub tolerance: f64,
+    /// How runs become small for a try.
+    pub quick: Quick,
+    /// The runs, in families.
+    #[serde(default)]
+    pub runs: Vec<Family>,
+    /// Tables of single misses.
+    #[serde(default)]
+    pub tables: Vec<MissTable>,
+    /// Rows, singly or by ranges.
+    #[serde(default)]
+    pub rows: Vec<RowPlan>,
+    /// Rows that the published file does not have: derived figures and acceptance tests.
+    #[serde(default)]
+    pub derived: Vec<Derived>,
+    /// The pictures.
+    #[serde(default)]
+    pub pictures: Vec<Picture>,
+}
+
+/// Small runs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quick {
+    /// Nodes of all runs that have more.
+    pub nodes: u32,
+    /// New values of program arguments, by flag.
+    pub args: BTreeMap<String, String>,
+}
+
+/// Runs that differ in machine, block and latency: all combinations.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// Name of each: `{machine}`, `{block}` and `{latency}` are filled in.
+    pub name: String,
+    /// The program.
+    pub program: String,
+    /// The protocols.
+    pub protocols: Vec<String>,
+    /// The machines.
+    pub machines: Vec<String>,
+    /// Number of nodes.
+    pub nodes: u32,
+    /// Bytes of a block.
+    pub blocks: Vec<u32>,
+    /// Network latencies in cycles; the machines' own if there are none.
+    #[serde(default)]
+    pub latencies: Vec<u64>,
+    /// The program's arguments.
+    pub args: String,
+}
+
+/// Rows about the steps of single misses.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MissTable {
+    /// First and last row.
+    pub ids: [String; 2],
+    /// What a row's configuration means.
+    pub configs: BTreeMap<String, MissConfig>,
+    /// Bytes of a block.
+    pub block: u32,
+    /// How far ours may be from published, in percent.
+    pub tolerance: f64,
+    /// Or how far in the row's unit, where that is more.
+    #[serde(default)]
+    pub within: f64,
+    /// Which steps make a row, by its quantity, in the order of the table: `LEG: STEP`. Legs are `out`, `there`, `home`, `back`, `in`.
+    pub steps: Vec<(String, Vec<String>)>,
+}
+
+/// One miss.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MissConfig {
+    /// The machine.
+    pub machine: String,
+    /// `read`, `write` or `upgrade`.
+    pub kind: String,
+    /// Network latency in cycles, if not the machine's own.
+    pub latency: Option<u64>,
+}
+
+/// Published rows, and where ours come from.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowPlan {
+    /// One id, or the first and the last.
+    pub ids: Vec<String>,
+    /// Where ours come from; missing if nowhere yet.
+    #[serde(default)]
+    pub ours: Option<Measure>,
+    /// How far ours may be from published, in percent.
+    pub tolerance: Option<f64>,
+    /// Published is a bound.
+    pub bound: Option<Bound>,
+    /// Why ours is off, or why there is none.
+    pub reason: Option<String>,
+    /// There is nothing to simulate here: the reason says what the row is.
+    #[serde(default)]
+    pub context: bool,
+}
+
+/// A row that is not in the published file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Derived {
+    /// Its id.
+    pub id: String,
+    /// What it is about.
+    pub config: String,
+    /// What it is.
+    pub quantity: String,
+    /// Its unit.
+    pub unit: String,
+    /// What it should be.
+    pub value: f64,
+    /// As of a published row.
+    pub ours: Measure,
+    /// As of a published row.
+    pub tolerance: Option<f64>,
+    /// As of a published row.
+    pub bound: Option<Bound>,
+    /// As of a published row.
+    pub reason: Option<String>,
+}
+
+/// What a published bound says of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// It is not less.
+    AtLeast,
+    /// It is not more.
+    AtMost,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Measure {
+    /// A key of a machine, times `scale`.
+    Machine {
+        /// The machine.
+        name: String,
+        /// Its key.
+        key: String,
+        /// Units of the row in one of the key.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+    /// The quotient of two keys of a machine, times `scale`.
+    Quotient {
+        /// The machine.
+        name: String,
+        /// The upper key.
+        key: String,
+        /// The lower key.
+        by: String,
+        /// Units of the row in one of the quotient.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+    /// The sum of keys of a machine.
+    SumOfKeys {
+        /// The machine.
+        name: String,
+        /// Its keys.
+        keys: Vec<String>,
+    },
+    /// The sum of keys of a machine divided by another.
+    QuotientOfSum {
+        /// The machine.
+        name: String,
+        /// The upper keys.
+        keys: Vec<String>,
+        /// The lower key.
+        by: String,
+    },
+    /// The network latency of a run in cycles, times `scale`.
+    Latency {
+        /// The run.
+        run: String,
+        /// Units of the row in one cycle.
+        scale: f64,
+    },
+    /// The total of a miss, in the row's unit.
+    Miss(MissConfig),
+    /// How much longer one miss takes than another, in percent.
+    MissSlower {
+        /// The one.
+        of: MissConfig,
+        /// The other.
+        than: MissConfig,
+    },
+    /// The network's share of a miss, in percent.
+    MissNetwork(MissConfig),
+    /// An argument of a run's program.
+    Argument {
+        /// The run.
+        run: String,
+        /// Its flag.
+        flag: String,
+    },
+    /// Nodes of a run.
+    Nodes(String),
+    /// Bytes of a run's blocks.
+    Block(String),
+    /// The bytes of the block with which it runs fastest.
+    Fastest(Vec<String>),
+    /// Time of the first run divided by that of the second; of several pairs the greatest.
+    Ratio(Vec<(String, String)>),
+    /// The same in percent.
+    PercentOf(Vec<(String, String)>),
+    /// By how many percent more time the first takes than the second; of several pairs the greatest.
+    Slower(Vec<(String, String)>),
+    /// By how many percent less the first does in a time than the second; of several pairs the greatest.
+    Loss(Vec<(String, String)>),
+    /// The share of the nodes' time that went to these parts, as a fraction or in percent, as the row's unit is.
+    Share {
+        /// The run.
+        run: String,
+        /// Names of statistics.
+        parts: Vec<String>,
+    },
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A picture.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    /// Its file.
+    pub file: String,
+    /// What stands above it.
+    pub title: String,
+    /// How it is drawn.
+    pub kind: PictureKind,
+    /// What stands at the upright axis.
+    pub unit: String,
+    /// What stands below, for lines.
+    #[serde(default)]
+    pub below: String,
+    /// The run whose time is 100 percent (bars) or 1 (lines); for `speedup` the run that is divided by the others.
+    pub base: String,
+    /// Bars: label and run. Lines: name of the line, then run and place, one after the other.
+    #[serde(default)]
+    pub bars: Vec<(String, String)>,
+    /// Lines: name, template of the run's name with `{x}`, places.
+    #[serde(default)]
+    pub lines: Vec<Line>,
+}
+
+/// A line of a picture.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// What it is called.
+    pub name: String,
+    /// The name of its runs, with `{x}`.
+    pub run: String,
+    /// The values of `{x}`.
+    pub x: Vec<u64>,
+    /// The run whose time is 1, if not the picture's.
+    pub base: Option<String>,
+}
+
+/// How a picture is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PictureKind {
+    /// Bars of the parts of a node's time, in percent of the base.
+    Time,
+    /// Bars of the base's time divided by each run's.
+    Speedup,
+    /// Lines of each run's time divided by the base's.
+    Lines,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunPlan {
+    /// Its name.
+    pub name: String,
+    /// The program.
+    pub program: String,
+    /// The protocols.
+    pub protocols: Vec<String>,
+    /// The machine.
+    pub machine: String,
+    /// Overrides.
+    pub latency: Option<u64>,
+    /// Nodes.
+    pub nodes: u32,
+    /// Bytes of a block.
+    pub block: u32,
+    /// Arguments.
+    pub args: Vec<String>,
+}
+
+impl Plan {
+    /// Reads a study's description.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not one.
+    pub fn load(folder: &Path) -> Result<Plan, Failure> {
+        let path = folder.join("study.toml");
+        let bytes = library::read(&path, "study", "give the name of a folder in studies/, or the path of one")?;
+        let text = String::from_utf8_lossy(&bytes);
+        toml::from_str(&text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            Failure::at(error.message(), format!("{}:{line}", path.display()), "see studies/tempest/study.toml")
+        })
+    }
+
+    /// All runs, in order, as they are written or small.
+    pub fn all_runs(&self, quick: bool) -> Vec<RunPlan> {
+        let mut runs: Vec<RunPlan> = self.runs.iter().flat_map(Family::runs).collect();
+        if quick {
+            for run in &mut runs {
+                run.nodes = run.nodes.min(self.quick.nodes);
+                for (flag, value) in &self.quick.args {
+                    if let Some(at) = run.args.iter().position(|arg| arg == flag)
+                        && let Some(old) = run.args.get_mut(at + 1)
+                    {
+                        old.clone_from(value);
+                    }
+                }
+            }
+        }
+        runs
+    }
+}
+
+impl Family {
+    fn runs(&self) -> Vec<RunPlan> {
+        let latencies: Vec<Option<u64>> =
+            if self.latencies.is_empty() { vec![None] } else { self.latencies.iter().copied().map(Some).collect() };
+        let mut runs = Vec::new();
+        for machine in &self.machines {
+            for &block in &self.blocks {
+                for &latency in &latencies {
+                    let name = self.name.replace("{machine}", machine).replace("{block}", &block.to_string());
+                    runs.push(RunPlan {
+                        name: name.replace("{latency}", &latency.map_or(String::new(), |l| l.to_string())),
+                        program: self.program.clone(),
+                        protocols: self.protocols.clone(),
+                        machine: machine.clone(),
+                        latency,
+                        nodes: self.nodes,
+                        block,
+                        args: self.args.split_whitespace().map(str::to_string).collect(),
+                    });
+                }
+            }
+        }
+        runs
+    }
+}

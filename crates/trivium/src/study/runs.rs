@@ -1,0 +1,209 @@
+//! Carrying out the runs of a study, and keeping what is done so that a study that was stopped goes on where it was.
+
+use super::plan::RunPlan;
+use crate::commands::program;
+use crate::commands::sim::Bench;
+use crate::library::{self, LoadedMachine, Settings};
+use crate::output::{self, grouped};
+use crate::{Failure, failure, stop};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+use trivium_guest::Program;
+use trivium_lang::protocol::Protocol;
+use trivium_sim::PARTS_OF_TIME;
+
+/// What a study needs of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What it was.
+    pub plan: RunPlan,
+    /// Its cycles.
+    pub cycles: u64,
+    /// The sum over the nodes of each part of their time, in the order of [`PARTS_OF_TIME`].
+    pub parts: Vec<u64>,
+}
+
+/// The runs that are done, by name, and why others cannot be done.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Those that ended well.
+    pub runs: BTreeMap<String, Outcome>,
+    /// Why a run cannot be: its program, protocol or machine is not there.
+    pub missing: BTreeMap<String, String>,
+    /// Whether somebody interrupted it.
+    pub interrupted: bool,
+    /// Hashes of what went in, by name.
+    pub hashes: BTreeMap<String, String>,
+}
+
+/// What all runs share.
+pub struct Runner<'a> {
+    /// Where results are kept.
+    pub folder: &'a Path,
+    /// The seed.
+    pub seed: u64,
+    programs: BTreeMap<String, Result<Program, String>>,
+}
+
+/// All that a run needs.
+struct Ready {
+    protocols: Vec<Arc<Protocol>>,
+    machine: LoadedMachine,
+    program: Program,
+}
+
+impl Runner<'_> {
+    /// A runner that has loaded nothing yet.
+    pub fn new(folder: &Path, seed: u64) -> Runner<'_> {
+        Runner { folder, seed, programs: BTreeMap::new() }
+    }
+
+    /// Carries out what is not done yet.
+    ///
+    /// # Errors
+    /// A run goes wrong, or its result cannot be kept.
+    pub fn all(&mut self, plans: &[RunPlan]) -> Result<Done, Failure> {
+        let mut done = Done::default();
+        let mut clock = Clock::new(plans.len());
+        let cancel = stop::flag();
+        for plan in plans {
+            if cancel.load(std::sync::atomic::Ordering::Relaxed) {
+                done.interrupted = true;
+                break;
+            }
+            let ready = match self.ready(plan) {
+                Ok(ready) => ready,
+                Err(why) => {
+                    clock.skip();
+                    done.missing.insert(plan.name.clone(), why);
+                    continue;
+                }
+            };
+            done.hashes.insert("program ".to_string() + &plan.program, ready.program.hash().to_string());
+            done.hashes.extend(ready.protocols.iter().map(|protocol| library::hash(protocol)));
+            let file = self.file(plan, &ready);
+            let kept = std::fs::read_to_string(&file).ok().and_then(|text| outcome(plan, &text));
+            let outcome = match kept {
+                Some(kept) => {
+                    clock.skip();
+                    kept
+                }
+                None => {
+                    clock.begin(plan);
+                    let Some(text) = self.run(plan, &ready)? else {
+                        done.interrupted = true;
+                        break;
+                    };
+                    output::write_file(&file, text.as_bytes())?;
+                    let outcome = outcome(plan, &text);
+                    clock.end();
+                    outcome.ok_or_else(|| Failure::input("a result is not as it should be", ""))?
+                }
+            };
+            done.runs.insert(plan.name.clone(), outcome);
+        }
+        Ok(done)
+    }
+
+    fn ready(&mut self, plan: &RunPlan) -> Result<Ready, String> {
+        let set = plan.latency.map(|latency| ("network.latency".to_string(), latency.to_string()));
+        let settings = Settings { machine: set.into_iter().collect(), ..Settings::default() };
+        let why = |failure: Failure| failure.what().to_string();
+        let protocols = library::protocols(&plan.protocols, &Settings::default()).map_err(why)?;
+        let machine = library::machine(&plan.machine, &settings).map_err(why)?;
+        let path = plan.program.clone();
+        let loaded = self.programs.entry(path);
+        let program =
+            loaded.or_insert_with(|| program::load(Path::new(&plan.program), &protocols).map_err(why)).clone()?;
+        Ok(Ready { protocols, machine, program })
+    }
+
+    /// Where the result of a run is kept: its name is made of all that the result depends on.
+    fn file(&self, plan: &RunPlan, ready: &Ready) -> PathBuf {
+        let protocols: Vec<String> = ready.protocols.iter().map(|protocol| library::hash(protocol).1).collect();
+        let parts = [
+            env!("CARGO_PKG_VERSION").to_string(),
+            ready.program.hash().to_string(),
+            protocols.join(" "),
+            ready.machine.hash.clone(),
+            format!("{} nodes, blocks of {}, seed {}", plan.nodes, plan.block, self.seed),
+            plan.args.join(" "),
+        ];
+        let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+        self.folder.join(format!("{:.24}.json", library::hex(&parts)))
+    }
+
+    /// The result of a run as JSON, unless it was interrupted.
+    fn run(&self, plan: &RunPlan, ready: &Ready) -> Result<Option<String>, Failure> {
+        let bench = Bench {
+            program: ready.program.clone(),
+            block: plan.block,
+            args: plan.args.clone(),
+            seed: self.seed,
+            max_cycles: None,
+            window: None,
+        };
+        let result = bench.run(&ready.protocols, &ready.machine, plan.nodes)?;
+        if result.incomplete.is_some() {
+            return Ok(None);
+        }
+        if let Some((node, code)) = result.exit_codes.iter().next() {
+            let what = format!("{} ended with code {code} on node {node}, in the run `{}`", plan.program, plan.name);
+            return Err(Failure::new(failure::WRONG, what, format!("it printed: {}{}", result.output, result.errors)));
+        }
+        let value = serde_json::to_value(&result).map_err(|error| Failure::input(error, ""))?;
+        Ok(Some(output::pretty(&value)))
+    }
+}
+
+/// What a kept result says, if it is one.
+fn outcome(plan: &RunPlan, text: &str) -> Option<Outcome> {
+    let result: Value = serde_json::from_str(text).ok()?;
+    let nodes = result["per_node"].as_array()?;
+    let sum = |name: &str| nodes.iter().map(|node| node[name].as_u64()).sum::<Option<u64>>();
+    let parts = PARTS_OF_TIME.iter().map(|name| sum(name)).collect::<Option<Vec<u64>>>()?;
+    Some(Outcome { plan: plan.clone(), cycles: result["cycles"].as_u64()?, parts })
+}
+
+/// Tells on a terminal how far a study is.
+struct Clock {
+    shown: bool,
+    begun: Instant,
+    all: usize,
+    passed: usize,
+    carried_out: usize,
+}
+
+impl Clock {
+    fn new(all: usize) -> Clock {
+        Clock { shown: std::io::stderr().is_terminal(), begun: Instant::now(), all, passed: 0, carried_out: 0 }
+    }
+
+    fn begin(&self, plan: &RunPlan) {
+        if self.shown {
+            let seconds = self.begun.elapsed().as_secs_f64();
+            let left = match self.carried_out {
+                0 => String::new(),
+                count => {
+                    let each = seconds / count as f64;
+                    let rest = each * (self.all - self.passed) as f64;
+                    format!(", {each:.1} s a run, at most {} s left", grouped(rest as u64))
+                }
+            };
+            eprintln!("run {} of {}: {}{left}", self.passed + 1, self.all, plan.name);
+        }
+    }
+
+    fn skip(&mut self) {
+        self.passed += 1;
+    }
+
+    fn end(&mut self) {
+        self.passed += 1;
+        self.carried_out += 1;
+    }
+}
