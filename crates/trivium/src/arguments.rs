@@ -122,6 +122,9 @@ pub struct Sim {
     /// Trace only what begins before this cycle
     #[arg(long, value_name = "CYCLE", requires = "trace", allow_negative_numbers = true, value_parser = whole)]
     pub trace_to: Option<u64>,
+    /// Leave a report of the runs here: one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Ask the host at every access, as the oracle of the fast build does; changes speed, never results
     #[arg(long, hide = true)]
     pub reference: bool,
@@ -323,6 +326,9 @@ pub struct Compare {
     /// Leave the picture (SVG) here
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Leave a report of the runs here: one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// What all commands take
     #[command(flatten)]
     pub common: Common,

@@ -9,6 +9,7 @@ pub mod commands;
 pub mod failure;
 pub mod library;
 pub mod output;
+pub mod page;
 pub mod picture;
 pub mod stop;
 pub mod study;

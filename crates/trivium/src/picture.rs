@@ -67,7 +67,7 @@ fn draw(
         .disable_x_mesh()
         .x_labels(0)
         .y_desc(unit)
-        .y_label_formatter(&|v| crate::output::grouped(*v as u64))
+        .y_label_formatter(&|v| shown(*v, top))
         .axis_desc_style(("sans-serif", 15))
         .label_style(("sans-serif", 13))
         .light_line_style(WHITE)
@@ -90,11 +90,16 @@ fn draw(
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, 0.0));
         root.draw(&Text::new(bar.label.clone(), (x, y + 10), below.clone()))?;
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, total(bar)));
-        root.draw(&Text::new(crate::output::grouped(total(bar) as u64), (x, y - 4), above.clone()))?;
+        root.draw(&Text::new(shown(total(bar), top), (x, y - 4), above.clone()))?;
     }
     legend(&root, parts)?;
     root.present()?;
     Ok(())
+}
+
+/// A figure of an axis that goes up to `top`: with a place after the point where whole numbers say too little.
+fn shown(value: f64, top: f64) -> String {
+    if top < 100.0 { format!("{value:.1}") } else { crate::output::grouped(value.round() as u64) }
 }
 
 /// Draws lines over logarithmic axes, with a legend.

@@ -1,8 +1,9 @@
 //! `trivium compare`: one program, several protocols and machines: one table, one picture.
 
-use super::sim::{Bench, verdict};
+use super::sim::{Bench, quiet_miss, verdict};
 use crate::arguments::{Compare, Format};
 use crate::output::{self, Head, grouped, table};
+use crate::page::{Shown, page};
 use crate::picture::{Bar, stacked_bars};
 use crate::{Failure, library};
 use serde_json::{Value, json};
@@ -75,6 +76,18 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     output::write(common.out.as_ref(), &text)?;
     if let Some(path) = &arguments.svg {
         output::write_file(path, draw(arguments, &entries)?.as_bytes())?;
+    }
+    if let Some(path) = &arguments.html {
+        let pairs = all.iter().flat_map(|protocol| machines.iter().map(move |machine| (protocol, machine)));
+        let runs: Vec<Shown> = entries
+            .iter()
+            .zip(pairs)
+            .map(|(entry, (protocol, machine))| Shown {
+                result: &entry.result,
+                miss: quiet_miss(protocol, machine, arguments.block),
+            })
+            .collect();
+        output::write_file(path, page(&runs, Some(base)).as_bytes())?;
     }
     let results: Vec<SimResult> = entries.into_iter().map(|e| e.result).chain(single).collect();
     verdict(&results, &arguments.program)

@@ -4,6 +4,7 @@ use crate::arguments::{Format, Sim};
 use crate::failure::told;
 use crate::library::{self, LoadedMachine};
 use crate::output::{self, grouped, table};
+use crate::page::{Shown, page};
 use crate::trace::Trace;
 use crate::{Failure, failure, stop};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -13,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use trivium_guest::Program;
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Counters, NODE_STATISTICS, Setup, SimResult, Tracing};
+use trivium_sim::{Counters, MissKind, MissReport, NODE_STATISTICS, Setup, SimResult, Tracing};
 
 /// What all simulations of one command share.
 pub struct Bench {
@@ -125,10 +126,25 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         Format::Json => output::pretty(&json(&results)),
     };
     output::write(common.out.as_ref(), &text)?;
+    if let Some(path) = &arguments.html {
+        let protocol = &protocols[0];
+        let of_machine = |loaded: &LoadedMachine| quiet_miss(protocol, loaded, arguments.block);
+        let runs: Vec<Shown> = results
+            .iter()
+            .zip(&machines)
+            .map(|(result, machine)| Shown { result, miss: of_machine(machine) })
+            .collect();
+        output::write_file(path, page(&runs, None).as_bytes())?;
+    }
     for result in &results {
         eprint!("{}", result.errors);
     }
     verdict(&results, &arguments.program)
+}
+
+/// What a remote read miss costs, if the protocol is about blocks.
+pub fn quiet_miss(protocol: &Arc<Protocol>, loaded: &LoadedMachine, block: u32) -> Option<MissReport> {
+    trivium_sim::measure(protocol.clone(), &loaded.machine, MissKind::Read, u64::from(block)).ok()
 }
 
 /// Simulates and leaves a trace, also of a simulation that goes wrong: that is when one wants it most.
