@@ -87,6 +87,7 @@ impl Engine {
     }
 
     /// What the role does about an event in a state.
+    #[inline]
     pub fn response(&self, role: RoleId, state: StateId, event: EventKind) -> &Response {
         match self.roles[role.index()].column(event) {
             Some(column) => &self.protocol.roles[role.index()].table[state.index()][column],
@@ -111,6 +112,7 @@ impl Engine {
     }
 
     /// The deferred event that [`Engine::replay`] would try next. It stays where it is.
+    #[inline]
     pub fn replay_event(&self, role: RoleId, object: Object, record: &[u8]) -> Option<Event> {
         let defers = self.roles[role.index()].defers.as_ref()?;
         let cursor = defers.cursor(record);

@@ -47,6 +47,7 @@ impl Arena {
     }
 
     /// The packed bytes of a state.
+    #[inline]
     pub fn get(&self, number: StateNumber) -> &[u8] {
         let chunk = &self.chunks[number as usize / CHUNK];
         let at = number as usize % CHUNK;
@@ -54,6 +55,18 @@ impl Arena {
         let before: usize = chunk.lengths[first..at].iter().map(|&length| usize::from(length)).sum();
         let start = chunk.starts[at / STRIDE] as usize + before;
         &chunk.bytes[start..start + usize::from(chunk.lengths[at])]
+    }
+
+    /// The packed bytes of all states, in order.
+    pub fn states(&self) -> impl Iterator<Item = &[u8]> {
+        self.chunks.iter().flat_map(|chunk| {
+            let mut rest = chunk.bytes.as_slice();
+            chunk.lengths.iter().map(move |&length| {
+                let (state, others) = rest.split_at(usize::from(length));
+                rest = others;
+                state
+            })
+        })
     }
 
     /// The state from which a state was first reached; the first state's is itself.

@@ -36,8 +36,9 @@ pub(crate) struct Harvest {
     pub hashes: Vec<u64>,
     pub parents: Vec<StateNumber>,
     pub quiet: Vec<bool>,
-    /// Candidates of each shard.
-    pub per_shard: [usize; SHARDS],
+    /// The candidates shard by shard, and where those of each shard end.
+    by_shard: Vec<u32>,
+    shard_ends: [u32; SHARDS],
     /// Numbers or candidates to which the events lead, one list after the other, and where each list ends.
     pub targets: Vec<u32>,
     pub target_ends: Vec<u32>,
@@ -59,7 +60,43 @@ impl Harvest {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         &self.bytes[start..self.ends[at] as usize]
     }
+
+    /// The candidates of a shard, in order.
+    pub fn of_shard(&self, shard: usize) -> &[u32] {
+        let start = if shard == 0 { 0 } else { self.shard_ends[shard - 1] as usize };
+        &self.by_shard[start..self.shard_ends[shard] as usize]
+    }
+
+    /// Adds a candidate; the target by which it goes until it has a number.
+    fn add(&mut self, state: &Successor, parent: StateNumber, quiet: bool) -> u32 {
+        self.bytes.extend_from_slice(&state.bytes);
+        self.ends.push(self.bytes.len() as u32);
+        self.hashes.push(state.hash);
+        self.parents.push(parent);
+        self.quiet.push(quiet);
+        CANDIDATE | (self.len() - 1) as u32
+    }
+
+    /// Sorts the candidates by shard, when all are there.
+    fn sort(&mut self) {
+        let mut next = [0; SHARDS];
+        self.hashes.iter().for_each(|&hash| next[shard_of(hash)] += 1);
+        let mut total = 0;
+        for (count, end) in next.iter_mut().zip(&mut self.shard_ends) {
+            (*count, total) = (total, total + *count);
+            *end = total;
+        }
+        self.by_shard.resize(self.hashes.len(), 0);
+        for (at, &hash) in self.hashes.iter().enumerate() {
+            let place = &mut next[shard_of(hash)];
+            self.by_shard[*place as usize] = at as u32;
+            *place += 1;
+        }
+    }
 }
+
+/// States that are expanded together, so that the processor waits but once for where their successors are kept.
+const TOGETHER: usize = 8;
 
 /// What one host thread needs.
 pub(crate) struct Worker<'m> {
@@ -67,9 +104,33 @@ pub(crate) struct Worker<'m> {
     pub symmetry: Option<Symmetry<'m>>,
     keeps_targets: bool,
     present: World,
-    next: World,
-    bytes: Vec<u8>,
     actions: Vec<Action>,
+    sources: Vec<Source>,
+    /// The successors of the sources: the first `successors` of a pool whose space is used again and again.
+    pool: Vec<Successor>,
+    successors: usize,
+}
+
+/// A state whose events have been executed.
+struct Source {
+    state: StateNumber,
+    /// Where its successors end.
+    end: usize,
+    /// Events executed.
+    transitions: u64,
+    /// What the last event violates.
+    violation: Option<Violation>,
+    is_deadlock: bool,
+}
+
+/// A state to which an event leads that changes something.
+#[derive(Default)]
+struct Successor {
+    world: World,
+    bytes: Vec<u8>,
+    hash: u64,
+    /// Which event it was, from 0.
+    event: u64,
 }
 
 impl<'m> Worker<'m> {
@@ -79,9 +140,10 @@ impl<'m> Worker<'m> {
             symmetry: symmetric.then(|| Symmetry::new(model)),
             keeps_targets,
             present: World::default(),
-            next: World::default(),
-            bytes: Vec::new(),
             actions: Vec::new(),
+            sources: Vec::new(),
+            pool: Vec::new(),
+            successors: 0,
         }
     }
 
@@ -96,73 +158,115 @@ impl<'m> Worker<'m> {
     /// Expands states. Where a violation is known already, only deadlocks are looked for.
     pub fn expand(&mut self, states: &States, range: Range<StateNumber>, only_deadlocks: bool) -> Harvest {
         let mut harvest = Harvest::default();
-        for state in range {
-            unpack(self.stepper.model, states.arena.get(state), &mut self.present);
-            if harvest.found.is_none() && !only_deadlocks {
-                self.expand_one(states, state, &mut harvest);
+        if only_deadlocks {
+            harvest.deadlock = self.deadlock_in(states, range);
+            return harvest;
+        }
+        for from in range.clone().step_by(TOGETHER) {
+            self.step(states, from..range.end.min(from + TOGETHER as StateNumber));
+            states.touch(self.pool[..self.successors].iter().map(|successor| successor.hash));
+            self.meet(states, &mut harvest);
+            if let Some(found) = &harvest.found {
+                harvest.deadlock = self.deadlock_in(states, found.state..range.end);
             }
-            if (only_deadlocks || harvest.found.is_some()) && stuck(&mut self.stepper, &self.present) {
-                harvest.deadlock = Some(deadlock(state));
-            }
-            if harvest.deadlock.is_some() {
+            if harvest.found.is_some() || harvest.deadlock.is_some() {
                 break;
             }
         }
+        harvest.sort();
         harvest
     }
 
-    /// Executes every event of the present state.
-    fn expand_one(&mut self, states: &States, state: StateNumber, harvest: &mut Harvest) {
-        let mut actions = std::mem::take(&mut self.actions);
-        self.stepper.actions(&self.present, &mut actions);
-        let mut moved = false;
-        for &action in &actions {
-            self.next.copy_from(&self.present);
-            harvest.transitions += 1;
-            let result = self.stepper.perform(&mut self.next, action).and_then(|()| {
-                if self.next == self.present {
-                    return Ok(());
-                }
-                moved |= action.happens_by_itself();
-                self.meet(states, state, harvest)
-            });
-            if let Err(violation) = result {
-                harvest.found = Some(Found { state, by_event: true, violation });
-                break;
+    /// The first deadlock among some states.
+    fn deadlock_in(&mut self, states: &States, mut range: Range<StateNumber>) -> Option<Found> {
+        let first = range.find(|&state| {
+            unpack(self.stepper.model, states.arena.get(state), &mut self.present);
+            stuck(&mut self.stepper, &self.present)
+        });
+        first.map(deadlock)
+    }
+
+    /// Executes every event of some states, up to the first that violates something.
+    fn step(&mut self, states: &States, range: Range<StateNumber>) {
+        self.sources.clear();
+        self.successors = 0;
+        for state in range {
+            unpack(self.stepper.model, states.arena.get(state), &mut self.present);
+            self.step_one(state);
+            if self.sources.last().is_some_and(|source| source.violation.is_some()) {
+                return;
             }
-        }
-        self.actions = actions;
-        harvest.target_ends.push(harvest.targets.len() as u32);
-        if harvest.found.is_none() && !moved && waits_in_vain(self.stepper.model, &self.present) {
-            harvest.deadlock = Some(deadlock(state));
         }
     }
 
-    /// The next state is known, or becomes a candidate.
-    fn meet(&mut self, states: &States, parent: StateNumber, harvest: &mut Harvest) -> Result<(), Violation> {
-        let model = self.stepper.model;
-        match &mut self.symmetry {
-            Some(symmetry) => symmetry.pack(&self.next, &mut self.bytes),
-            None => pack(model, &self.next, &mut self.bytes),
-        }
-        let hash = hash(&self.bytes);
-        let target = match states.find(hash, &self.bytes) {
-            Some(number) => number,
-            None => {
-                check_state(model, &self.next)?;
-                harvest.bytes.extend_from_slice(&self.bytes);
-                harvest.ends.push(harvest.bytes.len() as u32);
-                harvest.hashes.push(hash);
-                harvest.parents.push(parent);
-                harvest.quiet.push(self.keeps_targets && is_quiet(model, &self.next));
-                harvest.per_shard[shard_of(hash)] += 1;
-                CANDIDATE | (harvest.len() - 1) as u32
+    /// Executes every event of the present state.
+    fn step_one(&mut self, state: StateNumber) {
+        let mut source = Source { state, end: 0, transitions: 0, violation: None, is_deadlock: false };
+        let mut moved = false;
+        self.stepper.actions(&self.present, &mut self.actions);
+        for &action in &self.actions {
+            if self.pool.len() == self.successors {
+                self.pool.push(Successor::default());
             }
-        };
-        if self.keeps_targets {
-            harvest.targets.push(target);
+            let next = &mut self.pool[self.successors];
+            next.world.copy_from(&self.present);
+            next.event = source.transitions;
+            source.transitions += 1;
+            if let Err(violation) = self.stepper.perform(&mut next.world, action) {
+                source.violation = Some(violation);
+                break;
+            }
+            if next.world == self.present {
+                continue;
+            }
+            moved |= action.happens_by_itself();
+            match &mut self.symmetry {
+                Some(symmetry) => symmetry.pack(&next.world, &mut next.bytes),
+                None => pack(self.stepper.model, &next.world, &mut next.bytes),
+            }
+            next.hash = hash(&next.bytes);
+            self.successors += 1;
         }
-        Ok(())
+        source.is_deadlock = source.violation.is_none() && !moved && waits_in_vain(self.stepper.model, &self.present);
+        source.end = self.successors;
+        self.sources.push(source);
+    }
+
+    /// The successors are known, or become candidates; up to the first violation.
+    fn meet(&mut self, states: &States, harvest: &mut Harvest) {
+        let model = self.stepper.model;
+        let mut from = 0;
+        for source in self.sources.drain(..) {
+            let mut end = source.transitions;
+            let mut violation = source.violation;
+            for successor in &self.pool[from..source.end] {
+                let target = match states.find(successor.hash, &successor.bytes) {
+                    Some(number) => number,
+                    None => {
+                        if let Err(earlier) = check_state(model, &successor.world) {
+                            (violation, end) = (Some(earlier), successor.event + 1);
+                            break;
+                        }
+                        let quiet = self.keeps_targets && is_quiet(model, &successor.world);
+                        harvest.add(successor, source.state, quiet)
+                    }
+                };
+                if self.keeps_targets {
+                    harvest.targets.push(target);
+                }
+            }
+            from = source.end;
+            harvest.transitions += end;
+            harvest.target_ends.push(harvest.targets.len() as u32);
+            if let Some(violation) = violation {
+                harvest.found = Some(Found { state: source.state, by_event: true, violation });
+                return;
+            }
+            if source.is_deadlock {
+                harvest.deadlock = Some(deadlock(source.state));
+                return;
+            }
+        }
     }
 }
 

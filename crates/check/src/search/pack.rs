@@ -8,20 +8,33 @@ use crate::world::World;
 
 /// Writes a state.
 pub(crate) fn pack(model: &Model, world: &World, out: &mut Vec<u8>) {
-    out.clear();
-    for group in world.fixed.chunks(8) {
-        let mask_at = out.len();
-        out.push(0);
-        let mut mask = 0;
-        for (bit, &byte) in group.iter().enumerate() {
-            if byte != 0 {
-                mask |= 1 << bit;
-                out.push(byte);
-            }
+    let fixed = world.fixed.as_slice();
+    out.resize(fixed.len() + fixed.len().div_ceil(8), 0);
+    let mut len = 0;
+    for group in fixed.chunks(8) {
+        let mut bytes = [0; 8];
+        bytes[..group.len()].copy_from_slice(group);
+        let mut rest = nonzero(u64::from_le_bytes(bytes));
+        out[len] = rest;
+        len += 1;
+        while rest != 0 {
+            out[len] = bytes[rest.trailing_zeros() as usize & 7];
+            len += 1;
+            rest &= rest - 1;
         }
-        out[mask_at] = mask;
     }
+    out.truncate(len);
     model.codec.encode_moving(world, out);
+}
+
+/// Bit i is set if byte i is not 0.
+#[inline]
+fn nonzero(word: u64) -> u8 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const LOW: u64 = ONES * 0x7f;
+    let highest = ((word & LOW) + LOW | word) >> 7 & ONES;
+    // Adds up each byte's bit at its place among the highest eight bits.
+    (highest.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 /// Reads a state.
@@ -56,4 +69,19 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut last = [0; 8];
     last[..words.remainder().len()].copy_from_slice(words.remainder());
     fold(fold(hash ^ u64::from_le_bytes(last), FACTOR) ^ FACTOR, 0xd6e8_feb8_6659_fd93)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nonzero;
+
+    #[test]
+    fn a_mask_has_the_bit_of_each_byte_that_is_not_zero() {
+        for mask in 0..=u8::MAX {
+            for value in [1, 0x7f, 0x80, 0xff] {
+                let bytes: [u8; 8] = std::array::from_fn(|i| if mask >> i & 1 == 1 { value } else { 0 });
+                assert_eq!(nonzero(u64::from_le_bytes(bytes)), mask, "{bytes:?}");
+            }
+        }
+    }
 }

@@ -7,7 +7,8 @@
 use super::arena::{Arena, LONGEST, StateNumber};
 use super::expand::Harvest;
 use super::pack::hash;
-use super::table::{SHARDS, Shard, reserve, shard_of};
+use super::table::{SHARDS, Shard, Slot, reserve, shard_of};
+use std::hint::black_box;
 
 /// More states have no numbers: the highest bit of a number has other uses.
 const MOST_STATES: usize = (1 << 31) - 1;
@@ -45,6 +46,11 @@ impl States {
         self.shards[shard_of(hash)].find(hash, |number| self.arena.get(number) == bytes).ok()
     }
 
+    /// Brings near what [`States::find`] will look at for some hashes.
+    pub fn touch(&self, hashes: impl Iterator<Item = u64>) {
+        black_box(hashes.fold(0, |all, hash| all ^ self.shards[shard_of(hash)].glance(hash)));
+    }
+
     /// Adds the first state.
     pub fn add_first(&mut self, bytes: &[u8]) {
         debug_assert!(self.len() == 0 && bytes.len() <= LONGEST);
@@ -63,7 +69,7 @@ impl States {
         for harvest in harvests {
             firsts.push(total);
             total += harvest.len();
-            more.iter_mut().zip(harvest.per_shard).for_each(|(sum, here)| *sum += here);
+            more.iter_mut().enumerate().for_each(|(shard, sum)| *sum += harvest.of_shard(shard).len());
         }
         reserve(&mut self.shards, &more, &self.arena, jobs);
         let batch = Batch { harvests, firsts, known: self.arena.len() as StateNumber };
@@ -115,7 +121,7 @@ struct Met {
     /// Each candidate with the number of the same state: one that was known, or the first such candidate.
     numbers: Vec<(u32, StateNumber)>,
     /// The slots of the candidates that are new.
-    slots: Vec<(usize, u32)>,
+    slots: Vec<(Slot, u32)>,
 }
 
 impl Batch<'_> {
@@ -146,8 +152,11 @@ impl Batch<'_> {
     fn meet_in(&self, number: usize, shard: &mut Shard, arena: &Arena) -> Met {
         let mut met = Met::default();
         for (harvest, &first) in self.harvests.iter().zip(&self.firsts) {
-            for (at, &hash) in harvest.hashes.iter().enumerate().filter(|(_, hash)| shard_of(**hash) == number) {
-                let bytes = harvest.candidate(at);
+            let here = harvest.of_shard(number);
+            black_box(here.iter().fold(0, |all, &at| all ^ shard.glance(harvest.hashes[at as usize])));
+            for &at in here {
+                let at = at as usize;
+                let (hash, bytes) = (harvest.hashes[at], harvest.candidate(at));
                 let candidate = (first + at) as u32;
                 let known = match shard.find(hash, |number| self.bytes(arena, number) == bytes) {
                     Ok(number) => number,

@@ -1,115 +1,201 @@
-//! Finds states again: open addressing, five bytes a slot, in shards that can be filled side by side.
+//! Finds states again: open addressing over buckets of one cache line, in shards that can be filled side by side.
 
 use super::arena::{Arena, StateNumber};
 use super::pack::hash;
 
 /// Shards; a fixed number, so that nothing depends on the number of host threads.
 pub(crate) const SHARDS: usize = 16;
-const FIRST_SLOTS: usize = 64;
+const FIRST_BUCKETS: usize = 8;
+/// States of a bucket.
+const PLACES: usize = 12;
+/// States that are hashed before they are put into the table.
+const TOGETHER: usize = 1 << 10;
 
 /// One part of the table: the states whose hash begins with its number.
 pub(crate) struct Shard {
-    slots: Vec<Slot>,
+    buckets: Vec<Bucket>,
     used: usize,
 }
 
-/// First eight bits of the state's hash, 0 where there is none: they spare a look at almost all other states. Then the
-/// state's number. Both together, so that they come from memory together.
-type Slot = [u8; 5];
-
-fn slot_of(hash: u64, number: StateNumber) -> Slot {
-    let [a, b, c, d] = number.to_le_bytes();
-    [tag_of(hash), a, b, c, d]
+/// Twelve states in one cache line: of each, eight bits of its hash, which spare a look at almost all other states,
+/// and its number. Places are filled from the first on; a tag is 0 where there is none, and always behind the twelfth.
+#[derive(Clone, Default)]
+#[repr(align(64))]
+struct Bucket {
+    tags: [u8; 16],
+    numbers: [StateNumber; PLACES],
 }
 
-fn number_in([_, a, b, c, d]: Slot) -> StateNumber {
-    StateNumber::from_le_bytes([a, b, c, d])
+/// Where a state is, or may be put: its bucket and the place there.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot {
+    bucket: u32,
+    place: u8,
 }
 
 /// The shard of a hash.
+#[inline]
 pub(crate) fn shard_of(hash: u64) -> usize {
     (hash >> 60) as usize
 }
 
+#[inline]
 fn tag_of(hash: u64) -> u8 {
     ((hash >> 32) as u8).max(1)
 }
 
+/// The highest bit of each byte that is 0; those above the lowest may be wrong.
+#[inline]
+fn zeros(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    word.wrapping_sub(ONES) & !word & ONES << 7
+}
+
+impl Bucket {
+    /// The first eight tags, and the others.
+    #[inline]
+    fn halves(&self) -> [u64; 2] {
+        let tags = u128::from_le_bytes(self.tags);
+        [tags as u64, (tags >> 64) as u64]
+    }
+
+    /// The first place that is free, if there is one.
+    #[inline]
+    fn free(&self) -> Option<usize> {
+        let [low, high] = self.halves().map(zeros);
+        let place = if low != 0 { low.trailing_zeros() / 8 } else { 8 + high.trailing_zeros() / 8 } as usize;
+        (place < PLACES).then_some(place)
+    }
+}
+
 impl Shard {
     pub fn new() -> Shard {
-        Shard { slots: vec![[0; 5]; FIRST_SLOTS], used: 0 }
+        Shard::of(FIRST_BUCKETS)
+    }
+
+    fn of(buckets: usize) -> Shard {
+        Shard { buckets: vec![Bucket::default(); buckets], used: 0 }
     }
 
     pub fn memory(&self) -> u64 {
-        self.slots.len() as u64 * 5
+        (self.buckets.len() * size_of::<Bucket>()) as u64
     }
 
-    fn first_slot(&self, hash: u64) -> usize {
-        (((hash & 0xffff_ffff) * self.slots.len() as u64) >> 32) as usize
+    #[inline]
+    fn first_bucket(&self, hash: u64) -> usize {
+        (((hash & 0xffff_ffff) * self.buckets.len() as u64) >> 32) as usize
+    }
+
+    #[inline]
+    fn next(&self, bucket: usize) -> usize {
+        if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
+    }
+
+    /// A look at the bucket of a hash, of no meaning: who looks at many at once waits for memory once, and then finds
+    /// all near.
+    #[inline]
+    pub fn glance(&self, hash: u64) -> u8 {
+        self.buckets[self.first_bucket(hash)].tags[0]
     }
 
     /// The state with this hash for which `same` is true, or the free slot for it.
-    pub fn find(&self, hash: u64, same: impl Fn(StateNumber) -> bool) -> Result<StateNumber, usize> {
-        let tag = tag_of(hash);
-        let mut at = self.first_slot(hash);
+    #[inline]
+    pub fn find(&self, hash: u64, same: impl Fn(StateNumber) -> bool) -> Result<StateNumber, Slot> {
+        let wanted = u64::from_ne_bytes([tag_of(hash); 8]);
+        let mut at = self.first_bucket(hash);
         loop {
-            let slot = self.slots[at];
-            match slot[0] {
-                0 => return Err(at),
-                other if other == tag && same(number_in(slot)) => return Ok(number_in(slot)),
-                _ => at = if at + 1 == self.slots.len() { 0 } else { at + 1 },
+            let bucket = &self.buckets[at];
+            for (half, tags) in bucket.halves().into_iter().enumerate() {
+                let mut alike = zeros(tags ^ wanted);
+                while alike != 0 {
+                    let place = half * 8 + alike.trailing_zeros() as usize / 8;
+                    alike &= alike - 1;
+                    if bucket.tags[place] == tag_of(hash) && same(bucket.numbers[place]) {
+                        return Ok(bucket.numbers[place]);
+                    }
+                }
             }
+            if let Some(place) = bucket.free() {
+                return Err(Slot { bucket: at as u32, place: place as u8 });
+            }
+            at = self.next(at);
         }
     }
 
     /// Puts a state into a free slot.
-    pub fn occupy(&mut self, slot: usize, hash: u64, number: StateNumber) {
-        self.slots[slot] = slot_of(hash, number);
+    #[inline]
+    pub fn occupy(&mut self, slot: Slot, hash: u64, number: StateNumber) {
+        let bucket = &mut self.buckets[slot.bucket as usize];
+        bucket.tags[usize::from(slot.place)] = tag_of(hash);
+        bucket.numbers[usize::from(slot.place)] = number;
         self.used += 1;
     }
 
     /// Gives a state another number.
-    pub fn renumber(&mut self, slot: usize, number: StateNumber) {
-        self.slots[slot][1..].copy_from_slice(&number.to_le_bytes());
+    #[inline]
+    pub fn renumber(&mut self, slot: Slot, number: StateNumber) {
+        self.buckets[slot.bucket as usize].numbers[usize::from(slot.place)] = number;
     }
 
-    /// How many slots it should have for so many more states: the same, or half as many again and again, so that at
-    /// most seven eighths are used.
-    fn wanted(&self, more: usize) -> usize {
-        let mut slots = self.slots.len();
-        while (self.used + more) * 8 > slots * 7 {
-            slots += slots / 2;
+    /// Puts a state that is not there into the first slot that is free for it.
+    #[inline]
+    fn add(&mut self, hash: u64, number: StateNumber) {
+        let mut at = self.first_bucket(hash);
+        loop {
+            if let Some(place) = self.buckets[at].free() {
+                return self.occupy(Slot { bucket: at as u32, place: place as u8 }, hash, number);
+            }
+            at = self.next(at);
         }
-        slots
+    }
+
+    /// How many buckets it should have for so many more states: the same, or half as many again and again, so that at
+    /// most nine tenths of the places are used.
+    fn wanted(&self, more: usize) -> usize {
+        let mut buckets = self.buckets.len();
+        while (self.used + more) * 10 > buckets * PLACES * 9 {
+            buckets += buckets / 2;
+        }
+        buckets
     }
 }
 
 /// Makes room for so many more states in each shard. The states are read in order, once.
 pub(crate) fn reserve(shards: &mut [Shard], more: &[usize], arena: &Arena, jobs: usize) {
-    let growing = shards.iter().zip(more).any(|(shard, &more)| shard.wanted(more) != shard.slots.len());
+    let growing = shards.iter().zip(more).any(|(shard, &more)| shard.wanted(more) != shard.buckets.len());
     if !growing {
         return;
     }
     // All alike, as hashes are spread evenly: else each would grow soon after another, and the states be read again.
-    let slots = shards.iter().zip(more).map(|(shard, &more)| shard.wanted(more)).max().unwrap_or(FIRST_SLOTS);
+    let buckets = shards.iter().zip(more).map(|(shard, &more)| shard.wanted(more)).max().unwrap_or(FIRST_BUCKETS);
     let share = SHARDS.div_ceil(jobs);
-    let rebuild = |first: usize, shards: &mut [Shard]| {
-        shards.iter_mut().for_each(|shard| *shard = Shard { slots: vec![[0; 5]; slots], used: 0 });
-        for number in 0..arena.len() as StateNumber {
-            let hash = hash(arena.get(number));
-            if let Some(shard) = shard_of(hash).checked_sub(first).and_then(|at| shards.get_mut(at))
-                && let Err(slot) = shard.find(hash, |_| false)
-            {
-                shard.occupy(slot, hash, number);
-            }
-        }
-    };
     if jobs == 1 {
-        return rebuild(0, shards);
+        return rebuild(0, shards, buckets, arena);
     }
     std::thread::scope(|scope| {
         for (part, shards) in shards.chunks_mut(share).enumerate() {
-            scope.spawn(move || rebuild(part * share, shards));
+            scope.spawn(move || rebuild(part * share, shards, buckets, arena));
         }
     });
+}
+
+/// Fills some shards anew, the first of which has the given number.
+fn rebuild(first: usize, shards: &mut [Shard], buckets: usize, arena: &Arena) {
+    shards.iter_mut().for_each(|shard| *shard = Shard::of(buckets));
+    let here = first..first + shards.len();
+    let mut put = |hashed: &mut Vec<(u64, StateNumber)>| {
+        hashed.drain(..).for_each(|(hash, number)| shards[shard_of(hash) - first].add(hash, number));
+    };
+    // Hashed first and then put: so the processor waits for many buckets at once.
+    let mut hashed = Vec::with_capacity(TOGETHER);
+    for (number, state) in arena.states().enumerate() {
+        let hash = hash(state);
+        if here.contains(&shard_of(hash)) {
+            hashed.push((hash, number as StateNumber));
+            if hashed.len() == TOGETHER {
+                put(&mut hashed);
+            }
+        }
+    }
+    put(&mut hashed);
 }
