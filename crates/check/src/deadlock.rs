@@ -2,7 +2,7 @@
 
 use crate::client::Intent;
 use crate::model::Model;
-use crate::promise::may_wait_for_ever;
+use crate::promise::{holder, may_wait_for_ever};
 use crate::step::{Action, Stepper, event_kind};
 use crate::world::{Flight, Phase, World};
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,13 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
     let what = match intent {
         Intent::Read { .. } => format!("its read of {}", model.object_name(object)),
         Intent::Write { .. } | Intent::WriteBeside { .. } => format!("its write of {}", model.object_name(object)),
-        Intent::Call { .. } => format!("its call of {}", model.protocol().event_name(kind)),
+        Intent::Call { .. } => {
+            let call = format!("its call of {}{}", model.protocol().event_name(kind), on(model, object));
+            match holder(model, world, intent).map(|holder| model.client.threads[holder]) {
+                Some(other) => format!("{call}, which node {}: thread {} holds", other.node, other.number),
+                None => call,
+            }
+        }
     };
     let role = model.engine.role_for(kind, object.kind, model.is_home(place.node, object));
     let state = role.and_then(|role| Some((role, model.record(world, place.node, role, object)?)));
@@ -116,6 +122,10 @@ fn explain_flight(model: &Model, world: &World, flight: &Flight) -> Waiting {
         None => "those before it".into(),
     };
     Waiting { who, waits_for, state: model.engine.describe(role, record) }
+}
+
+fn on(model: &Model, object: Object) -> String {
+    if object.kind == NODE { String::new() } else { format!(" on {}", model.object_name(object)) }
 }
 
 fn about(model: &Model, object: Object) -> String {

@@ -182,6 +182,7 @@ impl<'m> BruteForce<'m> {
                     waiting: states - u64::from(state),
                     memory: self.store.memory(),
                     seconds: self.begun.elapsed().as_secs_f64(),
+                    left: None,
                 });
             }
             if self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {

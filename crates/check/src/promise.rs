@@ -78,7 +78,7 @@ pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &In
                     let holds = world.number(model.layout.holder(p, object.id)) == thread as u64 + 1;
                     holds == (release == op)
                 }
-                Promise::Barrier(arrive) if arrive == op => place.number == 0,
+                Promise::Barrier(arrive) if arrive == op => !calls(model, world, place.node, *op, *object),
                 _ => true,
             });
             let assumed = model.protocol().assumptions.iter().enumerate().all(|(a, assume)| {
@@ -94,6 +94,16 @@ pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &In
             promised && assumed
         }
     }
+}
+
+/// Whether a thread of a node is within a call on an object.
+fn calls(model: &Model, world: &World, node: Node, wanted: OpId, about: Object) -> bool {
+    model.client.threads_of[node as usize].iter().any(|&thread| {
+        let (phase, intent) = world.thread(&model.layout, thread.into());
+        let same =
+            |intent: &Intent| matches!(intent, Intent::Call { op, object, .. } if *op == wanted && *object == about);
+        phase != Phase::Idle && same(&model.client.intents[intent])
+    })
 }
 
 /// Remembers that a thread has begun an access or a call.
@@ -202,13 +212,42 @@ pub(crate) fn returned(
     Ok(())
 }
 
+/// The thread for whose lock a thread waits with a call.
+pub(crate) fn holder(model: &Model, world: &World, intent: &Intent) -> Option<usize> {
+    let Intent::Call { op, object, .. } = intent else { return None };
+    let promises = model.protocol().promises.iter().enumerate();
+    let locks = promises.filter(|(_, promise)| matches!(promise, Promise::Mutex(acquire, _) if acquire == op));
+    let mut holders = locks.filter_map(|(p, _)| world.number(model.layout.holder(p, object.id)).checked_sub(1));
+    holders.next().map(|thread| thread as usize)
+}
+
+/// Whether a thread that holds a lock can go on, so that it may release it: it has something left to do, and does not
+/// wait, holder after holder, in a ring. The most general client always has something left to do, and orders its locks.
+fn can_go_on(model: &Model, world: &World, thread: usize) -> bool {
+    let Some(script) = &model.client.script else { return true };
+    let mut at = thread;
+    for _ in 0..model.client.threads.len() {
+        let (phase, intent) = world.thread(&model.layout, at);
+        if phase == Phase::Idle {
+            return usize::from(world.count(&model.layout, at)) < script.actions[at].len();
+        }
+        match holder(model, world, &model.client.intents[intent]) {
+            Some(next) => at = next,
+            None => return true,
+        }
+    }
+    false
+}
+
 /// Whether a waiting thread may wait for ever: for a lock that another holds, or for someone who has not come
 /// to the barrier.
 pub(crate) fn may_wait_for_ever(model: &Model, world: &World, thread: usize, intent: &Intent) -> bool {
     let Intent::Call { op, object, .. } = intent else { return false };
     let node = model.client.threads[thread].node;
     model.protocol().promises.iter().enumerate().any(|(p, promise)| match promise {
-        Promise::Mutex(acquire, _) if acquire == op => world.number(model.layout.holder(p, object.id)) != 0,
+        Promise::Mutex(acquire, _) if acquire == op => {
+            holder(model, world, intent).is_some_and(|holder| can_go_on(model, world, holder))
+        }
         Promise::Barrier(arrive) if arrive == op => has_arrived(model, world, p, node, object.id),
         _ => false,
     })

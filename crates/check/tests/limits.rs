@@ -37,6 +37,32 @@ fn a_wish_to_stop_is_heard_soon() {
 }
 
 #[test]
+fn a_wish_to_stop_is_heard_while_livelocks_are_looked_for() {
+    let cancel = AtomicBool::new(false);
+    let stop = |p: &Progress| cancel.store(p.waiting == 0, Ordering::Relaxed);
+    let report = stache(&Config { cancel: Some(&cancel), progress: Some(&stop), ..Config::default() });
+    let whole = stache(&Config::default());
+    assert_eq!((report.verdict, report.states, report.liveness), (Verdict::Incomplete, whole.states, false));
+    assert!(report.reason.unwrap().contains("livelocks"));
+}
+
+#[test]
+fn an_end_is_foretold_when_depths_become_less() {
+    let seen = RefCell::new(Vec::new());
+    let note = |p: &Progress| seen.borrow_mut().push(*p);
+    let report = stache(&Config { progress: Some(&note), symmetry: false, ..Config::default() });
+    let seen = seen.into_inner();
+    let (early, late) = seen.split_at(seen.len() / 4);
+    assert!(early.iter().all(|p| p.left.is_none()), "an end is seen while depths become more");
+    // While they shrink faster and faster, what is foretold is too much rather than too little.
+    let expanded = |p: &Progress| p.states - p.waiting;
+    let told: Vec<_> = late.iter().filter(|p| p.left.is_some()).collect();
+    assert!(told.len() > 3, "{}", told.len());
+    assert!(told.iter().all(|p| p.left.unwrap() >= p.waiting && expanded(p) <= report.states));
+    assert!(told.last().unwrap().left.unwrap() < 1000, "{:?}", told.last());
+}
+
+#[test]
 fn progress_is_told_and_grows() {
     let seen = RefCell::new(Vec::new());
     let note = |p: &Progress| seen.borrow_mut().push(*p);

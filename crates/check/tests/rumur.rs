@@ -217,7 +217,9 @@ fn rumur_finds_the_fault_of_every_broken_protocol() {
 fn broken(name: &str, path: &Path) -> Result<(), String> {
     let protocol = compile(path);
     for (nodes, objects) in SIZES {
-        let config = Config { max_states: Some(2_000_000), ..system(nodes, objects) };
+        // A use that is wrong is a scenario, the first of the file.
+        let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
+        let config = Config { max_states: Some(2_000_000), scenario, ..system(nodes, objects) };
         let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;
         // Rumur decides about states, not about what can happen for ever.
         if report.verdict == Verdict::Violated && report.property.as_deref() != Some("livelock") {

@@ -157,12 +157,15 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn all_broken_protocols_are_caught() {
-    let cases: [(&str, &[&str], &str); 5] = [
+    let cases: [(&str, &[&str], &str); 8] = [
+        ("broken/early-reply", &[], "single_writer"),
         ("broken/msi-forgotten-ack", &[], "deadlock"),
+        ("broken/replies-apart", &[], "deadlock"),
         ("broken/squeezed-lanes", &["--objects", "2"], "deadlock"),
         ("broken/stache-lost-upgrade", &[], "last_write"),
         ("broken/stache-unordered", &[], "fault"),
         ("broken/tree-barrier-late-reset", &["--nodes", "4"], "barrier(arrive)"),
+        ("broken/two-locks", &["--nodes", "2", "--scenario", "crossed"], "deadlock"),
     ];
     for (name, more, property) in cases {
         let run = trivium(&[&["check", name][..], more].concat());

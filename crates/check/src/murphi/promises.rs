@@ -24,7 +24,16 @@ impl Export<'_> {
                             let sign = if release == op { "=" } else { "!=" };
                             all.push(format!("holder{p}[{}] {sign} t + 1", object.id));
                         }
-                        Promise::Barrier(arrive) if arrive == op => all.push("number_of(t) = 0".into()),
+                        Promise::Barrier(arrive) if arrive == op => {
+                            let same = |other: &Intent| Self::calls(other, *arrive) && other.object() == *object;
+                            let intents = self.model.client.intents.iter().enumerate();
+                            let calling: Vec<String> =
+                                intents.filter(|(_, i)| same(i)).map(|(i, _)| format!("intent[u] = {i}")).collect();
+                            all.push(format!(
+                                "(forall u: Thread do node_of(u) != node_of(t) | phase[u] = 0 | !({}) end)",
+                                calling.join(" | ")
+                            ));
+                        }
                         _ => {}
                     }
                 }
@@ -187,6 +196,7 @@ impl Export<'_> {
     /// A state in which nothing happens by itself, and somebody waits in vain.
     fn deadlock(&self, out: &mut Lines) {
         out.routine("function moves(): boolean", &[], |out| out.line(format!("return {};", self.movement())));
+        self.holders(out);
         out.comment("A call may wait for ever: for a lock that another holds, or for who has not come to the barrier.");
         out.routine("function may_wait(t: Thread): boolean", &[], |out| {
             out.open("switch intent[t]");
@@ -198,7 +208,13 @@ impl Export<'_> {
                     .iter()
                     .enumerate()
                     .filter_map(|(p, promise)| match promise {
-                        Promise::Mutex(acquire, _) if acquire == op => Some(format!("holder{p}[{}] != 0", object.id)),
+                        Promise::Mutex(acquire, _) if acquire == op => {
+                            let holder = format!("holder{p}[{}]", object.id);
+                            Some(match self.model.client.script {
+                                Some(_) => format!("({holder} != 0 & can_go_on({holder}))"),
+                                None => format!("{holder} != 0"),
+                            })
+                        }
                         Promise::Barrier(arrive) if arrive == op => {
                             Some(format!("arrived{p}[{}][node_of(t)]", object.id))
                         }
@@ -218,6 +234,44 @@ impl Export<'_> {
         waits.push("(exists t: Thread do phase[t] != 0 & !may_wait(t) end)".into());
         out.routine("function waits(): boolean", &[], |out| out.line(format!("return {};", waits.join(" | "))));
         out.line("invariant \"deadlock\" !waits() | moves();");
+    }
+}
+
+impl Export<'_> {
+    /// In a scenario: whether a thread, given by its number plus one, that holds a lock can go on.
+    fn holders(&self, out: &mut Lines) {
+        let Some(script) = &self.model.client.script else { return };
+        let mutexes = |intent: &Intent| {
+            let promises = self.protocol().promises.iter().enumerate();
+            let of = |promise: &Promise| matches!(promise, Promise::Mutex(acquire, _) if Self::calls(intent, *acquire));
+            let found: Vec<usize> = promises.filter(|(_, promise)| of(promise)).map(|(p, _)| p).collect();
+            found
+        };
+        out.routine("function holder_for(i: Int): Int", &[], |out| {
+            for (i, intent) in self.model.client.intents.iter().enumerate() {
+                for p in mutexes(intent) {
+                    let holder = format!("holder{p}[{}]", intent.object().id);
+                    out.line(format!("if i = {i} & {holder} != 0 then return {holder}; end;"));
+                }
+            }
+            out.line("return 0;");
+        });
+        let locals = ["at: Int".to_string()];
+        out.routine("function can_go_on(holder: Int): boolean", &locals, |out| {
+            out.line("at := holder;");
+            out.open(format!("for k := 1 to {} do", self.model.client.threads.len()));
+            for (t, actions) in script.actions.iter().enumerate() {
+                out.line(format!(
+                    "if at = {} & phase[{t}] = 0 then return count[{t}] < {}; end;",
+                    t + 1,
+                    actions.len()
+                ));
+            }
+            out.line("at := holder_for(intent[at - 1]);");
+            out.line("if at = 0 then return true; end;");
+            out.close("end;");
+            out.line("return false;");
+        });
     }
 }
 

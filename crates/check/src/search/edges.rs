@@ -5,6 +5,8 @@ use super::arena::StateNumber;
 /// Marks the last transition of a state.
 const LAST: u32 = 1 << 31;
 const CHUNK: usize = 1 << 16;
+/// Chunks that are looked at between two questions whether to go on: some milliseconds.
+const CHUNKS_BETWEEN: usize = 16;
 
 /// The transitions of all states, in the order of their sources: 4 bytes each.
 #[derive(Default)]
@@ -40,25 +42,38 @@ impl Edges {
         (self.chunks.len() * CHUNK * 4) as u64
     }
 
-    /// Adds to a set of states all from which one of them can be reached.
-    pub fn reach_back(&self, set: &mut Bits) {
+    /// Adds to a set of states all from which one of them can be reached. `go_on` is asked now and then; whether it
+    /// was always true.
+    pub fn reach_back(&self, set: &mut Bits, mut go_on: impl FnMut() -> bool) -> bool {
         // Most transitions lead to later states, so that going backwards nearly everything is found at once.
-        while self.one_round(set) {}
-    }
-
-    fn one_round(&self, set: &mut Bits) -> bool {
-        let mut changed = false;
-        let mut state = set.len();
-        for &word in self.chunks.iter().rev().flat_map(|chunk| chunk.iter().rev()) {
-            if word & LAST != 0 {
-                state -= 1;
-            }
-            if !set.contains(state) && set.contains((word & !LAST) as usize) {
-                set.insert(state);
-                changed = true;
+        loop {
+            match self.one_round(set, &mut go_on) {
+                None => return false,
+                Some(false) => return true,
+                Some(true) => {}
             }
         }
-        changed
+    }
+
+    /// Whether anything was added; nothing if it was interrupted.
+    fn one_round(&self, set: &mut Bits, go_on: &mut impl FnMut() -> bool) -> Option<bool> {
+        let mut changed = false;
+        let mut state = set.len();
+        for (number, chunk) in self.chunks.iter().enumerate().rev() {
+            if number.is_multiple_of(CHUNKS_BETWEEN) && !go_on() {
+                return None;
+            }
+            for &word in chunk.iter().rev() {
+                if word & LAST != 0 {
+                    state -= 1;
+                }
+                if !set.contains(state) && set.contains((word & !LAST) as usize) {
+                    set.insert(state);
+                    changed = true;
+                }
+            }
+        }
+        Some(changed)
     }
 }
 
@@ -116,7 +131,8 @@ mod tests {
             edges.push(source as u32, targets.iter().copied());
             set.push(source == 1);
         }
-        edges.reach_back(&mut set);
+        assert!(!edges.reach_back(&mut set, || false));
+        assert!(edges.reach_back(&mut set, || true));
         let left: Vec<usize> = (0..set.len()).filter(|&state| !set.contains(state)).collect();
         assert_eq!(left, [2, 3, 4]);
         assert_eq!(set.first_missing(), Some(2));

@@ -243,12 +243,13 @@ impl<'m> Worker<'m> {
                 let target = match states.find(successor.hash, &successor.bytes) {
                     Some(number) => number,
                     None => {
+                        let quiet = self.keeps_targets && is_quiet(model, &successor.world);
+                        let target = harvest.add(successor, source.state, quiet);
                         if let Err(earlier) = check_state(model, &successor.world) {
                             (violation, end) = (Some(earlier), successor.event + 1);
                             break;
                         }
-                        let quiet = self.keeps_targets && is_quiet(model, &successor.world);
-                        harvest.add(successor, source.state, quiet)
+                        target
                     }
                 };
                 if self.keeps_targets {

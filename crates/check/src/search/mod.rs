@@ -79,6 +79,8 @@ struct Search<'m> {
     liveness: Option<Liveness>,
     transitions: u64,
     depth: u32,
+    /// How many states lie as deep as those that are being expanded, and how many lay one event before.
+    widths: [u64; 2],
     begun: Instant,
 }
 
@@ -95,13 +97,14 @@ impl<'m> Search<'m> {
             liveness: config.liveness.then(Liveness::default),
             transitions: 0,
             depth: 0,
+            widths: [1, 0],
             begun: Instant::now(),
         }
     }
 
     fn run(mut self) -> Report {
         let end = match self.visit() {
-            End::Exhausted => self.look_for_livelock().map_or(End::Exhausted, End::Found),
+            End::Exhausted => self.look_for_livelock(),
             end => end,
         };
         self.report(end)
@@ -128,6 +131,7 @@ impl<'m> Search<'m> {
                 return End::Exhausted;
             }
             self.depth += 1;
+            self.widths = [u64::from(level.end - level.start), self.widths[0]];
         }
     }
 
@@ -212,31 +216,59 @@ impl<'m> Search<'m> {
                 return Some(format!("the limit of {most} bytes of memory is reached"));
             }
         }
-        if let Some(report) = self.config.progress {
-            report(&Progress {
-                states: self.states.len() as u64,
-                transitions: self.transitions,
-                depth: self.depth,
-                waiting: self.states.len() as u64 - u64::from(state),
-                memory: self.memory(),
-                seconds: self.begun.elapsed().as_secs_f64(),
-            });
-        }
-        let stopped = self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
-        stopped.then(|| "the exploration was stopped".into())
+        self.tell(state);
+        self.is_stopped().then(|| "the exploration was stopped".into())
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    /// Tells how far it is: this state is expanded next.
+    fn tell(&self, state: StateNumber) {
+        let Some(report) = self.config.progress else { return };
+        let waiting = self.states.len() as u64 - u64::from(state);
+        report(&Progress {
+            states: self.states.len() as u64,
+            transitions: self.transitions,
+            depth: self.depth,
+            waiting,
+            memory: self.memory(),
+            seconds: self.begun.elapsed().as_secs_f64(),
+            left: self.still_to_come().filter(|_| waiting > 0).map(|found| waiting.max(found)),
+        });
+    }
+
+    /// About how many states there are from the present depth on, if each depth has as many less than the one before as
+    /// the present one has.
+    fn still_to_come(&self) -> Option<u64> {
+        let [width, before] = self.widths;
+        (width < before).then(|| (width as f64 * before as f64 / (before - width) as f64) as u64)
     }
 
     fn memory(&self) -> u64 {
         self.states.memory() + self.liveness.as_ref().map_or(0, Liveness::memory)
     }
 
-    /// The first state, if there is one, from which no quiet state can be reached.
-    fn look_for_livelock(&mut self) -> Option<Found> {
-        let Liveness { edges, quiet, .. } = self.liveness.as_mut()?;
-        edges.reach_back(quiet);
-        let state = quiet.first_missing()? as StateNumber;
-        let sentence = "from here on no state is reached in which everybody has what he waits for";
-        Some(Found { state, by_event: false, violation: Violation::new(LIVELOCK, sentence) })
+    /// Whether there is a state from which no quiet state can be reached.
+    fn look_for_livelock(&mut self) -> End {
+        let Some(mut liveness) = self.liveness.take() else { return End::Exhausted };
+        let all = self.states.len() as StateNumber;
+        let looked = liveness.edges.reach_back(&mut liveness.quiet, || {
+            self.tell(all);
+            !self.is_stopped()
+        });
+        let missing = liveness.quiet.first_missing();
+        if !looked {
+            let limit = "the exploration was stopped: nothing else is violated, but livelocks were still looked for";
+            return End::Limit(limit.into());
+        }
+        self.liveness = Some(liveness);
+        missing.map_or(End::Exhausted, |state| {
+            let sentence = "from here on no state is reached in which everybody has what he waits for";
+            let violation = Violation::new(LIVELOCK, sentence);
+            End::Found(Found { state: state as StateNumber, by_event: false, violation })
+        })
     }
 
     fn report(mut self, end: End) -> Report {

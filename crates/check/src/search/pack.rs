@@ -32,7 +32,7 @@ pub(crate) fn pack(model: &Model, world: &World, out: &mut Vec<u8>) {
 fn nonzero(word: u64) -> u8 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const LOW: u64 = ONES * 0x7f;
-    let highest = ((word & LOW) + LOW | word) >> 7 & ONES;
+    let highest = ((((word & LOW) + LOW) | word) >> 7) & ONES;
     // Adds up each byte's bit at its place among the highest eight bits.
     (highest.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }

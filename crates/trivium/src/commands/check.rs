@@ -38,12 +38,13 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
     let show = |p: &Progress| {
         let rate = if p.seconds > 0.0 { (p.states as f64 / p.seconds) as u64 } else { 0 };
         bar.set_message(format!(
-            "{} states, {} waiting, depth {}, {}/s, {} MB",
+            "{} states, {} waiting, depth {}, {}/s, {} MB{}",
             grouped(p.states),
             grouped(p.waiting),
             p.depth,
             grouped(rate),
-            grouped(p.memory >> 20)
+            grouped(p.memory >> 20),
+            time_left(p)
         ));
         bar.tick();
     };
@@ -143,10 +144,34 @@ fn progress_bar() -> ProgressBar {
     bar
 }
 
-/// So that the search ends as incomplete and is not killed.
+/// When it will be done, once that can be guessed.
+fn time_left(p: &Progress) -> String {
+    let expanded = p.states - p.waiting;
+    match p.left.filter(|_| expanded > 0 && p.waiting > 0) {
+        Some(left) => format!(", about {:.0} s left", (p.seconds * left as f64 / expanded as f64).ceil()),
+        None => String::new(),
+    }
+}
+
+/// So that the search ends as incomplete and is not killed: half of what the machine has to give, or of what this
+/// process and its neighbours in a container may still take.
 fn half_of_memory() -> Option<u64> {
+    let free = [free_memory(), free_in_container()].into_iter().flatten().min()?;
+    Some(free / 2)
+}
+
+fn free_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes * 1024 / 2)
+    Some(kilobytes * 1024)
+}
+
+/// The limit of the control group, second version or first, less what is used of it.
+fn free_in_container() -> Option<u64> {
+    let number =
+        |file: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
+    let free = |limit, used| Some(number(limit)?.saturating_sub(number(used)?));
+    free("memory.max", "memory.current")
+        .or_else(|| free("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 }

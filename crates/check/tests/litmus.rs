@@ -1,0 +1,87 @@
+//! Small programs that tell sequential consistency from anything weaker, under every protocol that promises it. Each
+//! block's home is another node, so that each program is also run with its blocks at home and away.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use trivium_check::{Config, Verdict, explore, text};
+use trivium_lang::Options;
+use trivium_lang::protocol::{Promise, Protocol};
+
+/// Nodes that a program needs, and the program. An outcome that sequential consistency forbids is forbidden in each.
+const PROGRAMS: [(u32, &str); 5] = [
+    // A message and its flag.
+    (2, "scenario mp { at 0 { write(0, 1); write(1, 1) } at 1 { a = read(1); b = read(0) } forbid a == 1 and b == 0 }"),
+    // Dekker: each asks whether the other has come.
+    (2, "scenario sb { at 0 { write(0, 1); a = read(1) } at 1 { write(1, 1); b = read(0) } forbid a == 0 and b == 0 }"),
+    // Nobody reads what is stored later.
+    (2, "scenario lb { at 0 { a = read(0); write(1, 1) } at 1 { b = read(1); write(0, 1) } forbid a == 1 and b == 1 }"),
+    // Two readers see the stores to one block in one order.
+    (
+        3,
+        "scenario coherence { at 0 { write(0, 1) } at 1 { a = read(0); b = read(0) } at 2 { c = read(0); d = read(0) }
+         forbid a == 1 and b == 0 or c == 1 and d == 0 }",
+    ),
+    // Two readers see independent stores in one order.
+    (
+        4,
+        "scenario iriw { at 0 { write(0, 1) } at 1 { write(1, 1) } at 2 { a = read(0); b = read(1) }
+         at 3 { c = read(1); d = read(0) } forbid a == 1 and b == 0 and c == 1 and d == 0 }",
+    ),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols")
+}
+
+/// The shipped protocols that promise sequential consistency.
+fn sequential() -> Vec<String> {
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<String> = files.filter(|name| name.ends_with(".tri")).collect();
+    files.sort();
+    files.retain(|name| {
+        let protocol = trivium_lang::compile_file(&folder().join(name), &[]).unwrap_or_else(|e| panic!("{e}"));
+        protocol.promises.contains(&Promise::Sequential)
+    });
+    files
+}
+
+/// A protocol with a scenario more.
+fn with(file: &str, scenario: &str) -> Arc<Protocol> {
+    let load = |name: &str| std::fs::read_to_string(name).ok();
+    let options = Options { params: Vec::new(), load: Some(&load) };
+    let source = format!("protocol litmus\nuse \"{file}\"\n{scenario}\n");
+    let name = folder().join("litmus.tri");
+    Arc::new(trivium_lang::compile(&name.display().to_string(), &source, &options).unwrap_or_else(|d| panic!("{d}")))
+}
+
+fn name(scenario: &str) -> &str {
+    scenario.split_whitespace().nth(1).unwrap()
+}
+
+#[test]
+fn no_program_sees_what_sequential_consistency_forbids() {
+    let files = sequential();
+    assert!(files.len() >= 4, "{files:?}");
+    for file in files {
+        for (nodes, scenario) in PROGRAMS {
+            let protocol = with(&file, scenario);
+            for more in 0..2 {
+                let config = Config { nodes: nodes + more, scenario: Some(name(scenario).into()), ..Config::default() };
+                let report = explore(&protocol, &config).unwrap_or_else(|e| panic!("{file} {scenario}: {e}"));
+                assert_eq!(report.verdict, Verdict::Holds, "{file} {scenario}\n{}", text(&report));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_sequential_consistency_allows_is_seen() {
+    let swaps = [("forbid a == 1 and b == 0", "forbid a == 0 and b == 1"), ("a == 0 and b == 0", "a == 1 and b == 1")];
+    for ((nodes, scenario), (forbidden, allowed)) in PROGRAMS.into_iter().zip(swaps) {
+        let scenario = scenario.replace(forbidden, allowed);
+        let config = Config { nodes, scenario: Some(name(&scenario).into()), ..Config::default() };
+        let report = explore(&with("stache.tri", &scenario), &config).unwrap();
+        let property = report.property.as_deref().unwrap_or_default();
+        assert_eq!(property, format!("scenario {}", name(&scenario)), "{}", text(&report));
+    }
+}
