@@ -1,6 +1,6 @@
 //! What the documents print is what the program prints.
 //!
-//! In `docs/checking.md` each line `$ trivium ..` of a `console` block is run at the repository's root, and below it
+//! In `docs/checking.md` and `docs/tutorial.md` each line `$ trivium ..` of a `console` block is run at the repository's root, and below it
 //! stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of protocols is checked.
 //! In the systems of its rows, each (state, event) pair of a protocol happens that is not declared impossible.
 //! `UPDATE=1 cargo test -p trivium --test documents` writes what is found; look at the difference before you commit it.
@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 const DOCUMENT: &str = "docs/checking.md";
+const TUTORIAL: &str = "docs/tutorial.md";
 
 /// For each protocol the pairs that happen in none of its rows.
 type Unreached = BTreeMap<String, BTreeSet<String>>;
@@ -113,9 +114,32 @@ fn grouped(number: u64) -> String {
 
 #[test]
 fn the_chapter_on_checking_is_true() {
-    let path = harness::root().join(DOCUMENT);
+    is_true(DOCUMENT);
+}
+
+#[test]
+fn the_tutorial_is_true() {
+    is_true(TUTORIAL);
+}
+
+/// The protocols that the tutorial shows are those that it checks.
+#[test]
+fn what_the_tutorial_shows_is_in_its_files() {
+    let read = |path: &str| std::fs::read_to_string(harness::root().join(path)).unwrap();
+    let files = ["first", "second", "one-copy"].map(|name| read(&format!("docs/tutorial/{name}.tri")));
+    let text = read(TUTORIAL);
+    let shown: Vec<&str> = text.split("```tri\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(shown.len() > 3, "{TUTORIAL} shows its protocols");
+    for part in shown {
+        assert!(files.iter().any(|file| file.contains(part)), "this is in no file:\n{part}");
+    }
+}
+
+/// Every command of a document prints what stands below it.
+fn is_true(document: &str) {
+    let path = harness::root().join(document);
     let written = std::fs::read_to_string(&path).unwrap();
-    assert!(written.matches("$ trivium ").count() > 4, "{DOCUMENT} shows its commands");
+    assert!(written.matches("$ trivium ").count() > 4, "{document} shows its commands");
     let (found, unreached) = rerun(&written);
     if let Some((name, pairs)) = unreached.iter().find(|(_, pairs)| !pairs.is_empty()) {
         let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
@@ -132,7 +156,7 @@ fn the_chapter_on_checking_is_true() {
     }
     let same = written.lines().zip(found.lines()).take_while(|(w, f)| w == f).count();
     let line = |text: &str| text.lines().nth(same).unwrap_or("(the end)").to_string();
-    assert!(found == written, "{DOCUMENT}:{}\nwritten: {}\nfound:   {}", same + 1, line(&written), line(&found));
+    assert!(found == written, "{document}:{}\nwritten: {}\nfound:   {}", same + 1, line(&written), line(&found));
 }
 
 /// A document whose tables are made from lists in the code: what stands below each head of a table.
