@@ -76,11 +76,12 @@ impl NodeState {
                 self.wake(now, &None);
             }
             Signal::Claim { page, by } => {
-                self.space.borrow_mut().claim(page, by);
+                let home = self.space.borrow_mut().claim(page, by);
                 let at = now + self.shared.machine.network.latency;
-                self.post(by, at, Posted::Signal(Signal::Placed { page }));
+                self.post(by, at, Posted::Signal(Signal::Placed { page, home }));
             }
-            Signal::Placed { page } => {
+            Signal::Placed { page, home } => {
+                self.space.borrow_mut().claim(page, home);
                 self.mapped[page] = true;
                 if self.compute.doing == Doing::Waiting(Wait::Page(page)) {
                     self.wake(now, &None);

@@ -1,7 +1,7 @@
 //! What is on its way to a node, and in which order it takes effect.
 
 use crate::timeline::Cause;
-use std::rc::Rc;
+use std::sync::Arc;
 use trivium_engine::{Args, Event, Node, Object};
 use trivium_lang::protocol::{BLOCK, LaneId, MessageId, RoleId};
 
@@ -40,7 +40,7 @@ pub struct Envelope {
     /// Its arguments.
     pub args: Args,
     /// Its data.
-    pub data: Option<Rc<Data>>,
+    pub data: Option<Arc<Data>>,
     /// Who sent it.
     pub from: Node,
     /// To whom.
@@ -133,6 +133,8 @@ pub enum Signal {
     Placed {
         /// Which page.
         page: usize,
+        /// Where.
+        home: Node,
     },
 }
 

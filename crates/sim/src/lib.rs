@@ -36,9 +36,11 @@ pub mod machine;
 mod mechanisms;
 #[cfg(test)]
 mod mechanisms_tests;
+mod meeting;
 mod memory;
 mod miss;
 mod node;
+mod parallel;
 pub mod price;
 mod processor;
 mod ratio;

@@ -7,7 +7,7 @@ use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use crate::records::Place;
 use crate::watch::TagChange;
-use std::rc::Rc;
+use std::sync::Arc;
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_lang::protocol::{Access, LaneId, RoleId, RoleKind, StateId, TaskId};
@@ -74,7 +74,7 @@ impl Handling {
 
 impl NodeState {
     fn gather(&mut self, bytes: Vec<u8>, places: Vec<(u64, u32)>, origin: Origin) -> Payload {
-        let payload = self.keep(Rc::new(Data { bytes, places }));
+        let payload = self.keep(Arc::new(Data { bytes, places }));
         self.handling.gathered.push((payload, origin));
         payload
     }
@@ -134,8 +134,8 @@ impl NodeState {
         }
     }
 
-    fn data(&self, payload: Payload) -> Rc<Data> {
-        let empty = || Rc::new(Data { bytes: Vec::new(), places: Vec::new() });
+    fn data(&self, payload: Payload) -> Arc<Data> {
+        let empty = || Arc::new(Data { bytes: Vec::new(), places: Vec::new() });
         self.payloads.get(payload.0 as usize).cloned().flatten().unwrap_or_else(empty)
     }
 }

@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 use trivium_engine::{Args, Engine, Event, Node, Object};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, MessageId, NODE, RoleId};
 
@@ -87,7 +88,7 @@ pub struct NodeState {
     /// Which pages have a home that this node knows.
     pub mapped: Vec<bool>,
     pub(crate) records: Records,
-    pub(crate) payloads: Vec<Option<Rc<Data>>>,
+    pub(crate) payloads: Vec<Option<Arc<Data>>>,
     pub(crate) free_payloads: Vec<u32>,
     /// Envelopes to write messages into.
     #[expect(clippy::vec_box, reason = "they are handed on by their address")]
@@ -291,7 +292,7 @@ impl NodeState {
     }
 
     /// Data become a payload.
-    pub(crate) fn keep(&mut self, data: Rc<Data>) -> trivium_engine::Payload {
+    pub(crate) fn keep(&mut self, data: Arc<Data>) -> trivium_engine::Payload {
         match self.free_payloads.pop() {
             Some(at) => {
                 self.payloads[at as usize] = Some(data);

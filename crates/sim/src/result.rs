@@ -1,10 +1,9 @@
 //! What a simulation tells: the keys of the command line's contract.
 
 use crate::counters::{Counters, Statistic};
-use crate::node::Shared;
+use crate::node::{NodeState, Shared};
 use crate::processor::Doing;
 use crate::setup::Setup;
-use crate::world::World;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_guest::Program;
@@ -75,10 +74,34 @@ fn in_order<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<
     serializer.collect_map(pairs.iter().map(|(name, hash)| (name, hash)))
 }
 
+/// What is known of a node when a simulation ends.
+pub(crate) struct NodeEnd {
+    /// Not 0.
+    exit_code: Option<i32>,
+    counts: Counters,
+    /// First and last cycle of regions of interest.
+    span: (u64, u64),
+    /// When it printed, to which descriptor, what.
+    printed: Vec<(u64, u32, Vec<u8>)>,
+}
+
+impl NodeEnd {
+    pub(crate) fn of(node: &mut NodeState) -> NodeEnd {
+        let exit_code = match node.compute.doing {
+            Doing::Finished(code @ (i32::MIN..=-1 | 1..)) => Some(code),
+            _ => None,
+        };
+        node.region_end();
+        let counts = node.compute.regions.clone().unwrap_or_else(|| node.counted());
+        let span = node.compute.region_span.unwrap_or((0, counts.cycles));
+        NodeEnd { exit_code, counts, span, printed: std::mem::take(&mut node.compute.printed) }
+    }
+}
+
 impl SimResult {
-    /// What is known of a world.
+    /// What is known of all nodes.
     pub(crate) fn gather(
-        world: &World,
+        nodes: Vec<NodeEnd>,
         shared: &Shared,
         program: &Program,
         setup: &Setup,
@@ -89,19 +112,15 @@ impl SimResult {
         let (mut begun, mut ended) = (u64::MAX, 0);
         let mut printed = Vec::new();
         let mut exit_codes = BTreeMap::new();
-        for (number, node) in world.nodes.iter().enumerate() {
-            let mut node = node.borrow_mut();
-            if let Doing::Finished(code @ (i32::MIN..=-1 | 1..)) = node.compute.doing {
+        for (number, node) in nodes.into_iter().enumerate() {
+            if let Some(code) = node.exit_code {
                 exit_codes.insert(number as u32, code);
             }
-            node.region_end();
-            let counts = node.compute.regions.clone().unwrap_or_else(|| node.counted());
-            let span = node.compute.region_span.unwrap_or((0, counts.cycles));
-            begun = begun.min(span.0);
-            ended = ended.max(span.1);
-            sum = sum.plus(&counts);
-            per_node.push(counts);
-            printed.extend(node.compute.printed.iter().map(|(at, fd, bytes)| (*at, number, *fd, bytes.clone())));
+            begun = begun.min(node.span.0);
+            ended = ended.max(node.span.1);
+            sum = sum.plus(&node.counts);
+            per_node.push(node.counts);
+            printed.extend(node.printed.into_iter().map(|(at, fd, bytes)| (at, number, fd, bytes)));
         }
         printed.sort_by_key(|(at, node, _, _)| (*at, *node));
         let text = |wanted: u32| {

@@ -5,7 +5,8 @@ use crate::error::SimError;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::node::{NodeState, Shared};
-use crate::result::SimResult;
+use crate::parallel;
+use crate::result::{NodeEnd, SimResult};
 use crate::space::Space;
 use crate::trace::Note;
 use crate::world::{Ended, Limits, Runner, World};
@@ -39,6 +40,9 @@ pub struct Setup<'a> {
     /// Cycles for which nodes are simulated one after the other: 0 is the reference order, `None` the machine's
     /// lookahead. It changes nothing in the result.
     pub window: Option<u64>,
+    /// Host threads, at least 1. It changes nothing in the result; a run that is traced, or in the reference order,
+    /// uses one.
+    pub jobs: u32,
     /// Ends incomplete when true.
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the present cycle now and then.
@@ -72,13 +76,49 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
         return Err(SimError::input(format!("{} nodes: there can be 1 to 256", setup.nodes)));
     }
     let begun = std::time::Instant::now();
-    let shared = Rc::new(share(setup, trace.as_ref().map(|(window, _)| window.clone()))?);
+    let window = setup.window.unwrap_or(u64::MAX).min(setup.machine.lookahead());
+    let jobs = if trace.is_some() || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };
+    let (ended, nodes) = match if jobs > 1 { parallel::run(setup, jobs) } else { None } {
+        Some(done) => done,
+        None => simulate_alone(setup, trace)?,
+    };
+    let incomplete = match ended {
+        Ended::Finished => None,
+        Ended::MaxCycles(limit) => Some(format!("the limit of {limit} cycles was reached")),
+        Ended::Cancelled => Some("it was interrupted".to_string()),
+    };
+    let shared = share(setup, None)?;
+    let mut result = SimResult::gather(nodes, &shared, setup.program, setup, incomplete);
+    result.host_seconds = begun.elapsed().as_secs_f64();
+    Ok(result)
+}
+
+/// On one thread.
+fn simulate_alone(setup: &Setup, trace: Option<Tracing>) -> Result<(Ended, Vec<NodeEnd>), SimError> {
+    let (mut world, _) = make(setup, trace.as_ref().map(|(window, _)| window.clone()), 0..setup.nodes)?;
+    let limits = Limits {
+        max_cycles: setup.max_cycles,
+        cancel: setup.cancel,
+        progress: setup.progress,
+        trace: trace.map(|(_, tell)| tell),
+    };
+    let ended = world.run(&limits)?;
+    Ok((ended, world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect()))
+}
+
+/// A world of these nodes.
+pub(crate) fn make(
+    setup: &Setup,
+    traced: Option<Range<u64>>,
+    numbers: Range<u32>,
+) -> Result<(World, Rc<Shared>), SimError> {
+    let shared = Rc::new(share(setup, traced)?);
     let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
     let build = setup.program.build(cache::shape(&setup.machine.cache));
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let stores_asked_from = if shared.one_writer.contains(&true) { SHARED_BASE } else { u32::MAX };
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
-    for me in 0..setup.nodes {
+    for me in numbers {
         let node = Rc::new(RefCell::new(NodeState::new(me as Node, shared.clone(), space.clone(), setup.seed)));
         let program =
             trivium_guest::Node::in_build(setup.program, build, me, &setup.args, node.clone()).map_err(of_guest)?;
@@ -87,22 +127,7 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
         nodes.push(node);
         runners.push(Runner::Program(Box::new(program)));
     }
-    let mut world = World::new(shared.clone(), space, nodes, runners, setup.window);
-    let limits = Limits {
-        max_cycles: setup.max_cycles,
-        cancel: setup.cancel,
-        progress: setup.progress,
-        trace: trace.map(|(_, tell)| tell),
-    };
-    let ended = world.run(&limits)?;
-    let incomplete = match ended {
-        Ended::Finished => None,
-        Ended::MaxCycles(limit) => Some(format!("the limit of {limit} cycles was reached")),
-        Ended::Cancelled => Some("it was interrupted".to_string()),
-    };
-    let mut result = SimResult::gather(&world, &shared, setup.program, setup, incomplete);
-    result.host_seconds = begun.elapsed().as_secs_f64();
-    Ok(result)
+    Ok((World::new(shared.clone(), space, nodes, runners, setup.window), shared))
 }
 
 /// What all nodes share, after a look at what the program and the protocols want of each other.

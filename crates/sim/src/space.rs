@@ -129,11 +129,21 @@ impl Space {
         (page as u64 % u64::from(self.nodes)) as Node
     }
 
-    /// A node claims a page; the first claim makes the home.
-    pub fn claim(&mut self, page: usize, node: Node) {
-        if self.pages[page].0 == Home::Unclaimed {
-            self.pages[page].0 = Home::At(node);
+    /// A node claims a page; the first claim makes the home, which is given back.
+    pub fn claim(&mut self, page: usize, node: Node) -> Node {
+        match self.pages[page].0 {
+            Home::At(home) => home,
+            Home::Unclaimed => {
+                self.pages[page].0 = Home::At(node);
+                node
+            }
         }
+    }
+
+    /// The allocations from the `known`-th on, as [`Space::allocate`] wants them.
+    pub fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
+        let all = self.regions.iter().enumerate().skip(known);
+        all.map(|(index, region)| (index, region.bytes, region.placement, region.protocol)).collect()
     }
 }
 

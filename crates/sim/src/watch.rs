@@ -61,29 +61,26 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Applies changes in their order; `home` gives a block's home and the access that it has before any change.
+    /// Applies a change; all of a block's must come in their order. `first` gives the block's home and the access
+    /// that it has there before any change.
     ///
     /// # Errors
     /// Two nodes have a block of which one may write it.
-    pub fn apply(&mut self, changes: &[TagChange], home: impl Fn(u32) -> (Node, Access)) -> Result<(), SimError> {
-        for change in changes {
-            let holders = self.blocks.entry(change.block).or_insert_with(|| {
-                let mut holders = Holders::default();
-                let (node, access) = home(change.block);
-                holders.set(node, access);
-                holders
-            });
-            holders.set(change.node, change.to);
-            if let Some((writer, other)) = holders.conflict() {
-                let what = format!(
-                    "at cycle {} node {writer} may write block {}, and node {other} may access it too",
-                    change.time, change.block
-                );
-                return Err(SimError::subject(what)
-                    .help("the protocol promises a single writer: `trivium check` finds the shortest story"));
-            }
-        }
-        Ok(())
+    pub fn apply(&mut self, change: &TagChange, first: impl FnOnce() -> (Node, Access)) -> Result<(), SimError> {
+        let holders = self.blocks.entry(change.block).or_insert_with(|| {
+            let mut holders = Holders::default();
+            let (node, access) = first();
+            holders.set(node, access);
+            holders
+        });
+        holders.set(change.node, change.to);
+        let Some((writer, other)) = holders.conflict() else { return Ok(()) };
+        let what = format!(
+            "at cycle {} node {writer} may write block {}, and node {other} may access it too",
+            change.time, change.block
+        );
+        Err(SimError::subject(what)
+            .help("the protocol promises a single writer: `trivium check` finds the shortest story"))
     }
 }
 
@@ -150,10 +147,12 @@ mod tests {
     fn a_second_writer_is_seen() {
         let mut watch = Watch::default();
         let change = |time, node, to| TagChange { time, node, block: 3, to };
-        let home = |_| (0, Access::Write);
-        watch.apply(&[change(5, 0, Access::Read), change(9, 1, Access::Read)], home).unwrap();
-        watch.apply(&[change(10, 0, Access::None), change(11, 1, Access::Write)], home).unwrap();
-        let error = watch.apply(&[change(12, 2, Access::Read)], home).unwrap_err();
+        let home = || (0, Access::Write);
+        watch.apply(&change(5, 0, Access::Read), home).unwrap();
+        watch.apply(&change(9, 1, Access::Read), home).unwrap();
+        watch.apply(&change(10, 0, Access::None), home).unwrap();
+        watch.apply(&change(11, 1, Access::Write), home).unwrap();
+        let error = watch.apply(&change(12, 2, Access::Read), home).unwrap_err();
         assert!(error.what.contains("node 1 may write block 3, and node 2"), "{error}");
     }
 }

@@ -12,12 +12,12 @@ use crate::processor::{Doing, Wait};
 use crate::script::Script;
 use crate::space::Space;
 use crate::trace::Note;
-use crate::watch::{Watch, Writers};
+use crate::watch::{FirstStore, TagChange, Watch, Writers};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Node, Object};
-use trivium_guest::Outcome;
+use trivium_guest::{Outcome, Placement};
 use trivium_lang::protocol::Access;
 
 /// What runs on a node's processor.
@@ -76,10 +76,29 @@ pub struct World {
     window: u64,
     /// Simulation ends there.
     max_cycles: u64,
+    /// The number of its first node; not 0 in a part of a world.
+    first: usize,
+    /// What its nodes did to nodes of other parts.
+    pub(crate) abroad: Vec<Post>,
+    /// Whether it is a part of a world.
+    is_part: bool,
+}
+
+/// What happened in a part of a world that concerns checks over all nodes.
+#[derive(Default)]
+pub(crate) struct Happened {
+    /// Tag changes, each with the block's home and its access there before any change.
+    pub tags: Vec<(TagChange, (Node, Access))>,
+    /// First stores to blocks.
+    pub stores: Vec<FirstStore>,
+    /// The phase that all nodes have reached.
+    pub oldest: u64,
+    /// Whether something went wrong.
+    pub failed: bool,
 }
 
 /// Between two looks at the cancel flag, in rounds.
-const ROUNDS: u64 = 256;
+pub(crate) const ROUNDS: u64 = 256;
 
 /// For how many windows a node that is alone is simulated at once.
 const ALONE: u64 = 64;
@@ -110,7 +129,15 @@ impl World {
             barriers: 0,
             watch: Watch::default(),
             writers: Writers::default(),
+            first: 0,
+            abroad: Vec::new(),
+            is_part: false,
         }
+    }
+
+    /// The part of a world whose nodes begin with number `first`, up to cycle `max_cycles`.
+    pub(crate) fn into_part(self, first: usize, max_cycles: Option<u64>) -> World {
+        World { first, is_part: true, max_cycles: max_cycles.unwrap_or(u64::MAX), ..self }
     }
 
     /// Gives the nodes other things to run.
@@ -162,6 +189,7 @@ impl World {
     /// # Errors
     /// As [`World::run`].
     pub fn settle(&mut self) -> Result<(), SimError> {
+        self.max_cycles = u64::MAX;
         self.look_again();
         loop {
             let earliest = self.earliest();
@@ -191,10 +219,10 @@ impl World {
         if self.window == 0 {
             let others = (0..self.nodes.len()).filter(|&n| n != first).filter_map(|n| self.positions[n]).min();
             let others = others.filter(|&other| other < u64::MAX);
-            let end = others.map_or(now + 1000, |other| other.max(now + 1));
+            let end = others.map_or(now + 1000, |other| other.max(now + 1)).min(self.max_cycles);
             return self.run_node_or_stop(first, end, end);
         }
-        let end = now + self.window;
+        let end = (now + self.window).min(self.max_cycles);
         let is_alone = |(node, position): (usize, &Option<u64>)| node == first || *position == Some(u64::MAX);
         if self.positions.iter().enumerate().all(is_alone) {
             let far = (now + ALONE * self.window).min(self.max_cycles).max(end);
@@ -314,7 +342,7 @@ impl World {
                 let cycle = state.compute.clock();
                 let mut error = state.failure.take().unwrap_or_else(|| SimError::subject(message));
                 let place = function.map_or(String::new(), |function| format!(" in {function}"));
-                error.notes.insert(0, format!("node {number}, cycle {cycle}{place}"));
+                error.notes.insert(0, format!("node {}, cycle {cycle}{place}", self.first + number));
                 Err(error)
             }
         }
@@ -326,13 +354,21 @@ impl World {
         let arrived = state.compute.arrived.take();
         let did = arrived.is_some() || !state.outbox.is_empty();
         for post in state.outbox.drain(..) {
-            self.positions[post.to as usize] = None;
-            self.nodes[post.to as usize].borrow_mut().accept(post);
+            let to = usize::from(post.to).wrapping_sub(self.first);
+            match self.nodes.get(to) {
+                Some(node) => {
+                    self.positions[to] = None;
+                    node.borrow_mut().accept(post);
+                }
+                None => self.abroad.push(post),
+            }
         }
         drop(state);
         if let Some(at) = arrived {
             self.arrived[number] = Some(at);
-            self.open_barrier();
+            if !self.is_part {
+                self.open_barrier();
+            }
         }
         did
     }
@@ -344,37 +380,52 @@ impl World {
         else {
             return;
         };
+        self.release(last);
+    }
+
+    /// The last of all nodes has arrived at the hardware barrier, at cycle `last`.
+    pub(crate) fn release(&mut self, last: u64) {
         self.barriers += 1;
         let time = last + self.shared.machine.barrier_latency(self.shared.nodes);
-        for (to, node) in self.nodes.iter().enumerate() {
+        for node in &self.nodes {
             let key = Key { time, source: Node::MAX, number: self.barriers };
-            node.borrow_mut().accept(Post { to: to as Node, key, what: Posted::Signal(Signal::Release) });
+            let mut node = node.borrow_mut();
+            let to = node.me;
+            node.accept(Post { to, key, what: Posted::Signal(Signal::Release) });
         }
         self.arrived.fill(None);
         self.positions.fill(None);
     }
 
-    /// The golden check on all tag changes of this window, in their order.
-    fn look_at_tags(&mut self) -> Result<(), SimError> {
+    /// The tag changes of the nodes that have just been simulated.
+    fn tag_changes(&mut self) -> Vec<TagChange> {
         let mut changes = Vec::new();
         for &node in &self.active {
             changes.append(&mut self.nodes[node].borrow_mut().tag_changes);
         }
-        if changes.is_empty() {
-            return Ok(());
-        }
+        changes
+    }
+
+    /// The golden check on all tag changes of this window, in their order.
+    fn look_at_tags(&mut self) -> Result<(), SimError> {
+        let mut changes = self.tag_changes();
         changes.sort_by_key(|change| (change.time, change.node));
-        let (space, shared) = (&self.space, &self.shared);
-        self.watch.apply(&changes, |block| {
-            let offset = u64::from(block) * shared.block;
-            let space = space.borrow();
-            let home = space.home(offset).unwrap_or(0);
-            let engine = space.protocol(offset).map(|protocol| &shared.engines[protocol]);
-            let first = engine.and_then(|engine| {
-                engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access)
-            });
-            (home, first.unwrap_or(Access::None))
-        })
+        let mut watch = std::mem::take(&mut self.watch);
+        let result = changes.iter().try_for_each(|change| watch.apply(change, || self.first_holder(change.block)));
+        self.watch = watch;
+        result
+    }
+
+    /// The home of a block, and the access that it has there before any change.
+    fn first_holder(&self, block: u32) -> (Node, Access) {
+        let offset = u64::from(block) * self.shared.block;
+        let space = self.space.borrow();
+        let home = space.home(offset).unwrap_or(0);
+        let engine = space.protocol(offset).map(|protocol| &self.shared.engines[protocol]);
+        let first = engine.and_then(|engine| {
+            engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access)
+        });
+        (home, first.unwrap_or(Access::None))
     }
 
     /// The check on stores that protocols assume nobody else makes.
@@ -382,13 +433,91 @@ impl World {
         if !self.shared.one_writer.contains(&true) {
             return Ok(());
         }
+        let (stores, oldest) = self.first_stores();
+        self.writers.apply(&stores, oldest)
+    }
+
+    /// The first stores to blocks that the nodes have made since, and the phase that all have reached.
+    fn first_stores(&self) -> (Vec<FirstStore>, u64) {
         let (mut stores, mut oldest) = (Vec::new(), u64::MAX);
         for node in &self.nodes {
             let mut node = node.borrow_mut();
             stores.append(&mut node.first_stores);
             oldest = oldest.min(node.compute.barriers);
         }
-        self.writers.apply(&stores, oldest)
+        (stores, oldest)
+    }
+
+    // What the host threads need of their parts of a world.
+
+    /// Simulates up to where other parts, of which none does anything before cycle `others`, can be felt.
+    pub(crate) fn run_part(&mut self, others: u64) -> Happened {
+        let arrived = self.arrivals().0;
+        let mut happened = Happened::default();
+        let mut felt = others;
+        while let Some((now, _)) = self.earliest()
+            && self.failures.is_empty()
+            && self.arrivals().0 == arrived
+        {
+            let end = (now + self.window).min(felt.saturating_add(self.window)).min(self.max_cycles);
+            if now >= end {
+                break;
+            }
+            let sent = self.abroad.len();
+            self.active.clear();
+            for node in 0..self.nodes.len() {
+                if self.positions[node].is_none_or(|position| position < end) {
+                    self.run_node_or_stop(node, end, end);
+                }
+            }
+            let first = self.abroad[sent..].iter().map(|post| post.key.time).min();
+            felt = felt.min(first.unwrap_or(u64::MAX));
+            happened
+                .tags
+                .extend(self.tag_changes().into_iter().map(|change| (change, self.first_holder(change.block))));
+        }
+        (happened.stores, happened.oldest) = self.first_stores();
+        happened.failed = !self.failures.is_empty();
+        happened
+    }
+
+    /// When something next happens on one of its nodes; `u64::MAX` if nothing does.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.earliest().map_or(u64::MAX, |earliest| earliest.0)
+    }
+
+    /// How many nodes have arrived at the hardware barrier, and the latest arrival.
+    pub(crate) fn arrivals(&self) -> (usize, u64) {
+        let arrived = self.arrived.iter().flatten();
+        (arrived.clone().count(), arrived.copied().max().unwrap_or(0))
+    }
+
+    /// Its allocations from the `known`-th on.
+    pub(crate) fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
+        self.space.borrow().allocations_from(known)
+    }
+
+    /// Allocations that nodes of other parts have made.
+    ///
+    /// # Errors
+    /// They differ from those of this part's nodes.
+    pub(crate) fn allocate(&mut self, made: &[(usize, u64, Placement, usize)]) -> Result<(), SimError> {
+        let mut space = self.space.borrow_mut();
+        made.iter().try_for_each(|&(index, bytes, placement, protocol)| {
+            space.allocate(0, index, bytes, placement, protocol).map(|_| ())
+        })
+    }
+
+    /// How many programs have ended.
+    pub(crate) fn finished(&self) -> usize {
+        self.finished
+    }
+
+    /// Something from a node of another part.
+    pub(crate) fn accept(&mut self, post: Post) {
+        let to = usize::from(post.to) - self.first;
+        self.positions[to] = None;
+        self.nodes[to].borrow_mut().accept(post);
     }
 
     /// Nothing can happen, and someone waits: who, for what, for whom.

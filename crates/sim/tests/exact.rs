@@ -22,7 +22,7 @@ fn told(run: &Run) -> String {
 
 /// Compares the reference build in the reference order with the fast build in these windows.
 fn same_in(run: &Run, windows: &[u64]) -> String {
-    let mut reference = run.clone().window(0);
+    let mut reference = run.clone().window(0).jobs(1);
     reference.program = reference.program.by_reference();
     let expected = told(&reference);
     for &window in windows {
@@ -37,7 +37,13 @@ fn same_in(run: &Run, windows: &[u64]) -> String {
                 run.seed
             )
         };
-        assert!(fast == expected, "{}, window {window}\n{}", what(), difference(&expected, &fast));
+        assert!(
+            fast == expected,
+            "{}, window {window}, {} host threads\n{}",
+            what(),
+            run.jobs,
+            difference(&expected, &fast)
+        );
     }
     expected
 }
@@ -75,6 +81,53 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
     same_and_right(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
     same_and_right(Run::of("pingpong", &["-n", "20"]));
+}
+
+/// All programs that wait for each other in some way, on 1 to 4 host threads; windows of all lengths, though a short
+/// one on several threads is for tests only: they meet at the end of each.
+#[test]
+fn any_number_of_host_threads() {
+    let runs = [
+        Run::of("em3d", &["-n", "16", "-i", "1"]).nodes(5),
+        Run::of("em3d", &["-n", "12", "-i", "1"]).nodes(4).on(machine("typhoon-1", &[("network.jitter", "177")])),
+        Run::of("matmul", &["-n", "8", "-b", "4"]).nodes(4).under(&["msi"]),
+        Run::of("lockbench", &["-n", "6"]).nodes(4),
+        Run::of("lockbench-token", &["-n", "4"]).under(&["stache", "token-lock"]).nodes(4),
+        Run::of("barrierbench", &["-n", "3"]).nodes(4),
+        Run::of("barrierbench-tree", &["-n", "2"]).under(&["stache", "tree-barrier"]).nodes(5),
+        Run::of("scatter", &["-n", "6"]).under(&["msi", "remote-write"]).nodes(3),
+        Run::of("litmus", &["-n", "3"]).nodes(4),
+    ];
+    for run in runs {
+        run.right();
+        let lookahead = run.machine.lookahead();
+        for jobs in 2..5 {
+            same_in(&run.clone().jobs(jobs), &[lookahead]);
+        }
+        same_in(&run.clone().jobs(2), &[lookahead / 2]);
+    }
+    let short = Run::of("pingpong", &["-n", "4"]).jobs(2);
+    same_in(&short, &[0, 1, 7, short.machine.lookahead() / 2]);
+}
+
+/// The part of a node that ends early, or never, is no reason to wait for ever, or to tell something else.
+#[test]
+fn errors_and_limits_on_several_host_threads() {
+    let run = random_run(7465666268394017349, true, 2, 3, 0).jobs(2);
+    same_in(&run, &[run.machine.lookahead()]);
+    let endless = text_program(r#"(module (memory 1) (func (export "_start") (loop $again (br $again))))"#);
+    for jobs in 1..4 {
+        let run = Run::with(endless.clone(), &[]).nodes(3).max_cycles(20_000).jobs(jobs);
+        let expected = same_in(&run, &[run.machine.lookahead()]);
+        assert!(expected.contains("the limit of 20000 cycles"), "{expected}");
+    }
+    let stuck = text_program(
+        r#"(module (import "trivium" "node" (func $node (result i32))) (import "trivium" "barrier" (func $barrier))
+            (memory 1) (func (export "_start") (if (call $node) (then (call $barrier)))))"#,
+    );
+    let run = Run::with(stuck, &[]).nodes(4).jobs(2);
+    let expected = same_in(&run, &[run.machine.lookahead()]);
+    assert!(expected.contains("deadlock"), "{expected}");
 }
 
 #[test]
@@ -156,7 +209,9 @@ proptest! {
     #[test]
     fn random_programs(seed: u64, wild in any::<bool>(), nodes in 1..5u32, machine_number in 0..4usize, shape in 0..3usize) {
         let run = random_run(seed, wild, nodes, machine_number, shape);
-        same_in(&run, &[windows(&run)[(seed % 5) as usize], run.machine.lookahead()]);
+        same_in(&run, &[windows(&run)[(seed % 5) as usize]]);
+        let jobs = [1, 2, 1, 3, 1, 4][(seed / 16 % 6) as usize];
+        same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
     }
 }
 

@@ -136,6 +136,7 @@ fn an_endless_program_ends_at_the_limit_or_when_interrupted() {
         seed: 0,
         max_cycles: None,
         window: None,
+        jobs: 1,
         cancel: Some(&cancel),
         progress: None,
     };

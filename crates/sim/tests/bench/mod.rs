@@ -52,6 +52,7 @@ pub struct Run {
     pub seed: u64,
     pub max_cycles: Option<u64>,
     pub window: Option<u64>,
+    pub jobs: u32,
 }
 
 impl Run {
@@ -70,6 +71,7 @@ impl Run {
             seed: 1,
             max_cycles: None,
             window: None,
+            jobs: 1,
         }
     }
 
@@ -103,6 +105,11 @@ impl Run {
         self
     }
 
+    pub fn jobs(mut self, jobs: u32) -> Run {
+        self.jobs = jobs;
+        self
+    }
+
     pub fn max_cycles(mut self, cycles: u64) -> Run {
         self.max_cycles = Some(cycles);
         self
@@ -123,6 +130,7 @@ impl Run {
             seed: self.seed,
             max_cycles: self.max_cycles,
             window: self.window,
+            jobs: self.jobs,
             cancel: None,
             progress: None,
         };

@@ -37,6 +37,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         seed: common.seed,
         max_cycles: arguments.max_cycles,
         window: None,
+        jobs: common.jobs,
     };
     let begun = std::time::Instant::now();
     let mut entries = Vec::new();

@@ -30,6 +30,8 @@ pub struct Bench {
     pub max_cycles: Option<u64>,
     /// The host-side window.
     pub window: Option<u64>,
+    /// Host threads.
+    pub jobs: u32,
 }
 
 impl Bench {
@@ -73,6 +75,7 @@ impl Bench {
             seed: self.seed,
             max_cycles: self.max_cycles,
             window: self.window,
+            jobs: self.jobs,
             cancel: Some(&cancel),
             progress: Some(&progress),
         };
@@ -105,6 +108,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         seed: common.seed,
         max_cycles: arguments.max_cycles,
         window: arguments.window,
+        jobs: common.jobs,
     };
     let mut results = Vec::new();
     match &arguments.trace {

@@ -37,7 +37,7 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     std::fs::create_dir_all(&kept).map_err(|error| {
         Failure::at(format!("the work folder cannot be made: {error}"), kept.display(), "name another with --work")
     })?;
-    let done = runs::Runner::new(&kept, common.seed).all(&plan.all_runs(arguments.quick))?;
+    let done = runs::Runner::new(&kept, common.seed, common.jobs).all(&plan.all_runs(arguments.quick))?;
     let source = measure::Source::new(&done);
     let rows = rows::all(&plan, &published, &source)?;
     let pictures = pictures::draw(&plan, &source, &work)?;

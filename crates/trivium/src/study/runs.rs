@@ -46,6 +46,8 @@ pub struct Runner<'a> {
     pub folder: &'a Path,
     /// The seed.
     pub seed: u64,
+    /// Host threads of each run.
+    pub jobs: u32,
     programs: BTreeMap<String, Result<Program, String>>,
 }
 
@@ -58,8 +60,8 @@ struct Ready {
 
 impl Runner<'_> {
     /// A runner that has loaded nothing yet.
-    pub fn new(folder: &Path, seed: u64) -> Runner<'_> {
-        Runner { folder, seed, programs: BTreeMap::new() }
+    pub fn new(folder: &Path, seed: u64, jobs: u32) -> Runner<'_> {
+        Runner { folder, seed, jobs, programs: BTreeMap::new() }
     }
 
     /// Carries out what is not done yet.
@@ -146,6 +148,7 @@ impl Runner<'_> {
             seed: self.seed,
             max_cycles: None,
             window: None,
+            jobs: self.jobs,
         };
         let result = bench.run(&ready.protocols, &ready.machine, plan.nodes)?;
         if result.incomplete.is_some() {
