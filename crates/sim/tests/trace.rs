@@ -5,7 +5,7 @@ mod bench;
 use bench::{Run, machine};
 use trivium_sim::{Counters, Note, Reason, Spent};
 
-const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
+const MACHINES: [&str; 5] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype"];
 
 /// The parts of a node's time that its result tells: computing, and the three kinds of stalls.
 fn told(node: &Counters) -> [u64; 4] {

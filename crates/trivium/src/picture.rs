@@ -97,6 +97,12 @@ fn draw(
     Ok(())
 }
 
+/// Whether it is 1, 2 or 5 times a power of ten: there is no room for more on a logarithmic axis.
+fn is_round(value: f64) -> bool {
+    let digit = value / 10f64.powf(value.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].iter().any(|round| (digit - round).abs() < 1e-6)
+}
+
 /// A figure of an axis that goes up to `top`: with a place after the point where whole numbers say too little.
 fn shown(value: f64, top: f64) -> String {
     if top < 100.0 { format!("{value:.1}") } else { crate::output::grouped(value.round() as u64) }
@@ -125,7 +131,9 @@ fn draw_curves(
     let all = || lines.iter().flat_map(|line| line.points.iter());
     let span = |of: fn(&(f64, f64)) -> f64| {
         let (least, most) = (all().map(of).fold(f64::MAX, f64::min), all().map(of).fold(f64::MIN, f64::max));
-        (least / 1.12)..(most * 1.12)
+        // A logarithmic axis of less than this has hardly a mark.
+        let room = if most < 3.0 * least { 1.5 } else { 1.12 };
+        (least / room)..(most * room)
     };
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 22))
@@ -138,8 +146,12 @@ fn draw_curves(
         .configure_mesh()
         .x_desc(below)
         .y_desc(beside)
-        .x_label_formatter(&|v| crate::output::grouped(v.round() as u64))
-        .y_label_formatter(&|v| if *v < 10.0 { format!("{v:.1}") } else { format!("{v:.0}") })
+        .x_label_formatter(&|v| if is_round(*v) { crate::output::grouped(v.round() as u64) } else { String::new() })
+        .y_label_formatter(&|v| match *v {
+            v if v < 9.5 => format!("{v:.1}"),
+            v if is_round(v) => format!("{v:.0}"),
+            _ => String::new(),
+        })
         .axis_desc_style(("sans-serif", 15))
         .label_style(("sans-serif", 13))
         .bold_line_style(RGBColor(0xdd, 0xdd, 0xdd))

@@ -97,7 +97,7 @@ fn sum(events: &[Value], node: u64, wanted: impl Fn(&Value) -> bool) -> u64 {
 
 #[test]
 fn tracks_have_names_slices_nest_and_arrows_have_two_ends() {
-    for machine in ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"] {
+    for machine in ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype"] {
         let args = ["sim", "programs/pingpong.c", "-p", "stache", "-m", machine, "-n", "3", "--", "-n", "20"];
         let (result, events) = traced(&args, &[]);
         is_valid(&events, 3);
