@@ -1,52 +1,169 @@
-//! How fast the search is and how much memory a state takes: `cargo bench -p trivium-check --bench search [-- MODEL..]`.
+//! How fast the search is, how much memory a state takes, and how that compares with Rumur:
+//! `cargo bench -p trivium-check --bench search`.
 //!
-//! The model is `stache` on 4 nodes, 4,830,946 states without symmetry (one object, two values). It is explored whole, with all promises
-//! and the data for counterexamples, which are always kept. Memory is that of the search (`bytes_per_state`) and the
-//! greatest of the whole process (`VmHWM`).
+//! The model is `german` on 3 nodes with 4 values, without symmetry. It is explored whole, with all promises, and with
+//! what counterexamples are made of, which is always kept. Each case is a process of its own, so that its memory is its
+//! own (`VmHWM`, all of it, whatever it is for). Rumur is given the exported model and one thread, in the same run, and
+//! skipped where it is not installed. Each case runs a few times, one case after the other, and the best time counts: another
+//! process on the machine can only make it worse.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
-use trivium_check::{Config, Report, Search, Verdict, explore};
+use std::time::Instant;
+use trivium_check::{Config, Search, Verdict, explore, murphi};
+use trivium_lang::protocol::Protocol;
 
-fn main() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/stache.tri");
-    let protocol = Arc::new(trivium_lang::compile_file(&path, &[]).unwrap_or_else(|e| panic!("{e}")));
-    let plain = Config { nodes: 4, values: 2, symmetry: false, liveness: false, ..Config::default() };
-    let cases = [
-        ("one host thread", plain.clone()),
-        ("two host threads", Config { jobs: 2, ..plain.clone() }),
-        ("with liveness", Config { liveness: true, ..plain.clone() }),
-        ("symmetry, liveness", Config { liveness: true, symmetry: true, ..plain.clone() }),
-        ("brute force", Config { search: Search::Brute, ..plain }),
-    ];
-    println!(
-        "{:20} {:>10} {:>11} {:>8} {:>12} {:>13} {:>12} {:>8}",
-        "stache, 4 nodes", "states", "transitions", "seconds", "states/s", "transitions/s", "bytes/state", "peak MB"
-    );
-    for (name, config) in cases {
-        let report = explore(&protocol, &config).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(report.verdict, Verdict::Holds, "{name}");
-        print(name, &report);
-    }
+/// How often each case runs; the slow ones once.
+const ROUNDS: usize = 3;
+const ROUNDS_OF_RUMUR: usize = 2;
+const BRUTE: &str = "brute force";
+const ONE: &str = "one host thread";
+const TWO: &str = "two host threads";
+const LIVENESS: &str = "with liveness";
+const RUMUR: &str = "rumur, one thread";
+
+/// What one run of a case has found.
+#[derive(Clone, Copy)]
+struct Found {
+    states: f64,
+    transitions: f64,
+    seconds: f64,
+    /// Greatest memory of the whole process, in bytes.
+    memory: f64,
+    /// Bytes of an average state as it is stored.
+    packed: f64,
 }
 
-fn print(name: &str, report: &Report) {
-    let rate = |count: u64| count as f64 / report.seconds;
+fn protocol() -> Arc<Protocol> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/german.tri");
+    Arc::new(trivium_lang::compile_file(&path, &[]).unwrap_or_else(|e| panic!("{e}")))
+}
+
+fn cases() -> Vec<(&'static str, Config<'static>)> {
+    let plain = Config { nodes: 3, values: 4, symmetry: false, liveness: false, ..Config::default() };
+    vec![
+        (ONE, plain.clone()),
+        (TWO, Config { jobs: 2, ..plain.clone() }),
+        (LIVENESS, Config { liveness: true, ..plain.clone() }),
+        ("symmetry, liveness", Config { liveness: true, symmetry: true, ..plain.clone() }),
+        (BRUTE, Config { search: Search::Brute, ..plain }),
+    ]
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--case") {
+        return run_case(&arguments[at + 1]);
+    }
+    let model = rumur_model();
+    let mut best: Vec<(&str, Found)> = Vec::new();
+    for round in 0..ROUNDS {
+        let again = |name: &str| round == 0 || name != BRUTE;
+        let ours = cases().into_iter().filter(|(name, _)| again(name)).map(|(name, _)| (name, run_apart(name)));
+        let theirs = model.iter().filter(|_| round < ROUNDS_OF_RUMUR).map(|model| (RUMUR, run_rumur(model)));
+        for (name, found) in ours.chain(theirs) {
+            match best.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) if known.seconds <= found.seconds => {}
+                Some((_, known)) => *known = found,
+                None => best.push((name, found)),
+            }
+        }
+    }
+    print(&best);
+}
+
+/// Explores, and prints what is found for [`run_apart`].
+fn run_case(name: &str) {
+    let (_, config) = cases().into_iter().find(|(case, _)| *case == name).expect("a case");
+    let report = explore(&protocol(), &config).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(report.verdict, Verdict::Holds, "{name}");
     println!(
-        "{name:20} {:>10} {:>11} {:>8.2} {:>12.0} {:>13.0} {:>12.1} {:>8}",
+        "{} {} {} {} {}",
         report.states,
         report.transitions,
         report.seconds,
-        rate(report.states),
-        rate(report.transitions),
-        report.bytes_per_state,
-        peak_megabytes().map_or("?".into(), |peak| peak.to_string()),
+        peak_memory().unwrap_or(0),
+        report.packed_bytes
     );
 }
 
-/// The most memory that this process has had so far.
-fn peak_megabytes() -> Option<u64> {
+/// Runs a case in a process of its own.
+fn run_apart(name: &str) -> Found {
+    let program = std::env::current_exe().expect("this program has a path");
+    let out = Command::new(program).args(["--case", name]).output().expect("this program can be run again");
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [states, transitions, seconds, memory, packed] = numbers[..] else {
+        panic!("{name}: {text}{}", String::from_utf8_lossy(&out.stderr))
+    };
+    Found { states, transitions, seconds, memory, packed }
+}
+
+/// The most memory that this process has had, in bytes.
+fn peak_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}
+
+/// Rumur's verifier of the exported model, if Rumur is installed.
+fn rumur_model() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = |ending: &str| folder.join(format!("bench.{ending}"));
+    let (_, config) = cases().swap_remove(0);
+    let model = murphi(&protocol(), &config, 4).unwrap_or_else(|e| panic!("{e}"));
+    std::fs::write(file("m"), model).ok()?;
+    let options = ["--deadlock-detection", "off", "--symmetry-reduction", "off", "--threads", "1"];
+    let made = Command::new("rumur").args(options).arg("-o").arg(file("c")).arg(file("m")).status();
+    if !made.is_ok_and(|status| status.success()) {
+        println!("rumur is not installed: no comparison");
+        return None;
+    }
+    let options = ["-O3", "-march=native", "-w", "-mcx16", "-o"];
+    let compiled = Command::new("cc").args(options).arg(file("x")).arg(file("c")).arg("-lpthread").status();
+    compiled.is_ok_and(|status| status.success()).then(|| file("x"))
+}
+
+fn run_rumur(model: &Path) -> Found {
+    let begun = Instant::now();
+    let out = Command::new(model).output().expect("the verifier was compiled");
+    let seconds = begun.elapsed().as_secs_f64();
+    let text = String::from_utf8_lossy(&out.stdout);
+    let number = |behind: &str| -> f64 {
+        let before = text.rsplit_once(behind).map_or("", |(before, _)| before);
+        let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next();
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+    };
+    assert!(text.contains("No error found"), "{text}");
+    Found { states: number(" states, "), transitions: number(" rules fired"), seconds, memory: 0.0, packed: 0.0 }
+}
+
+fn print(best: &[(&str, Found)]) {
+    println!(
+        "{:20} {:>10} {:>11} {:>8} {:>13} {:>12} {:>14}",
+        "german, 3 nodes", "states", "transitions", "seconds", "transitions/s", "packed bytes", "process bytes"
+    );
+    for (name, found) in best {
+        let each = |bytes: f64| if bytes > 0.0 { format!("{:.1}", bytes / found.states) } else { String::new() };
+        println!(
+            "{name:20} {:>10} {:>11} {:>8.2} {:>13.0} {:>12} {:>14}",
+            found.states,
+            found.transitions,
+            found.seconds,
+            found.transitions / found.seconds,
+            each(found.packed * found.states),
+            each(found.memory),
+        );
+    }
+    let of = |name: &str| best.iter().find(|(known, _)| *known == name).map(|(_, found)| found);
+    let rate = |found: &Found| found.transitions / found.seconds;
+    let (Some(one), Some(two), Some(live)) = (of(ONE), of(TWO), of(LIVENESS)) else { return };
+    println!("\ntwo host threads against one     {:.2} times as fast", rate(two) / rate(one));
+    println!("process against packed state     {:.1} bytes more a state", one.memory / one.states - one.packed);
+    println!("liveness                         {:.1} bytes a transition", (live.memory - one.memory) / one.transitions);
+    if let Some(rumur) = of(RUMUR) {
+        assert_eq!((rumur.states, rumur.transitions), (one.states, one.transitions), "the same model");
+        println!("one host thread against rumur's  {:.1} times as fast", rate(one) / rate(rumur));
+    }
 }

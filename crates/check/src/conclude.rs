@@ -16,6 +16,8 @@ pub(crate) struct Tally {
     pub seconds: f64,
     /// Bytes of host memory.
     pub memory: u64,
+    /// Bytes of all states as they are stored.
+    pub packed: u64,
     pub symmetry: bool,
     pub liveness: bool,
 }
@@ -43,6 +45,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, coverage: Coverage, 
         depth: tally.depth,
         seconds: tally.seconds,
         bytes_per_state: tally.memory as f64 / tally.states as f64,
+        packed_bytes: tally.packed as f64 / tally.states as f64,
         symmetry: tally.symmetry,
         liveness: tally.liveness,
         promises: protocol.promises.iter().map(|p| protocol.promise_name(p)).chain(invariants).collect(),

@@ -199,6 +199,7 @@ impl<'m> BruteForce<'m> {
             depth: self.depth,
             seconds: self.begun.elapsed().as_secs_f64(),
             memory: self.store.memory(),
+            packed: self.store.packed(),
             symmetry: false,
             liveness: false,
         };

@@ -70,6 +70,8 @@ pub struct Report {
     pub seconds: f64,
     /// Bytes of host memory for each state, with what finds it again.
     pub bytes_per_state: f64,
+    /// Bytes of a state itself, as it is stored, on average.
+    pub packed_bytes: f64,
     /// Whether states that differ only in the names of nodes were taken for one.
     pub symmetry: bool,
     /// Whether livelocks were looked for.

@@ -66,6 +66,11 @@ impl Store {
         &chunk.bytes[start..chunk.ends[at] as usize]
     }
 
+    /// Bytes of all states.
+    pub fn packed(&self) -> u64 {
+        self.chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum()
+    }
+
     /// The state from which a state was first reached; the first state's is itself.
     pub fn parent(&self, number: StateNumber) -> StateNumber {
         self.chunks[number as usize / CHUNK].parents[number as usize % CHUNK]

@@ -205,6 +205,18 @@ fn the_page_of_statistics_is_the_list_in_the_code() {
 }
 
 #[test]
+#[ignore = "takes minutes"]
+fn the_table_of_long_explorations_is_true() {
+    let document = std::fs::read_to_string(harness::root().join(DOCUMENT)).unwrap();
+    let rows = document.lines().skip_while(|line| !line.starts_with("| at length |")).skip(2);
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    assert!(!rows.is_empty());
+    for row in rows {
+        assert_eq!(checked(row, &mut Unreached::new()), row);
+    }
+}
+
+#[test]
 fn every_protocol_is_in_the_table() {
     let document = std::fs::read_to_string(harness::root().join(DOCUMENT)).unwrap();
     let listed = harness::trivium(&["protocols", "--format", "json"]).json(0);

@@ -278,6 +278,7 @@ impl<'m> Search<'m> {
             depth: self.depth,
             seconds: self.begun.elapsed().as_secs_f64(),
             memory: self.memory(),
+            packed: self.states.arena.packed(),
             symmetry: self.workers[0].symmetry.is_some(),
             liveness: self.liveness.is_some(),
         };

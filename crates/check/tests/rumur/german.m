@@ -1,4 +1,5 @@
 -- German's cache protocol by hand, with the rules as published; leftovers are cleared. Three clients, two values.
+-- Memory holds any of them at first.
 -- What `protocols/german.tri` is compared with in docs/checking.md.
 const N: 3; D: 2;
 type Node: 1..N; Data: 0..D-1;
@@ -32,11 +33,11 @@ ruleset i: Node do
   rule "recv GntE" chan2[i].cmd = GntE ==> begin
     cache[i].state := E; cache[i].data := chan2[i].data; clear chan2[i]; end;
 end;
-startstate begin
+ruleset d: Data do startstate begin
   clear cache; clear chan1; clear chan2; clear chan3;
   for i: Node do chan1[i].cmd := Empty; inv[i] := false; shr[i] := false; end;
-  exg := false; cur := Empty; clear ptr; clear mem; clear aux;
-end;
+  exg := false; cur := Empty; clear ptr; mem := d; aux := d;
+end; end;
 invariant forall i: Node do forall j: Node do i = j | cache[i].state != E | cache[j].state = I end end;
 invariant exg | mem = aux;
 invariant forall i: Node do cache[i].state = I | cache[i].data = aux end;
