@@ -31,7 +31,8 @@ fn answer(report: &Report) -> String {
     if report.verdict != Verdict::Holds {
         report.coverage = Default::default();
     }
-    (report.seconds, report.bytes_per_state, report.liveness) = (0.0, 0.0, false);
+    (report.seconds, report.liveness) = (0.0, false);
+    (report.bytes_per_state, report.packed_bytes) = (0.0, 0.0);
     format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
 }
 
