@@ -6,12 +6,13 @@
  */
 #include "options.h"
 
-enum { SIZE, BLOCK, CHECK, OPTIONS };
+enum { SIZE, BLOCK, CHECK, ROUNDS, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [SIZE] = {'n', 32, 1, 4096, "rows and columns"},
     [BLOCK] = {'b', 0, 0, 4096, "side of a block (0: naive)"},
     [CHECK] = {'c', 1, 0, 1, "0: do not check the answer"},
+    [ROUNDS] = {'r', 1, 1, 1000000, "how often it is multiplied (naive only)"},
 };
 
 static int n, nodes;
@@ -91,7 +92,7 @@ int main(int argc, char **argv) {
     trivium_barrier();
     trivium_begin();
     if (options[BLOCK].value == 0) {
-        naive(a, b, c, from, to);
+        for (int64_t round = 0; round < options[ROUNDS].value; round++) naive(a, b, c, from, to);
     } else {
         blocked(a, b, c, from, to, (int)options[BLOCK].value);
     }
