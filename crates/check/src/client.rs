@@ -1,8 +1,9 @@
 //! Who acts and what they may do: the most general client, or the threads of a scenario.
 
 use crate::config::{Config, ConfigError};
+use crate::layout::{WORD, WORDS_PER_BLOCK};
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
-use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, OpId, Protocol, Scenario, ScenarioAction, Type};
+use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
 
 /// More calls than this are a mistake in the declared ranges rather than something to explore.
 const MOST_INTENTS: usize = 4096;
@@ -184,22 +185,39 @@ fn calls(
     intents: &mut Vec<Intent>,
 ) -> Result<(), ConfigError> {
     let declared = &protocol.ops[op.index()];
-    let too_many = || {
-        ConfigError::new(
-            format!("`{}` can be called in more than {MOST_INTENTS} ways", declared.name),
-            "narrow the types of its arguments, or check a scenario",
-        )
-    };
+    for id in 0..objects[declared.object.index()] {
+        let object = Object { kind: declared.object, id };
+        // A call about a block is about the word of it that is looked at.
+        let word = [i64::from(id) * (WORD * u64::from(WORDS_PER_BLOCK)) as i64];
+        let addresses = if declared.object == BLOCK { &word } else { addresses };
+        let combinations = combinations(declared, config, objects, addresses)?;
+        intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));
+        if intents.len() > MOST_INTENTS {
+            return Err(too_many(declared));
+        }
+    }
+    Ok(())
+}
+
+fn too_many(op: &Op) -> ConfigError {
+    ConfigError::new(
+        format!("`{}` can be called in more than {MOST_INTENTS} ways", op.name),
+        "narrow the types of its arguments, or check a scenario",
+    )
+}
+
+/// Every combination of a call's arguments, as words.
+fn combinations(op: &Op, config: &Config, objects: &[u32], addresses: &[i64]) -> Result<Vec<Vec<i64>>, ConfigError> {
     let mut combinations = vec![Vec::new()];
-    for arg in &declared.args {
+    for arg in &op.args {
         let values = domain(&arg.ty, config, objects, addresses).ok_or_else(|| {
             ConfigError::new(
-                format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, declared.name),
+                format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, op.name),
                 "check a scenario, which says what to pass",
             )
         })?;
         if combinations.len().saturating_mul(values.len()) > MOST_INTENTS {
-            return Err(too_many());
+            return Err(too_many(op));
         }
         combinations = combinations
             .iter()
@@ -208,18 +226,11 @@ fn calls(
     }
     if combinations.iter().any(|args| args.len() > MAX_ARGS) {
         return Err(ConfigError::new(
-            format!("the arguments of `{}` do not fit {MAX_ARGS} words", declared.name),
+            format!("the arguments of `{}` do not fit {MAX_ARGS} words", op.name),
             "use fewer or narrower arguments",
         ));
     }
-    for id in 0..objects[declared.object.index()] {
-        let object = Object { kind: declared.object, id };
-        intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));
-        if intents.len() > MOST_INTENTS {
-            return Err(too_many());
-        }
-    }
-    Ok(())
+    Ok(combinations)
 }
 
 /// All values of a type as words, if the client can enumerate them.

@@ -4,7 +4,7 @@ use crate::client::Intent;
 use crate::layout::{WORD, WORDS_PER_BLOCK};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
-use crate::promise::{Violation, perform_access};
+use crate::promise::{Violation, load, perform_access, store};
 use crate::world::{Flight, Phase, Queued, World};
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_lang::protocol::{Access, LaneId, NODE, RoleId, TaskId};
@@ -20,6 +20,15 @@ pub(crate) struct Performed {
     pub seen: Option<u64>,
 }
 
+/// An access that a handler performed for the program on its node: what a load saw, or what a store wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ForProgram {
+    pub node: Node,
+    pub block: Object,
+    pub stores: bool,
+    pub value: u64,
+}
+
 /// What a handler did that is not yet true for threads when it ends, and what a report wants to know.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
@@ -27,6 +36,8 @@ pub(crate) struct Effects {
     pub resumed: Vec<Object>,
     /// Calls that return: threads of the node, and what they get.
     pub answers: Vec<(Thread, i64)>,
+    /// Accesses that `perform` has performed.
+    pub for_program: Vec<ForProgram>,
     /// Accesses that `complete` has performed.
     pub performed: Vec<Performed>,
     /// Messages that left, and to whom.
@@ -39,6 +50,7 @@ impl Effects {
     pub fn clear(&mut self) {
         self.resumed.clear();
         self.answers.clear();
+        self.for_program.clear();
         self.performed.clear();
         self.sends.clear();
         self.trouble = None;
@@ -86,6 +98,16 @@ impl Here<'_> {
             self.trouble(format!("addresses {from} to {to} are not in the explored memory"));
         }
         memory.map(|memory| memory.start + from as usize..memory.start + to as usize)
+    }
+
+    /// Whether an access for the program names the word of the block that is looked at; the one beside it is nobody's
+    /// concern, and elsewhere there is nothing.
+    fn looks_at(&mut self, block: Object, address: u64) -> bool {
+        let beside = address.checked_sub(u64::from(block.id) * BLOCK_BYTES);
+        if !beside.is_some_and(|beside| beside % WORD == 0 && beside < BLOCK_BYTES) {
+            self.trouble(format!("no word of {} is at address {address}", self.model.object_name(block)));
+        }
+        beside == Some(0)
     }
 
     fn intent(&self, thread: u16) -> (Phase, usize) {
@@ -223,6 +245,32 @@ impl Mechanisms for Here<'_> {
                 }
             }
         }
+    }
+
+    fn perform_read(&mut self, block: Object, address: u64, _to: u64) {
+        if !self.looks_at(block, address) {
+            return;
+        }
+        match load(self.model, self.world, self.me, block.id) {
+            Ok(value) => {
+                self.effects.for_program.push(ForProgram { node: self.me, block, stores: false, value });
+            }
+            Err(violation) => {
+                self.effects.trouble.get_or_insert(violation);
+            }
+        }
+    }
+
+    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
+        if !self.looks_at(block, address) {
+            return;
+        }
+        let width = self.model.layout.block(self.me, block.id).len();
+        if width < 8 && value >> (8 * width) != 0 {
+            return self.trouble(format!("{value} does not fit a word of the explored memory"));
+        }
+        store(self.model, self.world, self.me, block.id, value);
+        self.effects.for_program.push(ForProgram { node: self.me, block, stores: true, value });
     }
 
     fn answer(&mut self, thread: Thread, value: i64) {

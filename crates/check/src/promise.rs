@@ -39,27 +39,35 @@ pub(crate) fn perform_access(
 ) -> Result<Option<u64>, Violation> {
     let node = model.client.threads[thread].node;
     match *intent {
-        Intent::Read { block } => {
-            let seen = world.number(model.layout.block(node, block));
-            let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(Some(seen)) };
-            if seen == last {
-                return Ok(Some(seen));
-            }
-            let promises = &model.protocol().promises;
-            let name = if promises.contains(&Promise::LastWrite) { "last_write" } else { "sequential" };
-            Err(Violation::new(
-                name,
-                format!("node {node} reads {seen} from block {block}, although the last store to it wrote {last}"),
-            ))
-        }
+        Intent::Read { block } => load(model, world, node, block).map(Some),
         Intent::Write { block, value } => {
-            world.set_number(model.layout.block(node, block), value);
-            if let Some(at) = model.layout.last(block) {
-                world.set_number(at, value);
-            }
+            store(model, world, node, block, value);
             Ok(None)
         }
         Intent::WriteBeside { .. } | Intent::Call { .. } => Ok(None),
+    }
+}
+
+/// A load of the word of a block that is looked at, on a node's memory.
+pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Result<u64, Violation> {
+    let seen = world.number(model.layout.block(node, block));
+    let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(seen) };
+    if seen == last {
+        return Ok(seen);
+    }
+    let promises = &model.protocol().promises;
+    let name = if promises.contains(&Promise::LastWrite) { "last_write" } else { "sequential" };
+    Err(Violation::new(
+        name,
+        format!("node {node} reads {seen} from block {block}, although the last store to it wrote {last}"),
+    ))
+}
+
+/// A store to that word.
+pub(crate) fn store(model: &Model, world: &mut World, node: Node, block: u32, value: u64) {
+    world.set_number(model.layout.block(node, block), value);
+    if let Some(at) = model.layout.last(block) {
+        world.set_number(at, value);
     }
 }
 

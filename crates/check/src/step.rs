@@ -2,7 +2,7 @@
 
 use crate::client::Intent;
 use crate::coverage::Reached;
-use crate::mechanisms::{Effects, Here, Performed};
+use crate::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::model::Model;
 use crate::payload::Payloads;
 use crate::promise::{Violation, may_start, new_phase, perform_access, returned, started};
@@ -44,6 +44,7 @@ pub(crate) struct Account {
     pub outcome: Option<Outcome>,
     pub sends: Vec<(Node, Outgoing)>,
     pub performed: Vec<Performed>,
+    pub for_program: Vec<ForProgram>,
     pub returned: Vec<(usize, usize, i64)>,
 }
 
@@ -241,6 +242,7 @@ impl<'m> Stepper<'m> {
         self.effects.clear();
         let result = self.execute(world, action);
         std::mem::swap(&mut self.account.sends, &mut self.effects.sends);
+        std::mem::swap(&mut self.account.for_program, &mut self.effects.for_program);
         result
     }
 

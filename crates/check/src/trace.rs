@@ -325,7 +325,11 @@ fn performs(stepper: &Stepper) -> Vec<String> {
         format!("{} returns{value} to node {}", op.name, node(thread))
     };
     let account = &stepper.account;
-    account.performed.iter().map(access).chain(account.returned.iter().map(call)).collect()
+    let for_program = account.for_program.iter().map(|access| {
+        let (does, place) = if access.stores { ("writes", "to") } else { ("reads", "from") };
+        format!("node {} {does} {} {place} {}", access.node, access.value, model.object_name(access.block))
+    });
+    for_program.chain(account.performed.iter().map(access)).chain(account.returned.iter().map(call)).collect()
 }
 
 #[cfg(test)]

@@ -141,8 +141,11 @@ fn protocols(folder: &str) -> Vec<(String, PathBuf)> {
     files.into_iter().map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path)).collect()
 }
 
+/// With the values of parameters that are for `check`.
 fn compile(path: &Path) -> Arc<Protocol> {
-    Arc::new(trivium_lang::compile_file(path, &[]).unwrap_or_else(|e| panic!("{e}")))
+    let with = |params: &[(String, i64)]| trivium_lang::compile_file(path, params).unwrap_or_else(|e| panic!("{e}"));
+    let small: Vec<_> = with(&[]).params.iter().filter_map(|p| Some((p.name.clone(), p.check?))).collect();
+    Arc::new(with(&small))
 }
 
 /// Explores with as many operations of each thread as end below a limit of states.
@@ -213,11 +216,11 @@ fn rumur_finds_the_fault_of_every_broken_protocol() {
     expect_none(&wrong);
 }
 
-/// At the smallest size at which `check` catches the fault, Rumur does too.
+/// At the smallest size at which `check` catches the fault, Rumur does too; in the file's first scenario, if it has one.
 fn broken(name: &str, path: &Path) -> Result<(), String> {
     let protocol = compile(path);
     for (nodes, objects) in SIZES {
-        // A use that is wrong is a scenario, the first of the file.
+        // A use that is wrong is a scenario, the first of the file; where the protocol is wrong, it tells the story briefly.
         let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
         let config = Config { max_states: Some(2_000_000), scenario, ..system(nodes, objects) };
         let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;

@@ -67,6 +67,8 @@ impl Mechanisms for Null {
         black_box(object);
     }
     fn complete(&mut self, _: Object) {}
+    fn perform_read(&mut self, _: Object, _: u64, _: u64) {}
+    fn perform_write(&mut self, _: Object, _: u64, _: u64) {}
     fn answer(&mut self, _: Thread, _: i64) {}
     fn pending(&mut self, _: Thread) -> Pending {
         Pending::default()

@@ -307,6 +307,17 @@ fn waiting<B: Bench>(bench: &B, book: &mut Book) {
     bench.end(&mut m);
     let changed = bench.contents(&mut m, block) != before;
     book.expect("`complete` performs a waiting store", changed, || "the contents are the old ones".into());
+
+    bench.fill(&mut m, block, 2);
+    let before = bench.contents(&mut m, block);
+    m.perform_write(block, expected.address / 8 * 8, 1);
+    bench.end(&mut m);
+    let changed = bench.contents(&mut m, block) != before;
+    book.expect("`perform write` changes the block", changed, || "the contents are the old ones".into());
+    let before = bench.contents(&mut m, block);
+    m.perform_read(block, expected.address / 8 * 8, 0);
+    let unchanged = bench.contents(&mut m, block) == before;
+    book.expect("`perform read` changes no block", unchanged, || "the contents changed".into());
 }
 
 fn no_side_effects<B: Bench>(bench: &B, book: &mut Book) {

@@ -14,6 +14,8 @@ pub enum Effect {
     Access { block: Object, from: Access, to: Access },
     Resumed(Object),
     Completed(Object),
+    Read { block: Object, value: u64, to: u64 },
+    Written { block: Object, value: u64 },
     Answered { thread: Thread, value: i64 },
     Started { task: TaskId, object: Object, args: Args },
     Timer { role: RoleId, object: Object, after: Option<u64> },
@@ -224,6 +226,16 @@ impl Mechanisms for Local {
             }
         }
         self.effects.push(Effect::Completed(object));
+    }
+
+    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
+        let value = self.load(address);
+        self.effects.push(Effect::Read { block, value, to });
+    }
+
+    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
+        self.store(address, value);
+        self.effects.push(Effect::Written { block, value });
     }
 
     fn answer(&mut self, thread: Thread, value: i64) {

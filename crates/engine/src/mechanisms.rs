@@ -165,6 +165,13 @@ pub trait Mechanisms {
     /// the tag.
     fn complete(&mut self, object: Object);
 
+    /// The word (8 bytes, little-endian) at a byte offset, which lies in the block, is loaded for the program from
+    /// this node's copy, whatever the tag. It goes to byte `to` of the program's own memory.
+    fn perform_read(&mut self, block: Object, address: u64, to: u64);
+
+    /// A value is stored for the program to such a word of this node's copy.
+    fn perform_write(&mut self, block: Object, address: u64, value: u64);
+
     /// The call at which a thread waits returns.
     fn answer(&mut self, thread: Thread, value: i64);
 

@@ -45,6 +45,7 @@ enum Sin {
     ShortCopy,
     VaguePending,
     LazyComplete,
+    LazyPerform,
     TagErases,
 }
 
@@ -129,6 +130,14 @@ impl Mechanisms for Sloppy {
             self.local.complete(object);
         }
     }
+    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
+        self.local.perform_read(block, address, to);
+    }
+    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
+        if self.sin != Sin::LazyPerform {
+            self.local.perform_write(block, address, value);
+        }
+    }
     fn answer(&mut self, thread: Thread, value: i64) {
         self.local.answer(thread, value);
     }
@@ -200,6 +209,7 @@ fn every_sin_is_found() {
         (Sin::ShortCopy, "bytes are copied"),
         (Sin::VaguePending, "`pending` says"),
         (Sin::LazyComplete, "`complete` performs"),
+        (Sin::LazyPerform, "`perform write` changes"),
         (Sin::TagErases, "tags, charges and timers do not change"),
     ];
     for (sin, clause) in sins {

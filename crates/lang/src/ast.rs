@@ -214,6 +214,16 @@ pub enum StatementKind {
     Lower(Ident),
     Resume,
     Complete,
+    /// `perform read at to place`.
+    PerformRead {
+        at: Expr,
+        to: Expr,
+    },
+    /// `perform write value to at`.
+    PerformWrite {
+        value: Expr,
+        at: Expr,
+    },
     Return {
         value: Option<Expr>,
         to: Option<Expr>,

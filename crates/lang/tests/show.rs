@@ -3,7 +3,7 @@
 use std::path::Path;
 use trivium_lang::{compile_file, protocol::Protocol, show};
 
-const PROTOCOLS: [&str; 5] = ["msi", "stache", "token-lock", "tree-barrier", "remote-write"];
+const PROTOCOLS: [&str; 6] = ["msi", "stache", "swcc", "token-lock", "tree-barrier", "remote-write"];
 
 fn load(name: &str) -> Protocol {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(format!("{name}.tri"));

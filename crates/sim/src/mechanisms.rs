@@ -128,6 +128,16 @@ impl NodeState {
         Some(old)
     }
 
+    /// An access that a handler performs for the program is to a word of the handler's own block.
+    fn must_lie_in(&mut self, block: Object, address: u64) {
+        let first = self.offset_of(block);
+        if address < first || address + 8 > first + self.shared.block {
+            self.handling.trouble.get_or_insert_with(|| {
+                format!("the word at shared offset {address:#x} does not lie in block {}", block.id)
+            });
+        }
+    }
+
     fn trouble_of(&mut self, result: Result<(), String>) {
         if let Err(what) = result {
             self.handling.trouble.get_or_insert(what);
@@ -279,6 +289,20 @@ impl Mechanisms for NodeState {
         if let Some(read) = self.perform_pending(object) {
             self.handling.resumed.push((object, Some(read)));
         }
+    }
+
+    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
+        self.handling.effects.extend([Primitive::Load, Primitive::Store]);
+        self.must_lie_in(block, address);
+        let bytes = self.bytes(address, 8);
+        let written = self.memory.write_private(to, &bytes);
+        self.trouble_of(written);
+    }
+
+    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
+        self.handling.effects.push(Primitive::Store);
+        self.must_lie_in(block, address);
+        self.put(address, &value.to_le_bytes());
     }
 
     fn answer(&mut self, thread: Thread, value: i64) {

@@ -1,6 +1,6 @@
 //! A node's memory, as the simulator reads and writes it: by byte offset in shared memory.
 
-use trivium_guest::SHARED_BASE;
+use trivium_guest::{PRIVATE_LIMIT, SHARED_BASE};
 
 /// The shared memory of a node.
 pub enum Memory {
@@ -38,6 +38,22 @@ impl Memory {
                 to.ok_or_else(|| outside(offset))?.copy_from_slice(bytes);
                 Ok(())
             }
+        }
+    }
+
+    /// Writes bytes of the program's own memory, from a byte address on as the program sees it. Memory without a
+    /// program has none, and takes no notice.
+    ///
+    /// # Errors
+    /// They do not lie below shared memory.
+    pub fn write_private(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
+        let end = at.saturating_add(bytes.len() as u64);
+        match (self, u32::try_from(at)) {
+            (Memory::Program(memory), Ok(to)) if end <= u64::from(PRIVATE_LIMIT) => {
+                memory.write(to, bytes).map_err(|fault| fault.message)
+            }
+            (Memory::Plain(_), _) => Ok(()),
+            _ => Err(format!("address {at:#x} does not lie in the program's own memory")),
         }
     }
 }

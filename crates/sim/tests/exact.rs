@@ -80,6 +80,7 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("barrierbench", &["-n", "4"]).nodes(6));
     same_and_right(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
     same_and_right(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
+    same_and_right(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4));
     same_and_right(Run::of("pingpong", &["-n", "20"]));
 }
 
@@ -138,7 +139,10 @@ fn jitter_and_seeds() {
             same_and_right(
                 Run::of("litmus", &["-n", "4", "-g", &seed.to_string()]).on(noisy.clone()).nodes(4).seed(seed),
             );
-            same_and_right(Run::of("em3d", &["-n", "16", "-i", "1"]).on(noisy).nodes(3).seed(seed).under(&["msi"]));
+            for protocol in ["msi", "swcc"] {
+                let em3d = Run::of("em3d", &["-n", "16", "-i", "1"]).on(noisy.clone());
+                same_and_right(em3d.nodes(3).seed(seed).under(&[protocol]));
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ fn em3d_is_right_on_all_machines_and_slower_on_simpler_ones() {
 
 /// Under both protocols, for small numbers of nodes and all block sizes, and for many nodes.
 fn right_everywhere(run: &Run, nodes: &[u32], blocks: &[u64]) {
-    for protocol in ["msi", "stache"] {
+    for protocol in ["msi", "stache", "swcc"] {
         for &nodes in nodes {
             for &block in blocks {
                 adds_up(&run.clone().under(&[protocol]).nodes(nodes).block(block).right());
@@ -66,7 +66,7 @@ fn matmul_is_right_everywhere() {
 fn litmus_outcomes_are_allowed_whatever_the_jitter() {
     let litmus = program("litmus");
     for seed in 0..20 {
-        for protocol in ["msi", "stache"] {
+        for protocol in ["msi", "stache", "swcc"] {
             let run = Run::with(litmus.clone(), &["-n", "5", "-g", &seed.to_string()]).under(&[protocol]);
             run.on(machine("simple-coma", &[("network.jitter", "300")])).nodes(4).seed(seed).right();
         }
@@ -78,7 +78,7 @@ fn litmus_outcomes_are_allowed_whatever_the_jitter() {
 fn litmus_outcomes_are_allowed_over_a_thousand_seeds() {
     let litmus = program("litmus");
     for seed in 0..1000 {
-        for protocol in ["msi", "stache"] {
+        for protocol in ["msi", "stache", "swcc"] {
             let run = Run::with(litmus.clone(), &["-n", "20", "-g", &seed.to_string()]).under(&[protocol]);
             run.on(machine("simple-coma", &[("network.jitter", "500")])).nodes(4).seed(seed).right();
         }
@@ -95,6 +95,56 @@ fn locks_barriers_and_messages_work() {
         Run::of("scatter", &["-n", "40"]).under(&["stache", "remote-write"]).nodes(nodes).right();
     }
     Run::of("pingpong", &["-n", "10"]).right();
+}
+
+#[test]
+fn accesses_that_do_not_wait_are_right_everywhere() {
+    let split = Run::of("splitphase", &["-n", "6", "-i", "2", "-k", "12"]).under(&["swcc"]);
+    for nodes in [1, 2, 3, 8] {
+        for block in [32, 256, 2048] {
+            adds_up(&split.clone().nodes(nodes).block(block).right());
+        }
+    }
+    for name in MACHINES {
+        split.clone().on(machine(name, &[])).nodes(5).right();
+    }
+    Run::of("splitphase", &["-n", "2", "-i", "2", "-k", "6"]).under(&["swcc"]).nodes(32).right();
+    for seed in 0..10 {
+        split.clone().on(machine("typhoon", &[("network.jitter", "300")])).nodes(4).seed(seed).right();
+    }
+}
+
+/// How often a message to a node is handled before one that the same node sent it earlier.
+fn overtakings(protocol: &str, jitter: &str) -> usize {
+    let lines = std::cell::RefCell::new(Vec::new());
+    let run = Run::of("em3d", &["-n", "40", "-i", "2", "-r", "50"]).under(&[protocol]).nodes(4).seed(3);
+    let run = run.on(machine("typhoon", &[("network.jitter", jitter)]));
+    run.go_and_tell(Some(&|event| lines.borrow_mut().push(event.clone()))).unwrap();
+    let mut under_way: std::collections::BTreeMap<(u16, u16), Vec<(String, String)>> = Default::default();
+    let mut overtakings = 0;
+    for note in lines.into_inner() {
+        let Note::Handled(line) = note else { continue };
+        if let Some(sender) = line.sender {
+            let sent = under_way.get_mut(&(sender, line.node)).expect("what arrives was sent");
+            let is_it = |m: &(String, String)| line.event == format!("{protocol}.{}", m.0) && line.object == m.1;
+            let at = sent.iter().position(is_it).expect("it was sent");
+            overtakings += usize::from(at > 0);
+            sent.remove(at);
+        }
+        for send in &line.sends {
+            let (name, to) = send.split_once(" to ").unwrap();
+            let sent = under_way.entry((line.node, to.parse().unwrap())).or_default();
+            sent.push((name.to_string(), line.object.clone()));
+        }
+    }
+    overtakings
+}
+
+#[test]
+fn messages_overtake_each_other_on_unordered_lanes_only_and_with_jitter_only() {
+    assert_eq!(overtakings("stache", "500"), 0);
+    assert_eq!(overtakings("swcc", "0"), 0);
+    assert!(overtakings("swcc", "500") > 0);
 }
 
 /// Exact means: byte-identical to the reference order for every window up to the lookahead.
@@ -118,6 +168,8 @@ fn results_do_not_depend_on_the_window() {
         Run::of("litmus", &["-n", "4"]).on(machine("typhoon-1", &[("network.jitter", "77")])).nodes(4).seed(9),
     );
     same_in_every_window(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
+    let noisy = machine("typhoon-0", &[("network.jitter", "120")]);
+    same_in_every_window(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).on(noisy).nodes(4).seed(2));
 }
 
 #[test]

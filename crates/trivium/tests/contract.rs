@@ -203,7 +203,8 @@ fn lists_and_tables_begin_as_all_results_do() {
     let result = trivium(&["protocols", "--format", "json"]).json(0);
     has(&result, "protocols", &["list"]);
     let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(names[..7], ["german", "migratory", "msi", "remote-write", "stache", "token-lock", "tree-barrier"]);
+    let built_in = ["german", "migratory", "msi", "remote-write", "stache", "swcc", "token-lock", "tree-barrier"];
+    assert_eq!(names[..8], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }
@@ -226,7 +227,7 @@ fn lists_and_tables_begin_as_all_results_do() {
 
 #[test]
 fn every_form_of_a_protocol_can_be_shown() {
-    for protocol in ["msi", "stache", "remote-write", "token-lock", "tree-barrier", "broken/squeezed-lanes"] {
+    for protocol in ["msi", "stache", "swcc", "remote-write", "token-lock", "tree-barrier", "broken/squeezed-lanes"] {
         for (format, begins) in [("text", ""), ("markdown", "# "), ("dot", "digraph "), ("svg", "<svg ")] {
             let run = trivium(&["show", protocol, "--format", format]);
             assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{protocol} {format}");

@@ -157,13 +157,17 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn all_broken_protocols_are_caught() {
-    let cases: [(&str, &[&str], &str); 8] = [
+    let cases: [(&str, &[&str], &str); 12] = [
         ("broken/early-reply", &[], "single_writer"),
         ("broken/msi-forgotten-ack", &[], "deadlock"),
         ("broken/replies-apart", &[], "deadlock"),
         ("broken/squeezed-lanes", &["--objects", "2"], "deadlock"),
         ("broken/stache-lost-upgrade", &[], "last_write"),
         ("broken/stache-unordered", &[], "fault"),
+        ("broken/swcc-late-answer", &["--nodes", "2", "--scenario", "answered_twice"], "last_write"),
+        ("broken/swcc-lock-dropped-early", &["--nodes", "2", "--scenario", "home_hears_late"], "last_write"),
+        ("broken/swcc-lock-refuses-invalidate", &["--nodes", "2", "--scenario", "two_writers"], "livelock"),
+        ("broken/swcc-put-without-lock", &["--nodes", "2"], "last_write"),
         ("broken/tree-barrier-late-reset", &["--nodes", "4"], "barrier(arrive)"),
         ("broken/two-locks", &["--nodes", "2", "--scenario", "crossed"], "deadlock"),
     ];
@@ -190,6 +194,7 @@ fn all_protocols_hold_on_small_systems() {
         ("token-lock", &[]),
         ("tree-barrier", &[]),
         ("remote-write", limited),
+        ("swcc", &["--ops", "1"]),
     ] {
         for system in [["--nodes", "2", "--objects", "2"], ["--nodes", "3", "--objects", "1"]] {
             let run = trivium(&[&["check", name][..], &system, more].concat());

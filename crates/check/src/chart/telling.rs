@@ -189,7 +189,9 @@ impl<'m> Telling<'m> {
             let value = op.result.as_ref().map_or(String::new(), |_| format!(" {value}"));
             self.by_thread(thread, format!("{} returns{value}", op.name))
         });
-        accesses.chain(calls).collect()
+        let for_program =
+            account.for_program.iter().map(|a| format!("{} {}", if a.stores { "writes" } else { "reads" }, a.value));
+        for_program.chain(accesses).chain(calls).collect()
     }
 
     fn by_thread(&self, thread: usize, what: String) -> String {

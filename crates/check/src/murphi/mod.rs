@@ -39,7 +39,7 @@ const MOST_ELEMENTS: i64 = 40;
 /// When such a system cannot be made of the protocol, or Murphi cannot express it.
 pub fn murphi(protocol: &Arc<Protocol>, config: &Config, channel: u32) -> Result<String, ConfigError> {
     let model = Model::new(protocol, config)?;
-    let export = Export::new(&model, channel)?;
+    let export = Export::new(&model, config, channel)?;
     let mut out = Lines::default();
     export.head(config, &mut out);
     export.types(&mut out);
@@ -74,7 +74,7 @@ struct Export<'m> {
 }
 
 impl<'m> Export<'m> {
-    fn new(model: &'m Model, channel: u32) -> Result<Export<'m>, ConfigError> {
+    fn new(model: &'m Model, config: &Config, channel: u32) -> Result<Export<'m>, ConfigError> {
         let kept = model.layout.memory(0).map(|bytes| (bytes.len() / 8) as u32);
         let (words, stride) = match kept {
             Some(words) => (words, crate::layout::WORDS_PER_BLOCK),
@@ -82,6 +82,8 @@ impl<'m> Export<'m> {
         };
         let stored = model.client.intents.iter().map(|intent| match intent {
             crate::client::Intent::Write { value, .. } => *value,
+            // A word that a call passes may be stored too.
+            crate::client::Intent::Call { .. } => u64::from(config.values - 1),
             _ => 0,
         });
         let stored = stored.max().unwrap_or(0);

@@ -139,6 +139,13 @@ impl<'s> Writer<'s> {
                     out.line(format!("complete(me, {});", self.scope.object));
                 }
             }
+            StepKind::PerformRead(at, _) => {
+                out.line(format!("perform_read(me, {}, {});", self.scope.object, self.scope.number(at)));
+            }
+            StepKind::PerformWrite(value, at) => {
+                let (value, at) = (self.scope.number(value), self.scope.number(at));
+                out.line(format!("perform_write(me, {}, {at}, {value});", self.scope.object));
+            }
             StepKind::Return { value, to } => {
                 let caller = if self.scope.event.is_some_and(has_caller) { "thr" } else { "-1" };
                 let to = to.as_ref().map_or(caller.into(), |to| self.scope.number(to));

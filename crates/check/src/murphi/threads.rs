@@ -22,7 +22,37 @@ impl Export<'_> {
         self.tags(out);
         self.advance(out);
         self.finish(out);
+        self.for_program(out);
         self.pending(out);
+    }
+
+    /// Accesses that a handler performs for the program on its node.
+    fn for_program(&self, out: &mut Lines) {
+        if !self.has_blocks() {
+            return;
+        }
+        let checked = checks_values(self.protocol());
+        let block_bytes = WORD * u64::from(WORDS_PER_BLOCK);
+        let word = self.block_word("me", "b");
+        let check = format!(
+            "if at != b * {block_bytes} & at != b * {block_bytes} + {WORD} then error \"fault: an address is not in the block\"; end;"
+        );
+        let beside = format!("if at != b * {block_bytes} then return; end;");
+        out.routine("procedure perform_read(me: Node; b: Obj_block; at: Int)", &[], |out| {
+            out.line(&check);
+            out.line(&beside);
+            if checked {
+                out.line(format!("if {word} != last[b] then error \"a read misses the last write\"; end;"));
+            }
+        });
+        out.routine("procedure perform_write(me: Node; b: Obj_block; at: Int; value: Int)", &[], |out| {
+            out.line(&check);
+            out.line(&beside);
+            out.line(format!("{word} := value;"));
+            if checked {
+                out.line("last[b] := value;");
+            }
+        });
     }
 
     fn places(&self, out: &mut Lines) {

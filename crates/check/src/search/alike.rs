@@ -44,7 +44,7 @@ fn step(step: &Step) -> bool {
         StepKind::Return { value, to } => value.iter().chain(to).all(expr),
         StepKind::Install(at) => at.iter().all(expr),
         StepKind::Copy { from, to, bytes } => expr(from) && expr(to) && expr(bytes),
-        StepKind::Store(at, value) => expr(at) && expr(value),
+        StepKind::Store(a, b) | StepKind::PerformRead(a, b) | StepKind::PerformWrite(a, b) => expr(a) && expr(b),
         StepKind::Invoke(function, args) => expr(function) && exprs(args),
         StepKind::Pop(..)
         | StepKind::Clear(_)

@@ -65,6 +65,16 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.m.complete(self.object);
                 Ok(())
             }
+            StepKind::PerformRead(at, to) => {
+                let (at, to) = (self.address(at)?, self.address(to)?);
+                self.m.perform_read(self.object, at, to);
+                Ok(())
+            }
+            StepKind::PerformWrite(value, at) => {
+                let (value, at) = (scalar(self, value)?, self.address(at)?);
+                self.m.perform_write(self.object, at, value as u64);
+                Ok(())
+            }
             StepKind::Return { value, to } => self.answer(value.as_ref(), to.as_ref(), span),
             StepKind::Defer => self.defer().at(span),
             StepKind::Start(task, args) => self.start(*task, args, span),

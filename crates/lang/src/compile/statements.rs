@@ -16,11 +16,19 @@ impl Compiler {
             S::Assign { target, sign, value } => self.assign(frame, target, *sign, value, span),
             S::Let { name, value } => self.let_(frame, name, value),
             S::Send { message, args, with, of, to } => one(self.send(frame, message, args, with, of, to, span)?),
-            S::Goto(_) | S::Resume | S::Complete | S::Install { .. } if frame.wait.is_some() => {
+            S::Goto(_)
+            | S::Resume
+            | S::Complete
+            | S::PerformRead { .. }
+            | S::PerformWrite { .. }
+            | S::Install { .. }
+                if frame.wait.is_some() =>
+            {
                 let what = match statement {
                     S::Goto(_) => "goto",
                     S::Resume => "resume",
                     S::Complete => "complete",
+                    S::PerformRead { .. } | S::PerformWrite { .. } => "perform",
                     _ => "install",
                 };
                 self.error(span, format!("`{what}` cannot stand in a `while waiting` clause"))
@@ -31,6 +39,18 @@ impl Compiler {
             S::Lower(access) => self.lower(frame, access).map(|k| vec![k]),
             S::Resume => one(StepKind::Resume),
             S::Complete => one(StepKind::Complete),
+            S::PerformRead { at, to } => {
+                self.about_block(frame, span)?;
+                let at = self.expr_of(frame, at, &Type::Address);
+                let to = self.expr_of(frame, to, &NUMBER);
+                one(StepKind::PerformRead(at?, to?))
+            }
+            S::PerformWrite { value, at } => {
+                self.about_block(frame, span)?;
+                let value = self.expr_of(frame, value, &Type::Word);
+                let at = self.expr_of(frame, at, &Type::Address);
+                one(StepKind::PerformWrite(value?, at?))
+            }
             S::Defer => {
                 if self.protocol.roles[frame.role.index()].defers.is_none() {
                     self.needs_defer_space(frame.role, span);
@@ -68,6 +88,18 @@ impl Compiler {
             }
             S::If { .. } | S::For { .. } | S::Call(_) | S::Await(_) => None,
         }
+    }
+
+    /// An access is performed on the present object, which must be a block.
+    fn about_block(&mut self, frame: &Frame, span: Span) -> Option<()> {
+        let role = &self.protocol.roles[frame.seen.index()];
+        if role.object == BLOCK {
+            return Some(());
+        }
+        let kind = self.protocol.objects[role.object.index()].clone();
+        self.error(span, format!("an access is performed on a block, but this role is about a `{kind}`"))
+            .help("perform it in a handler or an action of a role of `block`");
+        None
     }
 
     /// A value of any type as one expression, or one a field for a record.
@@ -411,7 +443,7 @@ impl Compiler {
 
     /// Whether a value, or none, is what the call returns; for a stored thread, what some call of this role returns.
     fn returned(&mut self, frame: &Frame, call: Option<OpId>, value: Option<&Expr>, span: Span) -> Option<()> {
-        let object = self.protocol.roles[frame.role.index()].object;
+        let object = self.protocol.roles[frame.seen.index()].object;
         let ops = self.protocol.ops.iter().enumerate().filter(|(i, op)| match call {
             Some(call) => call.index() == *i,
             None => op.object == object,

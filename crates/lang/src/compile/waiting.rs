@@ -381,6 +381,9 @@ impl Compiler {
                 }
                 S::Start { args, .. } => args.iter().for_each(|e| used_in_expr(e, used)),
                 S::Install { at } => at.iter().for_each(|e| used_in_expr(e, used)),
+                S::PerformRead { at: a, to: b } | S::PerformWrite { value: a, at: b } => {
+                    [a, b].into_iter().for_each(|e| used_in_expr(e, used));
+                }
                 S::Copy { from, to, bytes } => [from, to, bytes].into_iter().for_each(|e| used_in_expr(e, used)),
                 S::Invoke { function, args } => {
                     used_in_expr(function, used);

@@ -86,6 +86,21 @@ impl Parser<'_> {
                 self.need_mark(",")?;
                 Ok(StatementKind::Copy { from, to, bytes: self.expression()? })
             }
+            "perform" => {
+                self.advance();
+                let writes = self.eat_word("write");
+                if !writes && !self.eat_word("read") {
+                    return self.expected("`read` or `write`");
+                }
+                let first = self.expression()?;
+                self.need_word("to")?;
+                let second = self.expression()?;
+                Ok(if writes {
+                    StatementKind::PerformWrite { value: first, at: second }
+                } else {
+                    StatementKind::PerformRead { at: first, to: second }
+                })
+            }
             "invoke" => {
                 self.advance();
                 let function = self.name("the name of a function's number")?;

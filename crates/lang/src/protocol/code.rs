@@ -219,6 +219,10 @@ pub enum StepKind {
     Resume,
     /// The waiting access of the object is performed now, once, without giving access.
     Complete,
+    /// A load of a word of the object's block for the program: from an address, to a place in the program's memory.
+    PerformRead(Expr, Expr),
+    /// A store to a word of the object's block for the program: a value, to an address.
+    PerformWrite(Expr, Expr),
     /// A call returns.
     Return {
         /// With what.

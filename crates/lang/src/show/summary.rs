@@ -128,6 +128,8 @@ fn deed(protocol: &Protocol, step: &StepKind) -> Option<String> {
         StepKind::Start(task, _) => format!("start {}", protocol.tasks[task.index()].name),
         StepKind::Resume => "resume".into(),
         StepKind::Complete => "complete".into(),
+        StepKind::PerformRead(..) => "perform read".into(),
+        StepKind::PerformWrite(..) => "perform write".into(),
         StepKind::Return { .. } => "return".into(),
         StepKind::Defer => "defer".into(),
         StepKind::Yield => "yield".into(),

@@ -111,6 +111,8 @@ impl Lister<'_> {
             StepKind::Goto(state) => format!("goto {}", self.role.states[state.index()].name),
             StepKind::Resume => "resume".into(),
             StepKind::Complete => "complete".into(),
+            StepKind::PerformRead(a, to) => format!("perform read {} to {}", self.expr(a), self.expr(to)),
+            StepKind::PerformWrite(v, a) => format!("perform write {} to {}", self.expr(v), self.expr(a)),
             StepKind::Return { value, to } => {
                 let value = value.as_ref().map_or(String::new(), |v| format!(" {}", self.expr(v)));
                 let to = to.as_ref().map_or(String::new(), |t| format!(" to {}", self.expr(t)));
