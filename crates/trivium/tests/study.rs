@@ -107,6 +107,27 @@ fn a_study_that_is_not_right_is_refused() {
     std::fs::write(folder.path().join("p.csv"), "id,source,experiment,config,quantity,unit,value,note\nX,,,,,,,\n")
         .unwrap();
     trivium(&["study", &name]).refuses(2, &["is not a number", "p.csv:2"]);
+    // A program that is there and wrong is an error; one that is not there leaves its rows missing.
+    let program = folder.path().join("p.c");
+    let run = format!(
+        "[[runs]]\nname = \"r\"\nprogram = \"{}\"\nprotocols = [\"stache\"]\nmachines = [\"typhoon\"]\nnodes = 1\nblocks = [64]\nargs = \"\"\n\
+         [[rows]]\nids = [\"X\"]\nours = {{ nodes = \"r\" }}\n",
+        program.display()
+    );
+    std::fs::write(folder.path().join("study.toml"), format!("{plan}{run}")).unwrap();
+    std::fs::write(folder.path().join("p.csv"), "id,source,experiment,config,quantity,unit,value,note\nX,,,c,q,u,1,\n")
+        .unwrap();
+    let work = folder.path().join("work").display().to_string();
+    let study = ["study", &name, "--work", &work, "--format", "json"];
+    let missing = trivium(&study).json(0);
+    assert_eq!(missing["rows"][0]["status"], "missing");
+    assert!(missing["rows"][0]["reason"].as_str().unwrap().contains("there is no program"), "{missing}");
+    std::fs::write(&program, "int main(void) { return nonsense; }\n").unwrap();
+    trivium(&study).refuses(2, &["nonsense"]);
+    std::fs::write(&program, "int main(void) { return 3; }\n").unwrap();
+    trivium(&study).refuses(1, &["ended with code 3"]);
+    std::fs::write(&program, "int main(void) { return 0; }\n").unwrap();
+    assert_eq!(trivium(&study).json(0)["rows"][0]["status"], "ok");
 }
 
 /// The acceptance tests of the published study that concern machines and EM3D, at the published size.

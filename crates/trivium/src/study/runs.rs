@@ -48,7 +48,7 @@ pub struct Runner<'a> {
     pub seed: u64,
     /// Host threads of each run.
     pub jobs: u32,
-    programs: BTreeMap<String, Result<Program, String>>,
+    programs: BTreeMap<String, Program>,
 }
 
 /// All that a run needs.
@@ -77,7 +77,7 @@ impl Runner<'_> {
                 done.interrupted = true;
                 break;
             }
-            let ready = match self.ready(plan) {
+            let ready = match self.ready(plan)? {
                 Ok(ready) => ready,
                 Err(why) => {
                     clock.skip();
@@ -111,17 +111,24 @@ impl Runner<'_> {
         Ok(done)
     }
 
-    fn ready(&mut self, plan: &RunPlan) -> Result<Ready, String> {
+    /// What a run needs, or why that is not there yet. What is there and wrong is an error.
+    fn ready(&mut self, plan: &RunPlan) -> Result<Result<Ready, String>, Failure> {
         let set = plan.latency.map(|latency| ("network.latency".to_string(), latency.to_string()));
         let settings = Settings { machine: set.into_iter().collect(), ..Settings::default() };
-        let why = |failure: Failure| failure.what().to_string();
-        let protocols = library::protocols(&plan.protocols, &Settings::default()).map_err(why)?;
-        let machine = library::machine(&plan.machine, &settings).map_err(why)?;
-        let path = plan.program.clone();
-        let loaded = self.programs.entry(path);
-        let program =
-            loaded.or_insert_with(|| program::load(Path::new(&plan.program), &protocols).map_err(why)).clone()?;
-        Ok(Ready { protocols, machine, program })
+        if let Some(why) = absent(plan) {
+            return Ok(Err(why));
+        }
+        let protocols = library::protocols(&plan.protocols, &Settings::default())?;
+        let machine = library::machine(&plan.machine, &settings)?;
+        let program = match self.programs.get(&plan.program) {
+            Some(program) => program.clone(),
+            None => {
+                let program = program::load(Path::new(&plan.program), &protocols)?;
+                self.programs.insert(plan.program.clone(), program.clone());
+                program
+            }
+        };
+        Ok(Ok(Ready { protocols, machine, program }))
     }
 
     /// Where the result of a run is kept: its name is made of all that the result depends on.
@@ -161,6 +168,20 @@ impl Runner<'_> {
         let value = serde_json::to_value(&result).map_err(|error| Failure::input(error, ""))?;
         Ok(Some(output::pretty(&value)))
     }
+}
+
+/// What of a run is not there yet: its program, a protocol, its machine.
+fn absent(plan: &RunPlan) -> Option<String> {
+    let is_file = |name: &str| Path::new(name).is_file();
+    if !is_file(&plan.program) {
+        return Some(format!("there is no program {}", plan.program));
+    }
+    let known = library::protocol_names();
+    if let Some(name) = plan.protocols.iter().find(|name| !known.contains(name) && !is_file(name)) {
+        return Some(format!("there is no protocol `{name}`"));
+    }
+    let is_machine = trivium_sim::built_in(&plan.machine).is_some() || is_file(&plan.machine);
+    (!is_machine).then(|| format!("there is no machine `{}`", plan.machine))
 }
 
 /// What a kept result says, if it is one.
