@@ -38,6 +38,9 @@ pub(crate) struct Layout {
     widest_kind: usize,
     words_at: usize,
     words: usize,
+    /// Blocks of which each processor's cache has a line; 0 where processors are tagged.
+    lines: usize,
+    node_bytes: usize,
     stride: usize,
     word_bytes: usize,
     threads_at: usize,
@@ -77,7 +80,9 @@ impl Layout {
             }
         }
         let words = sizes.words as usize;
-        let words_at = take(sizes.nodes as usize * words * sizes.word_bytes);
+        let lines = if protocol.cached { sizes.objects[BLOCK.index()] as usize } else { 0 };
+        let node_bytes = words * sizes.word_bytes + lines * (1 + sizes.word_bytes);
+        let words_at = take(sizes.nodes as usize * node_bytes);
         let thread_bytes = if sizes.counted { 5 } else { 3 };
         let threads_at = take(sizes.threads * thread_bytes);
         let registers_at = take(sizes.registers * 8);
@@ -114,6 +119,8 @@ impl Layout {
             widest_kind,
             words_at,
             words,
+            lines,
+            node_bytes,
             stride: sizes.stride,
             word_bytes: sizes.word_bytes,
             threads_at,
@@ -141,15 +148,20 @@ impl Layout {
     }
 
     fn word(&self, node: Node, word: usize) -> Range<usize> {
-        let at = self.words_at + (node as usize * self.words + word) * self.word_bytes;
+        let at = self.words_at + node as usize * self.node_bytes + word * self.word_bytes;
         at..at + self.word_bytes
     }
 
-    /// All words of a node's memory.
-    pub fn words(&self, node: Node) -> Range<usize> {
-        let bytes = self.words * self.word_bytes;
-        let at = self.words_at + node as usize * bytes;
-        at..at + bytes
+    /// All words of a node's memory, and its processor's cache.
+    pub fn contents(&self, node: Node) -> Range<usize> {
+        let at = self.words_at + node as usize * self.node_bytes;
+        at..at + self.node_bytes
+    }
+
+    /// What a processor's cache has of a block ([`trivium_engine::CacheLine::number`]) and its word that is looked at.
+    pub fn line(&self, node: Node, block: u32) -> Option<(usize, Range<usize>)> {
+        let at = self.contents(node).start + self.words * self.word_bytes + block as usize * (1 + self.word_bytes);
+        ((block as usize) < self.lines).then(|| (at, at + 1..at + 1 + self.word_bytes))
     }
 
     /// The word of a block that is looked at, in a node's memory.
@@ -177,7 +189,7 @@ impl Layout {
     /// All bytes of a node's memory, where it is kept whole.
     pub fn memory(&self, node: Node) -> Option<Range<usize>> {
         let bytes = self.words * self.word_bytes;
-        let at = self.words_at + node as usize * bytes;
+        let at = self.contents(node).start;
         let whole = self.stride == WORDS_PER_BLOCK as usize && self.word_bytes as u64 == WORD;
         (whole && self.words > 0).then_some(at..at + bytes)
     }

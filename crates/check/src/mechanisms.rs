@@ -6,8 +6,8 @@ use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, load, perform_access, store};
 use crate::world::{Flight, Phase, Queued, World};
-use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_lang::protocol::{Access, LaneId, NODE, RoleId, TaskId};
+use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, TaskId};
 
 /// Bytes of a block in an explored memory.
 const BLOCK_BYTES: u64 = WORD * WORDS_PER_BLOCK as u64;
@@ -108,6 +108,12 @@ impl Here<'_> {
             self.trouble(format!("no word of {} is at address {address}", self.model.object_name(block)));
         }
         beside == Some(0)
+    }
+
+    fn change_line(&mut self, block: Object, change: impl FnOnce(&mut CacheLine)) {
+        let mut line = self.world.line(&self.model.layout, self.me, block.id);
+        change(&mut line);
+        self.world.set_line(&self.model.layout, self.me, block.id, line);
     }
 
     fn intent(&self, thread: u16) -> (Phase, usize) {
@@ -224,6 +230,9 @@ impl Mechanisms for Here<'_> {
     }
 
     fn resume(&mut self, object: Object) {
+        if self.model.protocol().cached && object.kind == BLOCK {
+            self.change_line(object, CacheLine::answered);
+        }
         self.effects.resumed.push(object);
     }
 
@@ -305,8 +314,43 @@ impl Mechanisms for Here<'_> {
         // A state that has a timer may see it at any time.
     }
 
-    fn probe(&mut self, _block: Object) -> u8 {
-        0
+    fn probe(&mut self, block: Object) -> Line {
+        self.world.line(&self.model.layout, self.me, block.id).line
+    }
+
+    fn fill(&mut self, block: Object, to: Line) -> bool {
+        if !self.model.requested(self.world, self.me, block.id) {
+            return false;
+        }
+        let mut fills = false;
+        self.change_line(block, |line| fills = line.fill(to));
+        if let (true, Some((_, word))) = (fills, self.model.layout.line(self.me, block.id)) {
+            let copy = self.model.layout.block(self.me, block.id);
+            self.world.fixed.copy_within(copy, word.start);
+        }
+        true
+    }
+
+    fn upgrade(&mut self, block: Object) -> bool {
+        let requested = self.model.requested(self.world, self.me, block.id);
+        if requested {
+            self.change_line(block, CacheLine::upgrade);
+        }
+        requested
+    }
+
+    fn take(&mut self, block: Object, to: Line) {
+        let requested = self.model.requested(self.world, self.me, block.id);
+        if let Some((_, word)) = self.model.layout.line(self.me, block.id) {
+            let copy = self.model.layout.block(self.me, block.id);
+            self.world.fixed.copy_within(word, copy.start);
+        }
+        self.change_line(block, |line| line.take(to, requested));
+    }
+
+    fn invalidate(&mut self, block: Object) {
+        let requested = self.model.requested(self.world, self.me, block.id);
+        self.change_line(block, |line| line.invalidate(requested));
     }
 
     fn invoke(&mut self, _function: i64, _args: &[i64]) {

@@ -3,7 +3,7 @@
 use crate::client::{Client, Intent, object_counts};
 use crate::config::{Config, ConfigError, Network};
 use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
-use crate::world::{Codec, World};
+use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_lang::protocol::{
@@ -118,8 +118,11 @@ impl Model {
         object.kind != NODE && self.home(object) == node
     }
 
-    /// The tag of a block on a node.
+    /// The tag of a block on a node; what its cache allows, where processors are cached.
     pub fn tag(&self, world: &World, node: Node, block: u32) -> Access {
+        if self.protocol().cached {
+            return world.line(&self.layout, node, block).line.access();
+        }
         let object = Object { kind: BLOCK, id: block };
         let role = self.engine.tag_role(self.is_home(node, object));
         role.and_then(|role| Some(self.engine.access(role, self.record(world, node, role, object)?)))
@@ -146,6 +149,16 @@ impl Model {
                     .map(move |id| (node, role_id, Object { kind: role.object, id }))
                     .filter(|(node, role, object)| self.layout.record(*node, *role, object.id).is_some())
             })
+        })
+    }
+
+    /// Whether a cached processor waits for an answer about a block.
+    pub fn requested(&self, world: &World, node: Node, block: u32) -> bool {
+        let object = Object { kind: BLOCK, id: block };
+        self.client.threads_of[node as usize].iter().any(|&thread| {
+            let (phase, number) = world.thread(&self.layout, usize::from(thread));
+            let asks = |intent: &Intent| intent.is_access() && intent.object() == object;
+            matches!(phase, Phase::Waiting | Phase::Deferred) && self.client.intents.get(number).is_some_and(asks)
         })
     }
 

@@ -30,7 +30,7 @@ impl Violation {
 /// Marks of what a thread has done to an object, for assumptions.
 const FIRST_DONE: u8 = 1;
 
-/// Performs a thread's access on its node's memory. Returns what a load saw.
+/// Performs a thread's access on its node's memory, or in its processor's cache. Returns what a load saw.
 pub(crate) fn perform_access(
     model: &Model,
     world: &mut World,
@@ -48,9 +48,14 @@ pub(crate) fn perform_access(
     }
 }
 
-/// A load of the word of a block that is looked at, on a node's memory.
+/// Where a node's accesses find the word of a block that is looked at: in its memory, or its processor's cache.
+fn accessed(model: &Model, node: Node, block: u32) -> std::ops::Range<usize> {
+    model.layout.line(node, block).map_or_else(|| model.layout.block(node, block), |(_, word)| word)
+}
+
+/// A load of that word.
 pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Result<u64, Violation> {
-    let seen = world.number(model.layout.block(node, block));
+    let seen = world.number(accessed(model, node, block));
     let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(seen) };
     if seen == last {
         return Ok(seen);
@@ -63,9 +68,9 @@ pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Resu
     ))
 }
 
-/// A store to that word.
+/// A store to it.
 pub(crate) fn store(model: &Model, world: &mut World, node: Node, block: u32, value: u64) {
-    world.set_number(model.layout.block(node, block), value);
+    world.set_number(accessed(model, node, block), value);
     if let Some(at) = model.layout.last(block) {
         world.set_number(at, value);
     }

@@ -4,11 +4,11 @@ use crate::client::Intent;
 use crate::coverage::Reached;
 use crate::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::model::Model;
-use crate::payload::Payloads;
+use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, may_start, new_phase, perform_access, returned, started};
 use crate::world::{Phase, World};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
-use trivium_lang::protocol::{BLOCK, EventKind, NODE, Response, RoleId};
+use trivium_lang::protocol::{BLOCK, EventKind, Line, NODE, Response, RoleId};
 
 /// An event that can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,10 @@ pub(crate) enum Action {
     Start { thread: usize, intent: usize },
     /// A thread raises again what it kept.
     Retry { thread: usize },
-    /// A node wants to be rid of its copy of a block.
+    /// A node wants to be rid of its copy of a block; a processor's cache gives up its line.
     Evict { node: Node, block: u32 },
+    /// An engine hears of the line that its processor's cache gave up.
+    Leave { node: Node, block: u32 },
     /// A message is handled: its index among [`World::flights`].
     Deliver { flight: usize },
     /// The oldest deferred event that is due is tried again.
@@ -86,7 +88,11 @@ impl<'m> Stepper<'m> {
         for thread in 0..self.model.client.threads.len() {
             self.thread_actions(world, thread, out);
         }
-        self.evictions(world, out);
+        if self.model.protocol().cached {
+            self.lines(world, out);
+        } else {
+            self.evictions(world, out);
+        }
         self.phase(world, out);
     }
 
@@ -188,6 +194,13 @@ impl<'m> Stepper<'m> {
         }
         let node = model.client.threads[thread].node;
         let (kind, object) = (event_kind(intent), intent.object());
+        if model.protocol().cached && intent.is_access() {
+            // One request for a block at a time, behind what the cache gave up before.
+            let leaving = world.line(&model.layout, node, object.id).line == Line::Leaving;
+            if leaving || model.requested(world, node, object.id) {
+                return false;
+            }
+        }
         let Some(role) = model.engine.role_for(kind, object.kind, model.is_home(node, object)) else { return false };
         let Some(record) = model.record(world, node, role, object) else { return false };
         if !model.engine.answers(role, kind) {
@@ -214,6 +227,36 @@ impl<'m> Stepper<'m> {
                     && self.ready(world, node, role, object, EventKind::Evict)
                 {
                     out.push(Action::Evict { node, block });
+                }
+            }
+        }
+    }
+
+    /// What processors' caches do: give up lines, of which engines then hear.
+    fn lines(&self, world: &World, out: &mut Vec<Action>) {
+        let model = self.model;
+        for node in 0..model.nodes as Node {
+            for block in 0..model.objects[BLOCK.index()] {
+                let object = Object { kind: BLOCK, id: block };
+                let line = world.line(&model.layout, node, block);
+                match line.line {
+                    Line::Absent => {}
+                    Line::Shared | Line::Exclusive => {
+                        if !model.requested(world, node, block) {
+                            out.push(Action::Evict { node, block });
+                        }
+                    }
+                    Line::Leaving => {
+                        let kind = line.clone().left();
+                        let Some(role) = model.engine.role_for(kind, BLOCK, model.is_home(node, object)) else { continue };
+                        let Some(record) = model.record(world, node, role, object) else { continue };
+                        let state = model.engine.state(role, record);
+                        if *model.engine.response(role, state, kind) != Response::Hold
+                            && self.ready(world, node, role, object, kind)
+                        {
+                            out.push(Action::Leave { node, block });
+                        }
+                    }
                 }
             }
         }
@@ -260,6 +303,19 @@ impl<'m> Stepper<'m> {
                 let (_, intent) = world.thread(&self.model.layout, thread);
                 self.raise(world, thread, intent)
             }
+            Action::Evict { node, block } if self.model.protocol().cached => {
+                let role = self.model.engine.role_for(
+                    EventKind::Evict,
+                    BLOCK,
+                    self.model.is_home(node, Object { kind: BLOCK, id: block }),
+                );
+                let heard = role.is_some_and(|role| self.model.engine.answers(role, EventKind::Evict));
+                let mut line = world.line(&self.model.layout, node, block);
+                line.evict(heard);
+                world.set_line(&self.model.layout, node, block, line);
+                Ok(())
+            }
+            Action::Leave { node, block } => self.leave(world, node, block),
             Action::Evict { node, block } => {
                 let event = Event::local(EventKind::Evict, Object { kind: BLOCK, id: block }, 0);
                 self.dispatch(world, node, None, event, None)
@@ -292,6 +348,17 @@ impl<'m> Stepper<'m> {
                 Ok(())
             }
         }
+    }
+
+    /// What left a processor's cache comes to its engine.
+    fn leave(&mut self, world: &mut World, node: Node, block: u32) -> Result<(), Violation> {
+        let object = Object { kind: BLOCK, id: block };
+        let mut line = world.line(&self.model.layout, node, block);
+        let word = self.model.layout.line(node, block).map_or(0, |(_, word)| world.number(word));
+        let kind = line.left();
+        world.set_line(&self.model.layout, node, block, line);
+        let payload = (kind == EventKind::WriteBack).then(|| self.payloads.handle(Data::Block(word)));
+        self.dispatch(world, node, None, Event { payload, ..Event::local(kind, object, 0) }, None)
     }
 
     /// A thread performs its access if the tag allows it, and else raises its event.
@@ -387,6 +454,9 @@ impl<'m> Stepper<'m> {
         thread: Option<usize>,
     ) -> Result<(), Violation> {
         let outcome = outcome.map_err(Violation::fault)?;
+        if self.model.protocol().cached {
+            self.empty_buffers(world, node);
+        }
         if let Some(violation) = self.effects.trouble.take() {
             return Err(violation);
         }
@@ -407,6 +477,15 @@ impl<'m> Stepper<'m> {
         }
         self.answer(world, node)?;
         self.wake(world, node)
+    }
+
+    /// An engine keeps the contents of blocks of other homes no longer than a handler runs.
+    fn empty_buffers(&self, world: &mut World, node: Node) {
+        for block in 0..self.model.objects[BLOCK.index()] {
+            if !self.model.is_home(node, Object { kind: BLOCK, id: block }) {
+                world.set_number(self.model.layout.block(node, block), 0);
+            }
+        }
     }
 
     fn rephase(&self, world: &mut World, thread: usize, phase: Phase) {

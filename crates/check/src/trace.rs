@@ -226,6 +226,10 @@ pub(crate) fn subject(model: &Model, world: &World, action: Action) -> Subject {
             thread_subject(model, thread, intent, " again")
         }
         Action::Evict { node, block } => of(node, EventKind::Evict, Object { kind: BLOCK, id: block }, "evict".into()),
+        Action::Leave { node, block } => {
+            let kind = world.line(&model.layout, node, block).left();
+            of(node, kind, Object { kind: BLOCK, id: block }, model.protocol().event_name(kind))
+        }
         Action::Deliver { flight } => {
             let flight = &world.flights[flight];
             let kind = EventKind::Message(flight.message);
@@ -278,7 +282,12 @@ fn describe(model: &Model, world: &World, subject: &Subject) -> String {
     let record = subject.role.and_then(|role| Some((role, model.record(world, subject.node, role, subject.object)?)));
     match record {
         Some((role, record)) => {
-            format!("{}.{}", model.protocol().roles[role.index()].name, model.engine.describe(role, record))
+            let state = format!("{}.{}", model.protocol().roles[role.index()].name, model.engine.describe(role, record));
+            let cache = model.protocol().cached && subject.object.kind == BLOCK;
+            match cache.then(|| world.line(&model.layout, subject.node, subject.object.id).line) {
+                Some(line) => format!("{state} cache={line}"),
+                None => state,
+            }
         }
         None => String::new(),
     }

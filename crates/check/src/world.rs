@@ -1,8 +1,8 @@
 //! One state of the whole system, taken apart so that a transition can change it.
 
 use crate::layout::Layout;
-use trivium_engine::{Args, Node, Object, Payload};
-use trivium_lang::protocol::{LaneId, MessageId, PayloadShape, Protocol, TaskId, Type};
+use trivium_engine::{Args, CacheLine, Node, Object, Payload};
+use trivium_lang::protocol::{LaneId, Line, MessageId, PayloadShape, Protocol, TaskId, Type};
 
 /// A message on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,6 +124,20 @@ impl World {
 
     pub fn set_count(&mut self, layout: &Layout, thread: usize, count: u16) {
         self.fixed[layout.thread(thread)][3..5].copy_from_slice(&count.to_le_bytes());
+    }
+
+    /// What a processor's cache has of a block.
+    pub fn line(&self, layout: &Layout, node: Node, block: u32) -> CacheLine {
+        layout.line(node, block).map_or_else(CacheLine::default, |(at, _)| CacheLine::of(self.fixed[at]))
+    }
+
+    /// The line changes; the contents of one that has none are forgotten.
+    pub fn set_line(&mut self, layout: &Layout, node: Node, block: u32, line: CacheLine) {
+        let Some((at, word)) = layout.line(node, block) else { return };
+        self.fixed[at] = line.number();
+        if line.line == Line::Absent || line.line == Line::Leaving && !line.written_back {
+            self.fixed[word].fill(0);
+        }
     }
 
     /// A little-endian number in the fixed part.

@@ -20,7 +20,7 @@ use crate::local::{Local, Waiting};
 use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Pending, Thread};
 use std::fmt;
 use trivium_lang::protocol::{
-    Access, BLOCK, EventKind, LaneId, MessageId, NODE, ObjectKindId, PayloadShape, Protocol, RoleId,
+    Access, BLOCK, EventKind, LaneId, Line, MessageId, NODE, ObjectKindId, PayloadShape, Protocol, RoleId,
 };
 
 /// An implementation of [`Mechanisms`] with what a test needs to know and do about it.
@@ -90,6 +90,9 @@ pub fn check_mechanisms<B: Bench>(bench: &B) -> Vec<Breach> {
         lists(bench, &mut book);
     }
     waiting(bench, &mut book);
+    if bench.engine().protocol().cached {
+        cache(bench, &mut book);
+    }
     no_side_effects(bench, &mut book);
     book.breaches
 }
@@ -318,6 +321,53 @@ fn waiting<B: Bench>(bench: &B, book: &mut Book) {
     m.perform_read(block, expected.address / 8 * 8, 0);
     let unchanged = bench.contents(&mut m, block) == before;
     book.expect("`perform read` changes no block", unchanged, || "the contents changed".into());
+}
+
+/// What an engine does to its processor's cache, where the protocol has cached processors.
+fn cache<B: Bench>(bench: &B, book: &mut Book) {
+    let [block, _] = bench.blocks();
+    let mut m = bench.make();
+    let line = m.probe(block);
+    book.expect("a cache has nothing at first", line == Line::Absent, || line.to_string());
+    let asked = m.fill(block, Line::Shared);
+    let line = m.probe(block);
+    book.expect("what nobody asked for is not filled", !asked && line == Line::Absent, || line.to_string());
+    if bench.wait(&mut m, 0, block).is_none() {
+        return;
+    }
+
+    bench.fill(&mut m, block, 1);
+    let first = bench.contents(&mut m, block);
+    let asked = m.fill(block, Line::Exclusive);
+    let line = m.probe(block);
+    book.expect("a request is filled", asked && line == Line::Exclusive, || line.to_string());
+    bench.fill(&mut m, block, 2);
+    m.take(block, Line::Shared);
+    let (line, seen) = (m.probe(block), bench.contents(&mut m, block));
+    book.expect("a line that is taken shared stays shared", line == Line::Shared, || line.to_string());
+    book.expect("what is taken is what was filled", seen == first, || format!("{seen:?}"));
+    bench.fill(&mut m, block, 3);
+    m.take(block, Line::Exclusive);
+    let (line, seen) = (m.probe(block), bench.contents(&mut m, block));
+    book.expect("a line that is taken exclusive is gone", line == Line::Absent, || line.to_string());
+    book.expect("a shared line has its contents too", seen == first, || format!("{seen:?}"));
+    let asked = m.fill(block, Line::Shared);
+    let line = m.probe(block);
+    book.expect("what an intervention overtook is not filled", asked && line == Line::Absent, || line.to_string());
+
+    let mut m = bench.make();
+    bench.wait(&mut m, 0, block);
+    m.fill(block, Line::Shared);
+    let asked = m.upgrade(block);
+    let line = m.probe(block);
+    book.expect("a shared line is upgraded", asked && line == Line::Exclusive, || line.to_string());
+    m.invalidate(block);
+    let line = m.probe(block);
+    book.expect("a line that is invalidated is gone", line == Line::Absent, || line.to_string());
+    m.resume(block);
+    m.fill(block, Line::Shared);
+    let line = m.probe(block);
+    book.expect("after an answer nothing is overtaken", line == Line::Shared, || line.to_string());
 }
 
 fn no_side_effects<B: Bench>(bench: &B, book: &mut Book) {

@@ -35,12 +35,16 @@ fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_lang::proto
         EventKind::Message(m) => &protocol.messages[m.index()].args,
         EventKind::Op(o) => &protocol.ops[o.index()].args,
         EventKind::Task(t) => &protocol.tasks[t.index()].args,
-        EventKind::Read | EventKind::Write | EventKind::Evict | EventKind::Timer => &[],
+        EventKind::Read | EventKind::Write | EventKind::Evict | EventKind::WriteBack | EventKind::Timer => &[],
     }
 }
 
 fn carries_data(protocol: &Protocol, event: EventKind) -> bool {
-    matches!(event, EventKind::Message(m) if protocol.messages[m.index()].payload != PayloadShape::Nothing)
+    match event {
+        EventKind::Message(m) => protocol.messages[m.index()].payload != PayloadShape::Nothing,
+        EventKind::WriteBack => true,
+        _ => false,
+    }
 }
 
 impl DeferLayout {

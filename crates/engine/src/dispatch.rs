@@ -143,9 +143,10 @@ impl Engine {
             steps: 0,
         };
         // The tag may have been raised since the access faulted.
+        let access = |m: &mut M| if self.protocol.cached { m.probe(event.object).access() } else { state.access };
         let allowed = match event.kind {
-            EventKind::Read => state.access >= Access::Read,
-            EventKind::Write => state.access == Access::Write,
+            EventKind::Read => access(m) >= Access::Read,
+            EventKind::Write => access(m) == Access::Write,
             _ => false,
         };
         if allowed {

@@ -47,7 +47,7 @@ impl Engine {
         StateId(get(record, 0, self.roles[role.index()].state_width) as u16)
     }
 
-    /// The access that the state in a record gives the local thread.
+    /// The access that the state in a record gives the local thread: none where processors are cached.
     #[inline]
     pub fn access(&self, role: RoleId, record: &[u8]) -> Access {
         self.protocol.roles[role.index()].states[self.state(role, record).index()].access
@@ -68,7 +68,9 @@ impl Engine {
         match event {
             EventKind::Message(m) => self.protocol.messages.get(m.index()).map(|m| m.role),
             EventKind::Task(t) => self.protocol.tasks.get(t.index()).map(|t| t.role),
-            EventKind::Read | EventKind::Write | EventKind::Evict if object == BLOCK => self.tag_role(is_home),
+            EventKind::Read | EventKind::Write | EventKind::Evict | EventKind::WriteBack if object == BLOCK => {
+                self.tag_role(is_home)
+            }
             _ => self.roles_of(object, is_home).find(|role| self.answers(*role, event)),
         }
     }

@@ -3,7 +3,7 @@
 use crate::event::Event;
 use crate::mechanisms::{Node, Object};
 use std::fmt;
-use trivium_lang::protocol::{Protocol, RoleId, StateId};
+use trivium_lang::protocol::{Line, Protocol, RoleId, StateId};
 use trivium_lang::source::Span;
 
 /// What a protocol did wrong (`docs/semantics.md`, section 3).
@@ -50,6 +50,10 @@ pub enum FaultKind {
     BadArguments,
     /// A replay was asked for when none was due.
     NoReplay,
+    /// The processor's request was answered, and it had made none for this block.
+    Unasked,
+    /// The processor's cache does not have the line that the step needs, but this.
+    NotCached(Line),
     /// The compiled protocol has a part that means nothing where it stands: a fault of the compiler.
     Malformed,
 }
@@ -73,6 +77,8 @@ impl fmt::Display for FaultKind {
             FaultKind::BadAddress(at) => write!(f, "{at} is not an address"),
             FaultKind::NotHere => f.write_str("the node has no such role for this object"),
             FaultKind::BadArguments => f.write_str("the arguments do not fit the declaration"),
+            FaultKind::Unasked => f.write_str("the processor has not asked for this block"),
+            FaultKind::NotCached(line) => write!(f, "the processor's cache has the block {line}"),
             FaultKind::Malformed => f.write_str("the compiled protocol means nothing here"),
             FaultKind::NoReplay => f.write_str("no deferred event is due"),
         }

@@ -41,7 +41,7 @@ pub(crate) struct RolePlan {
 /// The column of each event in a role's table.
 #[derive(Clone, Debug)]
 struct Columns {
-    fixed: [u16; 4],
+    fixed: [u16; 5],
     messages: Vec<u16>,
     ops: Vec<u16>,
     tasks: Vec<u16>,
@@ -57,6 +57,7 @@ impl RolePlan {
             EventKind::Write => columns.fixed[1],
             EventKind::Evict => columns.fixed[2],
             EventKind::Timer => columns.fixed[3],
+            EventKind::WriteBack => columns.fixed[4],
             EventKind::Message(m) => *columns.messages.get(m.index())?,
             EventKind::Op(o) => *columns.ops.get(o.index())?,
             EventKind::Task(t) => *columns.tasks.get(t.index())?,
@@ -182,7 +183,8 @@ fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), Load
 fn plan_columns(protocol: &Protocol, role: &Role) -> Columns {
     let column = |event| role.column(event).map_or(NO_COLUMN, |c| c as u16);
     Columns {
-        fixed: [EventKind::Read, EventKind::Write, EventKind::Evict, EventKind::Timer].map(column),
+        fixed: [EventKind::Read, EventKind::Write, EventKind::Evict, EventKind::Timer, EventKind::WriteBack]
+            .map(column),
         messages: (0..protocol.messages.len()).map(|i| column(message_event(i))).collect(),
         ops: (0..protocol.ops.len()).map(|i| column(EventKind::Op(trivium_lang::protocol::OpId(i as u16)))).collect(),
         tasks: (0..protocol.tasks.len())

@@ -2,9 +2,10 @@
 //! and as a reading aid for whoever writes another implementation.
 
 use crate::engine::Engine;
+use crate::line::CacheLine;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use std::collections::BTreeMap;
-use trivium_lang::protocol::{Access, LaneId, NODE, RoleId, StateId, TaskId};
+use trivium_lang::protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 /// Something that a handler did to the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub struct Local {
     memory: Vec<u8>,
     payloads: Vec<Data>,
     waiting: Vec<Waiting>,
-    cache: BTreeMap<Object, u8>,
+    lines: BTreeMap<Object, (CacheLine, Vec<u8>)>,
     /// What handlers did, in order.
     pub effects: Vec<Effect>,
     /// What was charged, in order; empty unless `charging`.
@@ -82,7 +83,7 @@ impl Local {
             memory: vec![0; blocks as usize * block_bytes],
             payloads: Vec::new(),
             waiting: Vec::new(),
-            cache: BTreeMap::new(),
+            lines: BTreeMap::new(),
             effects: Vec::new(),
             charges: Vec::new(),
             charging: false,
@@ -111,9 +112,13 @@ impl Local {
         *sent = sent.saturating_sub(count);
     }
 
-    /// Says what the processor's cache holds of a block.
-    pub fn set_cache(&mut self, block: Object, state: u8) {
-        self.cache.insert(block, state);
+    /// What the processor's cache has of a block, and its contents.
+    pub fn line(&mut self, block: Object) -> &mut (CacheLine, Vec<u8>) {
+        self.lines.entry(block).or_default()
+    }
+
+    fn requested(&self, block: Object) -> bool {
+        self.waiting.iter().any(|w| w.block == block)
     }
 
     /// All records that exist, in order.
@@ -213,6 +218,9 @@ impl Mechanisms for Local {
     }
 
     fn resume(&mut self, object: Object) {
+        if let Some((line, _)) = self.lines.get_mut(&object) {
+            line.answered();
+        }
         self.effects.push(Effect::Resumed(object));
     }
 
@@ -254,8 +262,41 @@ impl Mechanisms for Local {
         self.effects.push(Effect::Timer { role, object, after });
     }
 
-    fn probe(&mut self, block: Object) -> u8 {
-        self.cache.get(&block).copied().unwrap_or(0)
+    fn probe(&mut self, block: Object) -> Line {
+        self.line(block).0.line
+    }
+
+    fn fill(&mut self, block: Object, to: Line) -> bool {
+        if !self.requested(block) {
+            return false;
+        }
+        let copy = self.block(block).to_vec();
+        let (line, contents) = self.line(block);
+        if line.fill(to) {
+            *contents = copy;
+        }
+        true
+    }
+
+    fn upgrade(&mut self, block: Object) -> bool {
+        if !self.requested(block) {
+            return false;
+        }
+        self.line(block).0.upgrade();
+        true
+    }
+
+    fn take(&mut self, block: Object, to: Line) {
+        let requested = self.requested(block);
+        let (line, contents) = self.line(block);
+        line.take(to, requested);
+        let contents = contents.clone();
+        self.block(block).copy_from_slice(&contents);
+    }
+
+    fn invalidate(&mut self, block: Object) {
+        let requested = self.requested(block);
+        self.line(block).0.invalidate(requested);
     }
 
     fn invoke(&mut self, function: i64, args: &[i64]) {

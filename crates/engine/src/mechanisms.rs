@@ -1,6 +1,6 @@
 //! `Mechanisms`: all that a handler can do to the world. Each road implements this and nothing more.
 
-use trivium_lang::protocol::{Access, LaneId, MessageId, ObjectKindId, RoleId, StateId, TaskId};
+use trivium_lang::protocol::{Access, LaneId, Line, MessageId, ObjectKindId, RoleId, StateId, TaskId};
 
 /// The number of a node, from 0.
 pub type Node = u16;
@@ -158,7 +158,7 @@ pub trait Mechanisms {
     fn copy(&mut self, from: u64, to: u64, bytes: u64);
 
     /// All threads that wait for the object try again; each is guaranteed to complete its access once before
-    /// any later event of that object on this node.
+    /// any later event of that object on this node. It ends a cached processor's request for the block.
     fn resume(&mut self, object: Object);
 
     /// The accesses that wait for the object are performed now, once each, on this node's memory, whatever
@@ -185,8 +185,22 @@ pub trait Mechanisms {
     /// `t` cycles unless it is left before; with `None` a timer that runs is cancelled.
     fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>);
 
-    /// The state of the processor's cache for a block: 0 absent, 1 shared, 2 exclusive, 3 leaving.
-    fn probe(&mut self, block: Object) -> u8;
+    /// What the processor's cache has of a block. Asked only under protocols with cached processors, as the next four.
+    fn probe(&mut self, block: Object) -> Line;
+
+    /// The processor's request for a block is answered with this node's copy of it, as shared or exclusive:
+    /// [`crate::CacheLine::fill`] says what happens to the line. Returns whether there was a request; if not, nothing
+    /// happens. The engine calls `resume` next.
+    fn fill(&mut self, block: Object, to: Line) -> bool;
+
+    /// The request is answered without data, for a line that is shared. Otherwise as [`Mechanisms::fill`].
+    fn upgrade(&mut self, block: Object) -> bool;
+
+    /// The contents of the line, which is shared or exclusive, become this node's copy: [`crate::CacheLine::take`].
+    fn take(&mut self, block: Object, to: Line);
+
+    /// The cache loses its line: [`crate::CacheLine::invalidate`].
+    fn invalidate(&mut self, block: Object);
 
     /// A function of the program runs on this node, before the program goes on.
     fn invoke(&mut self, function: i64, args: &[i64]);

@@ -327,7 +327,7 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
                 let address = self.address(address)?;
                 self.m.load(address) as i64
             }
-            ExprKind::Probe => i64::from(self.m.probe(self.object)),
+            ExprKind::Probe => self.m.probe(self.object) as i64,
             ExprKind::InState(owner, role, states) => {
                 let (role, object) = self.resolve(owner, *role, expr.span)?;
                 if !self.lives_here(role, object) {

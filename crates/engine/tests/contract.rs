@@ -11,6 +11,7 @@ use trivium_lang::protocol::*;
 fn engine() -> Engine {
     let mut hand = Hand::new();
     let span = Default::default();
+    hand.protocol.cached = true;
     hand.protocol.lanes.push(Lane { name: "few".into(), fifo: true, holds: Some(3), span });
     hand.state("Idle", Access::Write);
     hand.var("owner", some_node(), 0);
@@ -47,6 +48,10 @@ enum Sin {
     LazyComplete,
     LazyPerform,
     TagErases,
+    UnaskedFill,
+    LateFill,
+    TakesMemory,
+    Undying,
 }
 
 /// [`Local`] with one sin.
@@ -151,8 +156,32 @@ impl Mechanisms for Sloppy {
     fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
         self.local.timer(role, object, after);
     }
-    fn probe(&mut self, block: Object) -> u8 {
+    fn probe(&mut self, block: Object) -> Line {
         self.local.probe(block)
+    }
+    fn fill(&mut self, block: Object, to: Line) -> bool {
+        if self.sin == Sin::UnaskedFill && self.local.pending(0) == Pending::default() {
+            self.local.line(block).0.line = to;
+            return true;
+        }
+        if self.sin == Sin::LateFill {
+            self.local.line(block).0.overtaken = false;
+        }
+        self.local.fill(block, to)
+    }
+    fn upgrade(&mut self, block: Object) -> bool {
+        self.local.upgrade(block)
+    }
+    fn take(&mut self, block: Object, to: Line) {
+        if self.sin == Sin::TakesMemory {
+            self.local.line(block).1 = self.local.block(block).to_vec();
+        }
+        self.local.take(block, to);
+    }
+    fn invalidate(&mut self, block: Object) {
+        if self.sin != Sin::Undying {
+            self.local.invalidate(block);
+        }
     }
     fn invoke(&mut self, function: i64, args: &[i64]) {
         self.local.invoke(function, args);
@@ -211,6 +240,10 @@ fn every_sin_is_found() {
         (Sin::LazyComplete, "`complete` performs"),
         (Sin::LazyPerform, "`perform write` changes"),
         (Sin::TagErases, "tags, charges and timers do not change"),
+        (Sin::UnaskedFill, "what nobody asked for is not filled"),
+        (Sin::LateFill, "what an intervention overtook is not filled"),
+        (Sin::TakesMemory, "what is taken is what was filled"),
+        (Sin::Undying, "a line that is invalidated is gone"),
     ];
     for (sin, clause) in sins {
         let breaches = check_mechanisms(&SloppyBench { plain: LocalBench::new(engine()), sin });

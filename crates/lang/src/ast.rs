@@ -37,6 +37,8 @@ pub enum Item {
     Invariant { name: Ident, of: Option<Ident>, condition: Expr },
     Scenario(Scenario),
     Waive { rule: Ident, reason: String },
+    /// `processor cached`.
+    Processor { kind: Ident },
 }
 
 /// A promise or an assumption: a word, perhaps with names in brackets.
@@ -246,11 +248,25 @@ pub enum StatementKind {
         function: Expr,
         args: Vec<Expr>,
     },
+    /// `fill shared`, `fill exclusive`.
+    Fill(LineState),
+    Upgrade,
+    /// `take shared`, `take exclusive`.
+    Take(LineState),
+    Invalidate,
     Impossible,
     Assert(Expr),
     /// An action, or a method such as `q.push(e)`.
     Call(Expr),
     Await(Await),
+}
+
+/// What a line of the processor's cache is filled or taken as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum LineState {
+    Shared,
+    Exclusive,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

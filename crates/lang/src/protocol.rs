@@ -110,6 +110,45 @@ impl fmt::Display for Access {
     }
 }
 
+/// What a processor's cache has of a block, where processors are cached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Line {
+    /// Nothing.
+    #[default]
+    Absent,
+    /// A copy that may be read.
+    Shared,
+    /// The only copy, which may be written.
+    Exclusive,
+    /// It has given the block up, and the engine has not heard of it yet.
+    Leaving,
+}
+
+impl Line {
+    /// All of them, in the order of their numbers in `probe`.
+    pub const ALL: [Line; 4] = [Line::Absent, Line::Shared, Line::Exclusive, Line::Leaving];
+
+    /// The access that it gives to the processor.
+    pub fn access(self) -> Access {
+        match self {
+            Line::Absent | Line::Leaving => Access::None,
+            Line::Shared => Access::Read,
+            Line::Exclusive => Access::Write,
+        }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Line::Absent => "absent",
+            Line::Shared => "shared",
+            Line::Exclusive => "exclusive",
+            Line::Leaving => "leaving",
+        })
+    }
+}
+
 /// A type. Scalars are `Bool` to `Thread`; sets, lists and records are wide.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
@@ -336,8 +375,10 @@ pub enum EventKind {
     Read,
     /// The local thread's store faulted.
     Write,
-    /// The node wants the block's place.
+    /// The node wants the block's place. With a cached processor: its cache has given up a shared line.
     Evict,
+    /// The processor's cache has given up an exclusive line, whose contents the event brings.
+    WriteBack,
     /// A message arrived.
     Message(MessageId),
     /// A program made a call.
@@ -558,6 +599,8 @@ pub struct Protocol {
     pub sources: SourceMap,
     /// The comment at the head of the file, without comment marks.
     pub about: String,
+    /// Whether each processor has a cache of its own between it and its engine.
+    pub cached: bool,
     /// What it guarantees.
     pub promises: Vec<Promise>,
     /// Under which use.

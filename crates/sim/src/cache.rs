@@ -100,6 +100,13 @@ impl Cache {
         }
     }
 
+    /// The address of the line that has to leave when this one comes.
+    pub fn displaced(&self, address: u32) -> Option<u32> {
+        let (place, number) = self.place(address);
+        let (other, line) = self.places[place];
+        (other != 0 && other != number && line != Line::Absent).then(|| (other - 1) << self.line_shift)
+    }
+
     /// Brings a line in; true if a dirty one had to leave.
     pub fn fill(&mut self, address: u32, line: Line) -> bool {
         let (place, number) = self.place(address);
@@ -117,13 +124,6 @@ impl Cache {
                 self.change(address, if keep_shared { Line::Shared } else { Line::Absent });
             }
         }
-    }
-
-    /// The strongest hold of any line of a range of bytes, and whether one is held.
-    pub fn strongest(&self, from: u32, bytes: u32) -> Line {
-        let step = 1usize << self.line_shift;
-        let holds = (from..from + bytes).step_by(step).map(|address| self.look(address));
-        holds.max_by_key(|line| *line as u8).unwrap_or(Line::Absent)
     }
 }
 
@@ -148,8 +148,8 @@ mod tests {
         cache.fill(64, Line::Dirty);
         cache.lower(64, 64, true);
         assert_eq!((cache.look(64), cache.look(96)), (Line::Shared, Line::Absent));
-        assert_eq!(cache.strongest(0, 128), Line::Shared);
+        assert_eq!(cache.displaced(64 + 1024), Some(64));
         cache.lower(64, 32, false);
-        assert_eq!(cache.strongest(0, 128), Line::Absent);
+        assert_eq!((cache.look(64), cache.displaced(64 + 1024)), (Line::Absent, None));
     }
 }

@@ -112,6 +112,7 @@ impl NodeState {
             Choice::Arrival(key) => match self.inbox.remove(key) {
                 Some(Arrival::Message(envelope)) => self.begin_message(key.time, start, envelope),
                 Some(Arrival::Local { protocol, event, cause }) => {
+                    let Some(event) = self.hear(protocol, event) else { return Ok(()) };
                     let words = event.args.words().len() as u64;
                     let source = match event.kind {
                         EventKind::Op(_) => Source::Call(words),
@@ -231,6 +232,7 @@ impl NodeState {
             (_, Some(Event { payload: Some(payload), .. })) => self.forget(*payload),
             _ => {}
         }
+        self.lines.empty_buffers();
         self.release(origin.protocol, &engine, &mut handling, &timing, run);
         self.spare_handling = Some(std::mem::replace(&mut self.handling, handling));
         Ok(())

@@ -76,6 +76,12 @@ pub enum Primitive {
     Store,
     /// The cache is asked.
     Probe,
+    /// A processor's request is answered, with or without contents.
+    FillLine,
+    /// The contents of a line of the processor's cache are taken.
+    TakeLine,
+    /// A line of the processor's cache is removed.
+    InvalidateLine,
     /// A lane is asked for room.
     Room,
     /// A task is started.
@@ -168,6 +174,9 @@ pub fn lay(
             Primitive::Load => layout.spend("load a word", &prices.load, 1),
             Primitive::Store => layout.spend("store a word", &prices.store, 1),
             Primitive::Probe => layout.spend("probe the cache", &prices.probe, 1),
+            Primitive::FillLine => layout.spend("answer the processor", &prices.line.fill, granules),
+            Primitive::TakeLine => layout.spend("take the processor's line", &prices.line.take, granules),
+            Primitive::InvalidateLine => layout.spend("invalidate the processor's line", &prices.line.invalidate, granules),
             Primitive::Room => layout.spend("ask for room", &prices.room, 1),
             Primitive::Start => layout.spend("start a task", &prices.start, 1),
             Primitive::Resume => {

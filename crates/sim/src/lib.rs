@@ -31,6 +31,7 @@ mod error;
 mod event;
 mod forced;
 mod interface;
+mod lines;
 mod load;
 pub mod machine;
 mod mechanisms;

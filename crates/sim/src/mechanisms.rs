@@ -1,6 +1,5 @@
 //! The way out of a handler in the simulator: effects are true at once and noted, to be priced when it has ended.
 
-use crate::cache::Line;
 use crate::effects::{Origin, Primitive};
 use crate::event::{Data, Envelope};
 use crate::node::NodeState;
@@ -10,7 +9,7 @@ use crate::watch::TagChange;
 use std::sync::Arc;
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_lang::protocol::{Access, LaneId, RoleId, RoleKind, StateId, TaskId};
+use trivium_lang::protocol::{Access, LaneId, Line, RoleId, RoleKind, StateId, TaskId};
 
 /// What the running handler has done so far.
 #[derive(Default)]
@@ -88,6 +87,10 @@ impl NodeState {
             return Vec::new();
         }
         let mut bytes = vec![0; length as usize];
+        if self.is_cached() {
+            self.read_copies(offset, &mut bytes);
+            return bytes;
+        }
         let read = self.memory.read(offset, &mut bytes);
         self.trouble_of(read);
         bytes
@@ -101,6 +104,9 @@ impl NodeState {
                 format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated")
             });
             return;
+        }
+        if self.is_cached() {
+            return self.write_copies(offset, bytes);
         }
         let written = self.memory.write(offset, bytes);
         self.trouble_of(written);
@@ -138,7 +144,7 @@ impl NodeState {
         }
     }
 
-    fn trouble_of(&mut self, result: Result<(), String>) {
+    pub(crate) fn trouble_of(&mut self, result: Result<(), String>) {
         if let Err(what) = result {
             self.handling.trouble.get_or_insert(what);
         }
@@ -280,6 +286,9 @@ impl Mechanisms for NodeState {
     }
 
     fn resume(&mut self, object: Object) {
+        if self.is_cached() {
+            self.answered_line(object);
+        }
         self.handling.effects.push(Primitive::Resume);
         self.handling.resumed.push((object, None));
     }
@@ -323,14 +332,25 @@ impl Mechanisms for NodeState {
         self.handling.timers.push((role, object, after));
     }
 
-    fn probe(&mut self, block: Object) -> u8 {
+    fn probe(&mut self, block: Object) -> Line {
         self.handling.effects.push(Primitive::Probe);
-        let address = SHARED_BASE + self.offset_of(block) as u32;
-        match self.cache.strongest(address, self.shared.block as u32) {
-            Line::Absent => 0,
-            Line::Shared => 1,
-            Line::Exclusive | Line::Dirty => 2,
-        }
+        self.line_of(block)
+    }
+
+    fn fill(&mut self, block: Object, to: Line) -> bool {
+        self.fill_line(block, to)
+    }
+
+    fn upgrade(&mut self, block: Object) -> bool {
+        self.upgrade_line(block)
+    }
+
+    fn take(&mut self, block: Object, to: Line) {
+        self.take_line(block, to);
+    }
+
+    fn invalidate(&mut self, block: Object) {
+        self.invalidate_line(block);
     }
 
     fn invoke(&mut self, _function: i64, _args: &[i64]) {

@@ -10,6 +10,7 @@ use crate::counters::Counters;
 use crate::error::SimError;
 use crate::event::{Arrival, Credit, Data, Envelope, Key, Post, Posted, Signal};
 use crate::interface::Interface;
+use crate::lines::Lines;
 use crate::machine::Machine;
 use crate::mechanisms::Handling;
 use crate::memory::Memory;
@@ -83,6 +84,8 @@ pub struct NodeState {
     pub counters: Counters,
     /// Messages sent, by protocol and kind.
     sent_of: Vec<Vec<u64>>,
+    /// Its processor's lines, where processors are cached.
+    pub(crate) lines: Lines,
     /// Tags by block: 0 not known yet, else 1 + access.
     pub tags: Vec<u8>,
     /// Which pages have a home that this node knows.
@@ -169,6 +172,7 @@ impl NodeState {
             compute: Compute::new(machine.processor.cpi),
             counters: Counters::default(),
             sent_of: shared.engines.iter().map(|engine| vec![0; engine.protocol().messages.len()]).collect(),
+            lines: Lines::default(),
             tags: Vec::new(),
             mapped: Vec::new(),
             records: Records::default(),
@@ -380,7 +384,10 @@ impl NodeState {
                 Arrival::Local { protocol, event, .. } => (*protocol, **event, None),
                 Arrival::Timer { .. } => return Some((Choice::Arrival(key), self.start_of(key, arrival))),
             };
-            let waits = self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object)
+            // A processor's requests stay behind what its cache gave up before.
+            let behind = event.has_caller() && self.lines.is_leaving(event.object);
+            let waits = behind
+                || self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object)
                 || lane.is_some_and(|lane| stuck.contains(&lane));
             if !waits && self.can_start(protocol, &event) {
                 return Some((Choice::Arrival(key), self.start_of(key, arrival)));

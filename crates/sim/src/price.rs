@@ -232,6 +232,18 @@ pub struct TagPrices {
     pub write_to_none: Price,
 }
 
+/// What an engine does to a line of its processor's cache, each granule, where processors are cached.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinePrices {
+    /// The processor's request is answered, with or without contents.
+    pub fill: Price,
+    /// The contents are taken; the line stays shared or goes.
+    pub take: Price,
+    /// The line goes.
+    pub invalidate: Price,
+}
+
 /// The price list. A key says what it is for; `docs/machines.md` is the reference.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -260,6 +272,8 @@ pub struct Prices {
     pub store: Price,
     /// Asking the processor's cache.
     pub probe: Price,
+    /// Its lines.
+    pub line: LinePrices,
     /// Asking whether a lane has room.
     pub room: Price,
     /// Visiting an element of a set or list.

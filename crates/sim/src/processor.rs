@@ -357,6 +357,7 @@ impl NodeState {
             (false, true) => Line::Exclusive,
             (false, false) => Line::Shared,
         };
+        self.make_room(address, begun);
         if self.cache.fill(address, held) {
             let after = grant + self.bus.model().occupancy(Transaction::Read) + self.bus.model().arbitration();
             self.bus.book(Transaction::WriteBack, after);

@@ -80,8 +80,15 @@ pub enum Event {
         /// Its number there.
         thread: u8,
     },
-    /// A node wants to be rid of its copy of a block.
+    /// A node wants to be rid of its copy of a block; a processor's cache gives up its line.
     Evict {
+        /// The node.
+        node: Node,
+        /// The block.
+        block: u32,
+    },
+    /// An engine hears of the line that its processor's cache gave up.
+    Leave {
         /// The node.
         node: Node,
         /// The block.
@@ -307,6 +314,7 @@ fn event(model: &Model, label: &Label) -> Event {
             Event::Retry { node: place.node, thread: place.number }
         }
         Label::Plain(Action::Evict { node, block }) => Event::Evict { node: *node, block: *block },
+        Label::Plain(Action::Leave { node, block }) => Event::Leave { node: *node, block: *block },
         Label::Plain(Action::Replay { node, role, object }) => {
             Event::Replay { node: *node, role: role_name(role), object: object.id }
         }
@@ -337,7 +345,8 @@ fn matches(event: &Event, stepper: &Stepper, world: &World, action: Action) -> b
             is_thread(thread, *node, *number) && intent_text(model, &model.client.intents[intent]) == *does
         }
         (Event::Retry { node, thread: number }, Action::Retry { thread }) => is_thread(thread, *node, *number),
-        (Event::Evict { node, block }, Action::Evict { node: n, block: b }) => (*node, *block) == (n, b),
+        (Event::Evict { node, block }, Action::Evict { node: n, block: b })
+        | (Event::Leave { node, block }, Action::Leave { node: n, block: b }) => (*node, *block) == (n, b),
         (Event::Deliver { to, from, message, object, args, data }, Action::Deliver { flight }) => {
             let flight: &Flight = &world.flights[flight];
             let name = model.protocol().event_name(EventKind::Message(flight.message));

@@ -16,7 +16,7 @@ use crate::world::{Flight, Phase, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::{Disposition, Node, Object};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, NODE, ObjectKindId, Protocol};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId, Protocol};
 
 /// The story of a report's counterexample; none if nothing is violated.
 ///
@@ -307,11 +307,15 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
     for (node, role, object) in model.instances() {
         let Some(at) = nodes.iter().position(|&n| n == node) else { continue };
         let Some(record) = model.record(world, node, role, object) else { continue };
+        let access = match object.kind {
+            BLOCK if model.protocol().cached => model.tag(world, node, object.id),
+            _ => model.engine.access(role, record),
+        };
         views[at].roles.push(RoleView {
             role: model.protocol().roles[role.index()].name.clone(),
             object: object_text(model, object),
             state: model.engine.describe(role, record),
-            access: access_text(object.kind, model.engine.access(role, record)),
+            access: access_text(object.kind, access),
         });
     }
     let message = |flight: &Flight| {
@@ -329,12 +333,20 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
 
 fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
     let block = |block: u32| format!("block {block} = {}", world.number(model.layout.block(node, block)));
+    let line = |block: u32| {
+        let line = world.line(&model.layout, node, block);
+        let (_, word) = model.layout.line(node, block).filter(|_| line.line != Line::Absent)?;
+        let holds = line.line.access() != Access::None || line.written_back;
+        let contents = if holds { format!(" {}", world.number(word)) } else { String::new() };
+        Some(format!("cache of block {block} = {}{contents}", line.line))
+    };
+    let blocks = 0..model.objects[BLOCK.index()];
     let queue = &world.queues[usize::from(node)];
     let threads = &model.client.threads_of[usize::from(node)];
     NodeView {
         node,
         roles: Vec::new(),
-        memory: (0..model.objects[BLOCK.index()]).map(block).collect(),
+        memory: blocks.clone().map(block).chain(blocks.filter_map(line)).collect(),
         threads: threads.iter().filter_map(|&thread| thread_text(model, world, usize::from(thread))).collect(),
         tasks: queue
             .iter()

@@ -193,7 +193,7 @@ impl Scope<'_> {
             }
             ExprKind::Index(node) | ExprKind::NodeAt(node) => self.node_of(node),
             ExprKind::Memory(address) => format!("load({}, {})", self.node, self.number(address)),
-            ExprKind::Probe => "0".into(),
+            ExprKind::Probe => format!("cache[me][{}]", self.object),
             ExprKind::Flight(message, to) => {
                 let to = to.as_ref().map_or("-1".to_string(), |to| self.node_of(to));
                 format!("flights{}({}, {to})", message.0, self.object)

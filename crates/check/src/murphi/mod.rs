@@ -8,6 +8,7 @@
 //! Sets are numbers, one bit an element; `none` is -1, a truth value 0 or 1, a message's data 0 (none) or one more
 //! than the word (where ranges of memory travel: see [`memory`]). Whatever is not in use has the least value of its type.
 
+mod cache;
 mod expressions;
 mod handlers;
 mod lines;
@@ -50,6 +51,7 @@ pub fn murphi(protocol: &Arc<Protocol>, config: &Config, channel: u32) -> Result
     export.tasks(&mut out);
     export.records(&mut out);
     export.thread_accesses(&mut out);
+    export.interventions(&mut out);
     export.handlers(&mut out);
     export.settling(&mut out);
     export.rules(&mut out);

@@ -34,9 +34,9 @@ impl Export<'_> {
     }
 
     fn keeps_data(&self, role: &Role) -> bool {
-        role.deferrable.iter().any(|&event| {
-            matches!(event, EventKind::Message(m)
-                if self.protocol().messages[m.index()].payload != PayloadShape::Nothing)
+        role.deferrable.iter().any(|&event| match event {
+            EventKind::Message(m) => self.protocol().messages[m.index()].payload != PayloadShape::Nothing,
+            event => event == EventKind::WriteBack,
         })
     }
 
@@ -131,7 +131,7 @@ impl Export<'_> {
             .collect();
         let sender = if matches!(event, EventKind::Message(_)) { "sender" } else { "0" };
         let thread = if has_caller(event) { "thr" } else { "0" };
-        let data = if matches!(event, EventKind::Message(_)) { "data" } else { "0" };
+        let data = if matches!(event, EventKind::Message(_) | EventKind::WriteBack) { "data" } else { "0" };
         format!("keep{}(me, o, {}, {sender}, {thread}{args}, {data}, at);", id.0, column + 1)
     }
 

@@ -132,6 +132,9 @@ impl<'s> Writer<'s> {
             StepKind::Resume => {
                 if self.about_block() {
                     out.line(format!("fx.resumed[{}] := true;", self.scope.object));
+                    if self.scope.export.cached() {
+                        out.line(format!("overtaken[me][{}] := false;", self.scope.object));
+                    }
                 }
             }
             StepKind::Complete => {
@@ -197,6 +200,10 @@ impl<'s> Writer<'s> {
             }
             // What a program's function does is not part of the explored system.
             StepKind::Invoke(..) => {}
+            StepKind::Fill(to) => out.line(format!("fill(me, {}, {}, fx);", self.scope.object, *to as u8)),
+            StepKind::Upgrade => out.line(format!("upgrade(me, {}, fx);", self.scope.object)),
+            StepKind::Take(to) => out.line(format!("take(me, {}, {});", self.scope.object, *to as u8)),
+            StepKind::Invalidate => out.line(format!("invalidate(me, {});", self.scope.object)),
             StepKind::Impossible => out.line("error \"fault: this was declared impossible\";"),
             StepKind::Assert(condition) => {
                 out.line(format!("if !({}) then error \"fault: assertion failed\"; end;", self.scope.truth(condition)));
@@ -209,6 +216,7 @@ impl<'s> Writer<'s> {
     fn shape_of_event(&self) -> PayloadShape {
         match self.scope.event {
             Some(EventKind::Message(m)) => self.scope.export.protocol().messages[m.index()].payload,
+            Some(EventKind::WriteBack) => PayloadShape::Block,
             _ => PayloadShape::Nothing,
         }
     }

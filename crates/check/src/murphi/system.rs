@@ -13,6 +13,7 @@ impl Export<'_> {
         self.returned(out);
         let head = "procedure settle(me: Node; t: Int; var fx: Effects)";
         out.routine(head, &["u: Int".into()], |out| {
+            self.empty_buffers(out);
             out.open("if t != -1 then");
             out.line("if fx.how = 1 then finish(t, intent[t]); return; end;");
             out.line("if fx.how = 2 & phase[t] = 1 then phase[t] := 2; end;");
@@ -57,6 +58,7 @@ impl Export<'_> {
         self.first_records(out);
         if self.words > 0 {
             out.line("clear mem;");
+            self.first_caches(out);
         }
         (0..self.protocol().lanes.len()).for_each(|lane| out.line(format!("clear lane{lane};")));
         if !self.protocol().tasks.is_empty() {
@@ -160,8 +162,12 @@ impl Export<'_> {
     }
 
     fn carries_data(&self, event: EventKind) -> bool {
-        matches!(event, EventKind::Message(m)
-            if self.protocol().messages[m.index()].payload != trivium_lang::protocol::PayloadShape::Nothing)
+        match event {
+            EventKind::Message(m) => {
+                self.protocol().messages[m.index()].payload != trivium_lang::protocol::PayloadShape::Nothing
+            }
+            event => event == EventKind::WriteBack,
+        }
     }
 
     fn replay_condition(&self, id: RoleId, out: &mut Lines) {
@@ -221,6 +227,10 @@ impl Export<'_> {
     }
 
     fn evictions(&self, out: &mut Lines) {
+        if self.protocol().cached {
+            self.cache_rules(out);
+            return;
+        }
         for is_home in [false, true] {
             let Some(role) = self.engine().role_for(EventKind::Evict, BLOCK, is_home) else { continue };
             let Some(column) = self.role(role).column(EventKind::Evict) else { continue };
@@ -274,6 +284,9 @@ impl Export<'_> {
             any.push(format!(
                 "(exists x: Node do exists y: Node do exists i: 0..{last} do can_handle{lane}(x, y, i) end end end)"
             ));
+        }
+        if self.cached() {
+            any.push("(exists x: Node do exists b: Obj_block do leaves(x, b) end end)".into());
         }
         if !self.protocol().tasks.is_empty() {
             any.push("(exists x: Node do can_run(x) end)".into());

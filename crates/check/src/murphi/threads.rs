@@ -14,6 +14,9 @@ impl Export<'_> {
     }
 
     fn block_word(&self, node: &str, block: &str) -> String {
+        if self.cached() {
+            return format!("cached[{node}][{block}]");
+        }
         format!("mem[{node}][{block} * {}]", self.stride)
     }
 
@@ -104,6 +107,11 @@ impl Export<'_> {
 
     /// The tag of a block on a node.
     fn tags(&self, out: &mut Lines) {
+        if self.cached() {
+            self.cache_tag(out);
+            self.allowed(out);
+            return;
+        }
         let roles = [self.engine().tag_role(false), self.engine().tag_role(true)];
         let mut made: Vec<RoleId> = Vec::new();
         for role in roles.into_iter().flatten() {
@@ -120,6 +128,10 @@ impl Export<'_> {
             out.line(format!("if b % {} = me then return {}; end;", self.model.nodes, access(roles[1])));
             out.line(format!("return {};", access(roles[0])));
         });
+        self.allowed(out);
+    }
+
+    fn allowed(&self, out: &mut Lines) {
         out.routine("function allowed(t: Thread; i: Int): boolean", &[], |out| {
             out.line("if block_of(i) = -1 then return false; end;");
             out.line("return tag(node_of(t), block_of(i)) >= needs(i);");
@@ -227,6 +239,10 @@ impl Export<'_> {
                     out.line("me := node_of(t);");
                     if intent.is_access() {
                         out.line(format!("if allowed(t, {i}) then return true; end;"));
+                    }
+                    if intent.is_access() && self.cached() {
+                        let block = intent.object().id;
+                        out.line(format!("if cache[me][{block}] = 3 | requested(me, {block}) then return false; end;"));
                     }
                     self.by_role(intent, out, |role, column, out| self.can_raise(role, column, intent, out));
                     out.line("return false;");

@@ -199,6 +199,7 @@ impl Export<'_> {
             }
         }
         if self.words > 0 {
+            self.cache_variables(out);
             out.line(format!("mem: array [Node] of array [0..{}] of Word;", self.words - 1));
         }
         for lane in 0..protocol.lanes.len() {

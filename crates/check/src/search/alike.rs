@@ -53,6 +53,10 @@ fn step(step: &Step) -> bool {
         | StepKind::Complete
         | StepKind::Defer
         | StepKind::Yield
+        | StepKind::Fill(_)
+        | StepKind::Upgrade
+        | StepKind::Take(_)
+        | StepKind::Invalidate
         | StepKind::Impossible => true,
     }
 }

@@ -195,7 +195,7 @@ impl<'m> Symmetry<'m> {
             signatures[place.node as usize] = signatures[place.node as usize].wrapping_add(told);
         }
         for &node in self.classes.iter().flatten() {
-            let bytes = &world.fixed[model.layout.words(node)];
+            let bytes = &world.fixed[model.layout.contents(node)];
             let told = bytes.iter().fold(7, |told, &byte| mix(told, u64::from(byte)));
             signatures[node as usize] = signatures[node as usize].wrapping_add(told);
         }
@@ -223,8 +223,8 @@ impl<'m> Symmetry<'m> {
             }
         }
         for &node in self.classes.iter().flatten() {
-            let from = model.layout.words(node);
-            image.fixed[model.layout.words(to[node as usize])].copy_from_slice(&world.fixed[from]);
+            let from = model.layout.contents(node);
+            image.fixed[model.layout.contents(to[node as usize])].copy_from_slice(&world.fixed[from]);
         }
         rename_threads(model, world, image, to);
         rename_remembered(model, world, image, to);

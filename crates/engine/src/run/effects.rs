@@ -6,7 +6,7 @@ use crate::fault::FaultKind;
 use crate::layout::{Shape, get, put};
 use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Thread};
 use trivium_lang::protocol::{
-    BLOCK, EventKind, Expr, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, TaskId, Type,
+    BLOCK, EventKind, Expr, Line, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, StepKind, TaskId, Type,
 };
 use trivium_lang::source::Span;
 
@@ -145,16 +145,53 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
 
     pub(super) fn install(&mut self, address: Option<&Expr>, span: Span) -> Try<()> {
         let Some(payload) = self.event.payload else { return trouble(FaultKind::NoData, span) };
-        let EventKind::Message(message) = self.event.kind else { return trouble(FaultKind::NoData, span) };
+        let shape = match self.event.kind {
+            EventKind::Message(message) => self.engine.protocol.messages[message.index()].payload,
+            EventKind::WriteBack => PayloadShape::Block,
+            _ => return trouble(FaultKind::NoData, span),
+        };
         if let Some(address) = address {
             let address = self.address(address)?;
             self.m.install_memory(payload, Some(address));
             return Ok(());
         }
-        match self.engine.protocol.messages[message.index()].payload {
+        match shape {
             PayloadShape::Block if self.object.kind == BLOCK => self.m.install_block(payload, self.object),
             PayloadShape::List => self.m.install_memory(payload, None),
             _ => return trouble(FaultKind::NoData, span),
+        }
+        Ok(())
+    }
+
+    /// What an engine does to its processor's cache, after a look at whether it can.
+    pub(super) fn line(&mut self, step: &StepKind) -> Result<(), FaultKind> {
+        let object = self.object;
+        match step {
+            StepKind::Fill(to) => {
+                if !self.m.fill(object, *to) {
+                    return Err(FaultKind::Unasked);
+                }
+                self.m.resume(object);
+            }
+            StepKind::Upgrade => {
+                let line = self.m.probe(object);
+                if line != Line::Shared {
+                    return Err(FaultKind::NotCached(line));
+                }
+                if !self.m.upgrade(object) {
+                    return Err(FaultKind::Unasked);
+                }
+                self.m.resume(object);
+            }
+            StepKind::Take(to) => {
+                let line = self.m.probe(object);
+                if !matches!(line, Line::Shared | Line::Exclusive) {
+                    return Err(FaultKind::NotCached(line));
+                }
+                self.m.take(object, *to);
+            }
+            StepKind::Invalidate => self.m.invalidate(object),
+            _ => return Err(FaultKind::Malformed),
         }
         Ok(())
     }

@@ -97,6 +97,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Ok(())
             }
             StepKind::Invoke(function, args) => self.invoke(function, args, span),
+            StepKind::Fill(_) | StepKind::Upgrade | StepKind::Take(_) | StepKind::Invalidate => {
+                self.line(&step.kind).at(span)
+            }
             StepKind::Impossible => trouble(FaultKind::Impossible, span),
             StepKind::Assert(condition) => {
                 self.m.charge(Charge::Step);

@@ -7,10 +7,10 @@ use crate::ast::Item;
 const MAX_FIELDS: usize = 16;
 
 /// Names that mean something in every expression or type.
-pub(super) const KEYWORDS: [&str; 28] = [
+pub(super) const KEYWORDS: [&str; 29] = [
     "me", "home", "sender", "caller", "nodes", "object", "all", "any", "count", "true", "false", "none", "bool",
     "node", "address", "word", "thread", "block", "memory", "index", "room", "pick", "probe", "flight", "after",
-    "evict", "read", "write",
+    "evict", "writeback", "read", "write",
 ];
 
 impl Compiler {
@@ -22,6 +22,7 @@ impl Compiler {
                 self.error(span, "a protocol's file begins with `protocol NAME`");
             }
         }
+        self.processor(file);
         self.params(file, options);
         self.objects(file);
         self.records(file);
@@ -58,6 +59,17 @@ impl Compiler {
             return false;
         }
         true
+    }
+
+    fn processor(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let Item::Processor { kind } = item else { continue };
+            match kind.text.as_str() {
+                "cached" => self.protocol.cached = true,
+                "tagged" => self.protocol.cached = false,
+                other => self.unknown(kind.span, "kind of processor", other, ["cached", "tagged"]),
+            }
+        }
     }
 
     fn params(&mut self, file: &ast::File, options: &Options) {
@@ -266,6 +278,10 @@ impl Compiler {
             if access != Access::None && role.of.text != "block" {
                 self.error(state.name.span, "only states of a block give access")
                     .help(format!("`{}` is of {}", role.name.text, role.of.text));
+            }
+            if access != Access::None && self.protocol.cached {
+                self.error(state.name.span, "with `processor cached` states give no access: the processor's cache does")
+                    .help("leave the access out, and answer requests with `fill`");
             }
             states.push(State {
                 name: state.name.text.clone(),

@@ -177,7 +177,11 @@ impl Compiler {
                 "caller" if !frame.global => {
                     return self.origin(frame, frame.caller, ExprKind::Caller, Type::Thread, name, span);
                 }
-                "probe" if !frame.global => return make(ExprKind::Probe, NUMBER),
+                "probe" => {
+                    self.error(span, "`probe` is asked what the processor's cache has")
+                        .help("`probe is shared`, `probe is (absent, leaving)`");
+                    return None;
+                }
                 _ => {}
             }
         }
@@ -327,6 +331,9 @@ impl Compiler {
     }
 
     fn is(&mut self, frame: &mut Frame, role: &ast::Expr, states: &[ast::Ident], span: Span) -> Option<Expr> {
+        if matches!(&role.kind, ast::ExprKind::Name(name) if name == "probe") {
+            return self.probe(frame, states, span);
+        }
         let before = self.diagnostics.list.len();
         let Some((owner, role)) = self.owner(frame, role) else {
             if self.diagnostics.list.len() > before {
@@ -348,6 +355,35 @@ impl Compiler {
             }
         }
         Some(Expr { kind: ExprKind::InState(owner, role, ids), ty: Type::Bool, span })
+    }
+
+    /// `probe is shared`, `probe is (absent, leaving)`.
+    fn probe(&mut self, frame: &Frame, lines: &[ast::Ident], span: Span) -> Option<Expr> {
+        if frame.global {
+            self.error(span, "an invariant cannot `probe`").help("say it about the states of the roles");
+            return None;
+        }
+        self.needs_cache(frame, "probe", span)?;
+        let mut any: Option<Expr> = None;
+        for line in lines {
+            let names = Line::ALL.map(|line| line.to_string());
+            let Some(number) = names.iter().position(|name| *name == line.text) else {
+                self.unknown(line.span, "state of a cache's line", &line.text, names.iter().map(String::as_str));
+                return None;
+            };
+            let probe = Expr { kind: ExprKind::Probe, ty: NUMBER, span };
+            let number = Expr { kind: ExprKind::Constant(Bound::fixed(number as i64)), ty: NUMBER, span };
+            let same = ExprKind::Binary(Operator::Equal, Box::new(probe), Box::new(number));
+            let same = Expr { kind: same, ty: Type::Bool, span };
+            any = Some(match any {
+                None => same,
+                Some(other) => {
+                    let or = ExprKind::Binary(Operator::Or, Box::new(other), Box::new(same));
+                    Expr { kind: or, ty: Type::Bool, span }
+                }
+            });
+        }
+        any
     }
 
     fn binary(&mut self, frame: &mut Frame, op: &str, left: &ast::Expr, right: &ast::Expr, span: Span) -> Option<Expr> {

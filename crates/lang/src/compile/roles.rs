@@ -162,12 +162,18 @@ impl Compiler {
         let role = &self.protocol.roles[frame.role.index()];
         let of_block = role.object == BLOCK;
         match name {
-            "read" | "write" | "evict" if of_block => Some(match name {
+            "writeback" if of_block && !self.protocol.cached => {
+                self.error(event.name.span, "`writeback` is about a processor's cache, which this protocol has not")
+                    .help("declare `processor cached`; with tagged processors there is `evict`");
+                None
+            }
+            "read" | "write" | "evict" | "writeback" if of_block => Some(match name {
                 "read" => EventKind::Read,
                 "write" => EventKind::Write,
-                _ => EventKind::Evict,
+                "evict" => EventKind::Evict,
+                _ => EventKind::WriteBack,
             }),
-            "read" | "write" | "evict" => {
+            "read" | "write" | "evict" | "writeback" => {
                 self.error(event.name.span, format!("only roles of a block have the event `{name}`"));
                 None
             }
@@ -197,7 +203,15 @@ impl Compiler {
                     }
                     return Some(EventKind::Op(id));
                 }
-                let mut known: Vec<String> = ["read", "write", "evict"].map(String::from).to_vec();
+                if let Some(task) = self.task_of(frame.role, name) {
+                    if matches!(clause.body, Body::Otherwise(Otherwise::Impossible)) {
+                        return Some(EventKind::Task(task));
+                    }
+                    self.error(event.name.span, format!("what the task `{name}` does is said where it is declared"))
+                        .help(format!("a state can only say `on {name} impossible`"));
+                    return None;
+                }
+                let mut known: Vec<String> = ["read", "write", "evict", "writeback"].map(String::from).to_vec();
                 known.extend(self.protocol.messages.iter().map(|m| m.name.clone()));
                 known.extend(self.protocol.ops.iter().map(|o| o.name.clone()));
                 self.unknown(event.name.span, "event", name, known.iter().map(String::as_str));
@@ -393,21 +407,26 @@ impl Compiler {
         }
     }
 
+    fn task_of(&self, role: RoleId, name: &str) -> Option<TaskId> {
+        let found = self.protocol.tasks.iter().position(|task| task.name == name && task.role == role);
+        found.map(|at| TaskId(at as u16))
+    }
+
     fn tasks_of(&mut self, r: usize, role: &ast::Role) {
         for task in &role.tasks {
-            let Some(t) = self.protocol.tasks.iter().position(|t| t.name == task.name.text && t.role.index() == r)
-            else {
-                continue;
-            };
-            // A task may get its turn in any declared state.
+            let Some(id) = self.task_of(RoleId(r as u8), &task.name.text) else { continue };
+            // A task may get its turn in any declared state that does not call it impossible.
             for s in 0..role.states.len() {
+                if self.answers[r][s].list.iter().any(|(event, _)| *event == EventKind::Task(id)) {
+                    continue;
+                }
                 let name = format!("{}.{}", role.states[s].name.text, task.name.text);
                 let access = self.protocol.roles[r].states[s].access;
-                let kind = EventKind::Task(TaskId(t as u16));
+                let kind = EventKind::Task(id);
                 let mut frame = Frame::new(RoleId(r as u8), StateId(s as u16), kind, name.clone(), access);
                 frame.sender = frame::Origin::Nowhere;
                 frame.caller = frame::Origin::Nowhere;
-                let declared = self.protocol.tasks[t].args.clone();
+                let declared = self.protocol.tasks[id.index()].args.clone();
                 self.bind_args(&mut frame, &declared, None, task.name.span);
                 frame.scopes.push(Scope::default());
                 let mut steps = Vec::new();
@@ -435,6 +454,9 @@ impl Compiler {
         let mut events: Vec<EventKind> = Vec::new();
         if self.protocol.roles[r].object == BLOCK && self.gives_access(r) {
             events.extend([EventKind::Read, EventKind::Write]);
+            if self.protocol.cached {
+                events.push(EventKind::WriteBack);
+            }
         }
         events.extend(self.answers[r].iter().flat_map(|a| a.list.iter().map(|(e, _)| *e)));
         events.sort();
@@ -571,7 +593,10 @@ impl Compiler {
         let state = &self.protocol.roles[r].states[s];
         let (waiting, span) = (state.waiting, state.span);
         match (otherwise, event) {
-            (_, EventKind::Evict | EventKind::Timer) => Response::Hold,
+            (_, EventKind::Timer) => Response::Hold,
+            (_, EventKind::Evict) if !self.protocol.cached => Response::Hold,
+            // What the processor's cache gave up waits on its way to the engine.
+            (None, EventKind::Evict | EventKind::WriteBack) if waiting => Response::Hold,
             (Some(Otherwise::Defer), _) => Response::Defer,
             (Some(Otherwise::Impossible), _) => Response::Impossible,
             (None, EventKind::Read | EventKind::Write | EventKind::Op(_) | EventKind::Task(_)) if waiting => {

@@ -22,6 +22,8 @@ impl Compiler {
             | S::PerformRead { .. }
             | S::PerformWrite { .. }
             | S::Install { .. }
+            | S::Fill(_)
+            | S::Upgrade
                 if frame.wait.is_some() =>
             {
                 let what = match statement {
@@ -29,6 +31,8 @@ impl Compiler {
                     S::Resume => "resume",
                     S::Complete => "complete",
                     S::PerformRead { .. } | S::PerformWrite { .. } => "perform",
+                    S::Fill(_) => "fill",
+                    S::Upgrade => "upgrade",
                     _ => "install",
                 };
                 self.error(span, format!("`{what}` cannot stand in a `while waiting` clause"))
@@ -38,6 +42,11 @@ impl Compiler {
             S::Goto(state) => one(StepKind::Goto(self.state_of(frame.seen, state)?)),
             S::Lower(access) => self.lower(frame, access).map(|k| vec![k]),
             S::Resume => one(StepKind::Resume),
+            S::Complete if self.protocol.cached => {
+                self.error(span, "`complete` is not for cached processors, which access their cache only")
+                    .help("answer the request with `fill` or `upgrade`");
+                None
+            }
             S::Complete => one(StepKind::Complete),
             S::PerformRead { at, to } => {
                 self.about_block(frame, span)?;
@@ -50,6 +59,10 @@ impl Compiler {
                 let value = self.expr_of(frame, value, &Type::Word);
                 let at = self.expr_of(frame, at, &Type::Address);
                 one(StepKind::PerformWrite(value?, at?))
+            }
+            S::Fill(_) | S::Upgrade | S::Take(_) | S::Invalidate => {
+                self.needs_cache(frame, cache_word(statement), span)?;
+                one(cache_step(statement))
             }
             S::Defer => {
                 if self.protocol.roles[frame.role.index()].defers.is_none() {
@@ -371,10 +384,26 @@ impl Compiler {
         })
     }
 
+    /// Notes that there is no processor's cache to act on here.
+    pub(super) fn needs_cache(&mut self, frame: &Frame, what: &str, span: Span) -> Option<()> {
+        if !self.protocol.cached {
+            self.error(span, format!("`{what}` is about a processor's cache, which this protocol has not"))
+                .help("declare `processor cached`; with tagged processors a state gives the access");
+            return None;
+        }
+        if self.protocol.roles[frame.seen.index()].object != BLOCK {
+            self.error(span, format!("`{what}` is about a block, and this role is not"))
+                .help("call an action of a role of the block");
+            return None;
+        }
+        Some(())
+    }
+
     /// Notes that the event that is being handled carries no data, or none that can be used so.
     fn needs_data(&mut self, frame: &Frame, what: &str, placed: bool, span: Span) -> Option<()> {
         let shape = match frame.event {
             EventKind::Message(m) => self.protocol.messages[m.index()].payload,
+            EventKind::WriteBack => PayloadShape::Block,
             _ => PayloadShape::Nothing,
         };
         if shape == PayloadShape::Nothing {
@@ -503,5 +532,27 @@ impl Compiler {
         let role = self.protocol.roles[role.index()].name.clone();
         self.error(span, format!("the role `{role}` has no space for deferred events"))
             .help(format!("declare it: `role {role} of .. defers up to nodes {{`"));
+    }
+}
+
+fn cache_word(statement: &S) -> &'static str {
+    match statement {
+        S::Fill(_) => "fill",
+        S::Upgrade => "upgrade",
+        S::Take(_) => "take",
+        _ => "invalidate",
+    }
+}
+
+fn cache_step(statement: &S) -> StepKind {
+    let line = |line: &ast::LineState| match line {
+        ast::LineState::Shared => Line::Shared,
+        ast::LineState::Exclusive => Line::Exclusive,
+    };
+    match statement {
+        S::Fill(state) => StepKind::Fill(line(state)),
+        S::Take(state) => StepKind::Take(line(state)),
+        S::Upgrade => StepKind::Upgrade,
+        _ => StepKind::Invalidate,
     }
 }

@@ -60,6 +60,7 @@ impl Parser<'_> {
             },
             "promises" => Item::Promises(self.listed(Self::word)?),
             "assume" => Item::Assume(self.listed(Self::word)?),
+            "processor" => Item::Processor { kind: self.name("`cached` or `tagged`")? },
             "param" => self.param()?,
             "lane" => self.lane()?,
             "object" => Item::Object(self.listed(|p| p.name("the name of a kind of object"))?),
@@ -388,7 +389,7 @@ impl Parser<'_> {
     }
 
     fn event(&mut self) -> Parsed<Event> {
-        let name = self.name("an event: `read`, `write`, `evict`, `after T`, a message, a call or a task")?;
+        let name = self.name("an event: `read`, `write`, `evict`, `writeback`, `after T`, a message, a call or a task")?;
         if name.text == "after" {
             let time = self.sum()?;
             return Ok(Event { name, args: None, after: Some(time) });

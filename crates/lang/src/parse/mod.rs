@@ -225,10 +225,11 @@ impl Parser<'_> {
 }
 
 /// Words that start an item.
-const ITEMS: [&str; 14] = [
+const ITEMS: [&str; 15] = [
     "use",
     "promises",
     "assume",
+    "processor",
     "param",
     "lane",
     "object",

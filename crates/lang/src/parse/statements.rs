@@ -122,8 +122,28 @@ impl Parser<'_> {
                     _ => StatementKind::Impossible,
                 })
             }
+            "fill" | "take" if self.next_is_word("shared") || self.next_is_word("exclusive") => {
+                self.advance();
+                let line = if self.eat_word("shared") {
+                    LineState::Shared
+                } else {
+                    self.advance();
+                    LineState::Exclusive
+                };
+                plain(if word == "fill" { StatementKind::Fill(line) } else { StatementKind::Take(line) })
+            }
+            "upgrade" | "invalidate" if self.stands_alone() => {
+                self.advance();
+                plain(if word == "upgrade" { StatementKind::Upgrade } else { StatementKind::Invalidate })
+            }
             _ => self.assign_or_call(),
         }
+    }
+
+    /// Whether the present word is a whole statement: words such as `invalidate` also name actions and variables.
+    fn stands_alone(&self) -> bool {
+        let next = self.tokens.get(self.at + 1);
+        next.is_none_or(|token| token.first || matches!(token.kind, Kind::Mark(";" | "}")))
     }
 
     fn assign_or_call(&mut self) -> Parsed<StatementKind> {

@@ -136,7 +136,7 @@ pub enum ExprKind {
     Room(LaneId, Box<Expr>),
     /// A word of this node's memory.
     Memory(Box<Expr>),
-    /// The state of the processor's cache for the present block: 0 absent, 1 shared, 2 exclusive, 3 leaving.
+    /// What the processor's cache has of the present block, as a number: see [`Line::ALL`].
     Probe,
     /// Invariants: over all nodes.
     Over(Quantifier, LocalId, Box<Expr>),
@@ -251,6 +251,14 @@ pub enum StepKind {
     Store(Expr, Expr),
     /// A function of the program runs on this node.
     Invoke(Expr, Vec<Expr>),
+    /// The processor's request for the block is answered with this node's copy, as shared or as exclusive.
+    Fill(Line),
+    /// It is answered without data: the line becomes exclusive.
+    Upgrade,
+    /// The line's contents go to this node's copy; the cache keeps it shared, or (exclusive) loses it.
+    Take(Line),
+    /// The processor's cache loses its line.
+    Invalidate,
     /// A violation, if it is reached.
     Impossible,
     /// A violation, if the condition is false.

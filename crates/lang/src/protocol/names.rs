@@ -9,6 +9,7 @@ impl Protocol {
             EventKind::Read => "read".into(),
             EventKind::Write => "write".into(),
             EventKind::Evict => "evict".into(),
+            EventKind::WriteBack => "writeback".into(),
             EventKind::Message(m) => self.messages[m.index()].name.clone(),
             EventKind::Op(o) => self.ops[o.index()].name.clone(),
             EventKind::Task(t) => self.tasks[t.index()].name.clone(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json as value};
 /// The protocol as a JSON object: what [`table`](super::table) shows, with places in the text.
 ///
 /// Keys: `name, about, promises, assumptions, invariants, params, objects, records, lanes, messages, calls, tasks,
-/// scenarios, waivers, symmetry, roles`. A role has `states`, `events`, `table` (state by event: `handle`, `defer`, `hold`,
+/// scenarios, waivers, processor, symmetry, roles`. A role has `states`, `events`, `table` (state by event: `handle`, `defer`, `hold`,
 /// `impossible` or `passes`; a path's `next` is null where the state stays) and `handlers`. A bound that depends on the number of nodes is `{constant, per_node}`.
 pub fn json(protocol: &Protocol) -> Value {
     value!({
@@ -46,6 +46,7 @@ pub fn json(protocol: &Protocol) -> Value {
             "forbid": s.forbid.as_ref().map(|f| written(protocol, f)),
         })).collect::<Vec<_>>(),
         "waivers": protocol.waivers.iter().map(|w| value!({"rule": w.rule, "reason": w.reason})).collect::<Vec<_>>(),
+        "processor": if protocol.cached { "cached" } else { "tagged" },
         "symmetry": protocol.asymmetric.is_none(),
         "roles": tables(protocol).iter().map(|t| role(protocol, t)).collect::<Vec<_>>(),
     })

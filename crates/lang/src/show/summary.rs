@@ -137,6 +137,10 @@ fn deed(protocol: &Protocol, step: &StepKind) -> Option<String> {
         StepKind::Copy { .. } => "copy".into(),
         StepKind::Store(..) => "store".into(),
         StepKind::Invoke(..) => "invoke".into(),
+        StepKind::Fill(line) => format!("fill {line}"),
+        StepKind::Upgrade => "upgrade".into(),
+        StepKind::Take(line) => format!("take {line}"),
+        StepKind::Invalidate => "invalidate".into(),
         StepKind::Impossible => "fault".into(),
         _ => return None,
     })

@@ -51,6 +51,7 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
             protocol.params.iter().map(|p| format!("{} = {} (from {} to {})", p.name, p.value, p.lo, p.hi)).collect(),
         ),
         ("calls", protocol.ops.iter().map(|o| call_signature(protocol, o)).collect()),
+        ("processor", if protocol.cached { vec!["cached".into()] } else { Vec::new() }),
         ("lanes", protocol.lanes.iter().map(|l| format!("{}: {}", l.name, lane_words(l))).collect()),
         ("messages", messages(protocol)),
         ("scenarios", joined(protocol.scenarios.iter().map(|s| s.name.clone()).collect())),

@@ -129,6 +129,10 @@ impl Lister<'_> {
             }
             StepKind::Store(a, v) => format!("memory[{}] = {}", self.expr(a), self.expr(v)),
             StepKind::Invoke(f, args) => format!("invoke {}({})", self.expr(f), self.list(args)),
+            StepKind::Fill(line) => format!("fill {line}"),
+            StepKind::Upgrade => "upgrade".into(),
+            StepKind::Take(line) => format!("take {line}"),
+            StepKind::Invalidate => "invalidate".into(),
             StepKind::Impossible => "impossible".into(),
             StepKind::Assert(e) => format!("assert {}", self.expr(e)),
             StepKind::Elsewhere(owner, role, _) => format!("at {}", self.owner(owner, *role)),

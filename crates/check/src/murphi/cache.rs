@@ -1,0 +1,169 @@
+//! Processors with caches of their own: lines, what engines do to them, and what leaves them (`docs/semantics.md`,
+//! section 8). A line is a number as in `probe`: 0 absent, 1 shared, 2 exclusive, 3 leaving.
+
+use super::Export;
+use super::lines::Lines;
+use trivium_lang::protocol::{BLOCK, EventKind, Response, RoleId, StateId};
+
+impl Export<'_> {
+    /// Whether there are caches to describe.
+    pub fn cached(&self) -> bool {
+        self.protocol().cached && self.has_blocks()
+    }
+
+    pub fn cache_variables(&self, out: &mut Lines) {
+        if self.cached() {
+            out.line("cache: array [Node] of array [Obj_block] of 0..3;");
+            out.line("cached: array [Node] of array [Obj_block] of Word;");
+            out.line("writes_back: array [Node] of array [Obj_block] of boolean;");
+            out.line("overtaken: array [Node] of array [Obj_block] of boolean;");
+        }
+    }
+
+    pub fn first_caches(&self, out: &mut Lines) {
+        if self.cached() {
+            out.line("clear cache;");
+            out.line("clear cached;");
+            out.line("for x: Node do for b: Obj_block do writes_back[x][b] := false; overtaken[x][b] := false; end; end;");
+        }
+    }
+
+    /// What a line allows, as a tag.
+    pub fn cache_tag(&self, out: &mut Lines) {
+        out.routine("function tag(me: Node; b: Obj_block): Int", &[], |out| {
+            out.line("return (cache[me][b] = 3 ? 0 : cache[me][b]);");
+        });
+    }
+
+    /// What an engine does to its processor's cache.
+    pub fn interventions(&self, out: &mut Lines) {
+        if !self.cached() {
+            return;
+        }
+        let copy = format!("mem[me][b * {}]", self.stride);
+        out.routine("function requested(me: Node; b: Obj_block): boolean", &[], |out| {
+            out.open("for t: Thread do");
+            out.open("if node_of(t) = me & (phase[t] = 1 | phase[t] = 3) then");
+            out.line("if block_of(intent[t]) = b then return true; end;");
+            out.close("end;");
+            out.close("end;");
+            out.line("return false;");
+        });
+        out.routine("procedure fill(me: Node; b: Obj_block; to_: Int; var fx: Effects)", &[], |out| {
+            out.line("if !requested(me, b) then error \"fault: the processor has not asked for this block\"; end;");
+            out.open("if !(overtaken[me][b] & to_ = 1) then");
+            out.line("cache[me][b] := to_;");
+            out.line(format!("cached[me][b] := {copy};"));
+            out.close("end;");
+            out.line("overtaken[me][b] := false;");
+            out.line("fx.resumed[b] := true;");
+        });
+        out.routine("procedure upgrade(me: Node; b: Obj_block; var fx: Effects)", &[], |out| {
+            out.line("if cache[me][b] != 1 then error \"fault: the line is not shared\"; end;");
+            out.line("if !requested(me, b) then error \"fault: the processor has not asked for this block\"; end;");
+            out.line("cache[me][b] := 2;");
+            out.line("overtaken[me][b] := false;");
+            out.line("fx.resumed[b] := true;");
+        });
+        out.routine("procedure take(me: Node; b: Obj_block; to_: Int)", &[], |out| {
+            out.line("if cache[me][b] = 0 | cache[me][b] = 3 then error \"fault: there is no line to take\"; end;");
+            out.line(format!("{copy} := cached[me][b];"));
+            out.open("if to_ = 1 then");
+            out.line("cache[me][b] := 1;");
+            out.middle("else");
+            out.line("cache[me][b] := 0;");
+            out.line("cached[me][b] := 0;");
+            out.line("if requested(me, b) then overtaken[me][b] := true; end;");
+            out.close("end;");
+        });
+        out.routine("procedure invalidate(me: Node; b: Obj_block)", &[], |out| {
+            out.line("if cache[me][b] != 3 then cache[me][b] := 0; cached[me][b] := 0; end;");
+            out.line("if requested(me, b) then overtaken[me][b] := true; end;");
+        });
+    }
+
+    /// An engine keeps the contents of blocks of other homes no longer than a handler runs.
+    pub fn empty_buffers(&self, out: &mut Lines) {
+        if self.cached() {
+            out.open("for b: Obj_block do");
+            out.line(format!("if b % {} != me then mem[me][b * {}] := 0; end;", self.model.nodes, self.stride));
+            out.close("end;");
+        }
+    }
+
+    /// The role and column that answers an event for a block, at its home or elsewhere.
+    fn answering(&self, event: EventKind, is_home: bool) -> Option<(RoleId, usize)> {
+        let role = self.engine().role_for(event, BLOCK, is_home)?;
+        Some((role, self.role(role).column(event)?))
+    }
+
+    /// Whether an engine can hear now of what left: `leaves(me, o)`.
+    fn leaves(&self, out: &mut Lines) {
+        out.routine("function leaves(me: Node; o: Obj_block): boolean", &[], |out| {
+            out.line("if cache[me][o] != 3 then return false; end;");
+            for (event, written) in [(EventKind::Evict, "!writes_back"), (EventKind::WriteBack, "writes_back")] {
+                for is_home in [false, true] {
+                    let Some((role, column)) = self.answering(event, is_home) else { continue };
+                    let sign = if is_home { "=" } else { "!=" };
+                    let held: String = (0..self.role(role).states.len())
+                        .map(|s| StateId(s as u16))
+                        .filter(|&s| *self.engine().response(role, s, event) == Response::Hold)
+                        .map(|s| format!(" & {}[me][o] != {}", self.state_var(role), self.state_name(role, s)))
+                        .collect();
+                    out.line(format!(
+                        "if {written}[me][o] & o % {} {sign} me then return ready{}_{column}(me, o){held}; end;",
+                        self.model.nodes, role.0
+                    ));
+                }
+            }
+            out.line("return false;");
+        });
+    }
+
+    /// Caches give up lines, and engines hear of it.
+    pub fn cache_rules(&self, out: &mut Lines) {
+        if !self.cached() {
+            return;
+        }
+        self.leaves(out);
+        let heard = |is_home| self.answering(EventKind::Evict, is_home).is_some();
+        out.open("ruleset me: Node; o: Obj_block do");
+        out.line("rule \"evict\" (cache[me][o] = 1 | cache[me][o] = 2) & !requested(me, o) ==>");
+        out.open("begin");
+        out.open("if cache[me][o] = 2 then");
+        out.line("writes_back[me][o] := true;");
+        out.line("cache[me][o] := 3;");
+        out.middle("else");
+        out.line("cached[me][o] := 0;");
+        for is_home in [false, true] {
+            let sign = if is_home { "=" } else { "!=" };
+            let next = if heard(is_home) { 3 } else { 0 };
+            out.line(format!("if o % {} {sign} me then cache[me][o] := {next}; end;", self.model.nodes));
+        }
+        out.close("end;");
+        out.close("end;");
+        out.line("rule \"leave\" leaves(me, o) ==>");
+        out.open("var fx: Effects; data: Int; back: boolean;");
+        out.middle("begin");
+        out.line("begin_effects(fx);");
+        out.line("back := writes_back[me][o];");
+        out.line("data := (back ? cached[me][o] + 1 : 0);");
+        out.line("cache[me][o] := 0;");
+        out.line("cached[me][o] := 0;");
+        out.line("writes_back[me][o] := false;");
+        for (event, written) in [(EventKind::Evict, "!back"), (EventKind::WriteBack, "back")] {
+            for is_home in [false, true] {
+                let Some((role, column)) = self.answering(event, is_home) else { continue };
+                let sign = if is_home { "=" } else { "!=" };
+                out.line(format!(
+                    "if {written} & o % {} {sign} me then on{}_{column}(me, o, me, -1, data, -1, fx); end;",
+                    self.model.nodes, role.0
+                ));
+            }
+        }
+        out.line("settle(me, -1, fx);");
+        out.close("end;");
+        out.close("end;");
+        out.blank();
+    }
+}
