@@ -248,7 +248,9 @@ impl<'m> Stepper<'m> {
                     }
                     Line::Leaving => {
                         let kind = line.clone().left();
-                        let Some(role) = model.engine.role_for(kind, BLOCK, model.is_home(node, object)) else { continue };
+                        let Some(role) = model.engine.role_for(kind, BLOCK, model.is_home(node, object)) else {
+                            continue;
+                        };
                         let Some(record) = model.record(world, node, role, object) else { continue };
                         let state = model.engine.state(role, record);
                         if *model.engine.response(role, state, kind) != Response::Hold

@@ -282,7 +282,8 @@ fn describe(model: &Model, world: &World, subject: &Subject) -> String {
     let record = subject.role.and_then(|role| Some((role, model.record(world, subject.node, role, subject.object)?)));
     match record {
         Some((role, record)) => {
-            let state = format!("{}.{}", model.protocol().roles[role.index()].name, model.engine.describe(role, record));
+            let state =
+                format!("{}.{}", model.protocol().roles[role.index()].name, model.engine.describe(role, record));
             let cache = model.protocol().cached && subject.object.kind == BLOCK;
             match cache.then(|| world.line(&model.layout, subject.node, subject.object.id).line) {
                 Some(line) => format!("{state} cache={line}"),

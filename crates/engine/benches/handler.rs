@@ -6,7 +6,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::sync::Arc;
 use trivium_engine::{Args, Charge, Engine, Event, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, MessageId, RoleId, TaskId};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, Line, MessageId, RoleId, TaskId};
 
 /// A machine that does nothing but keep the records of one block and count messages.
 #[derive(Clone)]
@@ -75,8 +75,16 @@ impl Mechanisms for Null {
     }
     fn start(&mut self, _: TaskId, _: Object, _: Args) {}
     fn timer(&mut self, _: RoleId, _: Object, _: Option<u64>) {}
-    fn probe(&mut self, _: Object) -> u8 {
-        0
+    fn fill(&mut self, _: Object, _: Line) -> bool {
+        true
+    }
+    fn upgrade(&mut self, _: Object) -> bool {
+        true
+    }
+    fn take(&mut self, _: Object, _: Line) {}
+    fn invalidate(&mut self, _: Object) {}
+    fn probe(&mut self, _: Object) -> Line {
+        Line::Absent
     }
     fn invoke(&mut self, _: i64, _: &[i64]) {}
     fn charge(&mut self, what: Charge) {

@@ -24,21 +24,53 @@ pub struct File {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Item {
-    Use { file: String, span: Span },
+    Use {
+        file: String,
+        span: Span,
+    },
     Promises(Vec<Word>),
     Assume(Vec<Word>),
-    Param { name: Ident, value: Expr, range: Option<(Expr, Expr)>, check: Option<Expr> },
-    Lane { name: Ident, unordered: bool, holds: Option<Expr> },
+    Param {
+        name: Ident,
+        value: Expr,
+        range: Option<(Expr, Expr)>,
+        check: Option<Expr>,
+    },
+    Lane {
+        name: Ident,
+        unordered: bool,
+        holds: Option<Expr>,
+    },
     Object(Vec<Ident>),
-    Record { name: Ident, fields: Vec<Field> },
-    Message { messages: Vec<(Ident, Vec<Field>)>, lane: Option<Ident>, with: Option<Ident> },
-    Op { name: Ident, params: Vec<Field>, result: Option<Type> },
+    Record {
+        name: Ident,
+        fields: Vec<Field>,
+    },
+    Message {
+        messages: Vec<(Ident, Vec<Field>)>,
+        lane: Option<Ident>,
+        with: Option<Ident>,
+    },
+    Op {
+        name: Ident,
+        params: Vec<Field>,
+        result: Option<Type>,
+    },
     Role(Role),
-    Invariant { name: Ident, of: Option<Ident>, condition: Expr },
+    Invariant {
+        name: Ident,
+        of: Option<Ident>,
+        condition: Expr,
+    },
     Scenario(Scenario),
-    Waive { rule: Ident, reason: String },
+    Waive {
+        rule: Ident,
+        reason: String,
+    },
     /// `processor cached`.
-    Processor { kind: Ident },
+    Processor {
+        kind: Ident,
+    },
 }
 
 /// A promise or an assumption: a word, perhaps with names in brackets.

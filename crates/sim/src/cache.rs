@@ -103,8 +103,8 @@ impl Cache {
     /// The address of the line that has to leave when this one comes.
     pub fn displaced(&self, address: u32) -> Option<u32> {
         let (place, number) = self.place(address);
-        let (other, line) = self.places[place];
-        (other != 0 && other != number && line != Line::Absent).then(|| (other - 1) << self.line_shift)
+        let (other, line) = unpack(self.places[place]);
+        (other != number && line != Line::Absent).then(|| other << self.line_shift)
     }
 
     /// Brings a line in; true if a dirty one had to leave.

@@ -176,7 +176,9 @@ pub fn lay(
             Primitive::Probe => layout.spend("probe the cache", &prices.probe, 1),
             Primitive::FillLine => layout.spend("answer the processor", &prices.line.fill, granules),
             Primitive::TakeLine => layout.spend("take the processor's line", &prices.line.take, granules),
-            Primitive::InvalidateLine => layout.spend("invalidate the processor's line", &prices.line.invalidate, granules),
+            Primitive::InvalidateLine => {
+                layout.spend("invalidate the processor's line", &prices.line.invalidate, granules)
+            }
             Primitive::Room => layout.spend("ask for room", &prices.room, 1),
             Primitive::Start => layout.spend("start a task", &prices.start, 1),
             Primitive::Resume => {

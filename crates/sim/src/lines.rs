@@ -239,7 +239,7 @@ impl NodeState {
         }
         self.show_line(block, protocol, line, time);
         if line.line == Line::Leaving {
-            let event = Event::local(line.clone().left(), block, 0);
+            let event = self.local_event(line.clone().left(), block);
             self.raise(time, Arrival::Local { protocol, event, cause: None });
             // The engine hears of it before the processor goes on past this cycle.
             self.compute.limit = self.compute.limit.min(time);
@@ -247,7 +247,7 @@ impl NodeState {
     }
 
     /// The engine is about to hear of what left the cache: the event with its data, unless its role holds it.
-    pub(crate) fn hear(&mut self, protocol: usize, event: Event) -> Option<Event> {
+    pub(crate) fn hear(&mut self, protocol: usize, mut event: Box<Event>) -> Option<Box<Event>> {
         let cached = self.shared.engines[protocol].protocol().cached;
         if !cached || !matches!(event.kind, EventKind::Evict | EventKind::WriteBack) {
             return Some(event);
@@ -257,13 +257,13 @@ impl NodeState {
             && let Some(record) = self.record_of(protocol, role, block)
             && *engine.response(role, engine.state(role, record), event.kind) == Response::Hold
         {
-            self.held.push(Held { protocol, role, event });
+            self.held.push(Held { protocol, role, event: *event });
             return None;
         }
         let mut line = self.lines.line(block);
         line.left();
         self.lines.set(block, line);
-        let payload = self.lines.leaving.remove(&block.id).map(|data| self.keep(data));
-        Some(Event { payload, ..event })
+        event.payload = self.lines.leaving.remove(&block.id).map(|data| self.keep(data));
+        Some(event)
     }
 }

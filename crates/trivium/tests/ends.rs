@@ -190,6 +190,7 @@ fn all_protocols_hold_on_small_systems() {
         ("msi", &[][..]),
         ("stache", &[]),
         ("migratory", &[]),
+        ("flash-coherence", &["--ops", "1"]),
         ("german", &[]),
         ("token-lock", &[]),
         ("tree-barrier", &[]),

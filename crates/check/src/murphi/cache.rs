@@ -24,7 +24,9 @@ impl Export<'_> {
         if self.cached() {
             out.line("clear cache;");
             out.line("clear cached;");
-            out.line("for x: Node do for b: Obj_block do writes_back[x][b] := false; overtaken[x][b] := false; end; end;");
+            out.line(
+                "for x: Node do for b: Obj_block do writes_back[x][b] := false; overtaken[x][b] := false; end; end;",
+            );
         }
     }
 

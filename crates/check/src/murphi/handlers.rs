@@ -97,7 +97,9 @@ impl Export<'_> {
             }
             if self.protocol().cached && matches!(event, EventKind::Read | EventKind::Write) {
                 let needed = if event == EventKind::Read { 1 } else { 2 };
-                out.line(format!("if tag(me, o) >= {needed} then fx.how := 1; overtaken[me][o] := false; return; end;"));
+                out.line(format!(
+                    "if tag(me, o) >= {needed} then fx.how := 1; overtaken[me][o] := false; return; end;"
+                ));
             }
             out.open(format!("switch {}[me][o]", self.state_var(id)));
             for (state, declared) in role.states.iter().enumerate() {

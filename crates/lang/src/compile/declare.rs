@@ -8,9 +8,35 @@ const MAX_FIELDS: usize = 16;
 
 /// Names that mean something in every expression or type.
 pub(super) const KEYWORDS: [&str; 29] = [
-    "me", "home", "sender", "caller", "nodes", "object", "all", "any", "count", "true", "false", "none", "bool",
-    "node", "address", "word", "thread", "block", "memory", "index", "room", "pick", "probe", "flight", "after",
-    "evict", "writeback", "read", "write",
+    "me",
+    "home",
+    "sender",
+    "caller",
+    "nodes",
+    "object",
+    "all",
+    "any",
+    "count",
+    "true",
+    "false",
+    "none",
+    "bool",
+    "node",
+    "address",
+    "word",
+    "thread",
+    "block",
+    "memory",
+    "index",
+    "room",
+    "pick",
+    "probe",
+    "flight",
+    "after",
+    "evict",
+    "writeback",
+    "read",
+    "write",
 ];
 
 impl Compiler {
@@ -280,8 +306,11 @@ impl Compiler {
                     .help(format!("`{}` is of {}", role.name.text, role.of.text));
             }
             if access != Access::None && self.protocol.cached {
-                self.error(state.name.span, "with `processor cached` states give no access: the processor's cache does")
-                    .help("leave the access out, and answer requests with `fill`");
+                self.error(
+                    state.name.span,
+                    "with `processor cached` states give no access: the processor's cache does",
+                )
+                .help("leave the access out, and answer requests with `fill`");
             }
             states.push(State {
                 name: state.name.text.clone(),

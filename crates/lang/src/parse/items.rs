@@ -389,7 +389,8 @@ impl Parser<'_> {
     }
 
     fn event(&mut self) -> Parsed<Event> {
-        let name = self.name("an event: `read`, `write`, `evict`, `writeback`, `after T`, a message, a call or a task")?;
+        let name =
+            self.name("an event: `read`, `write`, `evict`, `writeback`, `after T`, a message, a call or a task")?;
         if name.text == "after" {
             let time = self.sum()?;
             return Ok(Event { name, args: None, after: Some(time) });

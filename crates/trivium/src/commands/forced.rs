@@ -71,7 +71,9 @@ fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
                 let access = access(does).ok_or_else(|| refused(&format!("step {step} is a call: `{does}`")))?;
                 accesses.push(ForcedAccess { step, node: *node, ..access });
             }
-            Event::Evict { .. } | Event::Leave { .. } => return Err(refused(&format!("step {step} evicts a block of its own accord"))),
+            Event::Evict { .. } | Event::Leave { .. } => {
+                return Err(refused(&format!("step {step} evicts a block of its own accord")));
+            }
             Event::Timer { .. } => return Err(refused(&format!("step {step} is a timer"))),
             Event::Task { .. } => return Err(refused(&format!("step {step} is a task"))),
             // These follow from the others, at once.
