@@ -8,10 +8,10 @@ use trivium_engine::*;
 use trivium_lang::protocol::*;
 
 /// A protocol with a finite lane, a second role, an agent, calls and data.
-fn engine() -> Engine {
+fn engine(cached: bool) -> Engine {
     let mut hand = Hand::new();
     let span = Default::default();
-    hand.protocol.cached = true;
+    hand.protocol.cached = cached;
     hand.protocol.lanes.push(Lane { name: "few".into(), fifo: true, holds: Some(3), span });
     hand.state("Idle", Access::Write);
     hand.var("owner", some_node(), 0);
@@ -28,8 +28,10 @@ fn engine() -> Engine {
 
 #[test]
 fn the_plain_implementation_keeps_the_contract() {
-    let breaches = check_mechanisms(&LocalBench::new(engine()));
-    assert!(breaches.is_empty(), "{breaches:#?}");
+    for cached in [false, true] {
+        let breaches = check_mechanisms(&LocalBench::new(engine(cached)));
+        assert!(breaches.is_empty(), "{breaches:#?}");
+    }
 }
 
 /// What a [`Sloppy`] implementation does wrong.
@@ -246,7 +248,8 @@ fn every_sin_is_found() {
         (Sin::Undying, "a line that is invalidated is gone"),
     ];
     for (sin, clause) in sins {
-        let breaches = check_mechanisms(&SloppyBench { plain: LocalBench::new(engine()), sin });
+        let cached = matches!(sin, Sin::UnaskedFill | Sin::LateFill | Sin::TakesMemory | Sin::Undying);
+        let breaches = check_mechanisms(&SloppyBench { plain: LocalBench::new(engine(cached)), sin });
         let found = breaches.iter().any(|breach| breach.clause.starts_with(clause));
         assert!(found, "{sin:?}: {breaches:#?}");
     }

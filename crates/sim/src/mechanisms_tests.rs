@@ -53,12 +53,20 @@ impl Bench for SimBench {
 
     fn fill(&self, m: &mut NodeState, block: Object, seed: u8) {
         let bytes: Vec<u8> = (0..64).map(|i| seed.wrapping_mul(31).wrapping_add(i)).collect();
-        m.memory.write(m.offset_of(block), &bytes).unwrap();
+        if m.is_cached() {
+            m.write_copies(m.offset_of(block), &bytes);
+        } else {
+            m.memory.write(m.offset_of(block), &bytes).unwrap();
+        }
     }
 
     fn contents(&self, m: &mut NodeState, block: Object) -> Vec<u8> {
         let mut bytes = vec![0; 64];
-        m.memory.read(m.offset_of(block), &mut bytes).unwrap();
+        if m.is_cached() {
+            m.read_copies(m.offset_of(block), &mut bytes);
+        } else {
+            m.memory.read(m.offset_of(block), &mut bytes).unwrap();
+        }
         bytes
     }
 
@@ -80,7 +88,7 @@ impl Bench for SimBench {
 
 #[test]
 fn the_contract_is_kept_under_every_protocol() {
-    for name in ["msi", "stache", "swcc", "token-lock", "tree-barrier", "remote-write"] {
+    for name in ["flash-coherence", "msi", "stache", "swcc", "token-lock", "tree-barrier", "remote-write"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../protocols/{name}.tri"));
         let protocol = trivium_lang::compile_file(&path, &[]).unwrap();
         for nodes in [2, 5] {

@@ -106,6 +106,12 @@ fn the_contract_is_kept_where_memory_is_addressed() {
 }
 
 #[test]
+fn the_contract_is_kept_where_processors_are_cached() {
+    let text = include_str!("../../../../protocols/flash-coherence.tri");
+    assert_eq!(check_mechanisms(&NodeBench::new(text, None)), []);
+}
+
+#[test]
 fn memory_outside_is_a_fault_and_not_a_panic() {
     for (text, words) in [(BLOCKS_ONLY, None), (WITH_MEMORY, Some(2 * BLOCK_BYTES))] {
         let bench = NodeBench::new(text, words);
