@@ -13,7 +13,7 @@ use crate::price::Transaction;
 use crate::processor::{Doing, Wait};
 use crate::watch::TagChange;
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 use trivium_engine::{CacheLine, Event, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, Response};
@@ -28,7 +28,7 @@ pub(crate) struct Lines {
     /// Buffers that are emptied when the handler ends.
     buffers: Vec<u32>,
     /// Contents on their way from the cache to the engine.
-    leaving: FxHashMap<u32, Rc<Data>>,
+    leaving: FxHashMap<u32, Arc<Data>>,
 }
 
 impl Lines {
@@ -232,7 +232,7 @@ impl NodeState {
             let mut bytes = vec![0; self.shared.block as usize];
             let read = self.memory.read(self.offset_of(block), &mut bytes);
             self.trouble_of(read);
-            self.lines.leaving.insert(block.id, Rc::new(Data { bytes, places: Vec::new() }));
+            self.lines.leaving.insert(block.id, Arc::new(Data { bytes, places: Vec::new() }));
             for _ in 0..self.shared.block / self.shared.machine.cache.line {
                 self.bus.book(Transaction::WriteBack, time);
             }
