@@ -205,7 +205,17 @@ fn lists_and_tables_begin_as_all_results_do() {
     let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     assert_eq!(
         names[..9],
-        ["flash-coherence", "german", "migratory", "msi", "remote-write", "stache", "swcc", "token-lock", "tree-barrier"]
+        [
+            "flash-coherence",
+            "german",
+            "migratory",
+            "msi",
+            "remote-write",
+            "stache",
+            "swcc",
+            "token-lock",
+            "tree-barrier"
+        ]
     );
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
