@@ -1,7 +1,7 @@
 //! What the documents print is what the program prints.
 //!
-//! In `docs/checking.md` and `docs/tutorial.md` each line `$ trivium ..` of a `console` block is run at the repository's root, and below it
-//! stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of protocols is checked.
+//! In `docs/checking.md` and `docs/tutorial.md` each line `$ trivium ..` of a `console` block is run at the repository's
+//! root, and below it stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of protocols is checked.
 //! In the systems of its rows, each (state, event) pair of a protocol happens that is not declared impossible.
 //! `UPDATE=1 cargo test -p trivium --test documents` writes what is found; look at the difference before you commit it.
 
@@ -133,6 +133,15 @@ fn what_the_tutorial_shows_is_in_its_files() {
     for part in shown {
         assert!(files.iter().any(|file| file.contains(part)), "this is in no file:\n{part}");
     }
+}
+
+/// The README shows a whole protocol, all but the comment at its head.
+#[test]
+fn the_protocol_in_the_readme_is_the_one_that_is_shipped() {
+    let read = |file: &str| std::fs::read_to_string(harness::root().join(file)).expect(file);
+    let shipped = read("protocols/msi.tri");
+    let protocol = &shipped[shipped.find("protocol msi").expect("its first line")..];
+    assert!(read("README.md").contains(&format!("```\n{protocol}```\n")), "README.md shows another msi.tri");
 }
 
 /// Every command of a document prints what stands below it.
