@@ -106,10 +106,7 @@ impl Layout {
         let assumed_at = protocol
             .assumptions
             .iter()
-            .map(|assume| match assume {
-                Assume::OneWriterPerPhase => 0,
-                _ => take(sizes.threads * widest_kind),
-            })
+            .map(|assume| if assume.counts_calls() { take(sizes.threads * widest_kind) } else { 0 })
             .collect();
         debug_assert_eq!(client.threads.len(), sizes.threads);
         Layout {

@@ -7,7 +7,8 @@ use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_lang::protocol::{
-    Access, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Protocol, RoleId, ScenarioAction, StateId, Step, StepKind,
+    Access, Assume, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Protocol, RoleId, ScenarioAction, StateId, Step,
+    StepKind,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
@@ -36,6 +37,12 @@ pub(crate) struct Model {
 }
 
 impl Model {
+    /// How many objects there are of the kind of which there are most; nodes do not count.
+    pub fn most_objects(&self) -> u32 {
+        let kinds = self.objects.iter().enumerate().filter(|(kind, _)| *kind != NODE.index());
+        kinds.map(|(_, count)| *count).max().unwrap_or(0)
+    }
+
     pub fn new(protocol: &Arc<Protocol>, config: &Config) -> Result<Model, ConfigError> {
         check_limits(config)?;
         let scenario = match &config.scenario {
@@ -67,6 +74,7 @@ impl Model {
             Some(scenario) => Client::scenario(protocol, config, scenario)?,
             None => Client::general(protocol, config, &objects, &addresses)?,
         };
+        check_threads(protocol, &client)?;
         let sizes = Sizes {
             nodes: config.nodes,
             objects: objects.clone(),
@@ -244,6 +252,21 @@ fn check_limits(config: &Config) -> Result<(), ConfigError> {
         return wrong(format!("{} threads per node", config.threads_per_node), "a node has 1 to 255 threads");
     }
     Ok(())
+}
+
+fn check_threads(protocol: &Protocol, client: &Client) -> Result<(), ConfigError> {
+    let crowded = client.threads_of.iter().position(|threads| threads.len() > 1);
+    match crowded {
+        Some(node) if protocol.assumptions.contains(&Assume::OneThreadPerNode) => Err(ConfigError::new(
+            format!(
+                "{} threads on node {node}, but {} assumes `one_thread_per_node`",
+                client.threads_of[node].len(),
+                protocol.name
+            ),
+            "explore one thread on each node; with more the protocol promises nothing",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_lang::protocol::Scenario, ConfigError> {

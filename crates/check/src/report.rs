@@ -60,6 +60,8 @@ pub struct Report {
     pub property: Option<String>,
     /// How it is violated, or which limit was met.
     pub reason: Option<String>,
+    /// Objects that were explored, of the kind of which there were most: those asked for, or more if a scenario names more.
+    pub objects: u32,
     /// Distinct states found.
     pub states: u64,
     /// Transitions executed.

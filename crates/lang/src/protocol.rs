@@ -329,6 +329,18 @@ pub enum Assume {
     Once(OpId),
     /// Each thread makes the first call before the second.
     Before(OpId, OpId),
+    /// On each node one thread uses the protocol.
+    OneThreadPerNode,
+}
+
+impl Assume {
+    /// Whether it is about which calls each thread has made on an object, so that these must be remembered.
+    pub fn counts_calls(&self) -> bool {
+        match self {
+            Assume::Alternate(..) | Assume::Once(_) | Assume::Before(..) => true,
+            Assume::OneWriterPerPhase | Assume::OneThreadPerNode => false,
+        }
+    }
 }
 
 /// An own invariant of the protocol, checked in every state.

@@ -19,7 +19,8 @@ impl Usage {
         let made = |op: OpId| self.made.get(&(number, op, object)).copied().unwrap_or(0);
         for assume in &protocol.assumptions {
             let kept = match *assume {
-                Assume::OneWriterPerPhase => true,
+                // The first is watched at the stores themselves; a program has one thread a node.
+                Assume::OneWriterPerPhase | Assume::OneThreadPerNode => true,
                 Assume::Alternate(first, second) if op == first => made(first) == made(second),
                 Assume::Alternate(first, second) if op == second => made(first) == made(second) + 1,
                 Assume::Once(only) if op == only => made(only) == 0,

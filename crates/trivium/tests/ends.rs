@@ -157,7 +157,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn all_broken_protocols_are_caught() {
-    let cases: [(&str, &[&str], &str); 12] = [
+    let cases: [(&str, &[&str], &str); 13] = [
         ("broken/early-reply", &[], "single_writer"),
         ("broken/msi-forgotten-ack", &[], "deadlock"),
         ("broken/replies-apart", &[], "deadlock"),
@@ -168,6 +168,7 @@ fn all_broken_protocols_are_caught() {
         ("broken/swcc-lock-dropped-early", &["--nodes", "2", "--scenario", "home_hears_late"], "last_write"),
         ("broken/swcc-lock-refuses-invalidate", &["--nodes", "2", "--scenario", "two_writers"], "livelock"),
         ("broken/swcc-put-without-lock", &["--nodes", "2"], "last_write"),
+        ("broken/token-lock-newcomer-first", &[], "fault"),
         ("broken/tree-barrier-late-reset", &["--nodes", "4"], "barrier(arrive)"),
         ("broken/two-locks", &["--nodes", "2", "--scenario", "crossed"], "deadlock"),
     ];

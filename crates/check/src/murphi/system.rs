@@ -88,7 +88,7 @@ impl Export<'_> {
             }
         }
         for (a, assume) in self.protocol().assumptions.iter().enumerate() {
-            if *assume != trivium_lang::protocol::Assume::OneWriterPerPhase {
+            if assume.counts_calls() {
                 out.line(format!("clear done{a};"));
             }
         }

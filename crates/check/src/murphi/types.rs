@@ -258,7 +258,7 @@ impl Export<'_> {
             }
         }
         for (a, assume) in protocol.assumptions.iter().enumerate() {
-            if *assume != Assume::OneWriterPerPhase {
+            if assume.counts_calls() {
                 out.line(format!("done{a}: array [Thread] of array [0..{}] of boolean;", self.widest_object() - 1));
             }
         }

@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::world::{Flight, Phase, World};
 use std::ops::Range;
 use trivium_engine::{Node, Object};
-use trivium_lang::protocol::{Assume, EventKind, Promise, RoleId};
+use trivium_lang::protocol::{EventKind, Promise, RoleId};
 
 /// Nodes of a class, so that orders that are left open stay few; more nodes keep their names.
 const MOST_ALIKE: usize = 7;
@@ -245,7 +245,7 @@ fn rename_threads(model: &Model, world: &World, image: &mut World, to: &[Node]) 
         if other != thread {
             image.fixed[layout.thread(other)].copy_from_slice(&world.fixed[layout.thread(thread)]);
             for (assumption, assume) in model.protocol().assumptions.iter().enumerate() {
-                if *assume != Assume::OneWriterPerPhase {
+                if assume.counts_calls() {
                     let from = layout.assumed_row(assumption, thread);
                     image.fixed[layout.assumed_row(assumption, other)].copy_from_slice(&world.fixed[from]);
                 }

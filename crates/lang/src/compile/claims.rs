@@ -60,6 +60,7 @@ impl Compiler {
     fn assume(&mut self, word: &ast::Word) {
         let assume = match word.name.text.as_str() {
             "one_writer_per_phase" => Some(Assume::OneWriterPerPhase),
+            "one_thread_per_node" => Some(Assume::OneThreadPerNode),
             "alternate" => self.calls(word, 2).map(|c| Assume::Alternate(c[0], c[1])),
             "once" => self.calls(word, 1).map(|c| Assume::Once(c[0])),
             "before" => self.calls(word, 2).map(|c| Assume::Before(c[0], c[1])),
@@ -68,7 +69,7 @@ impl Compiler {
                     word.name.span,
                     "assumption",
                     other,
-                    ["one_writer_per_phase", "alternate", "once", "before"],
+                    ["one_writer_per_phase", "one_thread_per_node", "alternate", "once", "before"],
                 );
                 None
             }

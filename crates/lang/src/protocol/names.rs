@@ -54,6 +54,7 @@ impl Protocol {
         let op = |o: &OpId| &self.ops[o.index()].name;
         match assume {
             Assume::OneWriterPerPhase => "one_writer_per_phase".into(),
+            Assume::OneThreadPerNode => "one_thread_per_node".into(),
             Assume::Alternate(a, b) => format!("alternate({}, {})", op(a), op(b)),
             Assume::Once(a) => format!("once({})", op(a)),
             Assume::Before(a, b) => format!("before({}, {})", op(a), op(b)),

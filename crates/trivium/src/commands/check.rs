@@ -75,7 +75,11 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         ..Head::default()
     };
     let result = match arguments.common.format {
-        Format::Text => format!("{}\n{}", title(&protocol.name, arguments), told(&report, story.as_ref())),
+        Format::Text => format!(
+            "{}\n{}",
+            title(&protocol.name, arguments.system.nodes, report.objects),
+            told(&report, story.as_ref())
+        ),
         Format::Json => {
             let mut body = serde_json::to_value(&report).expect("a report can be written as JSON");
             if let Some(story) = &story {
@@ -124,9 +128,9 @@ fn replayable(named: &str, protocol: &Protocol, recording: Option<Recording>) ->
     value
 }
 
-fn title(name: &str, arguments: &Check) -> String {
+fn title(name: &str, nodes: u32, objects: u32) -> String {
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    format!("{name}: {}, {}", plural(arguments.system.nodes, "node"), plural(arguments.system.objects, "object"))
+    format!("{name}: {}, {}", plural(nodes, "node"), plural(objects, "object"))
 }
 
 fn code(report: &Report) -> u8 {
