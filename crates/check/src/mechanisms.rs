@@ -5,6 +5,7 @@ use crate::layout::{WORD, WORDS_PER_BLOCK};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, load, perform_access, store};
+use crate::trace::FAULT;
 use crate::world::{Flight, Phase, Queued, World};
 use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, TaskId};
@@ -70,7 +71,7 @@ pub(crate) struct Here<'a> {
 impl Here<'_> {
     fn trouble(&mut self, sentence: String) {
         let me = self.me;
-        self.effects.trouble.get_or_insert_with(|| Violation::new("fault", format!("node {me}: {sentence}")));
+        self.effects.trouble.get_or_insert_with(|| Violation::new(FAULT, format!("node {me}: {sentence}")));
     }
 
     /// Where the word at an address is kept, if it is.

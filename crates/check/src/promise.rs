@@ -2,6 +2,7 @@
 
 use crate::client::Intent;
 use crate::model::Model;
+use crate::trace::FAULT;
 use crate::world::{Phase, World};
 use trivium_engine::{Node, Object};
 use trivium_lang::protocol::{Access, Assume, BLOCK, MessageId, ObjectKindId, OpId, Promise, RoleId};
@@ -23,7 +24,7 @@ impl Violation {
 
     /// A fault that the engine found.
     pub fn fault(fault: trivium_engine::Fault) -> Violation {
-        Violation { property: "fault".into(), sentence: fault.message.clone(), fault: Some(Box::new(fault)) }
+        Violation { property: FAULT.into(), sentence: fault.message.clone(), fault: Some(Box::new(fault)) }
     }
 }
 

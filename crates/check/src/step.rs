@@ -6,6 +6,7 @@ use crate::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, may_start, new_phase, perform_access, returned, started};
+use crate::trace::FAULT;
 use crate::world::{Phase, World};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
 use trivium_lang::protocol::{BLOCK, EventKind, Line, NODE, Response, RoleId};
@@ -513,7 +514,7 @@ impl<'m> Stepper<'m> {
             });
             let Some((thread, intent, op, object)) = call else {
                 let sentence = format!("node {node}: a call returns to thread {number}, which waits for none");
-                return Err(Violation::new("fault", sentence));
+                return Err(Violation::new(FAULT, sentence));
             };
             world.set_thread(&model.layout, thread, Phase::Idle, 0);
             self.account.returned.push((thread, intent, value));

@@ -15,6 +15,9 @@ use std::sync::Arc;
 use trivium_engine::{Event, Node, Object, Outgoing, Payload};
 use trivium_lang::protocol::{BLOCK, EventKind, NODE, Protocol, RoleId};
 
+/// The name under which a fault of a protocol is reported.
+pub(crate) const FAULT: &str = "fault";
+
 /// The name under which a deadlock is reported.
 pub(crate) const DEADLOCK: &str = "deadlock";
 

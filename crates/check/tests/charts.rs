@@ -186,6 +186,48 @@ fn recordings_are_executed_again() {
     }
 }
 
+/// The search may exchange the names of nodes; the story that it tells is one execution with the same names throughout.
+#[test]
+fn nodes_keep_their_names_in_the_story_of_every_broken_protocol() {
+    let mut exchanged = 0;
+    for entry in std::fs::read_dir(here().join("../../protocols/broken")).unwrap() {
+        let file = format!("broken/{}", entry.unwrap().file_name().into_string().unwrap());
+        let scenario = protocol(&file).scenarios.first().map(|scenario| scenario.name.clone());
+        let systems = [(2, 1), (3, 1), (3, 2), (4, 1)];
+        let told = systems.into_iter().filter(|_| file.ends_with(".tri")).find_map(|(nodes, objects)| {
+            let config = Config { nodes, objects, scenario: scenario.clone(), max_states: Some(1_000_000), ..of(2, 1) };
+            let protocol = protocol(&file);
+            let report = explore(&protocol, &config).ok()?;
+            let story = chart::story(&protocol, &config, &report).unwrap()?;
+            Some((protocol, config, report, story))
+        });
+        let (protocol, config, report, story) = told.unwrap_or_else(|| panic!("{file}: nothing found"));
+        exchanged += u32::from(report.symmetry && config.nodes > 2);
+        let recording = Recording::of(&protocol, &config, &report, &story).unwrap().unwrap();
+        // Executed without any exchange of names.
+        let plain = Config { symmetry: false, ..config };
+        let mut again = chart::replay(&protocol, &plain, &recording.events).unwrap().unwrap();
+        recording.conclude(&mut again);
+        assert_eq!(recording.compare(&again), Ok(()), "{file}");
+        assert_eq!(chart::text(&again, chart::WIDTH), chart::text(&story, chart::WIDTH), "{file}");
+    }
+    assert!(exchanged >= 2, "{exchanged} with symmetry among three nodes or more");
+}
+
+/// `swcc` has several roles for a block, of which one gives the access.
+#[test]
+fn a_line_of_life_shows_what_any_role_of_the_node_allows() {
+    let file = "broken/swcc-lock-dropped-early.tri";
+    let scenario = Some("home_hears_late".to_string());
+    let picture = chart::svg(&explored(file, &Config { scenario, ..of(2, 1) }).2);
+    for access in ["write", "read", "none"] {
+        assert!(picture.contains(&format!("class=\"life {access}\"")), "{access}: {picture}");
+    }
+    assert!(!picture.contains("life plain"), "{picture}");
+    assert!(picture.contains("violates last_write") && story("squeezed-lanes").property.as_deref() == Some("deadlock"));
+    assert!(chart::svg(&story("squeezed-lanes")).contains("<title>squeezed-lanes: deadlock</title>"));
+}
+
 #[test]
 fn a_recording_that_was_changed_is_noticed() {
     let (_, file, config) = &CASES.into_iter().next().unwrap();

@@ -4,8 +4,9 @@
 //! on a dotted line before its receiver, so that no arrow crosses what happens meanwhile. The lines of life show by
 //! their colour what a node may do with the block at that time.
 
-use super::story::{Arrow, Moment, Story};
+use super::story::{Arrow, Frame, Moment, Story};
 use super::words::wrapped;
+use crate::trace::{DEADLOCK, FAULT, LIVELOCK};
 use std::fmt::Write;
 use trivium_engine::Node;
 
@@ -70,7 +71,9 @@ pub fn svg(story: &Story) -> String {
 
 /// What the picture is headed by.
 pub(super) fn title(story: &Story) -> String {
-    match &story.property {
+    match story.property.as_deref() {
+        // These are what happens; the others are what is promised.
+        Some(event @ (FAULT | DEADLOCK | LIVELOCK)) => format!("{}: {event}", story.protocol),
         Some(property) => format!("{} violates {property}", story.protocol),
         None => story.protocol.clone(),
     }
@@ -191,14 +194,16 @@ impl<'s> Drawing<'s> {
         Ok(())
     }
 
-    /// What a node may do with the only block in a state; `plain` if there is no one block.
+    /// What a node may do with the only block in a state, which at most one of its roles allows; `plain` if there is no
+    /// one block.
     fn access_at(&self, frame: usize, node: Node) -> String {
         let view = self.story.frames.get(frame).and_then(|f| f.nodes.iter().find(|view| view.node == node));
-        let mut access = view.into_iter().flat_map(|v| &v.roles).filter(|role| !role.access.is_empty());
-        match (access.next(), access.next()) {
-            (Some(role), None) => role.access.clone(),
-            _ => "plain".into(),
+        let roles = || view.into_iter().flat_map(|v| &v.roles).filter(|role| !role.access.is_empty());
+        let Some(first) = roles().next() else { return "plain".into() };
+        if roles().any(|role| role.object != first.object) {
+            return "plain".into();
         }
+        roles().find(|role| role.access != "none").unwrap_or(first).access.clone()
     }
 
     fn heads(&self, out: &mut String) -> std::fmt::Result {
@@ -386,6 +391,10 @@ fn footer(story: &Story, letters: usize) -> Vec<(&'static str, String)> {
             "plain-text",
             &format!("{}, declared {}: {}, and then {}", growth.what, growth.bound, values.join(", "), growth.beyond),
         );
+    }
+    let gives_access = |frame: &Frame| frame.nodes.iter().flat_map(|v| &v.roles).any(|role| !role.access.is_empty());
+    if story.frames.iter().any(gives_access) {
+        add("faint", "the node may: orange write, green read, grey neither");
     }
     rows
 }
