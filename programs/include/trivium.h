@@ -68,6 +68,12 @@ static inline void *trivium_alloc_first_touch(uint64_t bytes) {
     return trivium_alloc_first_touch_under(0, bytes);
 }
 
+/* Binds an allocation to another protocol, NULL for the default one; `memory` is what the
+ * allocation returned. Collective, and a barrier: every node makes the same call. The blocks must be
+ * at home by then: the home's own copy is current, and no other node may still write it. The
+ * contents stay. */
+TRIVIUM_IMPORT("trivium", "bind") void trivium_bind(void *memory, const char *protocol);
+
 /* ---- Atomic operations on shared memory ------------------------------------------------------ */
 
 /* Operations of trivium_rmw. */

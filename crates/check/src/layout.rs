@@ -3,7 +3,7 @@
 use crate::client::Client;
 use std::ops::Range;
 use trivium_engine::{Engine, Node};
-use trivium_lang::protocol::{Assume, BLOCK, Promise, Protocol, RoleId};
+use trivium_lang::protocol::{BLOCK, Promise, Protocol, RoleId};
 
 const ABSENT: usize = usize::MAX;
 
@@ -25,6 +25,8 @@ pub(crate) struct Sizes {
     pub stride: usize,
     /// Bytes of each word that is kept.
     pub word_bytes: usize,
+    /// Values that stores write.
+    pub values: u32,
     /// Whether each thread has a count: of the calls that are left to it, or of its script.
     pub counted: bool,
     pub registers: usize,
@@ -48,6 +50,8 @@ pub(crate) struct Layout {
     registers_at: usize,
     last_at: Option<usize>,
     writers_at: Option<usize>,
+    phase_at: Option<usize>,
+    value_set_bytes: usize,
     holders_at: Vec<usize>,
     arrived_at: Vec<usize>,
     arrived_bytes: usize,
@@ -88,7 +92,10 @@ impl Layout {
         let registers_at = take(sizes.registers * 8);
         let blocks = sizes.objects[BLOCK.index()] as usize;
         let last_at = checks_values(protocol).then(|| take(blocks * sizes.word_bytes));
-        let writers_at = protocol.assumptions.contains(&Assume::OneWriterPerPhase).then(|| take(blocks * 2));
+        let writers_at = protocol.has_phases().then(|| take(blocks * 2));
+        let value_set_bytes = (sizes.values as usize).div_ceil(8);
+        let is_phased = protocol.promises.contains(&Promise::LastPhase);
+        let phase_at = is_phased.then(|| take(blocks * (sizes.word_bytes + value_set_bytes)));
         let arrived_bytes = (sizes.nodes as usize).div_ceil(8);
         let (mut holders_at, mut arrived_at) = (Vec::new(), Vec::new());
         for promise in &protocol.promises {
@@ -125,6 +132,8 @@ impl Layout {
             registers_at,
             last_at,
             writers_at,
+            phase_at,
+            value_set_bytes,
             holders_at,
             arrived_at,
             arrived_bytes,
@@ -216,6 +225,14 @@ impl Layout {
         self.writers_at.map(|at| at + block as usize * 2..at + block as usize * 2 + 2)
     }
 
+    /// The last value of a block from an earlier phase, and the set of values stored to it in this one, a bit each;
+    /// where some promise needs them.
+    pub fn phase(&self, block: u32) -> Option<(Range<usize>, Range<usize>)> {
+        let at = self.phase_at? + block as usize * (self.word_bytes + self.value_set_bytes);
+        let middle = at + self.word_bytes;
+        Some((at..middle, middle..middle + self.value_set_bytes))
+    }
+
     /// The thread, plus one, that holds an object under a promise of mutual exclusion.
     pub fn holder(&self, promise: usize, object: u32) -> Range<usize> {
         let at = self.holders_at[promise] + object as usize * 2;
@@ -243,5 +260,5 @@ impl Layout {
 
 /// Whether loads are compared with the last store.
 pub(crate) fn checks_values(protocol: &Protocol) -> bool {
-    protocol.promises.iter().any(|p| matches!(p, Promise::LastWrite | Promise::Sequential))
+    protocol.promises.iter().any(|p| matches!(p, Promise::LastWrite | Promise::LastPhase | Promise::Sequential))
 }

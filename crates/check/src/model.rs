@@ -7,8 +7,8 @@ use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_lang::protocol::{
-    Access, Assume, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Protocol, RoleId, ScenarioAction, StateId, Step,
-    StepKind,
+    Access, Assume, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Promise, Protocol, RoleId, ScenarioAction,
+    StateId, Step, StepKind,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
@@ -75,6 +75,12 @@ impl Model {
             None => Client::general(protocol, config, &objects, &addresses)?,
         };
         check_threads(protocol, &client)?;
+        if stores_wide && protocol.promises.contains(&Promise::LastPhase) {
+            return Err(ConfigError::new(
+                "the scenario stores a value above 255, and `last_phase` is checked for smaller ones only",
+                "store values from 0 to 255",
+            ));
+        }
         let sizes = Sizes {
             nodes: config.nodes,
             objects: objects.clone(),
@@ -82,6 +88,7 @@ impl Model {
             words,
             stride: stride as usize,
             word_bytes: if addressed || stores_wide { 8 } else { 1 },
+            values: most_stored(&client) + 1,
             counted: client.ops.is_some() || client.script.is_some(),
             registers: scenario.map_or(0, |s| s.registers.len()),
         };
@@ -300,6 +307,15 @@ fn lanes(protocol: &Protocol, config: &Config) -> Result<Vec<LaneModel>, ConfigE
             capacity: lane.holds.map(|holds| config.lane_capacity.unwrap_or(holds)),
         })
         .collect())
+}
+
+/// The greatest value that a thread may store.
+pub(crate) fn most_stored(client: &Client) -> u32 {
+    let stored = client.intents.iter().map(|intent| match intent {
+        Intent::Write { value, .. } => u32::try_from(*value).unwrap_or(u32::MAX - 1),
+        _ => 0,
+    });
+    stored.max().unwrap_or(0)
 }
 
 /// Words beyond the blocks: one for each call of each thread, after each address that a call can name.

@@ -58,11 +58,15 @@ fn accessed(model: &Model, node: Node, block: u32) -> std::ops::Range<usize> {
 pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Result<u64, Violation> {
     let seen = world.number(accessed(model, node, block));
     let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(seen) };
-    if seen == last {
+    if seen == last || seen_in_phase(model, world, node, block, seen) {
         return Ok(seen);
     }
     let promises = &model.protocol().promises;
-    let name = if promises.contains(&Promise::LastWrite) { "last_write" } else { "sequential" };
+    let name = match () {
+        () if promises.contains(&Promise::LastWrite) => "last_write",
+        () if promises.contains(&Promise::LastPhase) => "last_phase",
+        () => "sequential",
+    };
     Err(Violation::new(
         name,
         format!("node {node} reads {seen} from block {block}, although the last store to it wrote {last}"),
@@ -75,6 +79,19 @@ pub(crate) fn store(model: &Model, world: &mut World, node: Node, block: u32, va
     if let Some(at) = model.layout.last(block) {
         world.set_number(at, value);
     }
+    if let Some((_, stored)) = model.layout.phase(block) {
+        world.fixed[stored][value as usize / 8] |= 1 << (value % 8);
+    }
+}
+
+/// Whether `last_phase` allows a load to return a value that is not the last: one that the block had when the phase
+/// began, or has had since, unless the node has stored to it itself.
+fn seen_in_phase(model: &Model, world: &World, node: Node, block: u32, seen: u64) -> bool {
+    let Some((earlier, stored)) = model.layout.phase(block) else { return false };
+    let is_writer = model.layout.writer(block).is_some_and(|at| world.number(at) == u64::from(node) + 1);
+    let stored = &world.fixed[stored];
+    let was_stored = stored.get(seen as usize / 8).is_some_and(|byte| byte & 1 << (seen % 8) != 0);
+    !is_writer && (was_stored || seen == world.number(earlier))
 }
 
 /// Whether the assumptions and the discipline that the promises imply let a thread do this now.
@@ -82,10 +99,13 @@ pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &In
     let place = model.client.threads[thread];
     match intent {
         Intent::Read { .. } => true,
-        Intent::Write { block, .. } | Intent::WriteBeside { block } => match model.layout.writer(*block) {
-            Some(at) => matches!(world.number(at), w if w == 0 || w == u64::from(place.node) + 1),
-            None => true,
-        },
+        Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+            let object = Object { kind: BLOCK, id: *block };
+            let elsewhere =
+                model.protocol().assumptions.contains(&Assume::HomeWrites) && !model.is_home(place.node, object);
+            let writer = model.layout.writer(*block).map_or(0, |at| world.number(at));
+            !elsewhere && (writer == 0 || writer == u64::from(place.node) + 1)
+        }
         Intent::Call { op, object, .. } => {
             let promised = model.protocol().promises.iter().enumerate().all(|(p, promise)| match promise {
                 Promise::Mutex(acquire, release) if acquire == op || release == op => {
@@ -174,6 +194,11 @@ pub(crate) fn new_phase(model: &Model, world: &mut World) {
     for block in 0..model.objects[BLOCK.index()] {
         if let Some(at) = model.layout.writer(block) {
             world.set_number(at, 0);
+        }
+        if let (Some((earlier, stored)), Some(last)) = (model.layout.phase(block), model.layout.last(block)) {
+            let value = world.number(last);
+            world.set_number(earlier, value);
+            world.fixed[stored].fill(0);
         }
     }
 }

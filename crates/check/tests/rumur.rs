@@ -125,7 +125,7 @@ fn means(error: &str, property: &str) -> bool {
     match property {
         _ if error.contains(deadlock) => true,
         "fault" => error.contains("fault: ") || error.contains("out-of-range"),
-        "last_write" | "sequential" => error.contains("a read misses the last write"),
+        "last_write" | "last_phase" | "sequential" => error.contains("a read misses the last write"),
         "single_writer" => error.contains("invariant \"single_writer\" failed"),
         other if other.starts_with("mutex") => error.contains("mutex: "),
         other if other.starts_with("barrier") => error.contains("barrier: "),

@@ -146,6 +146,13 @@ pub enum Call {
         /// The protocol that it is under; the default one if none is named.
         protocol: Option<String>,
     },
+    /// `trivium_bind()`: collective, and a barrier; the allocation at `addr` comes under another protocol.
+    Bind {
+        /// The address that the allocation gave.
+        addr: u32,
+        /// The protocol; the default one if none is named.
+        protocol: Option<String>,
+    },
     /// `trivium_barrier()`: the machine's own barrier.
     Barrier,
     /// An atomic read-modify-write; the processor performs it (see

@@ -310,6 +310,8 @@ pub enum Promise {
     SingleWriter,
     /// A read returns what the last write wrote.
     LastWrite,
+    /// A read returns the last write of an earlier phase, or a write of the present one.
+    LastPhase,
     /// The accesses of all nodes fit one order that respects each thread's own.
     Sequential,
     /// Between the return of the first and the call of the second there is at most one thread.
@@ -323,6 +325,8 @@ pub enum Promise {
 pub enum Assume {
     /// Each block is written by at most one node between two barriers.
     OneWriterPerPhase,
+    /// Each block is written at its home only.
+    HomeWrites,
     /// Each thread calls the second only after the first, and the first only after the second.
     Alternate(OpId, OpId),
     /// Each thread makes this call at most once for an object.
@@ -338,7 +342,7 @@ impl Assume {
     pub fn counts_calls(&self) -> bool {
         match self {
             Assume::Alternate(..) | Assume::Once(_) | Assume::Before(..) => true,
-            Assume::OneWriterPerPhase | Assume::OneThreadPerNode => false,
+            Assume::OneWriterPerPhase | Assume::OneThreadPerNode | Assume::HomeWrites => false,
         }
     }
 }

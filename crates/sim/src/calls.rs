@@ -1,5 +1,6 @@
 //! What a program asks of its node's processor: accesses, poll points, calls.
 
+use crate::binding::Binding;
 use crate::counters::Spent;
 use crate::error::SimError;
 use crate::event::Arrival;
@@ -52,11 +53,11 @@ impl Processor for NodeState {
             Call::Node | Call::Nodes => Ok(CallStep::Done(0)),
             Call::Cycles => Ok(CallStep::Done(self.compute.clock() as i64)),
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
-            Call::Barrier => {
-                self.compute.arrived = Some(self.compute.clock());
-                self.wait(Wait::Barrier, Spent::Sync);
-                Ok(CallStep::Wait)
+            Call::Bind { addr, protocol } => {
+                let binding = self.binding(*addr, protocol.as_deref())?;
+                Ok(self.arrive(Some(binding)))
             }
+            Call::Barrier => Ok(self.arrive(None)),
             Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw),
             Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old),
             Call::RegionBegin => {
@@ -97,7 +98,15 @@ impl NodeState {
         Ok(CallStep::Done(old as i64))
     }
 
-    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, Fault> {
+    /// At the machine's barrier, on the way to another binding if there is one.
+    fn arrive(&mut self, binding: Option<Binding>) -> CallStep {
+        self.compute.arrived = Some((self.compute.clock(), binding));
+        self.wait(Wait::Barrier, Spent::Sync);
+        CallStep::Wait
+    }
+
+    /// The protocol of memory that a program names, or the default one.
+    fn protocol_named(&mut self, protocol: Option<&str>) -> Result<usize, Fault> {
         let number = match protocol {
             None => 0,
             Some(name) => match self.shared.engines.iter().position(|engine| engine.protocol().name == name) {
@@ -111,13 +120,31 @@ impl NodeState {
         let engine = &self.shared.engines[number];
         if !engine.protocol().uses(BLOCK) {
             let error = SimError::subject(format!(
-                "node {} allocates under protocol `{}`, which is not about blocks",
+                "node {} asks for memory under protocol `{}`, which is not about blocks",
                 self.me,
                 engine.protocol().name
             ))
             .help("name the protocol of shared memory first: --protocol stache");
             return Err(self.fail(error));
         }
+        Ok(number)
+    }
+
+    fn binding(&mut self, address: u32, protocol: Option<&str>) -> Result<Binding, Fault> {
+        let protocol = self.protocol_named(protocol)?;
+        let region = address.checked_sub(SHARED_BASE).and_then(|offset| self.space.borrow().region_at(offset.into()));
+        match region {
+            Some(region) => Ok(Binding { region, protocol }),
+            None => {
+                let what = format!("node {} binds {address:#x} to a protocol, where no allocation begins", self.me);
+                let error = SimError::subject(what).help("pass the pointer that trivium_alloc returned");
+                Err(self.fail(error))
+            }
+        }
+    }
+
+    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, Fault> {
+        let number = self.protocol_named(protocol)?;
         let index = self.compute.allocations;
         let made = self.space.borrow_mut().allocate(self.me, index, bytes, placement, number);
         match made {
@@ -132,7 +159,7 @@ impl NodeState {
     fn no_such_protocol(&self, name: &str) -> SimError {
         let names: Vec<&str> = self.shared.engines.iter().map(|engine| engine.protocol().name.as_str()).collect();
         let near = nearest(name, &names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-        SimError::subject(format!("node {} allocates under protocol `{name}`, which is not loaded", self.me))
+        SimError::subject(format!("node {} asks for memory under protocol `{name}`, which is not loaded", self.me))
             .help(format!("{near}loaded are {}; add --protocol {name}", names.join(", ")))
     }
 

@@ -45,7 +45,7 @@ impl NodeState {
             Action::Signal(key) => {
                 self.now = time;
                 if let Some(signal) = self.signals.remove(key) {
-                    self.take(signal);
+                    self.take(signal)?;
                 }
             }
             Action::Engine(choice) => {
@@ -67,10 +67,13 @@ impl NodeState {
         }
     }
 
-    fn take(&mut self, signal: Signal) {
+    fn take(&mut self, signal: Signal) -> Result<(), SimError> {
         let now = self.now;
         match signal {
-            Signal::Release => {
+            Signal::Release { binding } => {
+                if let Some(binding) = binding {
+                    self.bind(binding)?;
+                }
                 self.compute.released = true;
                 self.compute.barriers += 1;
                 self.wake(now, &None);
@@ -88,6 +91,7 @@ impl NodeState {
                 }
             }
         }
+        Ok(())
     }
 
     /// Runs the handler of what was chosen.
@@ -139,6 +143,7 @@ impl NodeState {
     }
 
     fn begin_message(&mut self, arrived: u64, start: u64, mut envelope: Box<Envelope>) -> Result<(), SimError> {
+        self.check_binding(&envelope)?;
         let cycles = self.interface.receive(arrived, envelope.words());
         self.note_queue(cycles, false, &envelope);
         let credit = Credit { by: self.me, protocol: envelope.protocol, lane: envelope.lane };

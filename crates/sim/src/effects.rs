@@ -22,6 +22,8 @@ pub enum Origin {
     Received,
     /// Other memory of this node.
     Memory,
+    /// Single words of this node's memory.
+    Words,
 }
 
 /// What starts a handler.
@@ -66,6 +68,8 @@ pub enum Primitive {
     InstallBlock(Object),
     /// Other data come in, so many bytes.
     InstallMemory(u64),
+    /// Single words come in, so many.
+    InstallWords(u64),
     /// A tag changes.
     Tag(Object, Access, Access),
     /// Bytes are copied.
@@ -168,6 +172,10 @@ pub fn lay(
             Primitive::InstallMemory(bytes) => {
                 layout.spend("read message data", &prices.install.keep, machine.granules(bytes))
             }
+            Primitive::InstallWords(words) => {
+                layout.spend("read message data", &prices.message.word, words);
+                layout.spend("store words", &prices.store, words);
+            }
             Primitive::Tag(..) if fusion.gone(at) => {}
             Primitive::Tag(_, from, to) => layout.spend("change tag", prices.tag(from, to), granules),
             Primitive::Copy(bytes) => layout.spend("copy memory", &prices.copy, machine.granules(bytes)),
@@ -234,6 +242,10 @@ impl Layout<'_> {
                             "fetch data from memory, send"
                         };
                         self.spend_as(Reason::Memory, what, prices.fetch(from, to), block);
+                    }
+                    Origin::Words => {
+                        self.spend("load words", &prices.load, bytes / 8);
+                        self.spend("send words", &prices.send.word, bytes / 8);
                     }
                     Origin::Received => self.spend("forward data", &prices.send.forward, self.machine.granules(bytes)),
                     Origin::Memory => {

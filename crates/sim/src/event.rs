@@ -1,5 +1,6 @@
 //! What is on its way to a node, and in which order it takes effect.
 
+use crate::binding::Binding;
 use crate::timeline::Cause;
 use std::sync::Arc;
 use trivium_engine::{Args, Event, Node, Object};
@@ -121,7 +122,10 @@ pub struct Credit {
 #[derive(Clone, Debug)]
 pub enum Signal {
     /// The hardware barrier opens.
-    Release,
+    Release {
+        /// How a region is bound from now on, if the barrier was about that.
+        binding: Option<Binding>,
+    },
     /// This node, its manager, learns that another has touched a page that has no home yet.
     Claim {
         /// Which page.

@@ -20,6 +20,7 @@
 //! ```
 
 mod agenda;
+mod binding;
 mod bus;
 mod cache;
 mod calendar;

@@ -122,7 +122,7 @@ impl NodeState {
             self.cache.lower(address, bytes, to == Access::Read);
         }
         if self.shared.watched[protocol] {
-            self.tag_changes.push(TagChange { time, node: self.me, block: block.id, to });
+            self.tag_changes.push(TagChange { time, node: self.me, block: block.id, to, protocol });
         }
     }
 
@@ -213,7 +213,7 @@ impl NodeState {
     pub(crate) fn make_room(&mut self, address: u32, time: u64) {
         let Some(other) = self.cache.displaced(address).filter(|&other| other >= SHARED_BASE) else { return };
         let block = self.block_of(u64::from(other - SHARED_BASE));
-        let protocol = self.space.borrow().protocol(self.offset_of(block));
+        let protocol = self.protocol_at(self.offset_of(block));
         let Some(protocol) = protocol.filter(|&p| self.shared.engines[p].protocol().cached) else { return };
         self.evict_line(block, protocol, time);
     }

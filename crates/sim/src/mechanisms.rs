@@ -229,7 +229,7 @@ impl Mechanisms for NodeState {
             all.extend(self.bytes(offset, length));
             places.push((offset, length as u32));
         }
-        self.gather(all, places, Origin::Memory)
+        self.gather(all, places, if blocks { Origin::Memory } else { Origin::Words })
     }
 
     fn install_block(&mut self, payload: Payload, block: Object) {
@@ -240,7 +240,11 @@ impl Mechanisms for NodeState {
 
     fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
         let data = self.data(payload);
-        self.handling.effects.push(Primitive::InstallMemory(data.bytes.len() as u64));
+        let words = address.is_none() && data.places.iter().all(|&(_, length)| length == 8);
+        self.handling.effects.push(match words {
+            true => Primitive::InstallWords(data.places.len() as u64),
+            false => Primitive::InstallMemory(data.bytes.len() as u64),
+        });
         match address {
             Some(address) => self.put(address, &data.bytes),
             None => {
@@ -264,7 +268,13 @@ impl Mechanisms for NodeState {
             self.cache.lower(address, self.shared.block as u32, to == Access::Read);
         }
         if self.shared.watched[self.handling.protocol] {
-            self.tag_changes.push(TagChange { time: self.handling.start, node: self.me, block: block.id, to });
+            self.tag_changes.push(TagChange {
+                time: self.handling.start,
+                node: self.me,
+                block: block.id,
+                to,
+                protocol: self.handling.protocol,
+            });
         }
     }
 

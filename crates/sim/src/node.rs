@@ -88,6 +88,8 @@ pub struct NodeState {
     pub(crate) lines: Lines,
     /// Tags by block: 0 not known yet, else 1 + access.
     pub tags: Vec<u8>,
+    /// Of each region, the protocol that it was bound to after its allocation, if it was.
+    pub(crate) bound: Vec<Option<usize>>,
     /// Which pages have a home that this node knows.
     pub mapped: Vec<bool>,
     pub(crate) records: Records,
@@ -174,6 +176,7 @@ impl NodeState {
             sent_of: shared.engines.iter().map(|engine| vec![0; engine.protocol().messages.len()]).collect(),
             lines: Lines::default(),
             tags: Vec::new(),
+            bound: Vec::new(),
             mapped: Vec::new(),
             records: Records::default(),
             payloads: Vec::new(),
@@ -239,7 +242,7 @@ impl NodeState {
 
     /// The access of a block that nobody has touched: that of its role's first state.
     fn first_access(&self, block: Object) -> Access {
-        let Some(protocol) = self.space.borrow().protocol(self.offset_of(block)) else { return Access::None };
+        let Some(protocol) = self.protocol_at(self.offset_of(block)) else { return Access::None };
         let engine = &self.shared.engines[protocol];
         let role = engine.tag_role(self.home_of(block) == self.me);
         role.map_or(Access::None, |role| engine.protocol().roles[role.index()].states[0].access)

@@ -13,7 +13,7 @@ use crate::meeting::{Meeting, Present};
 use crate::result::NodeEnd;
 use crate::setup::{Setup, make};
 use crate::watch::{FirstStore, TagChange, Watch, Writers};
-use crate::world::{Ended, Happened, ROUNDS, World};
+use crate::world::{Arrivals, Ended, Happened, ROUNDS, World};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use trivium_engine::Node;
@@ -41,8 +41,7 @@ struct About {
     /// The earliest of what it posts to others.
     posted: u64,
     finished: usize,
-    /// Nodes at the hardware barrier, and the latest arrival.
-    arrivals: (usize, u64),
+    arrivals: Arrivals,
     /// The phase that all its nodes have reached.
     oldest: u64,
     failed: bool,
@@ -174,7 +173,8 @@ impl Part<'_> {
         }
     }
 
-    /// When something next happens at all, and when in other parts; the barrier opens if all have arrived.
+    /// When something next happens at all, and when in other parts; the barrier opens if all have arrived. If they are
+    /// there for different things nothing can happen any more.
     fn next(&mut self, all: &[About]) -> Next {
         let mut next = Next { all: u64::MAX, others: u64::MAX };
         for (thread, about) in all.iter().enumerate() {
@@ -184,10 +184,13 @@ impl Part<'_> {
                 next.others = next.others.min(about.next);
             }
         }
-        if all.iter().map(|about| about.arrivals.0).sum::<usize>() == self.setup.nodes as usize {
-            let last = all.iter().map(|about| about.arrivals.1).max().unwrap_or(0);
-            self.world.release(last);
-            let opens = last + self.setup.machine.barrier_latency(self.setup.nodes);
+        let arrivals = all.iter().map(|about| about.arrivals).fold(Arrivals::default(), Arrivals::and);
+        if arrivals.count == self.setup.nodes as usize {
+            let Some(binding) = arrivals.binding else { return Next { all: u64::MAX, others: u64::MAX } };
+            let opens = self.world.release(arrivals.last, binding);
+            if let Some(binding) = binding {
+                self.watch.forget(opens, self.world.blocks_of(binding));
+            }
             next = Next { all: next.all.min(opens), others: next.others.min(opens) };
         }
         next

@@ -1,5 +1,6 @@
 //! The compute processor: its clock, its cache and bus accesses, and the checks on shared blocks.
 
+use crate::binding::Binding;
 use crate::cache::Line;
 use crate::counters::{Counters, Spent};
 use crate::effects::Stretch;
@@ -12,7 +13,7 @@ use crate::timeline::{Cause, Reason, Run};
 use crate::watch::FirstStore;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, ReadModifyWrite, SHARED_BASE, Step};
-use trivium_lang::protocol::{Access, EventKind};
+use trivium_lang::protocol::{Access, Assume, EventKind};
 
 /// For what a processor waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +92,8 @@ pub struct Compute {
     pub regions: Option<Counters>,
     /// First and last cycle of regions of interest.
     pub region_span: Option<(u64, u64)>,
-    /// When it arrived at the barrier, if it has since the world looked.
-    pub arrived: Option<u64>,
+    /// When it arrived at the barrier, if it has since the world looked, and how a region is to be bound behind it.
+    pub arrived: Option<(u64, Option<Binding>)>,
     /// Barriers passed.
     pub barriers: u64,
     /// What ended its latest wait, then the access that followed, if that is recorded.
@@ -258,6 +259,9 @@ impl NodeState {
             self.uncached(address, kind, spent);
             return Ok(Step::Complete(read));
         }
+        if kind == AccessKind::Write {
+            self.check_home_writes(offset, block)?;
+        }
         let tag = self.tag(block);
         let allowed = match kind {
             AccessKind::Read => tag >= Access::Read,
@@ -292,13 +296,29 @@ impl NodeState {
         )))
     }
 
+    /// A store elsewhere than at the home, where a protocol assumes that there is none. No line gets into the cache
+    /// exclusively without passing here first.
+    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), Fault> {
+        let Some(protocol) = self.protocol_at(offset) else { return Ok(()) };
+        let protocol = self.shared.engines[protocol].protocol();
+        if !protocol.assumptions.contains(&Assume::HomeWrites) || self.home_of(block) == self.me {
+            return Ok(());
+        }
+        let what = format!("node {} writes block {}, whose home is node {}", self.me, block.id, self.home_of(block));
+        let help = format!(
+            "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
+            protocol.name
+        );
+        Err(self.fail(SimError::subject(what).help(help)))
+    }
+
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
     fn note_store(&mut self, address: u32) {
         if address < SHARED_BASE || !self.shared.one_writer.contains(&true) {
             return;
         }
         let offset = u64::from(address - SHARED_BASE);
-        let protocol = self.space.borrow().protocol(offset);
+        let protocol = self.protocol_at(offset);
         if !protocol.is_some_and(|protocol| self.shared.one_writer[protocol]) {
             return;
         }
@@ -383,7 +403,7 @@ impl NodeState {
     fn fault(&mut self, block: Object, kind: AccessKind, found: (Access, Line), spent: Spent) -> Result<(), Fault> {
         let (tag, line) = found;
         let offset = self.offset_of(block);
-        let protocol = self.space.borrow().protocol(offset);
+        let protocol = self.protocol_at(offset);
         let Some(protocol) = protocol else {
             return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.me)));
         };

@@ -41,6 +41,13 @@ impl Records {
         self.places.get(&key(protocol, role, object)).map(|&place| self.at(place))
     }
 
+    /// The record is again as if it had never been touched.
+    pub(crate) fn forget(&mut self, protocol: usize, role: RoleId, object: Object) {
+        if let Some(&place) = self.places.get(&key(protocol, role, object)) {
+            self.at_mut(place).fill(0);
+        }
+    }
+
     /// The record at a place.
     #[inline]
     pub(crate) fn at(&self, place: Place) -> &[u8] {

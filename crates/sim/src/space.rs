@@ -114,6 +114,23 @@ impl Space {
         self.region(self.page_of(offset)).map(|region| region.protocol)
     }
 
+    /// The number of the allocation that a byte offset lies in.
+    pub fn region_of(&self, offset: u64) -> Option<usize> {
+        self.pages.get(self.page_of(offset)).map(|page| page.1)
+    }
+
+    /// The number of the allocation that begins at a byte offset.
+    pub fn region_at(&self, offset: u64) -> Option<usize> {
+        self.regions.iter().position(|region| region.first_page as u64 * self.page == offset)
+    }
+
+    /// The byte offsets of an allocation, whole pages.
+    pub fn range(&self, region: usize) -> std::ops::Range<u64> {
+        let region = &self.regions[region];
+        let begin = region.first_page as u64 * self.page;
+        begin..begin + region.bytes.next_multiple_of(self.page)
+    }
+
     fn region(&self, page: usize) -> Option<&Region> {
         self.pages.get(page).map(|page| &self.regions[page.1])
     }

@@ -2,7 +2,8 @@
 
 use crate::error::SimError;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use trivium_engine::Node;
 use trivium_lang::protocol::Access;
 
@@ -17,6 +18,8 @@ pub struct TagChange {
     pub block: u32,
     /// To what.
     pub to: Access,
+    /// Under which protocol.
+    pub protocol: usize,
 }
 
 /// Who may access a block.
@@ -58,15 +61,27 @@ impl Nodes {
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     blocks: FxHashMap<u32, Holders>,
+    /// When all copies of these blocks go at once, and have not yet.
+    bound: VecDeque<(u64, Range<u32>)>,
 }
 
 impl Watch {
+    /// At a cycle all copies of these blocks go, and each is as no node has touched it: their region is bound anew.
+    pub fn forget(&mut self, time: u64, blocks: Range<u32>) {
+        self.bound.push_back((time, blocks));
+    }
+
     /// Applies a change; all of a block's must come in their order. `first` gives the block's home and the access
     /// that it has there before any change.
     ///
     /// # Errors
     /// Two nodes have a block of which one may write it.
     pub fn apply(&mut self, change: &TagChange, first: impl FnOnce() -> (Node, Access)) -> Result<(), SimError> {
+        while let Some((_, blocks)) = self.bound.pop_front_if(|bound| bound.0 <= change.time) {
+            for block in blocks {
+                self.blocks.remove(&block);
+            }
+        }
         let holders = self.blocks.entry(change.block).or_insert_with(|| {
             let mut holders = Holders::default();
             let (node, access) = first();
@@ -146,7 +161,7 @@ mod tests {
     #[test]
     fn a_second_writer_is_seen() {
         let mut watch = Watch::default();
-        let change = |time, node, to| TagChange { time, node, block: 3, to };
+        let change = |time, node, to| TagChange { time, node, block: 3, to, protocol: 0 };
         let home = || (0, Access::Write);
         watch.apply(&change(5, 0, Access::Read), home).unwrap();
         watch.apply(&change(9, 1, Access::Read), home).unwrap();
@@ -154,5 +169,8 @@ mod tests {
         watch.apply(&change(11, 1, Access::Write), home).unwrap();
         let error = watch.apply(&change(12, 2, Access::Read), home).unwrap_err();
         assert!(error.what.contains("node 1 may write block 3, and node 2"), "{error}");
+        watch.forget(20, 2..4);
+        watch.apply(&change(20, 2, Access::None), home).unwrap();
+        assert!(watch.apply(&change(21, 2, Access::Read), home).is_err(), "the home may write it again");
     }
 }

@@ -5,6 +5,7 @@
 //! that happens on a node is felt by another within the machine's lookahead, the results are the same for every W
 //! up to it.
 
+use crate::binding::{self, Binding};
 use crate::error::SimError;
 use crate::event::{Key, Post, Posted, Signal};
 use crate::node::{NodeState, Shared};
@@ -14,6 +15,7 @@ use crate::space::Space;
 use crate::trace::Note;
 use crate::watch::{FirstStore, TagChange, Watch, Writers};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Node, Object};
@@ -69,7 +71,7 @@ pub struct World {
     /// What went wrong, when, and on which node, which has stopped there.
     failures: Vec<(u64, usize, SimError)>,
     /// When each node arrived at the barrier.
-    arrived: Vec<Option<u64>>,
+    arrived: Vec<Option<(u64, Option<Binding>)>>,
     barriers: u64,
     watch: Watch,
     writers: Writers,
@@ -95,6 +97,29 @@ pub(crate) struct Happened {
     pub oldest: u64,
     /// Whether something went wrong.
     pub failed: bool,
+}
+
+/// Some nodes at the hardware barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Arrivals {
+    /// How many.
+    pub count: usize,
+    /// The latest arrival.
+    pub last: u64,
+    /// What they are there for; none if they disagree, or if there are none.
+    pub binding: Option<Option<Binding>>,
+}
+
+impl Arrivals {
+    /// These and others.
+    pub(crate) fn and(self, other: Arrivals) -> Arrivals {
+        let binding = match (self.count, other.count) {
+            (0, _) => other.binding,
+            (_, 0) => self.binding,
+            _ => self.binding.filter(|_| self.binding == other.binding),
+        };
+        Arrivals { count: self.count + other.count, last: self.last.max(other.last), binding }
+    }
 }
 
 /// Between two looks at the cancel flag, in rounds.
@@ -375,26 +400,40 @@ impl World {
 
     /// The hardware barrier opens when all nodes have arrived.
     fn open_barrier(&mut self) {
-        let Some(last) =
-            self.arrived.iter().copied().collect::<Option<Vec<u64>>>().and_then(|all| all.into_iter().max())
-        else {
+        let Some(arrived) = self.arrived.iter().copied().collect::<Option<Vec<_>>>() else { return };
+        let last = arrived.iter().map(|arrived| arrived.0).max().unwrap_or(0);
+        let binding = arrived[0].1;
+        if let Some(other) = arrived.iter().position(|arrived| arrived.1 != binding) {
+            let error =
+                binding::disagree(&self.space.borrow(), &self.shared.engines, (0, binding), (other, arrived[other].1));
+            self.failures.push((last, other, error));
             return;
-        };
-        self.release(last);
+        }
+        let opens = self.release(last, binding);
+        if let Some(binding) = binding {
+            self.watch.forget(opens, self.blocks_of(binding));
+        }
     }
 
-    /// The last of all nodes has arrived at the hardware barrier, at cycle `last`.
-    pub(crate) fn release(&mut self, last: u64) {
+    /// The numbers of the blocks that are bound.
+    pub(crate) fn blocks_of(&self, binding: Binding) -> Range<u32> {
+        binding::blocks(&self.space.borrow(), self.shared.block, binding)
+    }
+
+    /// The last of all nodes has arrived at the hardware barrier, at cycle `last`; a region may be bound behind it. When
+    /// it opens.
+    pub(crate) fn release(&mut self, last: u64, binding: Option<Binding>) -> u64 {
         self.barriers += 1;
         let time = last + self.shared.machine.barrier_latency(self.shared.nodes);
         for node in &self.nodes {
             let key = Key { time, source: Node::MAX, number: self.barriers };
             let mut node = node.borrow_mut();
             let to = node.me;
-            node.accept(Post { to, key, what: Posted::Signal(Signal::Release) });
+            node.accept(Post { to, key, what: Posted::Signal(Signal::Release { binding }) });
         }
         self.arrived.fill(None);
         self.positions.fill(None);
+        time
     }
 
     /// The tag changes of the nodes that have just been simulated.
@@ -411,20 +450,17 @@ impl World {
         let mut changes = self.tag_changes();
         changes.sort_by_key(|change| (change.time, change.node));
         let mut watch = std::mem::take(&mut self.watch);
-        let result = changes.iter().try_for_each(|change| watch.apply(change, || self.first_holder(change.block)));
+        let result = changes.iter().try_for_each(|change| watch.apply(change, || self.first_holder(change)));
         self.watch = watch;
         result
     }
 
-    /// The home of a block, and the access that it has there before any change.
-    fn first_holder(&self, block: u32) -> (Node, Access) {
-        let offset = u64::from(block) * self.shared.block;
-        let space = self.space.borrow();
-        let home = space.home(offset).unwrap_or(0);
-        let engine = space.protocol(offset).map(|protocol| &self.shared.engines[protocol]);
-        let first = engine.and_then(|engine| {
-            engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access)
-        });
+    /// The home of the block whose tag changed, and the access that it has there before any change.
+    fn first_holder(&self, change: &TagChange) -> (Node, Access) {
+        let offset = u64::from(change.block) * self.shared.block;
+        let home = self.space.borrow().home(offset).unwrap_or(0);
+        let engine = &self.shared.engines[change.protocol];
+        let first = engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access);
         (home, first.unwrap_or(Access::None))
     }
 
@@ -452,12 +488,12 @@ impl World {
 
     /// Simulates up to where other parts, of which none does anything before cycle `others`, can be felt.
     pub(crate) fn run_part(&mut self, others: u64) -> Happened {
-        let arrived = self.arrivals().0;
+        let arrived = self.arrivals().count;
         let mut happened = Happened::default();
         let mut felt = others;
         while let Some((now, _)) = self.earliest()
             && self.failures.is_empty()
-            && self.arrivals().0 == arrived
+            && self.arrivals().count == arrived
         {
             let end = (now + self.window).min(felt.saturating_add(self.window)).min(self.max_cycles);
             if now >= end {
@@ -472,9 +508,7 @@ impl World {
             }
             let first = self.abroad[sent..].iter().map(|post| post.key.time).min();
             felt = felt.min(first.unwrap_or(u64::MAX));
-            happened
-                .tags
-                .extend(self.tag_changes().into_iter().map(|change| (change, self.first_holder(change.block))));
+            happened.tags.extend(self.tag_changes().into_iter().map(|change| (change, self.first_holder(&change))));
         }
         (happened.stores, happened.oldest) = self.first_stores();
         happened.failed = !self.failures.is_empty();
@@ -486,10 +520,13 @@ impl World {
         self.earliest().map_or(u64::MAX, |earliest| earliest.0)
     }
 
-    /// How many nodes have arrived at the hardware barrier, and the latest arrival.
-    pub(crate) fn arrivals(&self) -> (usize, u64) {
-        let arrived = self.arrived.iter().flatten();
-        (arrived.clone().count(), arrived.copied().max().unwrap_or(0))
+    /// Who has arrived at the hardware barrier.
+    pub(crate) fn arrivals(&self) -> Arrivals {
+        self.arrived
+            .iter()
+            .flatten()
+            .map(|&(last, binding)| Arrivals { count: 1, last, binding: Some(binding) })
+            .fold(Arrivals::default(), Arrivals::and)
     }
 
     /// Its allocations from the `known`-th on.
@@ -578,7 +615,7 @@ impl World {
     }
 
     fn roles(&self, state: &NodeState, block: Object) -> String {
-        let protocol = self.space.borrow().protocol(u64::from(block.id) * self.shared.block);
+        let protocol = state.protocol_at(u64::from(block.id) * self.shared.block);
         protocol.map_or(String::new(), |protocol| self.roles_under(state, protocol, block))
     }
 

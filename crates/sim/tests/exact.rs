@@ -79,6 +79,7 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("lockbench-token", &["-n", "12"]).under(&["stache", "token-lock"]).nodes(4));
     same_and_right(Run::of("barrierbench", &["-n", "4"]).nodes(6));
     same_and_right(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
+    same_and_right(Run::of("em3d-update", &["-n", "30"]).under(&["msi", "deferred-update"]).nodes(3));
     same_and_right(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
     same_and_right(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4));
     same_and_right(Run::of("pingpong", &["-n", "20"]));
@@ -97,6 +98,8 @@ fn any_number_of_host_threads() {
         Run::of("barrierbench", &["-n", "3"]).nodes(4),
         Run::of("barrierbench-tree", &["-n", "2"]).under(&["stache", "tree-barrier"]).nodes(5),
         Run::of("scatter", &["-n", "6"]).under(&["msi", "remote-write"]).nodes(3),
+        Run::of("em3d-update", &["-n", "20", "-i", "2"]).under(&["stache", "deferred-update"]).nodes(4),
+        Run::of("bad/bind", &["4"]).under(&["stache", "msi"]).nodes(4),
         Run::of("litmus", &["-n", "3"]).nodes(4),
     ];
     for run in runs {

@@ -56,6 +56,21 @@ fn em3d_is_right_everywhere() {
     right_everywhere(&em3d, &[32, 64], &[64]);
 }
 
+/// tempest.md 11, A6: the custom protocol changes no bit of the answer, on no machine and for no size of block.
+#[test]
+fn em3d_is_the_same_under_deferred_update() {
+    for (nodes, block) in [(1, 64), (2, 32), (5, 64), (8, 512)] {
+        for layout in ["8", "64"] {
+            let args = ["-n", "60", "-r", "30", "-b", layout];
+            let run = Run::of("em3d", &args).nodes(nodes).block(block).right();
+            let update = Run::of("em3d-update", &args).under(&["stache", "deferred-update"]).nodes(nodes).block(block);
+            for name in MACHINES {
+                assert_eq!(update.clone().on(machine(name, &[])).right().output, run.output, "{name}");
+            }
+        }
+    }
+}
+
 #[test]
 fn matmul_is_right_everywhere() {
     right_everywhere(&Run::of("matmul", &["-n", "12"]), &[1, 2, 3], &BLOCKS);
@@ -163,6 +178,7 @@ fn results_do_not_depend_on_the_window() {
         same_in_every_window(Run::of("em3d", &["-n", "20", "-i", "2"]).on(machine(name, &[])).nodes(5));
     }
     same_in_every_window(Run::of("lockbench", &["-n", "20"]).nodes(5));
+    same_in_every_window(Run::of("em3d-update", &["-n", "30"]).under(&["stache", "deferred-update"]).nodes(4));
     same_in_every_window(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
     same_in_every_window(
         Run::of("litmus", &["-n", "4"]).on(machine("typhoon-1", &[("network.jitter", "77")])).nodes(4).seed(9),

@@ -155,6 +155,36 @@ fn impossible_sizes_are_refused() {
 }
 
 #[test]
+fn regions_that_cannot_be_bound_are_explained() {
+    let bind = |why: &str| Run::of("bad/bind", &[why]).under(&["stache", "msi"]).nodes(3);
+    let away = bind("0").error();
+    says(&away, Blame::Subject, &["block 0 is away from its home, node 0", "home is Lent", "let each home access"]);
+    says(&bind("1").error(), Blame::Subject, &["protocol `misi`, which is not loaded", "did you mean `msi`?"]);
+    let alone = bind("2").error();
+    says(&alone, Blame::Subject, &["node 0 is at the barrier, but node 1 binds", "to `msi`", "collective"]);
+    says(&bind("3").error(), Blame::Subject, &["where no allocation begins", "trivium_alloc returned"]);
+    let cached = Run::of("bad/bind", &["5"]).under(&["stache", "flash-coherence"]).nodes(3).error();
+    says(&cached, Blame::Subject, &["under `flash-coherence` processors have caches", "without `processor cached`"]);
+    bind("4").right();
+    for why in ["0", "2"] {
+        for window in [0, 7, 50] {
+            assert_eq!(bind(why).window(window).error(), bind(why).error(), "{why}, window {window}");
+        }
+        assert_eq!(bind(why).jobs(3).error(), bind(why).error(), "{why}, three host threads");
+    }
+}
+
+#[test]
+fn stores_elsewhere_than_at_home_are_named() {
+    let text = r#"(module
+        (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+        (memory (export "memory") 1)
+        (func (export "_start") (i32.store (call $alloc (i64.const 8) (i32.const 0) (i32.const 0) (i32.const 0)) (i32.const 1))))"#;
+    let error = Run::with(text_program(text), &[]).under(&["deferred-update"]).nodes(2).error();
+    says(&error, Blame::Subject, &["node 1 writes block 0, whose home is node 0", "`home_writes`"]);
+}
+
+#[test]
 fn protocols_and_calls_that_do_not_fit_are_named() {
     let token = Run::of("lockbench-token", &["-n", "4"]);
     says(&token.error(), Blame::Input, &["`token-lock`, which is not loaded", "--protocol token-lock"]);

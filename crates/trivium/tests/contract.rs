@@ -203,20 +203,20 @@ fn lists_and_tables_begin_as_all_results_do() {
     let result = trivium(&["protocols", "--format", "json"]).json(0);
     has(&result, "protocols", &["list"]);
     let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(
-        names[..9],
-        [
-            "flash-coherence",
-            "german",
-            "migratory",
-            "msi",
-            "remote-write",
-            "stache",
-            "swcc",
-            "token-lock",
-            "tree-barrier"
-        ]
-    );
+    let built_in = [
+        "deferred-update",
+        "flash-coherence",
+        "german",
+        "migratory",
+        "msi",
+        "remote-write",
+        "stache",
+        "swcc",
+        "token-lock",
+        "tree-barrier",
+        "update",
+    ];
+    assert_eq!(names[..11], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

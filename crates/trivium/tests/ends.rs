@@ -193,6 +193,8 @@ fn all_protocols_hold_on_small_systems() {
         ("migratory", &[]),
         ("flash-coherence", &["--ops", "1"]),
         ("german", &[]),
+        ("deferred-update", &[]),
+        ("update", &[]),
         ("token-lock", &[]),
         ("tree-barrier", &[]),
         ("remote-write", limited),

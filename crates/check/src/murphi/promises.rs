@@ -13,6 +13,10 @@ impl Export<'_> {
         match intent {
             Intent::Read { .. } => {}
             Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+                let home = u64::from(*block) % u64::from(self.model.nodes);
+                if self.protocol().assumptions.contains(&Assume::HomeWrites) {
+                    all.push(format!("node_of(t) = {home}"));
+                }
                 if self.has_phases() {
                     all.push(format!("(writer[{block}] = 0 | writer[{block}] = node_of(t) + 1)"));
                 }
@@ -72,9 +76,7 @@ impl Export<'_> {
                             out.line(format!("arrived{p}[{o}][node_of(t)] := true;"));
                             out.open(format!("if forall n: Node do arrived{p}[{o}][n] end then"));
                             out.line(format!("for n: Node do arrived{p}[{o}][n] := false; end;"));
-                            if self.has_phases() {
-                                out.line("clear writer;");
-                            }
+                            self.new_phase(out);
                             out.close("end;");
                         }
                         _ => {}
@@ -92,6 +94,17 @@ impl Export<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Each block has one writer in a phase; another may write it in the next.
+    pub fn new_phase(&self, out: &mut Lines) {
+        if self.has_phases() {
+            out.line("clear writer;");
+        }
+        if self.promises_last_phase() {
+            out.line("for b: Obj_block do earlier[b] := last[b]; end;");
+            out.line("clear stored;");
         }
     }
 

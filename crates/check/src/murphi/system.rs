@@ -77,6 +77,10 @@ impl Export<'_> {
         if checks_values(self.protocol()) && self.has_blocks() {
             out.line("clear last;");
         }
+        if self.promises_last_phase() {
+            out.line("clear earlier;");
+            out.line("clear stored;");
+        }
         if self.has_phases() {
             out.line("clear writer;");
         }
@@ -271,7 +275,7 @@ impl Export<'_> {
         }
         out.line("rule \"new phase\" (exists b: Obj_block do writer[b] != 0 end) & (forall t: Thread do phase[t] = 0 end) ==>");
         out.open("begin");
-        out.line("clear writer;");
+        self.new_phase(out);
         out.close("end;");
         out.blank();
     }

@@ -4,6 +4,7 @@ use super::Export;
 use super::lines::Lines;
 use crate::client::Intent;
 use crate::layout::{WORD, WORDS_PER_BLOCK, checks_values};
+use crate::model::most_stored;
 use crate::step::event_kind;
 use trivium_lang::protocol::{BLOCK, NODE, Response, RoleId, StateId};
 
@@ -171,8 +172,16 @@ impl Export<'_> {
                         out.line("known := true;");
                         out.line(format!("seen := {};", self.block_word("node_of(t)", &block.to_string())));
                         if checked {
+                            let in_phase = if self.promises_last_phase() {
+                                let most = most_stored(&self.model.client);
+                                format!(
+                                    " & (writer[{block}] = node_of(t) + 1 | !(seen = earlier[{block}] | (seen <= {most} ? stored[{block}][seen] : false)))"
+                                )
+                            } else {
+                                String::new()
+                            };
                             out.line(format!(
-                                "if seen != last[{block}] then error \"a read misses the last write\"; end;"
+                                "if seen != last[{block}]{in_phase} then error \"a read misses the last write\"; end;"
                             ));
                         }
                         out.close("");
@@ -182,6 +191,9 @@ impl Export<'_> {
                         out.line(format!("{} := {value};", self.block_word("node_of(t)", &block.to_string())));
                         if checked {
                             out.line(format!("last[{block}] := {value};"));
+                        }
+                        if self.promises_last_phase() {
+                            out.line(format!("stored[{block}][{value}] := true;"));
                         }
                         out.close("");
                     }

@@ -4,7 +4,7 @@ use super::lines::{Lines, identifier};
 use super::{Export, MOST_ELEMENTS};
 use crate::config::ConfigError;
 use crate::layout::checks_values;
-use trivium_lang::protocol::{Assume, BLOCK, NODE, Named, ObjectKindId, PayloadShape, Promise, RoleId, StateId, Type};
+use trivium_lang::protocol::{BLOCK, NODE, Named, ObjectKindId, PayloadShape, Promise, RoleId, StateId, Type};
 
 /// The greatest word and address of the model: Rumur has no 64-bit ranges.
 pub(super) const MOST_WORD: i64 = 65_535;
@@ -242,6 +242,11 @@ impl Export<'_> {
         if checks_values(protocol) && model.objects[BLOCK.index()] > 0 {
             out.line("last: array [Obj_block] of Word;");
         }
+        if self.promises_last_phase() {
+            out.line("earlier: array [Obj_block] of Word;");
+            let most = crate::model::most_stored(&model.client);
+            out.line(format!("stored: array [Obj_block] of array [0..{most}] of boolean;"));
+        }
         if self.has_phases() {
             out.line(format!("writer: array [Obj_block] of 0..{};", model.nodes));
         }
@@ -264,7 +269,12 @@ impl Export<'_> {
         }
     }
 
+    /// Whether loads are held against the values of the present phase.
+    pub fn promises_last_phase(&self) -> bool {
+        self.protocol().promises.contains(&Promise::LastPhase) && self.model.objects[BLOCK.index()] > 0
+    }
+
     pub fn has_phases(&self) -> bool {
-        self.protocol().assumptions.contains(&Assume::OneWriterPerPhase) && self.model.objects[BLOCK.index()] > 0
+        self.protocol().has_phases() && self.model.objects[BLOCK.index()] > 0
     }
 }

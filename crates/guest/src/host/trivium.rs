@@ -11,6 +11,7 @@ pub(super) enum Function {
     Node,
     Nodes,
     Alloc,
+    Bind,
     Barrier,
     Rmw,
     WaitUntilChanged,
@@ -21,11 +22,13 @@ pub(super) enum Function {
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 10] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 11] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
     ("alloc", "Iiii", "i", Function::Alloc),
+    // address, protocol or null
+    ("bind", "ii", "", Function::Bind),
     ("barrier", "", "", Function::Barrier),
     // address, size, operation, operand, expected -> old value
     ("rmw", "iiiII", "I", Function::Rmw),
@@ -42,6 +45,11 @@ pub(super) async fn run<P: Processor>(host: &mut Host<'_, '_, P>, function: Func
         Function::Node => host.call(Call::Node).await,
         Function::Nodes => host.call(Call::Nodes).await,
         Function::Alloc => alloc(host, args).await,
+        Function::Bind => {
+            let addr = args[0] as u32;
+            let protocol = protocol_name(host, args[1] as u32).await?;
+            host.call(Call::Bind { addr, protocol }).await
+        }
         Function::Barrier => host.call(Call::Barrier).await,
         Function::Rmw => rmw(host, args).await,
         Function::WaitUntilChanged => {
@@ -73,10 +81,7 @@ async fn alloc<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result
     if bytes == 0 || bytes > most {
         Err(fault(format!("{bytes} bytes asked for; shared memory has {most}")))?;
     }
-    let protocol = match args[3] as u32 {
-        0 => None,
-        name => Some(host.read_string(name).await?),
-    };
+    let protocol = protocol_name(host, args[3] as u32).await?;
     let addr = host.call(Call::Alloc { bytes, placement, protocol }).await?;
     let start = u64::from(SHARED_BASE);
     // The C library reads strings by whole words, up to the word's end.
@@ -87,6 +92,11 @@ async fn alloc<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result
     let state = host.state();
     state.shared_end.set(state.shared_end.get().max(end));
     Ok(addr)
+}
+
+/// The protocol that a program names; none if it passes NULL.
+async fn protocol_name<P: Processor>(host: &mut Host<'_, '_, P>, name: u32) -> Result<Option<String>> {
+    if name == 0 { Ok(None) } else { Ok(Some(host.read_string(name).await?)) }
 }
 
 async fn rmw<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i64> {

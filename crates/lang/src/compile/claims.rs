@@ -16,6 +16,25 @@ impl Compiler {
                 _ => {}
             }
         }
+        self.last_phase_has_one_writer(file);
+    }
+
+    /// `last_phase` means something only where nobody else writes what a node has written in the same phase.
+    fn last_phase_has_one_writer(&mut self, file: &ast::File) {
+        let protocol = &self.protocol;
+        let one = [Assume::OneWriterPerPhase, Assume::HomeWrites].iter().any(|a| protocol.assumptions.contains(a));
+        if one || !protocol.promises.contains(&Promise::LastPhase) {
+            return;
+        }
+        let words = file.items.iter().filter_map(|item| match item {
+            Item::Promises(words) => Some(words),
+            _ => None,
+        });
+        if let Some(word) = words.flatten().find(|word| word.name.text == "last_phase") {
+            let span = word.name.span;
+            self.error(span, "`last_phase` needs one writer of a block in a phase")
+                .help("add `assume one_writer_per_phase` or `assume home_writes`");
+        }
     }
 
     /// The calls that a promise or assumption names.
@@ -40,6 +59,7 @@ impl Compiler {
         let promise = match word.name.text.as_str() {
             "single_writer" => Some(Promise::SingleWriter),
             "last_write" => Some(Promise::LastWrite),
+            "last_phase" => Some(Promise::LastPhase),
             "sequential" => Some(Promise::Sequential),
             "mutex" => self.calls(word, 2).map(|c| Promise::Mutex(c[0], c[1])),
             "barrier" => self.calls(word, 1).map(|c| Promise::Barrier(c[0])),
@@ -48,7 +68,7 @@ impl Compiler {
                     word.name.span,
                     "promise",
                     other,
-                    ["single_writer", "last_write", "sequential", "mutex", "barrier"],
+                    ["single_writer", "last_write", "last_phase", "sequential", "mutex", "barrier"],
                 );
                 None
             }
@@ -59,6 +79,7 @@ impl Compiler {
 
     fn assume(&mut self, word: &ast::Word) {
         let assume = match word.name.text.as_str() {
+            "home_writes" => Some(Assume::HomeWrites),
             "one_writer_per_phase" => Some(Assume::OneWriterPerPhase),
             "one_thread_per_node" => Some(Assume::OneThreadPerNode),
             "alternate" => self.calls(word, 2).map(|c| Assume::Alternate(c[0], c[1])),
@@ -69,7 +90,7 @@ impl Compiler {
                     word.name.span,
                     "assumption",
                     other,
-                    ["one_writer_per_phase", "one_thread_per_node", "alternate", "once", "before"],
+                    ["one_writer_per_phase", "one_thread_per_node", "home_writes", "alternate", "once", "before"],
                 );
                 None
             }

@@ -37,12 +37,18 @@ impl Protocol {
         self.roles.iter().any(|r| r.object == object)
     }
 
+    /// Whether it speaks of phases: stretches between two barriers, in which each block has one writer.
+    pub fn has_phases(&self) -> bool {
+        self.assumptions.contains(&Assume::OneWriterPerPhase) || self.promises.contains(&Promise::LastPhase)
+    }
+
     /// A promise as the file writes it.
     pub fn promise_name(&self, promise: &Promise) -> String {
         let op = |o: &OpId| &self.ops[o.index()].name;
         match promise {
             Promise::SingleWriter => "single_writer".into(),
             Promise::LastWrite => "last_write".into(),
+            Promise::LastPhase => "last_phase".into(),
             Promise::Sequential => "sequential".into(),
             Promise::Mutex(a, b) => format!("mutex({}, {})", op(a), op(b)),
             Promise::Barrier(a) => format!("barrier({})", op(a)),
@@ -55,6 +61,7 @@ impl Protocol {
         match assume {
             Assume::OneWriterPerPhase => "one_writer_per_phase".into(),
             Assume::OneThreadPerNode => "one_thread_per_node".into(),
+            Assume::HomeWrites => "home_writes".into(),
             Assume::Alternate(a, b) => format!("alternate({}, {})", op(a), op(b)),
             Assume::Once(a) => format!("once({})", op(a)),
             Assume::Before(a, b) => format!("before({}, {})", op(a), op(b)),

@@ -1,0 +1,148 @@
+//! Regions of shared memory come under other protocols between phases (`docs/semantics.md`, section 1).
+
+use crate::error::SimError;
+use crate::event::Envelope;
+use crate::node::NodeState;
+use crate::space::Space;
+use std::ops::Range;
+use std::rc::Rc;
+use trivium_engine::{Engine, Object};
+use trivium_guest::SHARED_BASE;
+use trivium_lang::protocol::{Access, BLOCK, RoleId};
+
+/// From now on a region is under this protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The number of the allocation.
+    pub region: usize,
+    /// The number of the protocol.
+    pub protocol: usize,
+}
+
+/// The numbers of the blocks of a region that is bound.
+pub fn blocks(space: &Space, block: u64, binding: Binding) -> Range<u32> {
+    let bytes = space.range(binding.region);
+    (bytes.start / block) as u32..(bytes.end / block) as u32
+}
+
+/// Two nodes are at the machine's barrier for different things.
+pub fn disagree(
+    space: &Space,
+    engines: &[Rc<Engine>],
+    one: (usize, Option<Binding>),
+    other: (usize, Option<Binding>),
+) -> SimError {
+    let tell = |(node, binding): (usize, Option<Binding>)| match binding {
+        None => format!("node {node} is at the barrier"),
+        Some(binding) => {
+            let address = u64::from(SHARED_BASE) + space.range(binding.region).start;
+            format!("node {node} binds {address:#x} to `{}`", engines[binding.protocol].protocol().name)
+        }
+    };
+    SimError::subject(format!("{}, but {}", tell(one), tell(other)))
+        .help("trivium_bind is collective: every node makes the same call at the same point of its program")
+}
+
+impl NodeState {
+    /// The protocol of a byte offset: that of its allocation, or the one that its region was bound to since.
+    pub(crate) fn protocol_at(&self, offset: u64) -> Option<usize> {
+        let space = self.space.borrow();
+        if !self.bound.is_empty()
+            && let Some(Some(bound)) = space.region_of(offset).and_then(|region| self.bound.get(region))
+        {
+            return Some(*bound);
+        }
+        space.protocol(offset)
+    }
+
+    /// A region comes under another protocol on this node, as it does on all at this cycle.
+    ///
+    /// # Errors
+    /// A block of it is not at rest, or not at home; or one of the protocols has cached processors.
+    pub(crate) fn bind(&mut self, binding: Binding) -> Result<(), SimError> {
+        let blocks = blocks(&self.space.borrow(), self.shared.block, binding);
+        let Some(old) = self.protocol_at(u64::from(blocks.start) * self.shared.block) else { return Ok(()) };
+        self.check_tagged(old)?;
+        self.check_tagged(binding.protocol)?;
+        let engine = self.shared.engines[old].clone();
+        for object in blocks.clone().map(|id| Object { kind: BLOCK, id }) {
+            for role in engine.roles_of(BLOCK, self.home_of(object) == self.me) {
+                self.check_at_home(old, role, object)?;
+                self.records.forget(old, role, object);
+            }
+        }
+        if self.bound.len() <= binding.region {
+            self.bound.resize(binding.region + 1, None);
+        }
+        self.bound[binding.region] = Some(binding.protocol);
+        for id in blocks {
+            self.forget_tag(Object { kind: BLOCK, id });
+        }
+        Ok(())
+    }
+
+    /// A message about a block of a region that has come under another protocol since it was sent.
+    pub(crate) fn check_binding(&self, envelope: &Envelope) -> Result<(), SimError> {
+        if self.bound.is_empty() || envelope.object.kind != BLOCK {
+            return Ok(());
+        }
+        let now = self.protocol_at(self.offset_of(envelope.object));
+        if now.is_none_or(|now| now == envelope.protocol) {
+            return Ok(());
+        }
+        let protocol = self.shared.engines[envelope.protocol].protocol();
+        let message = &protocol.messages[envelope.message.index()].name;
+        let what = format!(
+            "a region is bound to another protocol, but {}.{message} from node {} about block {} is still on its way",
+            protocol.name, envelope.from, envelope.object.id
+        );
+        Err(SimError::subject(what).help("let the program wait for what it has begun before it calls trivium_bind"))
+    }
+
+    /// What a processor's own cache holds would have to come home too, and be counted: that is not modelled.
+    fn check_tagged(&self, protocol: usize) -> Result<(), SimError> {
+        let protocol = self.shared.engines[protocol].protocol();
+        if !protocol.cached {
+            return Ok(());
+        }
+        Err(SimError::subject(format!("a region is bound, but under `{}` processors have caches", protocol.name))
+            .help("bind only between protocols without `processor cached`"))
+    }
+
+    fn check_at_home(&mut self, protocol: usize, role: RoleId, block: Object) -> Result<(), SimError> {
+        let engine = self.shared.engines[protocol].clone();
+        let Some(record) = self.record_of(protocol, role, block) else { return Ok(()) };
+        let declared = &engine.protocol().roles[role.index()];
+        let is_waiting = !declared.states[engine.state(role, record).index()].awaits.is_empty()
+            || self.replays.contains(&(protocol, role, block));
+        let state = engine.describe(role, record);
+        let (tag, home) = (self.tag(block), self.home_of(block));
+        let why = match home == self.me {
+            _ if is_waiting => "is not at rest".to_string(),
+            true if tag == Access::None => format!("is away from its home, node {home}"),
+            false if tag == Access::Write => {
+                format!("can still be written by node {}; its home is node {home}", self.me)
+            }
+            _ => return Ok(()),
+        };
+        Err(SimError::subject(format!("a region is bound to another protocol, but block {} {why}", block.id))
+            .note(format!("node {}, cycle {}: {} is {state}", self.me, self.now, declared.name))
+            .help(format!(
+                "bring the region home first: under `{}`, let each home access its blocks after the last phase of others",
+                engine.protocol().name
+            )))
+    }
+
+    /// The tag of a block is that of its new protocol's first state; lines that it does not allow leave the cache.
+    fn forget_tag(&mut self, block: Object) {
+        let known = self.tags.get_mut(block.id as usize).map(std::mem::take);
+        if known.is_none_or(|tag| tag == 0) {
+            return;
+        }
+        let to = self.tag(block);
+        if to != Access::Write {
+            let address = SHARED_BASE + self.offset_of(block) as u32;
+            self.cache.lower(address, self.shared.block as u32, to == Access::Read);
+        }
+    }
+}
