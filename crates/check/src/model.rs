@@ -75,12 +75,7 @@ impl Model {
             None => Client::general(protocol, config, &objects, &addresses)?,
         };
         check_threads(protocol, &client)?;
-        if stores_wide && protocol.promises.contains(&Promise::LastPhase) {
-            return Err(ConfigError::new(
-                "the scenario stores a value above 255, and `last_phase` is checked for smaller ones only",
-                "store values from 0 to 255",
-            ));
-        }
+        check_phases(protocol, stores_wide)?;
         let sizes = Sizes {
             nodes: config.nodes,
             objects: objects.clone(),
@@ -329,19 +324,47 @@ fn memory_words(config: &Config) -> u32 {
 /// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.
 fn addresses_memory(protocol: &Protocol) -> bool {
     protocol.messages.iter().any(|m| m.payload == PayloadShape::Memory)
-        || protocol.roles.iter().flat_map(|r| &r.handlers).any(|h| h.steps.iter().any(step_addresses_memory))
+        || any_step(protocol, &|step| match &step.kind {
+            StepKind::Store(..) | StepKind::Copy { .. } | StepKind::Install(Some(_)) => true,
+            StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
+            _ => false,
+        })
 }
 
-fn step_addresses_memory(step: &Step) -> bool {
-    let any = |steps: &[Step]| steps.iter().any(step_addresses_memory);
-    match &step.kind {
-        StepKind::Store(..) | StepKind::Copy { .. } | StepKind::Install(Some(_)) => true,
-        StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
-        StepKind::If(_, yes, no) => any(yes) || any(no),
-        StepKind::ForSet(_, _, steps)
-        | StepKind::ForRange(_, _, _, steps)
-        | StepKind::ForList(_, _, steps)
-        | StepKind::Elsewhere(_, _, steps) => any(steps),
-        _ => false,
+/// Values that a phase has seen are kept as a set, sized by what threads store themselves.
+fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigError> {
+    if !protocol.promises.contains(&Promise::LastPhase) {
+        return Ok(());
     }
+    if stores_wide {
+        return Err(ConfigError::new(
+            "the scenario stores a value above 255, and `last_phase` is checked for smaller ones only",
+            "store values from 0 to 255",
+        ));
+    }
+    if any_step(protocol, &|step| matches!(step.kind, StepKind::PerformWrite(..))) {
+        return Err(ConfigError::new(
+            "a handler stores for the program, and `last_phase` is checked for stores of threads only",
+            "let the program store by itself, or promise `last_write`",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether any step of any handler is like this.
+fn any_step(protocol: &Protocol, is: &dyn Fn(&Step) -> bool) -> bool {
+    fn among(steps: &[Step], is: &dyn Fn(&Step) -> bool) -> bool {
+        steps.iter().any(|step| {
+            is(step)
+                || match &step.kind {
+                    StepKind::If(_, yes, no) => among(yes, is) || among(no, is),
+                    StepKind::ForSet(_, _, steps)
+                    | StepKind::ForRange(_, _, _, steps)
+                    | StepKind::ForList(_, _, steps)
+                    | StepKind::Elsewhere(_, _, steps) => among(steps, is),
+                    _ => false,
+                }
+        })
+    }
+    protocol.roles.iter().flat_map(|role| &role.handlers).any(|handler| among(&handler.steps, is))
 }
