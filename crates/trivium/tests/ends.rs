@@ -157,8 +157,10 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn all_broken_protocols_are_caught() {
-    let cases: [(&str, &[&str], &str); 13] = [
+    let cases: [(&str, &[&str], &str); 15] = [
         ("broken/early-reply", &[], "single_writer"),
+        ("broken/flash-listed-twice", &["--nodes", "3"], "fault"),
+        ("broken/flash-writeback-ignored", &["--nodes", "2"], "last_write"),
         ("broken/msi-forgotten-ack", &[], "deadlock"),
         ("broken/replies-apart", &[], "deadlock"),
         ("broken/squeezed-lanes", &["--objects", "2"], "deadlock"),

@@ -48,6 +48,11 @@ impl Compiler {
                 None
             }
             S::Complete => one(StepKind::Complete),
+            S::PerformRead { .. } | S::PerformWrite { .. } if self.protocol.cached => {
+                self.error(span, "`perform` is not for cached processors, which access their cache only")
+                    .help("let the program access the block: its cache asks with `read` or `write`");
+                None
+            }
             S::PerformRead { at, to } => {
                 self.about_block(frame, span)?;
                 let at = self.expr_of(frame, at, &Type::Address);
