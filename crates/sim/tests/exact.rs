@@ -142,7 +142,7 @@ fn jitter_and_seeds() {
             same_and_right(
                 Run::of("litmus", &["-n", "4", "-g", &seed.to_string()]).on(noisy.clone()).nodes(4).seed(seed),
             );
-            for protocol in ["msi", "swcc"] {
+            for protocol in ["msi", "swcc", "flash-coherence"] {
                 let em3d = Run::of("em3d", &["-n", "16", "-i", "1"]).on(noisy.clone());
                 same_and_right(em3d.nodes(3).seed(seed).under(&[protocol]));
             }

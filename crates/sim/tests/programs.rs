@@ -36,9 +36,9 @@ fn em3d_is_right_on_all_machines_and_slower_on_simpler_ones() {
     assert!(cycles.is_sorted_by(|a, b| a < b), "{cycles:?}");
 }
 
-/// Under both protocols, for small numbers of nodes and all block sizes, and for many nodes.
+/// Under each protocol of whole blocks, for small numbers of nodes and all block sizes, and for many nodes.
 fn right_everywhere(run: &Run, nodes: &[u32], blocks: &[u64]) {
-    for protocol in ["msi", "stache", "swcc"] {
+    for protocol in ["msi", "stache", "swcc", "flash-coherence"] {
         for &nodes in nodes {
             for &block in blocks {
                 adds_up(&run.clone().under(&[protocol]).nodes(nodes).block(block).right());
@@ -81,7 +81,7 @@ fn matmul_is_right_everywhere() {
 fn litmus_outcomes_are_allowed_whatever_the_jitter() {
     let litmus = program("litmus");
     for seed in 0..20 {
-        for protocol in ["msi", "stache", "swcc"] {
+        for protocol in ["msi", "stache", "swcc", "flash-coherence"] {
             let run = Run::with(litmus.clone(), &["-n", "5", "-g", &seed.to_string()]).under(&[protocol]);
             run.on(machine("simple-coma", &[("network.jitter", "300")])).nodes(4).seed(seed).right();
         }
@@ -93,7 +93,7 @@ fn litmus_outcomes_are_allowed_whatever_the_jitter() {
 fn litmus_outcomes_are_allowed_over_a_thousand_seeds() {
     let litmus = program("litmus");
     for seed in 0..1000 {
-        for protocol in ["msi", "stache", "swcc"] {
+        for protocol in ["msi", "stache", "swcc", "flash-coherence"] {
             let run = Run::with(litmus.clone(), &["-n", "20", "-g", &seed.to_string()]).under(&[protocol]);
             run.on(machine("simple-coma", &[("network.jitter", "500")])).nodes(4).seed(seed).right();
         }
