@@ -48,8 +48,13 @@ fn protocol(name: &str) -> Arc<Protocol> {
     let folder = if name.ends_with(".test") { here().join("tests/files") } else { here().join("../../protocols") };
     let load = |path: &str| std::fs::read_to_string(folder.join(path)).ok();
     let text = load(name).unwrap_or_else(|| panic!("{name} is not there"));
-    let options = trivium_lang::Options { params: Vec::new(), load: Some(&load) };
-    Arc::new(trivium_lang::compile(name, &text, &options).unwrap_or_else(|wrong| panic!("{wrong}")))
+    let compiled = |params| {
+        let options = trivium_lang::Options { params, load: Some(&load) };
+        trivium_lang::compile(name, &text, &options).unwrap_or_else(|wrong| panic!("{wrong}"))
+    };
+    // With the sizes that the file gives for `check`, as the command does.
+    let sizes = compiled(Vec::new()).params.into_iter().filter_map(|param| Some((param.name, param.check?)));
+    Arc::new(compiled(sizes.collect()))
 }
 
 fn explored(file: &str, config: &Config) -> (Arc<Protocol>, Report, Story) {
