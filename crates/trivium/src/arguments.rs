@@ -24,6 +24,25 @@ fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "it must be a whole number that is not negative".to_string())
 }
 
+/// A number of bytes, perhaps in units of 2^10, 2^20 or 2^30.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (number, shift) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(number) => (
+            number,
+            if text.ends_with('K') {
+                10
+            } else if text.ends_with('M') {
+                20
+            } else {
+                30
+            },
+        ),
+        None => (text, 0),
+    };
+    let number = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    number.ok_or_else(|| "it must be a whole number of bytes, or one with K, M or G: 512M".to_string())
+}
+
 /// Write a communication protocol once: check it in every interleaving, simulate it under real programs.
 #[derive(Debug, Parser)]
 #[command(name = "trivium", bin_name = "trivium", version, about, propagate_version = true)]
@@ -232,8 +251,9 @@ pub struct Check {
     /// Stop, incomplete, after this many states
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_states: Option<u64>,
-    /// Stop, incomplete, when states take this many bytes (default: half of the machine's memory)
-    #[arg(long, allow_negative_numbers = true, value_parser = whole)]
+    /// Stop, incomplete, when states take this many bytes; 512M and 4G are understood (default: half of the machine's
+    /// memory)
+    #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
     pub memory: Option<u64>,
     /// Draw the counterexample, if there is one, into this file
     #[arg(long, value_name = "FILE")]

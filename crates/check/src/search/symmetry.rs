@@ -30,6 +30,9 @@ pub(crate) struct Symmetry<'m> {
     /// For each role, the bytes that name no node.
     nameless: Vec<Vec<Range<usize>>>,
     signatures: Vec<u64>,
+    /// For each node, the least of those that can change places with it and leave the state as it is: as far as is known,
+    /// which may be itself alone.
+    twins: Vec<Node>,
     to: Vec<Node>,
     image: World,
     bytes: Vec<u8>,
@@ -100,6 +103,7 @@ impl<'m> Symmetry<'m> {
             records,
             nameless: (0..roles).map(|role| model.engine.nameless_bytes(RoleId(role as u8))).collect(),
             signatures: vec![0; model.nodes as usize],
+            twins: (0..model.nodes as Node).collect(),
             to: Vec::new(),
             image: World::default(),
             bytes: Vec::new(),
@@ -109,25 +113,73 @@ impl<'m> Symmetry<'m> {
     /// The packed bytes of the form of a state.
     pub fn pack(&mut self, world: &World, out: &mut Vec<u8>) {
         self.sign(world);
-        self.pack_signed(world, out);
+        let orders = self.sorted();
+        self.find_twins(world, &orders, out);
+        self.pack_signed(world, orders, out);
     }
 
     /// The least bytes of a state under all names of its nodes: another form, slow and plainly exact.
     pub fn pack_least(&mut self, world: &World, out: &mut Vec<u8>) {
         self.signatures.fill(0);
-        self.pack_signed(world, out);
+        let orders = self.sorted();
+        self.forget_twins();
+        self.pack_signed(world, orders, out);
     }
 
-    fn pack_signed(&mut self, world: &World, out: &mut Vec<u8>) {
+    /// The nodes of each class in the order of their signatures.
+    fn sorted(&self) -> Vec<Vec<Node>> {
         let mut orders = self.classes.clone();
         for order in &mut orders {
             order.sort_by_key(|node| self.signatures[*node as usize]);
         }
+        orders
+    }
+
+    fn forget_twins(&mut self) {
+        self.twins.iter_mut().zip(0..).for_each(|(twin, node)| *twin = node);
+    }
+
+    /// Finds twins where signatures leave many orders open. Most are nodes that nothing has happened to.
+    fn find_twins(&mut self, world: &World, orders: &[Vec<Node>], plain: &mut Vec<u8>) {
+        self.forget_twins();
+        let signatures = std::mem::take(&mut self.signatures);
+        let alike = |a: &Node, b: &Node| signatures[*a as usize] == signatures[*b as usize];
+        let mut is_packed = false;
+        // To try the two orders of two nodes is no dearer than to find out whether they differ.
+        for group in orders.iter().flat_map(|order| order.chunk_by(alike)).filter(|group| group.len() > 2) {
+            if !std::mem::replace(&mut is_packed, true) {
+                pack(self.model, world, plain);
+            }
+            for (place, &node) in group.iter().enumerate() {
+                let twin = group[..place].iter().copied().find(|&other| {
+                    self.twins[other as usize] == other && self.is_kept_by_exchange(world, plain, node, other)
+                });
+                self.twins[node as usize] = twin.unwrap_or(node);
+            }
+        }
+        self.signatures = signatures;
+    }
+
+    /// Whether a state stays the same when two nodes change places.
+    fn is_kept_by_exchange(&mut self, world: &World, plain: &[u8], one: Node, other: Node) -> bool {
+        self.to.clear();
+        self.to.extend(0..self.model.nodes as Node);
+        self.to.swap(one as usize, other as usize);
+        self.rename(world);
+        let mut bytes = std::mem::take(&mut self.bytes);
+        pack(self.model, &self.image, &mut bytes);
+        let is_kept = bytes == plain;
+        self.bytes = bytes;
+        is_kept
+    }
+
+    fn pack_signed(&mut self, world: &World, mut orders: Vec<Vec<Node>>, out: &mut Vec<u8>) {
         out.clear();
         self.try_orders(world, &mut orders, 0, 0, out);
     }
 
-    /// Tries all orders that agree with the present one up to a place of a class.
+    /// Tries all orders that agree with the present one up to a place of a class. Of twins one is enough at each place:
+    /// each order with the other there is one with this one there in which they have changed places.
     fn try_orders(&mut self, world: &World, orders: &mut Vec<Vec<Node>>, class: usize, at: usize, least: &mut Vec<u8>) {
         if class == orders.len() {
             return self.try_order(world, orders, least);
@@ -139,6 +191,10 @@ impl<'m> Symmetry<'m> {
         for other in at..orders[class].len() {
             if self.signatures[orders[class][other] as usize] != signature {
                 break;
+            }
+            let twin = |place: usize| self.twins[orders[class][place] as usize];
+            if (at..other).any(|tried| twin(tried) == twin(other)) {
+                continue;
             }
             orders[class].swap(at, other);
             self.try_orders(world, orders, class, at + 1, least);
