@@ -175,6 +175,11 @@ impl Layout {
         self.word(node, block as usize * self.stride)
     }
 
+    /// All words of a block that are kept, in a node's memory.
+    pub fn block_words(&self, node: Node, block: u32) -> impl Iterator<Item = Range<usize>> + '_ {
+        (0..self.stride).map(move |word| self.word(node, block as usize * self.stride + word))
+    }
+
     /// The word at an address of a node's memory. `Some(None)`: it is always 0 and not kept; `None`: there is none.
     pub fn word_at(&self, node: Node, address: u64) -> Option<Option<Range<usize>>> {
         if let Some(memory) = self.memory(node) {

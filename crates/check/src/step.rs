@@ -9,7 +9,7 @@ use crate::promise::{Violation, may_start, new_phase, perform_access, returned, 
 use crate::trace::FAULT;
 use crate::world::{Phase, World};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
-use trivium_lang::protocol::{BLOCK, EventKind, Line, NODE, Response, RoleId};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, Response, RoleId};
 
 /// An event that can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -321,7 +321,9 @@ impl<'m> Stepper<'m> {
             Action::Leave { node, block } => self.leave(world, node, block),
             Action::Evict { node, block } => {
                 let event = Event::local(EventKind::Evict, Object { kind: BLOCK, id: block }, 0);
-                self.dispatch(world, node, None, event, None)
+                self.dispatch(world, node, None, event, None)?;
+                self.empty_copy(world, node, event.object);
+                Ok(())
             }
             Action::Deliver { flight } => {
                 let flight = world.flights.remove(flight);
@@ -488,6 +490,17 @@ impl<'m> Stepper<'m> {
             if !self.model.is_home(node, Object { kind: BLOCK, id: block }) {
                 world.set_number(self.model.layout.block(node, block), 0);
             }
+        }
+    }
+
+    /// What a node has given up has no contents any more (`docs/semantics.md`, section 9).
+    fn empty_copy(&self, world: &mut World, node: Node, block: Object) {
+        let model = self.model;
+        let Some(role) = model.engine.tag_role(false).filter(|_| !model.is_home(node, block)) else { return };
+        let Some(record) = model.record(world, node, role, block) else { return };
+        let state = &model.protocol().roles[role.index()].states[model.engine.state(role, record).index()];
+        if state.access == Access::None && state.awaits.is_empty() {
+            model.layout.block_words(node, block.id).for_each(|word| world.set_number(word, 0));
         }
     }
 

@@ -75,6 +75,9 @@ impl NodeState {
             self.bound.resize(binding.region + 1, None);
         }
         self.bound[binding.region] = Some(binding.protocol);
+        let bytes = self.space.borrow().range(binding.region);
+        let pages = self.space.borrow().page_of(bytes.start)..self.space.borrow().page_of(bytes.end);
+        self.forget_frames(pages);
         for id in blocks {
             self.forget_tag(Object { kind: BLOCK, id });
         }

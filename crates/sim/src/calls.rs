@@ -206,6 +206,9 @@ impl NodeState {
         let name = format!("{}.{}", engine.protocol().name, op.name);
         let mut words = args.to_vec();
         let object = self.called_object(&name, op.object, &mut words)?;
+        if object.kind == BLOCK && !self.bring_page(self.offset_of(object), Spent::Sync)? {
+            return Ok(CallStep::Wait);
+        }
         for (word, arg) in words.iter_mut().zip(&op.args) {
             if arg.ty == Type::Address {
                 *word = self.shared_offset(&name, *word)?;

@@ -115,6 +115,8 @@ counters! {
     bus_busy: "cycles",
     /// Stores that access control stopped though the block could be read.
     upgrades: "faults",
+    /// Pages of other homes that gave their frame to another page.
+    pages_replaced: "pages",
 }
 
 /// The names of the statistics into which a node's cycles are divided, in the order of pictures.

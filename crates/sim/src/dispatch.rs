@@ -117,6 +117,10 @@ impl NodeState {
                 Some(Arrival::Message(envelope)) => self.begin_message(key.time, start, envelope),
                 Some(Arrival::Local { protocol, event, cause }) => {
                     let Some(event) = self.hear(protocol, event) else { return Ok(()) };
+                    if event.kind == EventKind::Evict && !self.still_evicts(protocol, &event, start) {
+                        self.events.push(event);
+                        return Ok(());
+                    }
                     let words = event.args.words().len() as u64;
                     let source = match event.kind {
                         EventKind::Op(_) => Source::Call(words),
@@ -238,7 +242,11 @@ impl NodeState {
             _ => {}
         }
         self.lines.empty_buffers();
+        let cause = run.clone().map(|run| (run, timing.end));
         self.release(origin.protocol, &engine, &mut handling, &timing, run);
+        if shared.machine.memory.frames.is_some() {
+            self.given_up(origin.protocol, event, outcome, timing.end, &cause)?;
+        }
         self.spare_handling = Some(std::mem::replace(&mut self.handling, handling));
         Ok(())
     }

@@ -31,6 +31,7 @@ mod effects;
 mod error;
 mod event;
 mod forced;
+mod frames;
 mod interface;
 mod lines;
 mod load;

@@ -145,6 +145,9 @@ pub struct MemoryModel {
     pub critical_word: u64,
     /// Bytes of a page: the unit of placement. A power of two.
     pub page: u64,
+    /// So many pages of other homes a node has memory for, at least 1; without it, for all (tempest.md 5.1: the study
+    /// does not limit them).
+    pub frames: Option<u64>,
 }
 
 /// Where accesses are checked: on the bus, at cache misses.
@@ -272,6 +275,7 @@ impl Machine {
         within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("network.latency", self.network.latency, 0, 1 << 32)?;
+        within("memory.frames", self.memory.frames.unwrap_or(1), 1, 1 << 32)?;
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
         within("engine.interval", self.engine.interval, 0, 1 << 20)

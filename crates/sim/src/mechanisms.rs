@@ -86,6 +86,7 @@ impl NodeState {
             });
             return Vec::new();
         }
+        self.must_be_in_memory(offset);
         let mut bytes = vec![0; length as usize];
         if self.is_cached() {
             self.read_copies(offset, &mut bytes);
@@ -108,6 +109,7 @@ impl NodeState {
         if self.is_cached() {
             return self.write_copies(offset, bytes);
         }
+        self.must_be_in_memory(offset);
         let written = self.memory.write(offset, bytes);
         self.trouble_of(written);
         for block in offset / self.shared.block..=(offset + bytes.len().max(1) as u64 - 1) / self.shared.block {
@@ -141,6 +143,15 @@ impl NodeState {
             self.handling.trouble.get_or_insert_with(|| {
                 format!("the word at shared offset {address:#x} does not lie in block {}", block.id)
             });
+        }
+    }
+
+    /// Golden check: a handler reads and writes only pages that have a frame.
+    fn must_be_in_memory(&mut self, offset: u64) {
+        if !self.is_in_memory(offset) {
+            let block = self.block_of(offset).id;
+            let what = format!("block {block} is read or written, but the node has given its page up");
+            self.handling.trouble.get_or_insert(what);
         }
     }
 

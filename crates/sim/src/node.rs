@@ -9,6 +9,7 @@ use crate::cache::Cache;
 use crate::counters::Counters;
 use crate::error::SimError;
 use crate::event::{Arrival, Credit, Data, Envelope, Key, Post, Posted, Signal};
+use crate::frames::Frames;
 use crate::interface::Interface;
 use crate::lines::Lines;
 use crate::machine::Machine;
@@ -86,6 +87,8 @@ pub struct NodeState {
     sent_of: Vec<Vec<u64>>,
     /// Its processor's lines, where processors are cached.
     pub(crate) lines: Lines,
+    /// Its memory for pages of other homes.
+    pub(crate) frames: Frames,
     /// Tags by block: 0 not known yet, else 1 + access.
     pub tags: Vec<u8>,
     /// Of each region, the protocol that it was bound to after its allocation, if it was.
@@ -175,6 +178,7 @@ impl NodeState {
             counters: Counters::default(),
             sent_of: shared.engines.iter().map(|engine| vec![0; engine.protocol().messages.len()]).collect(),
             lines: Lines::default(),
+            frames: Frames::default(),
             tags: Vec::new(),
             bound: Vec::new(),
             mapped: Vec::new(),
@@ -241,7 +245,7 @@ impl NodeState {
     }
 
     /// The access of a block that nobody has touched: that of its role's first state.
-    fn first_access(&self, block: Object) -> Access {
+    pub(crate) fn first_access(&self, block: Object) -> Access {
         let Some(protocol) = self.protocol_at(self.offset_of(block)) else { return Access::None };
         let engine = &self.shared.engines[protocol];
         let role = engine.tag_role(self.home_of(block) == self.me);

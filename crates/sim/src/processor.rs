@@ -35,6 +35,8 @@ pub enum Wait {
     Change(Object),
     /// The home of a page.
     Page(usize),
+    /// The frame of a page that is being given up.
+    Frame(usize),
 }
 
 /// What a processor is doing.
@@ -251,7 +253,7 @@ impl NodeState {
             return Ok(Step::Go);
         }
         let offset = u64::from(address - SHARED_BASE);
-        if !self.map(offset, spent) {
+        if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
             return Ok(Step::Wait);
         }
         let block = self.block_of(offset);

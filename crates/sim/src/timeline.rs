@@ -30,7 +30,7 @@ pub enum Reason {
     Call,
     /// A word in memory has not changed yet.
     Change,
-    /// A page has no home yet.
+    /// A page has no home yet, or no frame.
     Placement,
     /// The protocol deals with earlier requests for the block.
     Turn,
@@ -69,7 +69,7 @@ impl Reason {
             Reason::Barrier => "Somebody is still missing at a barrier.",
             Reason::Call => "A protocol call waits for what its handlers do.",
             Reason::Change => "A word in memory has not changed yet.",
-            Reason::Placement => "A page has no home yet.",
+            Reason::Placement => "A page has no home yet, or no frame.",
             Reason::Turn => "The protocol deals with earlier requests for the block.",
             Reason::Trap => "The processor is still in the trap of its aborted access.",
         }

@@ -234,6 +234,7 @@ impl NodeState {
             Wait::Barrier => ("barrier".into(), Reason::Barrier),
             Wait::Change(block) => (format!("a word of block {}", block.id), Reason::Change),
             Wait::Page(page) => (format!("page {page}"), Reason::Placement),
+            Wait::Frame(page) => (format!("the frame of page {page}"), Reason::Placement),
             Wait::Call { protocol, op, object } => {
                 let protocol = self.shared.engines[protocol].protocol();
                 let promised = |wanted: fn(&Promise, trivium_lang::protocol::OpId) -> bool| {

@@ -576,6 +576,9 @@ impl World {
                     }
                 }
                 Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
+                Doing::Waiting(Wait::Frame(page)) => {
+                    format!("waits for the frame of page {page}, which is being given up")
+                }
                 Doing::Waiting(Wait::Change(block)) => format!("waits for a word of block {} to change", block.id),
                 Doing::Waiting(Wait::Access(block)) => {
                     format!("waits for access to block {}{}", block.id, self.roles(&state, block))

@@ -73,6 +73,23 @@ fn programs_on_all_machines() {
     }
 }
 
+/// What a node gives up, and when, depends on its own events only.
+#[test]
+fn little_memory_for_pages() {
+    let few = |frames: &str| machine("typhoon", &[("memory.frames", frames), ("network.jitter", "90")]);
+    let runs = [
+        Run::of("em3d", &["-n", "150", "-i", "1"]).nodes(4).on(few("2")),
+        Run::of("matmul", &["-n", "16", "-b", "4"]).nodes(4).on(few("1")),
+        Run::of("lockbench", &["-n", "6"]).nodes(3).on(few("1")),
+    ];
+    for run in runs.map(|run| run.under(&["stache-pages"])) {
+        same_and_right(run.clone());
+        for jobs in 2..5 {
+            same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
+        }
+    }
+}
+
 #[test]
 fn locks_barriers_and_messages() {
     same_and_right(Run::of("lockbench", &["-n", "20"]).nodes(5));

@@ -211,12 +211,13 @@ fn lists_and_tables_begin_as_all_results_do() {
         "msi",
         "remote-write",
         "stache",
+        "stache-pages",
         "swcc",
         "token-lock",
         "tree-barrier",
         "update",
     ];
-    assert_eq!(names[..11], built_in);
+    assert_eq!(names[..12], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -157,7 +157,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn all_broken_protocols_are_caught() {
-    let cases: [(&str, &[&str], &str); 15] = [
+    let cases: [(&str, &[&str], &str); 16] = [
         ("broken/early-reply", &[], "single_writer"),
         ("broken/flash-listed-twice", &["--nodes", "3"], "fault"),
         ("broken/flash-writeback-ignored", &["--nodes", "2"], "last_write"),
@@ -165,6 +165,7 @@ fn all_broken_protocols_are_caught() {
         ("broken/replies-apart", &[], "deadlock"),
         ("broken/squeezed-lanes", &["--objects", "2"], "deadlock"),
         ("broken/stache-lost-upgrade", &[], "last_write"),
+        ("broken/stache-pages-forgotten", &[], "deadlock"),
         ("broken/stache-unordered", &[], "fault"),
         ("broken/swcc-late-answer", &["--nodes", "2", "--scenario", "answered_twice"], "last_write"),
         ("broken/swcc-lock-dropped-early", &["--nodes", "2", "--scenario", "home_hears_late"], "last_write"),
@@ -192,6 +193,7 @@ fn all_protocols_hold_on_small_systems() {
     for (name, more) in [
         ("msi", &[][..]),
         ("stache", &[]),
+        ("stache-pages", &[]),
         ("migratory", &[]),
         ("flash-coherence", &["--ops", "1"]),
         ("german", &[]),

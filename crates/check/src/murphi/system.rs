@@ -5,7 +5,7 @@ use super::lines::Lines;
 use super::records::{has_caller, replay_due};
 use crate::client::Intent;
 use crate::layout::checks_values;
-use trivium_lang::protocol::{BLOCK, EventKind, Promise, Response, RoleId, StateId};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, Promise, Response, RoleId, StateId};
 
 impl Export<'_> {
     /// What is true for threads when a handler has ended.
@@ -261,9 +261,27 @@ impl Export<'_> {
             out.line("begin_effects(fx);");
             out.line(format!("on{}_{column}(me, o, me, -1, 0, -1, fx);", role.0));
             out.line("settle(me, -1, fx);");
+            if !is_home {
+                self.empty_copy(role, out);
+            }
             out.close("end;");
             out.close("end;");
             out.blank();
+        }
+    }
+
+    /// What a node has given up has no contents any more (`docs/semantics.md`, section 9).
+    fn empty_copy(&self, role: RoleId, out: &mut Lines) {
+        let gone: Vec<String> = (0u16..)
+            .map(StateId)
+            .zip(&self.role(role).states)
+            .filter(|(_, state)| state.access == Access::None && state.awaits.is_empty())
+            .map(|(id, _)| format!("{}[me][o] = {}", self.state_var(role), self.state_name(role, id)))
+            .collect();
+        if !gone.is_empty() && self.words > 0 {
+            out.open(format!("if {} then", gone.join(" | ")));
+            (0..self.stride).for_each(|word| out.line(format!("mem[me][o * {} + {word}] := 0;", self.stride)));
+            out.close("end;");
         }
     }
 
