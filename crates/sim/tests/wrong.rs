@@ -278,6 +278,7 @@ fn overrides_are_checked_like_files() {
         &["fast", "--set machine.network.latency=fast"],
     );
     says(&overridden("", "5").unwrap_err(), Blame::Input, &["empty"]);
+    says(&overridden("memory.frames", "0").unwrap_err(), Blame::Input, &["`memory.frames` is 0"]);
     says(&overridden("cache.line", "100").unwrap_err(), Blame::Input, &["`cache.line` is 100"]);
 }
 
