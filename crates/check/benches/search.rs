@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
-use trivium_check::{Config, Search, Verdict, explore, murphi};
+use trivium_check::{Config, Search, System, Verdict, explore, murphi};
 use trivium_lang::protocol::Protocol;
 
 /// How often each case runs; the slow ones once.
@@ -41,7 +41,8 @@ fn protocol() -> Arc<Protocol> {
 }
 
 fn cases() -> Vec<(&'static str, Config<'static>)> {
-    let plain = Config { nodes: 3, values: 4, symmetry: false, liveness: false, ..Config::default() };
+    let system = System { nodes: 3, values: 4, ..System::default() };
+    let plain = Config { system, symmetry: false, liveness: false, ..Config::default() };
     vec![
         (ONE, plain.clone()),
         (TWO, Config { jobs: 2, ..plain.clone() }),
@@ -112,7 +113,7 @@ fn rumur_model() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let file = |ending: &str| folder.join(format!("bench.{ending}"));
     let (_, config) = cases().swap_remove(0);
-    let model = murphi(&protocol(), &config, 4).unwrap_or_else(|e| panic!("{e}"));
+    let model = murphi(&protocol(), &config.system, 4).unwrap_or_else(|e| panic!("{e}"));
     std::fs::write(file("m"), model).ok()?;
     let options = ["--deadlock-detection", "off", "--symmetry-reduction", "off", "--threads", "1"];
     let made = Command::new("rumur").args(options).arg("-o").arg(file("c")).arg(file("m")).status();

@@ -1,6 +1,6 @@
 //! Who acts and what they may do: the most general client, or the threads of a scenario.
 
-use crate::config::{Config, ConfigError};
+use crate::config::{ConfigError, System};
 use crate::layout::{WORD, WORDS_PER_BLOCK};
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
@@ -74,11 +74,11 @@ pub(crate) struct Script {
 }
 
 /// How many objects of each kind there are.
-pub(crate) fn object_counts(protocol: &Protocol, config: &Config, scenario: Option<&Scenario>) -> Vec<u32> {
+pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Option<&Scenario>) -> Vec<u32> {
     let mut counts: Vec<u32> = (0..protocol.objects.len())
         .map(|kind| match ObjectKindId(kind as u8) {
             NODE => 1,
-            kind if protocol.uses(kind) => config.objects,
+            kind if protocol.uses(kind) => system.objects,
             _ => 0,
         })
         .collect();
@@ -98,39 +98,39 @@ impl Client {
     /// The most general client: any thread of the acting nodes, anything.
     pub fn general(
         protocol: &Protocol,
-        config: &Config,
+        system: &System,
         objects: &[u32],
         addresses: &[i64],
     ) -> Result<Client, ConfigError> {
-        let acting = config.clients.unwrap_or(config.nodes);
+        let acting = system.clients.unwrap_or(system.nodes);
         let places = (0..acting as Node)
-            .flat_map(|node| (0..config.threads_per_node as u8).map(move |number| ThreadPlace { node, number }));
+            .flat_map(|node| (0..system.threads_per_node as u8).map(move |number| ThreadPlace { node, number }));
         let mut intents = Vec::new();
         for block in 0..objects[BLOCK.index()] {
             intents.push(Intent::Read { block });
-            intents.extend((0..u64::from(config.values)).map(|value| Intent::Write { block, value }));
+            intents.extend((0..u64::from(system.values)).map(|value| Intent::Write { block, value }));
             intents.push(Intent::WriteBeside { block });
         }
         for op in 0..protocol.ops.len() {
-            calls(protocol, OpId(op as u16), config, objects, addresses, &mut intents)?;
+            calls(protocol, OpId(op as u16), system, objects, addresses, &mut intents)?;
         }
         Ok(Client {
             threads: places.clone().collect(),
-            threads_of: threads_of(config.nodes, places),
+            threads_of: threads_of(system.nodes, places),
             intents,
             script: None,
-            ops: config.ops,
+            ops: system.ops,
         })
     }
 
     /// The threads of a scenario.
-    pub fn scenario(protocol: &Protocol, config: &Config, scenario: &Scenario) -> Result<Client, ConfigError> {
-        let mut numbers = vec![0u8; config.nodes as usize];
+    pub fn scenario(protocol: &Protocol, system: &System, scenario: &Scenario) -> Result<Client, ConfigError> {
+        let mut numbers = vec![0u8; system.nodes as usize];
         let (mut threads, mut intents, mut actions) = (Vec::new(), Vec::new(), Vec::new());
         for thread in &scenario.threads {
             let Some(number) = numbers.get_mut(thread.node as usize) else {
                 return Err(ConfigError::new(
-                    format!("scenario `{}` needs node {}, and there are {}", scenario.name, thread.node, config.nodes),
+                    format!("scenario `{}` needs node {}, and there are {}", scenario.name, thread.node, system.nodes),
                     format!("check it with at least {} nodes", thread.node + 1),
                 ));
             };
@@ -141,7 +141,7 @@ impl Client {
             actions.push(thread.actions.iter().map(|a| intent_number(protocol, a, &mut intents)).collect());
         }
         Ok(Client {
-            threads_of: threads_of(config.nodes, threads.iter().copied()),
+            threads_of: threads_of(system.nodes, threads.iter().copied()),
             threads,
             intents,
             script: Some(Script { scenario: scenario.clone(), actions }),
@@ -179,7 +179,7 @@ fn intent_number(protocol: &Protocol, action: &ScenarioAction, intents: &mut Vec
 fn calls(
     protocol: &Protocol,
     op: OpId,
-    config: &Config,
+    system: &System,
     objects: &[u32],
     addresses: &[i64],
     intents: &mut Vec<Intent>,
@@ -190,7 +190,7 @@ fn calls(
         // A call about a block is about the word of it that is looked at.
         let word = [i64::from(id) * (WORD * u64::from(WORDS_PER_BLOCK)) as i64];
         let addresses = if declared.object == BLOCK { &word } else { addresses };
-        let combinations = combinations(declared, config, objects, addresses)?;
+        let combinations = combinations(declared, system, objects, addresses)?;
         intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));
         if intents.len() > MOST_INTENTS {
             return Err(too_many(declared));
@@ -207,10 +207,10 @@ fn too_many(op: &Op) -> ConfigError {
 }
 
 /// Every combination of a call's arguments, as words.
-fn combinations(op: &Op, config: &Config, objects: &[u32], addresses: &[i64]) -> Result<Vec<Vec<i64>>, ConfigError> {
+fn combinations(op: &Op, system: &System, objects: &[u32], addresses: &[i64]) -> Result<Vec<Vec<i64>>, ConfigError> {
     let mut combinations = vec![Vec::new()];
     for arg in &op.args {
-        let values = domain(&arg.ty, config, objects, addresses).ok_or_else(|| {
+        let values = domain(&arg.ty, system, objects, addresses).ok_or_else(|| {
             ConfigError::new(
                 format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, op.name),
                 "check a scenario, which says what to pass",
@@ -234,22 +234,22 @@ fn combinations(op: &Op, config: &Config, objects: &[u32], addresses: &[i64]) ->
 }
 
 /// All values of a type as words, if the client can enumerate them.
-fn domain(ty: &Type, config: &Config, objects: &[u32], addresses: &[i64]) -> Option<Vec<Vec<i64>>> {
+fn domain(ty: &Type, system: &System, objects: &[u32], addresses: &[i64]) -> Option<Vec<Vec<i64>>> {
     let single = |values: std::ops::Range<i64>| Some(values.map(|v| vec![v]).collect());
-    let nodes = i64::from(config.nodes);
+    let nodes = i64::from(system.nodes);
     match ty {
         Type::Bool => single(0..2),
         Type::Int { lo, hi } => {
-            let (lo, hi) = (lo.at(config.nodes), hi.at(config.nodes));
+            let (lo, hi) = (lo.at(system.nodes), hi.at(system.nodes));
             if hi.saturating_sub(lo) >= MOST_INTENTS as i64 { None } else { single(lo..hi + 1) }
         }
         Type::Node { optional } => single(if *optional { -1 } else { 0 }..nodes),
         Type::Address => Some(addresses.iter().map(|&address| vec![address]).collect()),
-        Type::Word => single(0..i64::from(config.values)),
+        Type::Word => single(0..i64::from(system.values)),
         Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
         Type::NodeSet if nodes <= 12 => single(0..1 << nodes),
         Type::IntSet { lo, hi } => {
-            let count = hi.at(config.nodes) - lo.at(config.nodes) + 1;
+            let count = hi.at(system.nodes) - lo.at(system.nodes) + 1;
             if count <= 12 { single(0..1 << count) } else { None }
         }
         Type::NodeSet | Type::Thread | Type::List { .. } | Type::Record(_) => None,

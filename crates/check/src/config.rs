@@ -46,9 +46,10 @@ pub struct Progress {
     pub left: Option<u64>,
 }
 
-/// What to explore. `Config::default()` is three nodes, one object of each kind, two values, no limit.
-#[derive(Clone)]
-pub struct Config<'a> {
+/// The system that is explored. `System::default()` is three nodes, one object of each kind, two values.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct System {
     /// All nodes, 1 to 256, whether they act or only serve.
     pub nodes: u32,
     /// How many nodes have threads that act: nodes 0 to this number, less one. `None`: all.
@@ -70,6 +71,30 @@ pub struct Config<'a> {
     /// Words of 8 bytes that each node has beyond its blocks, for protocols that address memory; the others
     /// have none. `None`: enough for each call of each thread to write one.
     pub memory_words: Option<u32>,
+}
+
+impl Default for System {
+    fn default() -> Self {
+        System {
+            nodes: 3,
+            clients: None,
+            objects: 1,
+            values: 2,
+            ops: None,
+            threads_per_node: 1,
+            network: Network::Declared,
+            lane_capacity: None,
+            scenario: None,
+            memory_words: None,
+        }
+    }
+}
+
+/// What to explore, how, and when to stop. `Config::default()` is the default system on one host thread, without limits.
+#[derive(Clone)]
+pub struct Config<'a> {
+    /// What to explore.
+    pub system: System,
     /// How to explore.
     pub search: Search,
     /// Whether states that differ only in the names of nodes are one state, where that is sound. Not for
@@ -92,16 +117,7 @@ pub struct Config<'a> {
 impl Default for Config<'_> {
     fn default() -> Self {
         Config {
-            nodes: 3,
-            clients: None,
-            objects: 1,
-            values: 2,
-            ops: None,
-            threads_per_node: 1,
-            network: Network::Declared,
-            lane_capacity: None,
-            scenario: None,
-            memory_words: None,
+            system: System::default(),
             search: Search::default(),
             symmetry: true,
             liveness: true,
@@ -114,19 +130,16 @@ impl Default for Config<'_> {
     }
 }
 
+impl From<System> for Config<'_> {
+    fn from(system: System) -> Self {
+        Config { system, ..Config::default() }
+    }
+}
+
 impl fmt::Debug for Config<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
-            .field("nodes", &self.nodes)
-            .field("clients", &self.clients)
-            .field("objects", &self.objects)
-            .field("values", &self.values)
-            .field("ops", &self.ops)
-            .field("threads_per_node", &self.threads_per_node)
-            .field("network", &self.network)
-            .field("lane_capacity", &self.lane_capacity)
-            .field("scenario", &self.scenario)
-            .field("memory_words", &self.memory_words)
+            .field("system", &self.system)
             .field("search", &self.search)
             .field("symmetry", &self.symmetry)
             .field("liveness", &self.liveness)

@@ -22,8 +22,8 @@ const BREATH: StateNumber = 1 << 12;
 ///
 /// ```no_run
 /// # fn example(protocol: std::sync::Arc<trivium_lang::protocol::Protocol>) -> Result<(), trivium_check::ConfigError> {
-/// let config = trivium_check::Config { nodes: 2, objects: 2, ..Default::default() };
-/// let report = trivium_check::explore(&protocol, &config)?;
+/// let system = trivium_check::System { nodes: 2, objects: 2, ..Default::default() };
+/// let report = trivium_check::explore(&protocol, &system.into())?;
 /// print!("{}", trivium_check::text(&report));
 /// # Ok(())
 /// # }
@@ -32,7 +32,7 @@ const BREATH: StateNumber = 1 << 12;
 /// # Errors
 /// When such a system cannot be made of the protocol.
 pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
-    let model = Model::new(protocol, config)?;
+    let model = Model::new(protocol, &config.system)?;
     if config.search == Search::Fast && crate::search::can_explore(&model) {
         return Ok(crate::search::explore(&model, config));
     }

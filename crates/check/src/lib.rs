@@ -28,7 +28,7 @@ mod store;
 mod trace;
 mod world;
 
-pub use config::{Config, ConfigError, Network, Progress, Search};
+pub use config::{Config, ConfigError, Network, Progress, Search, System};
 pub use coverage::Coverage;
 pub use deadlock::Waiting;
 pub use explore::explore;

@@ -1,7 +1,7 @@
 //! The system that is explored, as far as it does not change: nodes, objects, threads, lanes, layout.
 
 use crate::client::{Client, Intent, object_counts};
-use crate::config::{Config, ConfigError, Network};
+use crate::config::{ConfigError, Network, System};
 use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
@@ -43,15 +43,15 @@ impl Model {
         kinds.map(|(_, count)| *count).max().unwrap_or(0)
     }
 
-    pub fn new(protocol: &Arc<Protocol>, config: &Config) -> Result<Model, ConfigError> {
-        check_limits(config)?;
-        let scenario = match &config.scenario {
+    pub fn new(protocol: &Arc<Protocol>, system: &System) -> Result<Model, ConfigError> {
+        check_limits(system)?;
+        let scenario = match &system.scenario {
             Some(name) => Some(find_scenario(protocol, name)?),
             None => None,
         };
-        let engine = Engine::load(Arc::clone(protocol), config.nodes)
+        let engine = Engine::load(Arc::clone(protocol), system.nodes)
             .map_err(|e| ConfigError::new(e.message, "check it with fewer nodes or smaller parameters"))?;
-        let objects = object_counts(protocol, config, scenario);
+        let objects = object_counts(protocol, system, scenario);
         if objects.iter().any(|&count| count > MOST_OBJECTS) {
             return Err(ConfigError::new(
                 format!("the scenario names an object beyond {MOST_OBJECTS}"),
@@ -66,18 +66,18 @@ impl Model {
         let addressed = addresses_memory(protocol);
         let stride = if addressed { WORDS_PER_BLOCK } else { 1 };
         let first_word = objects[BLOCK.index()] * stride;
-        let extra = if addressed { memory_words(config) } else { 0 };
+        let extra = if addressed { memory_words(system) } else { 0 };
         let words = first_word + extra;
         let addresses: Vec<i64> =
-            (0..extra.min(config.values)).map(|w| i64::from(first_word + w) * WORD as i64).collect();
+            (0..extra.min(system.values)).map(|w| i64::from(first_word + w) * WORD as i64).collect();
         let client = match scenario {
-            Some(scenario) => Client::scenario(protocol, config, scenario)?,
-            None => Client::general(protocol, config, &objects, &addresses)?,
+            Some(scenario) => Client::scenario(protocol, system, scenario)?,
+            None => Client::general(protocol, system, &objects, &addresses)?,
         };
         check_threads(protocol, &client)?;
         check_phases(protocol, stores_wide)?;
         let sizes = Sizes {
-            nodes: config.nodes,
+            nodes: system.nodes,
             objects: objects.clone(),
             threads: client.threads.len(),
             words,
@@ -94,11 +94,11 @@ impl Model {
                 "check it with fewer nodes or objects",
             ));
         }
-        let codec = Codec::new(protocol, &layout, config.nodes);
-        let lanes = lanes(protocol, config)?;
+        let codec = Codec::new(protocol, &layout, system.nodes);
+        let lanes = lanes(protocol, system)?;
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
         let untouched = vec![0; longest.unwrap_or(0)];
-        let model = Model { engine, nodes: config.nodes, objects, client, lanes, layout, codec, untouched };
+        let model = Model { engine, nodes: system.nodes, objects, client, lanes, layout, codec, untouched };
         model.check_capacities()?;
         Ok(model)
     }
@@ -235,23 +235,23 @@ impl Model {
     }
 }
 
-fn check_limits(config: &Config) -> Result<(), ConfigError> {
+fn check_limits(system: &System) -> Result<(), ConfigError> {
     let wrong = |message: String, help: &str| Err(ConfigError::new(message, help));
-    if config.nodes == 0 || config.nodes > 256 {
-        return wrong(format!("{} nodes", config.nodes), "a system has 1 to 256 nodes");
+    if system.nodes == 0 || system.nodes > 256 {
+        return wrong(format!("{} nodes", system.nodes), "a system has 1 to 256 nodes");
     }
-    if config.clients.is_some_and(|clients| clients > config.nodes) {
-        let clients = config.clients.unwrap_or_default();
-        return wrong(format!("{clients} clients on {} nodes", config.nodes), "at most every node can act");
+    if system.clients.is_some_and(|clients| clients > system.nodes) {
+        let clients = system.clients.unwrap_or_default();
+        return wrong(format!("{clients} clients on {} nodes", system.nodes), "at most every node can act");
     }
-    if config.objects == 0 || config.objects > MOST_OBJECTS {
-        return wrong(format!("{} objects", config.objects), "explore 1 to 256 objects");
+    if system.objects == 0 || system.objects > MOST_OBJECTS {
+        return wrong(format!("{} objects", system.objects), "explore 1 to 256 objects");
     }
-    if config.values == 0 || config.values > 256 {
-        return wrong(format!("{} values", config.values), "stores need 1 to 256 values; 2 show every stale copy");
+    if system.values == 0 || system.values > 256 {
+        return wrong(format!("{} values", system.values), "stores need 1 to 256 values; 2 show every stale copy");
     }
-    if config.threads_per_node == 0 || config.threads_per_node > 255 {
-        return wrong(format!("{} threads per node", config.threads_per_node), "a node has 1 to 255 threads");
+    if system.threads_per_node == 0 || system.threads_per_node > 255 {
+        return wrong(format!("{} threads per node", system.threads_per_node), "a node has 1 to 255 threads");
     }
     Ok(())
 }
@@ -282,14 +282,14 @@ fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_l
     })
 }
 
-fn lanes(protocol: &Protocol, config: &Config) -> Result<Vec<LaneModel>, ConfigError> {
-    if config.lane_capacity.is_some() && protocol.lanes.iter().all(|lane| lane.holds.is_none()) {
+fn lanes(protocol: &Protocol, system: &System) -> Result<Vec<LaneModel>, ConfigError> {
+    if system.lane_capacity.is_some() && protocol.lanes.iter().all(|lane| lane.holds.is_none()) {
         return Err(ConfigError::new(
             "a lane capacity was given, but every lane of this protocol is buffered",
             "leave the capacity out, or declare a lane that `holds` a number of messages",
         ));
     }
-    let fifo = |declared| match config.network {
+    let fifo = |declared| match system.network {
         Network::Declared => declared,
         Network::Fifo => true,
         Network::Unordered => false,
@@ -299,7 +299,7 @@ fn lanes(protocol: &Protocol, config: &Config) -> Result<Vec<LaneModel>, ConfigE
         .iter()
         .map(|lane| LaneModel {
             fifo: fifo(lane.fifo),
-            capacity: lane.holds.map(|holds| config.lane_capacity.unwrap_or(holds)),
+            capacity: lane.holds.map(|holds| system.lane_capacity.unwrap_or(holds)),
         })
         .collect())
 }
@@ -314,10 +314,10 @@ pub(crate) fn most_stored(client: &Client) -> u32 {
 }
 
 /// Words beyond the blocks: one for each call of each thread, after each address that a call can name.
-fn memory_words(config: &Config) -> u32 {
-    config.memory_words.unwrap_or_else(|| {
-        let threads = config.clients.unwrap_or(config.nodes) * config.threads_per_node;
-        config.values + threads.saturating_mul(config.ops.unwrap_or(2)).min(1 << 10)
+fn memory_words(system: &System) -> u32 {
+    system.memory_words.unwrap_or_else(|| {
+        let threads = system.clients.unwrap_or(system.nodes) * system.threads_per_node;
+        system.values + threads.saturating_mul(system.ops.unwrap_or(2)).min(1 << 10)
     })
 }
 

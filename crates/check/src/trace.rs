@@ -1,7 +1,7 @@
 //! Counterexamples: a sequence of events that leads from the first state to a violation, and nothing besides.
 
 use crate::client::Intent;
-use crate::config::{Config, ConfigError};
+use crate::config::{ConfigError, System};
 use crate::deadlock::stuck;
 use crate::mechanisms::Performed;
 use crate::model::Model;
@@ -133,8 +133,8 @@ pub(crate) fn minimise(stepper: &mut Stepper, trace: Trace, property: &str) -> T
 ///
 /// # Errors
 /// As [`crate::explore`].
-pub fn is_minimal(protocol: &Arc<Protocol>, config: &Config, report: &Report) -> Result<bool, ConfigError> {
-    let model = Model::new(protocol, config)?;
+pub fn is_minimal(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Result<bool, ConfigError> {
+    let model = Model::new(protocol, system)?;
     let mut stepper = Stepper::new(&model);
     let (Some(property), Some(trace)) = (&report.property, &report.trace) else { return Ok(false) };
     if property == LIVELOCK {
@@ -363,7 +363,7 @@ role door of lock everywhere {
     fn with_stepper(test: impl FnOnce(&mut Stepper)) {
         let protocol =
             trivium_lang::compile("test.tri", OPEN_DOOR, &Default::default()).unwrap_or_else(|d| panic!("{d}"));
-        let model = Model::new(&Arc::new(protocol), &Config { nodes: 3, ..Config::default() }).unwrap();
+        let model = Model::new(&Arc::new(protocol), &System::default()).unwrap();
         test(&mut Stepper::new(&model));
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use trivium_check::chart::{self, Story};
-use trivium_check::{Config, explore};
+use trivium_check::{System, explore};
 
 /// Presses keys and buttons, and writes down what the page then shows. It runs after the page's own script.
 const DRIVER: &str = r#"
@@ -43,9 +43,9 @@ fn lost_upgrade() -> Story {
     let name = "broken/stache-lost-upgrade.tri";
     let options = trivium_lang::Options { params: Vec::new(), load: Some(&load) };
     let protocol = Arc::new(trivium_lang::compile(name, &load(name).unwrap(), &options).unwrap());
-    let config = Config { nodes: 2, ..Config::default() };
-    let report = explore(&protocol, &config).unwrap();
-    chart::story(&protocol, &config, &report).unwrap().unwrap()
+    let system = System { nodes: 2, ..System::default() };
+    let report = explore(&protocol, &system.clone().into()).unwrap();
+    chart::story(&protocol, &system, &report).unwrap().unwrap()
 }
 
 /// What the page showed after each key and button.

@@ -4,40 +4,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
-use trivium_check::{Config, Report, explore};
+use trivium_check::{Config, Report, System, explore};
 use trivium_lang::protocol::Protocol;
 
-/// Counterexamples: a name, a protocol below `protocols/` or a file of `tests/files`, and what to explore.
-const CASES: [(&str, &str, Config); 6] = [
-    ("lost-upgrade", "broken/stache-lost-upgrade.tri", of(2, 1)),
-    ("forgotten-ack", "broken/msi-forgotten-ack.tri", of(2, 1)),
-    ("squeezed-lanes", "broken/squeezed-lanes.tri", of(3, 2)),
-    ("barrier", "broken/tree-barrier-late-reset.tri", of(4, 1)),
-    ("defer-space", "defer-space-too-small.test", of(3, 1)),
-    ("out-of-range", "number-out-of-range.test", of(2, 1)),
+/// Counterexamples: a name, a protocol below `protocols/` or a file of `tests/files`, and how many nodes and objects.
+const CASES: [(&str, &str, u32, u32); 6] = [
+    ("lost-upgrade", "broken/stache-lost-upgrade.tri", 2, 1),
+    ("forgotten-ack", "broken/msi-forgotten-ack.tri", 2, 1),
+    ("squeezed-lanes", "broken/squeezed-lanes.tri", 3, 2),
+    ("barrier", "broken/tree-barrier-late-reset.tri", 4, 1),
+    ("defer-space", "defer-space-too-small.test", 3, 1),
+    ("out-of-range", "number-out-of-range.test", 2, 1),
 ];
 
-const fn of(nodes: u32, objects: u32) -> Config<'static> {
-    Config {
-        nodes,
-        clients: None,
-        objects,
-        values: 2,
-        ops: None,
-        threads_per_node: 1,
-        network: trivium_check::Network::Declared,
-        lane_capacity: None,
-        scenario: None,
-        memory_words: None,
-        search: trivium_check::Search::Fast,
-        symmetry: true,
-        liveness: true,
-        jobs: 1,
-        max_states: None,
-        memory: None,
-        progress: None,
-        cancel: None,
-    }
+fn of(nodes: u32, objects: u32) -> Config<'static> {
+    System { nodes, objects, ..System::default() }.into()
 }
 
 fn here() -> &'static Path {
@@ -60,13 +41,13 @@ fn protocol(name: &str) -> Arc<Protocol> {
 fn explored(file: &str, config: &Config) -> (Arc<Protocol>, Report, Story) {
     let protocol = protocol(file);
     let report = explore(&protocol, config).unwrap();
-    let story = chart::story(&protocol, config, &report).unwrap().expect("it is violated");
+    let story = chart::story(&protocol, &config.system, &report).unwrap().expect("it is violated");
     (protocol, report, story)
 }
 
 fn story(name: &str) -> Story {
-    let (_, file, config) = CASES.into_iter().find(|(case, ..)| *case == name).unwrap();
-    explored(file, &config).2
+    let (_, file, nodes, objects) = CASES.into_iter().find(|(case, ..)| *case == name).unwrap();
+    explored(file, &of(nodes, objects)).2
 }
 
 fn compare(path: PathBuf, drawn: &str, wrong: &mut Vec<String>) {
@@ -80,8 +61,8 @@ fn compare(path: PathBuf, drawn: &str, wrong: &mut Vec<String>) {
 #[test]
 fn charts_are_as_drawn() {
     let mut wrong = Vec::new();
-    for (name, file, config) in &CASES {
-        let (_, _, story) = explored(file, config);
+    for (name, file, nodes, objects) in CASES {
+        let (_, _, story) = explored(file, &of(nodes, objects));
         let path = |ending: &str| here().join("tests/charts").join(format!("{name}.{ending}"));
         compare(path("txt"), &chart::text(&story, chart::WIDTH), &mut wrong);
         compare(path("svg"), &chart::svg(&story), &mut wrong);
@@ -93,8 +74,8 @@ fn charts_are_as_drawn() {
 
 #[test]
 fn a_chart_tells_the_steps_of_the_report() {
-    for (name, file, config) in &CASES {
-        let (_, report, story) = explored(file, config);
+    for (name, file, nodes, objects) in CASES {
+        let (_, report, story) = explored(file, &of(nodes, objects));
         assert_eq!(story.moments.len(), report.counterexample.len(), "{name}");
         for (moment, step) in story.moments.iter().zip(&report.counterexample) {
             assert_eq!((moment.step, moment.node, &moment.event), (step.step, step.node, &step.event), "{name}");
@@ -111,8 +92,8 @@ fn a_chart_tells_the_steps_of_the_report() {
 
 #[test]
 fn every_receipt_has_its_send_and_channels_keep_their_order() {
-    for (name, file, config) in &CASES {
-        let (_, _, story) = explored(file, config);
+    for (name, file, nodes, objects) in CASES {
+        let (_, _, story) = explored(file, &of(nodes, objects));
         for moment in story.moments.iter().filter(|m| m.event.contains(" from ") && !m.event.starts_with("deferred")) {
             let arrow = &story.arrows[moment.received.expect("a message was sent before it is handled")];
             assert_eq!((arrow.to, arrow.received), (moment.node, Some(moment.step)), "{name}");
@@ -130,8 +111,8 @@ fn every_receipt_has_its_send_and_channels_keep_their_order() {
 
 #[test]
 fn lines_of_a_chart_fit_the_terminal() {
-    for (name, file, config) in &CASES {
-        let (_, _, story) = explored(file, config);
+    for (name, file, nodes, objects) in CASES {
+        let (_, _, story) = explored(file, &of(nodes, objects));
         for width in [100, 110, 120] {
             let text = chart::text(&story, width);
             // Who waits for whom is a table whose lines are not broken.
@@ -179,13 +160,13 @@ fn what_leaves_its_bound_is_told_from_the_beginning() {
 
 #[test]
 fn recordings_are_executed_again() {
-    for (name, file, config) in &CASES {
-        let (protocol, report, story) = explored(file, config);
-        let recording = Recording::of(&protocol, config, &report, &story).unwrap().unwrap();
+    for (name, file, nodes, objects) in CASES {
+        let (protocol, report, story) = explored(file, &of(nodes, objects));
+        let recording = Recording::of(&protocol, &of(nodes, objects).system, &report, &story).unwrap().unwrap();
         let json = serde_json::to_string(&recording).unwrap();
         let read: Recording = serde_json::from_str(&json).unwrap();
         assert_eq!(read, recording, "{name}");
-        let again = chart::replay(&protocol, &read.settings.config(), &read.events).unwrap().unwrap();
+        let again = chart::replay(&protocol, &read.settings, &read.events).unwrap().unwrap();
         assert_eq!(read.compare(&again), Ok(()), "{name}");
         assert_eq!(chart::text(&again, chart::WIDTH), chart::text(&story, chart::WIDTH), "{name}");
     }
@@ -200,18 +181,18 @@ fn nodes_keep_their_names_in_the_story_of_every_broken_protocol() {
         let scenario = protocol(&file).scenarios.first().map(|scenario| scenario.name.clone());
         let systems = [(2, 1), (3, 1), (3, 2), (4, 1)];
         let told = systems.into_iter().filter(|_| file.ends_with(".tri")).find_map(|(nodes, objects)| {
-            let config = Config { nodes, objects, scenario: scenario.clone(), max_states: Some(1_000_000), ..of(2, 1) };
+            let system = System { nodes, objects, scenario: scenario.clone(), ..System::default() };
+            let config = Config { system, max_states: Some(1_000_000), ..Config::default() };
             let protocol = protocol(&file);
             let report = explore(&protocol, &config).ok()?;
-            let story = chart::story(&protocol, &config, &report).unwrap()?;
+            let story = chart::story(&protocol, &config.system, &report).unwrap()?;
             Some((protocol, config, report, story))
         });
         let (protocol, config, report, story) = told.unwrap_or_else(|| panic!("{file}: nothing found"));
-        exchanged += u32::from(report.symmetry && config.nodes > 2);
-        let recording = Recording::of(&protocol, &config, &report, &story).unwrap().unwrap();
+        exchanged += u32::from(report.symmetry && config.system.nodes > 2);
+        let recording = Recording::of(&protocol, &config.system, &report, &story).unwrap().unwrap();
         // Executed without any exchange of names.
-        let plain = Config { symmetry: false, ..config };
-        let mut again = chart::replay(&protocol, &plain, &recording.events).unwrap().unwrap();
+        let mut again = chart::replay(&protocol, &config.system, &recording.events).unwrap().unwrap();
         recording.conclude(&mut again);
         assert_eq!(recording.compare(&again), Ok(()), "{file}");
         assert_eq!(chart::text(&again, chart::WIDTH), chart::text(&story, chart::WIDTH), "{file}");
@@ -224,7 +205,7 @@ fn nodes_keep_their_names_in_the_story_of_every_broken_protocol() {
 fn a_line_of_life_shows_what_any_role_of_the_node_allows() {
     let file = "broken/swcc-lock-dropped-early.tri";
     let scenario = Some("home_hears_late".to_string());
-    let picture = chart::svg(&explored(file, &Config { scenario, ..of(2, 1) }).2);
+    let picture = chart::svg(&explored(file, &System { nodes: 2, scenario, ..System::default() }.into()).2);
     for access in ["write", "read", "none"] {
         assert!(picture.contains(&format!("class=\"life {access}\"")), "{access}: {picture}");
     }
@@ -235,10 +216,11 @@ fn a_line_of_life_shows_what_any_role_of_the_node_allows() {
 
 #[test]
 fn a_recording_that_was_changed_is_noticed() {
-    let (_, file, config) = &CASES.into_iter().next().unwrap();
-    let (protocol, report, story) = explored(file, config);
-    let recording = Recording::of(&protocol, config, &report, &story).unwrap().unwrap();
-    let executed = |recording: &Recording| chart::replay(&protocol, config, &recording.events).unwrap();
+    let (_, file, nodes, objects) = CASES[0];
+    let (protocol, report, story) = explored(file, &of(nodes, objects));
+    let recording = Recording::of(&protocol, &of(nodes, objects).system, &report, &story).unwrap().unwrap();
+    let executed =
+        |recording: &Recording| chart::replay(&protocol, &of(nodes, objects).system, &recording.events).unwrap();
 
     let mut other = recording.clone();
     other.states[4].nodes[0].roles[0].state = "Idle".into();

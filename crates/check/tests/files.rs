@@ -12,7 +12,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_check::{Config, Network, Report, Verdict, explore, is_minimal, text};
+use trivium_check::{Config, Network, Report, System, Verdict, explore, is_minimal, text};
 use trivium_lang::protocol::Protocol;
 
 /// The directives at the head of a file, in order.
@@ -45,22 +45,22 @@ fn load(name: &str, source: &str, directives: &[(String, String)]) -> Result<Pro
 }
 
 fn configure(directives: &[(String, String)]) -> Result<Config<'static>, String> {
-    let mut config = Config { nodes: 2, ..Config::default() };
+    let mut config = Config::from(System { nodes: 2, ..System::default() });
     for (key, value) in directives {
         let number = || value.parse::<u32>().map_err(|_| format!("`{key}` wants a number, not `{value}`"));
         match key.as_str() {
-            "nodes" => config.nodes = number()?,
-            "clients" => config.clients = Some(number()?),
-            "objects" => config.objects = number()?,
-            "values" => config.values = number()?,
-            "ops" => config.ops = Some(number()?),
-            "threads" => config.threads_per_node = number()?,
-            "lane_capacity" => config.lane_capacity = Some(number()?),
-            "words" => config.memory_words = Some(number()?),
+            "nodes" => config.system.nodes = number()?,
+            "clients" => config.system.clients = Some(number()?),
+            "objects" => config.system.objects = number()?,
+            "values" => config.system.values = number()?,
+            "ops" => config.system.ops = Some(number()?),
+            "threads" => config.system.threads_per_node = number()?,
+            "lane_capacity" => config.system.lane_capacity = Some(number()?),
+            "words" => config.system.memory_words = Some(number()?),
             "max_states" => config.max_states = Some(u64::from(number()?)),
-            "scenario" => config.scenario = Some(value.clone()),
-            "network" if value == "fifo" => config.network = Network::Fifo,
-            "network" if value == "unordered" => config.network = Network::Unordered,
+            "scenario" => config.system.scenario = Some(value.clone()),
+            "network" if value == "fifo" => config.system.network = Network::Fifo,
+            "network" if value == "unordered" => config.system.network = Network::Unordered,
             "expect" | "steps" | "states" | "says" | "never" | "file" | "note" => {}
             key if key.starts_with("param ") => {}
             _ => return Err(format!("unknown directive `{key}: {value}`")),
@@ -93,7 +93,7 @@ fn run(path: &Path) -> Result<(), String> {
     }
     if let Ok(report) = &outcome
         && report.verdict == Verdict::Violated
-        && !is_minimal(&protocol, &config, report).map_err(|e| e.to_string())?
+        && !is_minimal(&protocol, &config.system, report).map_err(|e| e.to_string())?
     {
         return Err(format!("an event can be removed from the counterexample\n{said}"));
     }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_check::{Config, Verdict, explore, text};
+use trivium_check::{System, Verdict, explore, text};
 use trivium_lang::Options;
 use trivium_lang::protocol::{Promise, Protocol};
 
@@ -66,8 +66,8 @@ fn no_program_sees_what_sequential_consistency_forbids() {
         for (nodes, scenario) in PROGRAMS {
             let protocol = with(&file, scenario);
             for more in 0..2 {
-                let config = Config { nodes: nodes + more, scenario: Some(name(scenario).into()), ..Config::default() };
-                let report = explore(&protocol, &config).unwrap_or_else(|e| panic!("{file} {scenario}: {e}"));
+                let system = System { nodes: nodes + more, scenario: Some(name(scenario).into()), ..System::default() };
+                let report = explore(&protocol, &system.into()).unwrap_or_else(|e| panic!("{file} {scenario}: {e}"));
                 assert_eq!(report.verdict, Verdict::Holds, "{file} {scenario}\n{}", text(&report));
             }
         }
@@ -79,8 +79,8 @@ fn what_sequential_consistency_allows_is_seen() {
     let swaps = [("forbid a == 1 and b == 0", "forbid a == 0 and b == 1"), ("a == 0 and b == 0", "a == 1 and b == 1")];
     for ((nodes, scenario), (forbidden, allowed)) in PROGRAMS.into_iter().zip(swaps) {
         let scenario = scenario.replace(forbidden, allowed);
-        let config = Config { nodes, scenario: Some(name(&scenario).into()), ..Config::default() };
-        let report = explore(&with("stache.tri", &scenario), &config).unwrap();
+        let system = System { nodes, scenario: Some(name(&scenario).into()), ..System::default() };
+        let report = explore(&with("stache.tri", &scenario), &system.into()).unwrap();
         let property = report.property.as_deref().unwrap_or_default();
         assert_eq!(property, format!("scenario {}", name(&scenario)), "{}", text(&report));
     }

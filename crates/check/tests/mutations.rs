@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use trivium_check::{Config, Verdict, explore, is_minimal, text};
+use trivium_check::{System, Verdict, explore, is_minimal, text};
 
 /// The statements `install`, `resume`, `send ..`, `goto ..` and `lower ..` of a protocol's text.
 fn statements(source: &str) -> Vec<Range<usize>> {
@@ -31,10 +31,10 @@ fn survives(source: &str) -> bool {
     let Ok(protocol) = trivium_lang::compile("mutant.tri", source, &Default::default()) else { return false };
     let protocol = Arc::new(protocol);
     for nodes in [2, 3] {
-        let config = Config { nodes, ..Config::default() };
-        let report = explore(&protocol, &config).unwrap_or_else(|e| panic!("{e}"));
+        let system = System { nodes, ..System::default() };
+        let report = explore(&protocol, &system.clone().into()).unwrap_or_else(|e| panic!("{e}"));
         if report.verdict == Verdict::Violated {
-            assert!(is_minimal(&protocol, &config, &report).unwrap(), "{}", text(&report));
+            assert!(is_minimal(&protocol, &system, &report).unwrap(), "{}", text(&report));
             return false;
         }
     }

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use trivium_check::{Config, Network, Report, Search, Verdict, explore, murphi};
+use trivium_check::{Config, Network, Report, Search, System, Verdict, explore, murphi};
 use trivium_lang::protocol::Protocol;
 
 /// Systems in which a fault is looked for: nodes and objects, the smallest first.
@@ -27,7 +27,7 @@ struct Answer {
 
 /// A system without symmetry, of which the model knows nothing.
 fn system(nodes: u32, objects: u32) -> Config<'static> {
-    Config { nodes, objects, symmetry: false, ..Config::default() }
+    Config { system: System { nodes, objects, ..System::default() }, symmetry: false, ..Config::default() }
 }
 
 fn root() -> PathBuf {
@@ -93,11 +93,11 @@ fn ask(name: &str, model: &str, optimised: bool) -> Result<Answer, String> {
 
 /// What both say of a protocol in a system must be the same.
 fn compare(name: &str, protocol: &Arc<Protocol>, config: &Config, report: &Report) -> Result<(), String> {
-    let model = murphi(protocol, config, 8).map_err(|e| format!("{name}: {e}"))?;
+    let model = murphi(protocol, &config.system, 8).map_err(|e| format!("{name}: {e}"))?;
     let answer = ask(name, &model, report.states > FAST)?;
     let line = format!(
         "{name}: {} nodes, {} objects: check {} {} states {} transitions; rumur {answer:?}",
-        config.nodes, config.objects, report.verdict, report.states, report.transitions
+        config.system.nodes, config.system.objects, report.verdict, report.states, report.transitions
     );
     println!("{line}");
     let same = match report.verdict {
@@ -151,14 +151,19 @@ fn compile(path: &Path) -> Arc<Protocol> {
 /// Explores with as many operations of each thread as end below a limit of states.
 fn explore_bounded(protocol: &Arc<Protocol>, config: Config<'static>, most: u64) -> (Config<'static>, Report) {
     for ops in [None, Some(4), Some(3), Some(2)] {
-        let config = Config { ops, max_states: Some(most), ..config.clone() };
+        let config = Config { max_states: Some(most), ..with_ops(&config, ops) };
         let report = explore(protocol, &config).unwrap_or_else(|e| panic!("{}: {e}", protocol.name));
         if report.verdict == Verdict::Holds {
             return (config, report);
         }
     }
-    let report = explore(protocol, &Config { ops: Some(1), ..config.clone() }).unwrap();
-    (Config { ops: Some(1), ..config }, report)
+    let config = with_ops(&config, Some(1));
+    let report = explore(protocol, &config).unwrap();
+    (config, report)
+}
+
+fn with_ops(config: &Config<'static>, ops: Option<u32>) -> Config<'static> {
+    Config { system: System { ops, ..config.system.clone() }, ..config.clone() }
 }
 
 fn expect_none(wrong: &[String]) {
@@ -222,7 +227,8 @@ fn broken(name: &str, path: &Path) -> Result<(), String> {
     for (nodes, objects) in SIZES {
         // A use that is wrong is a scenario, the first of the file; where the protocol is wrong, it tells the story briefly.
         let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
-        let config = Config { max_states: Some(2_000_000), scenario, ..system(nodes, objects) };
+        let mut config = Config { max_states: Some(2_000_000), ..system(nodes, objects) };
+        config.system.scenario = scenario;
         let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;
         // Rumur decides about states, not about what can happen for ever.
         if report.verdict == Verdict::Violated && report.property.as_deref() != Some("livelock") {
@@ -274,17 +280,17 @@ fn file_test(path: &Path) -> Result<bool, String> {
         match key {
             "expect" if value == "error" || value == "incomplete" || value.ends_with("livelock") => return Ok(false),
             "file" => file = Some(root().join(value)),
-            "nodes" => config.nodes = number()?,
-            "clients" => config.clients = Some(number()?),
-            "objects" => config.objects = number()?,
-            "values" => config.values = number()?,
-            "ops" => config.ops = Some(number()?),
-            "threads" => config.threads_per_node = number()?,
-            "lane_capacity" => config.lane_capacity = Some(number()?),
-            "words" => config.memory_words = Some(number()?),
-            "scenario" => config.scenario = Some(value.to_string()),
-            "network" if value == "fifo" => config.network = Network::Fifo,
-            "network" => config.network = Network::Unordered,
+            "nodes" => config.system.nodes = number()?,
+            "clients" => config.system.clients = Some(number()?),
+            "objects" => config.system.objects = number()?,
+            "values" => config.system.values = number()?,
+            "ops" => config.system.ops = Some(number()?),
+            "threads" => config.system.threads_per_node = number()?,
+            "lane_capacity" => config.system.lane_capacity = Some(number()?),
+            "words" => config.system.memory_words = Some(number()?),
+            "scenario" => config.system.scenario = Some(value.to_string()),
+            "network" if value == "fifo" => config.system.network = Network::Fifo,
+            "network" => config.system.network = Network::Unordered,
             key => {
                 if let Some(param) = key.strip_prefix("param ") {
                     params.push((param.to_string(), i64::from(number()?)));
@@ -295,7 +301,7 @@ fn file_test(path: &Path) -> Result<bool, String> {
     let protocol = trivium_lang::compile_file(file.as_deref().unwrap_or(path), &params);
     let protocol = Arc::new(protocol.map_err(|e| format!("{name}: {e}"))?);
     let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;
-    if murphi(&protocol, &config, 8).is_err_and(|e| e.message.contains("cannot be exported")) {
+    if murphi(&protocol, &config.system, 8).is_err_and(|e| e.message.contains("cannot be exported")) {
         return Ok(false);
     }
     compare(&format!("file-{name}"), &protocol, &config, &report).map(|()| true)

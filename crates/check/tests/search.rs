@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_check::{Config, Report, Search, Verdict, explore, is_minimal, orbits, text};
+use trivium_check::{Config, Report, Search, System, Verdict, explore, is_minimal, orbits, text};
 use trivium_lang::protocol::Protocol;
 
 /// The protocol with its parameters as small as it says for exploration.
@@ -40,7 +40,10 @@ fn answer(report: &Report) -> String {
 }
 
 fn systems() -> Vec<Config<'static>> {
-    let of = |nodes, objects| Config { nodes, objects, ops: Some(2), symmetry: false, ..Config::default() };
+    let of = |nodes, objects| {
+        let system = System { nodes, objects, ops: Some(2), ..System::default() };
+        Config { system, symmetry: false, ..Config::default() }
+    };
     vec![of(2, 1), of(2, 2), of(3, 1)]
 }
 
@@ -68,7 +71,7 @@ fn host_threads_change_nothing() {
     for file in files() {
         let protocol = protocol(&file);
         for symmetry in [false, true] {
-            let config = Config { nodes: 3, symmetry, max_states: Some(40_000), ..Config::default() };
+            let config = Config { symmetry, max_states: Some(40_000), ..Config::default() };
             let with = |jobs| answer(&explore(&protocol, &Config { jobs, ..config.clone() }).unwrap());
             let alone = with(1);
             assert_eq!(with(2), alone, "{file}");
@@ -83,7 +86,8 @@ fn under_symmetry_there_are_as_many_states_as_orbits() {
     for file in files() {
         let protocol = protocol(&file);
         for (nodes, clients) in [(3, None), (4, Some(3)), (4, None)] {
-            let config = Config { nodes, clients, ops: Some(1), max_states: Some(50_000), ..Config::default() };
+            let system = System { nodes, clients, ops: Some(1), ..System::default() };
+            let config = Config { max_states: Some(50_000), ..system.into() };
             let plain = explore(&protocol, &Config { symmetry: false, ..config.clone() }).unwrap();
             if plain.verdict == Verdict::Incomplete {
                 continue;
@@ -125,13 +129,13 @@ fn a_livelock_is_a_way_into_a_trap_and_a_cycle() {
         trivium_lang::compile("spinning.tri", SPINNING, &Default::default()).unwrap_or_else(|d| panic!("{d}")),
     );
     for symmetry in [false, true] {
-        let config = Config { nodes: 3, symmetry, ..Config::default() };
+        let config = Config { symmetry, ..Config::default() };
         let report = explore(&protocol, &config).unwrap();
         assert_eq!(report.property.as_deref(), Some("livelock"), "{}", text(&report));
         let events: Vec<&str> = report.counterexample.iter().map(|step| step.event.as_str()).collect();
         assert_eq!(events, ["get", "Ask from 1", "Wait from 0"], "{}", text(&report));
         assert!(report.reason.as_ref().unwrap().contains("events 2 to 3 repeat themselves"), "{}", text(&report));
-        assert!(is_minimal(&protocol, &config, &report).unwrap());
+        assert!(is_minimal(&protocol, &config.system, &report).unwrap());
         let without = explore(&protocol, &Config { liveness: false, ..config }).unwrap();
         assert_eq!((without.verdict, without.liveness), (Verdict::Holds, false));
     }

@@ -15,7 +15,7 @@ mod words;
 
 pub use growth::{Growth, Point};
 pub use html::html;
-pub use recording::{Event, Mismatch, Recording, Settings};
+pub use recording::{Event, Mismatch, Recording};
 pub use source::{Source, SourceText};
 pub use story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 pub use svg::svg;

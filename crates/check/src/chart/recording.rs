@@ -2,7 +2,7 @@
 
 use super::story::{Frame, Story};
 use crate::client::Intent;
-use crate::config::{Config, ConfigError, Network};
+use crate::config::{ConfigError, System};
 use crate::deadlock::Waiting;
 use crate::model::Model;
 use crate::payload::Data;
@@ -20,7 +20,7 @@ use trivium_lang::protocol::{EventKind, NODE, Protocol, RoleId};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// What was explored.
-    pub settings: Settings,
+    pub settings: System,
     /// The property that is violated at the end.
     pub property: String,
     /// How.
@@ -32,32 +32,6 @@ pub struct Recording {
     pub events: Vec<Event>,
     /// The nodes that take part: before the first event, and after each.
     pub states: Vec<Frame>,
-}
-
-/// The part of a [`Config`] that says what is explored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    /// As [`Config::nodes`].
-    pub nodes: u32,
-    /// As [`Config::clients`].
-    pub clients: Option<u32>,
-    /// As [`Config::objects`].
-    pub objects: u32,
-    /// As [`Config::values`].
-    pub values: u32,
-    /// As [`Config::ops`].
-    pub ops: Option<u32>,
-    /// As [`Config::threads_per_node`].
-    pub threads_per_node: u32,
-    /// As [`Config::network`].
-    pub network: Network,
-    /// As [`Config::lane_capacity`].
-    pub lane_capacity: Option<u32>,
-    /// As [`Config::scenario`].
-    pub scenario: Option<String>,
-    /// As [`Config::memory_words`].
-    pub memory_words: Option<u32>,
 }
 
 /// An event by the names that people know.
@@ -165,41 +139,6 @@ impl fmt::Display for Mismatch {
     }
 }
 
-impl Settings {
-    /// What a configuration explores.
-    pub fn of(config: &Config) -> Settings {
-        Settings {
-            nodes: config.nodes,
-            clients: config.clients,
-            objects: config.objects,
-            values: config.values,
-            ops: config.ops,
-            threads_per_node: config.threads_per_node,
-            network: config.network,
-            lane_capacity: config.lane_capacity,
-            scenario: config.scenario.clone(),
-            memory_words: config.memory_words,
-        }
-    }
-
-    /// A configuration that explores this.
-    pub fn config(&self) -> Config<'static> {
-        Config {
-            nodes: self.nodes,
-            clients: self.clients,
-            objects: self.objects,
-            values: self.values,
-            ops: self.ops,
-            threads_per_node: self.threads_per_node,
-            network: self.network,
-            lane_capacity: self.lane_capacity,
-            scenario: self.scenario.clone(),
-            memory_words: self.memory_words,
-            ..Config::default()
-        }
-    }
-}
-
 impl Recording {
     /// The counterexample of a report, told as a story; none if nothing is violated.
     ///
@@ -207,14 +146,14 @@ impl Recording {
     /// As [`crate::explore`].
     pub fn of(
         protocol: &Arc<Protocol>,
-        config: &Config,
+        system: &System,
         report: &Report,
         story: &Story,
     ) -> Result<Option<Recording>, ConfigError> {
         let (Some(trace), Some(property)) = (&report.trace, &report.property) else { return Ok(None) };
-        let model = Model::new(protocol, config)?;
+        let model = Model::new(protocol, system)?;
         Ok(Some(Recording {
-            settings: Settings::of(config),
+            settings: system.clone(),
             property: property.clone(),
             reason: report.reason.clone(),
             waiting: report.wait_cycle.clone(),

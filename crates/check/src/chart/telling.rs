@@ -5,7 +5,7 @@ use super::recording::{Event, resolve};
 use super::source::{self, Source};
 use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 use crate::client::Intent;
-use crate::config::{Config, ConfigError};
+use crate::config::{ConfigError, System};
 use crate::deadlock::{explain, stuck};
 use crate::model::Model;
 use crate::promise::{Violation, check_state};
@@ -22,9 +22,9 @@ use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId,
 ///
 /// # Errors
 /// As [`crate::explore`].
-pub fn story(protocol: &Arc<Protocol>, config: &Config, report: &Report) -> Result<Option<Story>, ConfigError> {
+pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Result<Option<Story>, ConfigError> {
     let Some(trace) = &report.trace else { return Ok(None) };
-    let model = Model::new(protocol, config)?;
+    let model = Model::new(protocol, system)?;
     let mut telling = Telling::new(&model);
     let mut actions = Vec::new();
     for label in &trace.labels {
@@ -47,10 +47,10 @@ pub fn story(protocol: &Arc<Protocol>, config: &Config, report: &Report) -> Resu
 /// As [`crate::explore`]; the inner error is the number of the first event that cannot happen.
 pub fn replay(
     protocol: &Arc<Protocol>,
-    config: &Config,
+    system: &System,
     events: &[Event],
 ) -> Result<Result<Story, usize>, ConfigError> {
-    let model = Model::new(protocol, config)?;
+    let model = Model::new(protocol, system)?;
     let mut telling = Telling::new(&model);
     let mut actions = Vec::new();
     for (number, event) in events.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The contract of `Mechanisms`, kept with compact memory and with memory that is addressed.
 
 use super::*;
-use crate::config::Config;
+use crate::config::System;
 use std::sync::Arc;
 use trivium_engine::Engine;
 use trivium_engine::contract::{Bench, check_mechanisms};
@@ -43,8 +43,8 @@ struct NodeBench {
 impl NodeBench {
     fn new(text: &str, words: Option<u64>) -> NodeBench {
         let protocol = trivium_lang::compile("test.tri", text, &Default::default()).unwrap_or_else(|d| panic!("{d}"));
-        let config = Config { nodes: 2, objects: 2, memory_words: Some(8), ..Config::default() };
-        NodeBench { model: Box::leak(Box::new(Model::new(&Arc::new(protocol), &config).unwrap())), words }
+        let system = System { nodes: 2, objects: 2, memory_words: Some(8), ..System::default() };
+        NodeBench { model: Box::leak(Box::new(Model::new(&Arc::new(protocol), &system).unwrap())), words }
     }
 }
 

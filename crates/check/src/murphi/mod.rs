@@ -21,7 +21,7 @@ mod system;
 mod threads;
 mod types;
 
-use crate::config::{Config, ConfigError};
+use crate::config::{ConfigError, System};
 use crate::model::Model;
 use lines::Lines;
 use std::sync::Arc;
@@ -38,11 +38,11 @@ const MOST_ELEMENTS: i64 = 40;
 ///
 /// # Errors
 /// When such a system cannot be made of the protocol, or Murphi cannot express it.
-pub fn murphi(protocol: &Arc<Protocol>, config: &Config, channel: u32) -> Result<String, ConfigError> {
-    let model = Model::new(protocol, config)?;
-    let export = Export::new(&model, config, channel)?;
+pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, ConfigError> {
+    let model = Model::new(protocol, system)?;
+    let export = Export::new(&model, system, channel)?;
     let mut out = Lines::default();
-    export.head(config, &mut out);
+    export.head(system, &mut out);
     export.types(&mut out);
     export.variables(&mut out);
     export.basics(&mut out);
@@ -76,7 +76,7 @@ struct Export<'m> {
 }
 
 impl<'m> Export<'m> {
-    fn new(model: &'m Model, config: &Config, channel: u32) -> Result<Export<'m>, ConfigError> {
+    fn new(model: &'m Model, system: &System, channel: u32) -> Result<Export<'m>, ConfigError> {
         let kept = model.layout.memory(0).map(|bytes| (bytes.len() / 8) as u32);
         let (words, stride) = match kept {
             Some(words) => (words, crate::layout::WORDS_PER_BLOCK),
@@ -85,7 +85,7 @@ impl<'m> Export<'m> {
         let stored = model.client.intents.iter().map(|intent| match intent {
             crate::client::Intent::Write { value, .. } => *value,
             // A word that a call passes may be stored too.
-            crate::client::Intent::Call { .. } => u64::from(config.values - 1),
+            crate::client::Intent::Call { .. } => u64::from(system.values - 1),
             _ => 0,
         });
         let stored = stored.max().unwrap_or(0);
@@ -145,14 +145,14 @@ impl<'m> Export<'m> {
         self.protocol().messages[message.index()].lane.index()
     }
 
-    fn head(&self, config: &Config, out: &mut Lines) {
+    fn head(&self, system: &System, out: &mut Lines) {
         let model = self.model;
         out.comment(&format!("Protocol {}, for Rumur; written by `trivium export --to murphi`.", self.protocol().name));
         out.comment(&format!(
             "{} nodes, {} objects of each kind, {} values, {} threads; at most {} messages in a channel.",
             model.nodes,
-            config.objects,
-            config.values,
+            system.objects,
+            system.values,
             model.client.threads.len(),
             self.channel
         ));

@@ -1,5 +1,7 @@
 //! Packed states one after the other, in the order in which a breadth-first search finds them.
 
+use std::ops::Range;
+
 /// A state's number, in the order in which states were found.
 pub(crate) type StateNumber = u32;
 
@@ -57,16 +59,19 @@ impl Arena {
         &chunk.bytes[start..start + usize::from(chunk.lengths[at])]
     }
 
-    /// The packed bytes of all states, in order.
-    pub fn states(&self) -> impl Iterator<Item = &[u8]> {
-        self.chunks.iter().flat_map(|chunk| {
+    /// Some states in order, each with its number. The first must be the first of a chunk.
+    pub fn states(&self, range: Range<usize>) -> impl Iterator<Item = (StateNumber, &[u8])> {
+        debug_assert!(range.is_empty() || range.start.is_multiple_of(CHUNK));
+        let chunks = &self.chunks[range.start.div_ceil(CHUNK).min(self.chunks.len())..];
+        let states = chunks.iter().flat_map(|chunk| {
             let mut rest = chunk.bytes.as_slice();
             chunk.lengths.iter().map(move |&length| {
                 let (state, others) = rest.split_at(usize::from(length));
                 rest = others;
                 state
             })
-        })
+        });
+        (range.start as StateNumber..range.end as StateNumber).zip(states)
     }
 
     /// Bytes of all states.

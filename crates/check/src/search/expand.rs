@@ -98,7 +98,8 @@ impl Harvest {
 /// States that are expanded together, so that the processor waits but once for where their successors are kept.
 const TOGETHER: usize = 8;
 
-/// What one host thread needs.
+/// What one host thread needs. No cache line belongs to two of them.
+#[repr(align(128))]
 pub(crate) struct Worker<'m> {
     pub stepper: Stepper<'m>,
     pub symmetry: Option<Symmetry<'m>>,

@@ -6,6 +6,7 @@
 
 mod alike;
 mod arena;
+mod crew;
 mod edges;
 mod expand;
 mod liveness;
@@ -23,6 +24,7 @@ use crate::report::Report;
 use crate::trace::LIVELOCK;
 use crate::world::World;
 use arena::StateNumber;
+use crew::side_by_side;
 use edges::{Bits, Edges};
 use expand::{CANDIDATE, Found, Harvest, Worker};
 pub(crate) use liveness::reaches_quiet;
@@ -36,7 +38,7 @@ use trivium_lang::protocol::Protocol;
 /// States that one host thread takes at a time.
 const PORTION: StateNumber = 256;
 /// Most states of a batch.
-const MOST_IN_BATCH: StateNumber = 1 << 14;
+const MOST_IN_BATCH: StateNumber = 1 << 15;
 
 /// Whether the states of a system are short enough to be packed.
 pub(crate) fn can_explore(model: &Model) -> bool {
@@ -171,19 +173,15 @@ impl<'m> Search<'m> {
         }
         let next = AtomicUsize::new(0);
         let (next, portions) = (&next, &portions);
-        let mut harvests: Vec<(usize, Harvest)> = std::thread::scope(|scope| {
-            let work = |worker: &mut Worker| {
-                let mut done = Vec::new();
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(portion) = portions.get(at) else { return done };
-                    done.push((at, worker.expand(states, portion.clone(), only_deadlocks)));
-                }
-            };
-            let handles: Vec<_> = self.workers.iter_mut().map(|worker| scope.spawn(move || work(worker))).collect();
-            let results = handles.into_iter().map(|h| h.join().unwrap_or_else(|e| std::panic::resume_unwind(e)));
-            results.flatten().collect()
+        let harvests = side_by_side(self.workers.iter_mut().collect(), |_, worker| {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(portion) = portions.get(at) else { return done };
+                done.push((at, worker.expand(states, portion.clone(), only_deadlocks)));
+            }
         });
+        let mut harvests: Vec<(usize, Harvest)> = harvests.into_iter().flatten().collect();
         harvests.sort_unstable_by_key(|(at, _)| *at);
         harvests.into_iter().map(|(_, harvest)| harvest).collect()
     }
@@ -342,7 +340,7 @@ impl Liveness {
 /// # Errors
 /// As [`crate::explore`].
 pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), ConfigError> {
-    let model = Model::new(protocol, config)?;
+    let model = Model::new(protocol, &config.system)?;
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let mut search = Search::new(&model, &config);
     search.visit();

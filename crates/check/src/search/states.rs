@@ -5,6 +5,7 @@
 //! shard by shard, side by side.
 
 use super::arena::{Arena, LONGEST, StateNumber};
+use super::crew::side_by_side;
 use super::expand::Harvest;
 use super::pack::hash;
 use super::table::{SHARDS, Shard, Slot, reserve, shard_of};
@@ -133,20 +134,12 @@ impl Batch<'_> {
             return each.map(|(number, shard)| self.meet_in(number, shard, arena)).collect();
         }
         let share = SHARDS.div_ceil(jobs);
-        let parts: Vec<Vec<Met>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = shards
-                .chunks_mut(share)
-                .enumerate()
-                .map(|(part, shards)| {
-                    scope.spawn(move || {
-                        let each = shards.iter_mut().enumerate();
-                        each.map(|(at, shard)| self.meet_in(part * share + at, shard, arena)).collect()
-                    })
-                })
-                .collect();
-            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e))).collect()
+        let parts: Vec<&mut [Shard]> = shards.chunks_mut(share).collect();
+        let met = side_by_side(parts, |part, shards| -> Vec<Met> {
+            let each = shards.iter_mut().enumerate();
+            each.map(|(at, shard)| self.meet_in(part * share + at, shard, arena)).collect()
         });
-        parts.into_iter().flatten().collect()
+        met.into_iter().flatten().collect()
     }
 
     fn meet_in(&self, number: usize, shard: &mut Shard, arena: &Arena) -> Met {

@@ -1,7 +1,9 @@
 //! Finds states again: open addressing over buckets of one cache line, in shards that can be filled side by side.
 
 use super::arena::{Arena, StateNumber};
+use super::crew::side_by_side;
 use super::pack::hash;
+use std::sync::{Barrier, Mutex, PoisonError};
 
 /// Shards; a fixed number, so that nothing depends on the number of host threads.
 pub(crate) const SHARDS: usize = 16;
@@ -10,6 +12,8 @@ const FIRST_BUCKETS: usize = 8;
 const PLACES: usize = 12;
 /// States that are hashed before they are put into the table.
 const TOGETHER: usize = 1 << 10;
+/// States that a host thread hashes before it puts what the others have hashed for it.
+const ROUND: usize = 1 << 16;
 
 /// One part of the table: the states whose hash begins with its number.
 pub(crate) struct Shard {
@@ -168,34 +172,94 @@ pub(crate) fn reserve(shards: &mut [Shard], more: &[usize], arena: &Arena, jobs:
     }
     // All alike, as hashes are spread evenly: else each would grow soon after another, and the states be read again.
     let buckets = shards.iter().zip(more).map(|(shard, &more)| shard.wanted(more)).max().unwrap_or(FIRST_BUCKETS);
-    let share = SHARDS.div_ceil(jobs);
     if jobs == 1 {
-        return rebuild(0, shards, buckets, arena);
+        return rebuild(shards, buckets, arena);
     }
-    std::thread::scope(|scope| {
-        for (part, shards) in shards.chunks_mut(share).enumerate() {
-            scope.spawn(move || rebuild(part * share, shards, buckets, arena));
-        }
-    });
+    let share = SHARDS.div_ceil(jobs);
+    let exchange = Exchange::new(SHARDS.div_ceil(share), share);
+    let parts: Vec<&mut [Shard]> = shards.chunks_mut(share).collect();
+    side_by_side(parts, |part, shards| rebuild_part(part, shards, buckets, arena, &exchange));
 }
 
-/// Fills some shards anew, the first of which has the given number.
-fn rebuild(first: usize, shards: &mut [Shard], buckets: usize, arena: &Arena) {
+/// Fills all shards anew.
+fn rebuild(shards: &mut [Shard], buckets: usize, arena: &Arena) {
     shards.iter_mut().for_each(|shard| *shard = Shard::of(buckets));
-    let here = first..first + shards.len();
-    let mut put = |hashed: &mut Vec<(u64, StateNumber)>| {
-        hashed.drain(..).for_each(|(hash, number)| shards[shard_of(hash) - first].add(hash, number));
+    let mut put = |hashed: &mut Hashed| {
+        hashed.drain(..).for_each(|(hash, number)| shards[shard_of(hash)].add(hash, number));
     };
     // Hashed first and then put: so the processor waits for many buckets at once.
     let mut hashed = Vec::with_capacity(TOGETHER);
-    for (number, state) in arena.states().enumerate() {
-        let hash = hash(state);
-        if here.contains(&shard_of(hash)) {
-            hashed.push((hash, number as StateNumber));
-            if hashed.len() == TOGETHER {
-                put(&mut hashed);
-            }
+    for (number, state) in arena.states(0..arena.len()) {
+        hashed.push((hash(state), number));
+        if hashed.len() == TOGETHER {
+            put(&mut hashed);
         }
     }
     put(&mut hashed);
+}
+
+/// The hashes of some states.
+type Hashed = Vec<(u64, StateNumber)>;
+
+/// Where host threads that fill shards side by side leave the states that they have hashed for each other.
+struct Exchange {
+    /// Shards of a part.
+    share: usize,
+    /// By the part that hashed and the part that keeps.
+    hashed: Vec<Vec<Mutex<Hashed>>>,
+    together: Barrier,
+}
+
+impl Exchange {
+    fn new(parts: usize, share: usize) -> Exchange {
+        let row = || (0..parts).map(|_| Mutex::default()).collect();
+        Exchange { share, hashed: (0..parts).map(|_| row()).collect(), together: Barrier::new(parts) }
+    }
+}
+
+/// Fills the shards of one part anew: each part hashes its share of the states for all.
+fn rebuild_part(part: usize, shards: &mut [Shard], buckets: usize, arena: &Arena, exchange: &Exchange) {
+    let parts = exchange.hashed.len();
+    shards.iter_mut().for_each(|shard| *shard = Shard::of(buckets));
+    let mut lists: Vec<Hashed> = vec![Vec::new(); parts];
+    for round in (0..arena.len()).step_by(ROUND * parts) {
+        let from = arena.len().min(round + part * ROUND);
+        for (number, state) in arena.states(from..arena.len().min(from + ROUND)) {
+            let hash = hash(state);
+            lists[shard_of(hash) / exchange.share].push((hash, number));
+        }
+        let lock = |from: usize, to: usize| exchange.hashed[from][to].lock().unwrap_or_else(PoisonError::into_inner);
+        lists.iter_mut().enumerate().for_each(|(to, list)| std::mem::swap(list, &mut lock(part, to)));
+        exchange.together.wait();
+        for from in 0..parts {
+            for (hash, number) in lock(from, part).drain(..) {
+                shards[shard_of(hash) % exchange.share].add(hash, number);
+            }
+        }
+        exchange.together.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_found_after_growth_on_several_host_threads() {
+        let mut arena = Arena::default();
+        let states = 5 * ROUND as u32 + 77;
+        (0..states).for_each(|n| {
+            arena.push(&n.to_le_bytes()[..], 0);
+        });
+        for jobs in [1, 2, 3, 7] {
+            let mut shards: Vec<Shard> = (0..SHARDS).map(|_| Shard::new()).collect();
+            reserve(&mut shards, &[states as usize / SHARDS; SHARDS], &arena, jobs);
+            assert_eq!(shards.iter().map(|shard| shard.used).sum::<usize>(), states as usize, "{jobs}");
+            for n in (0..states).step_by(97) {
+                let hash = hash(&n.to_le_bytes());
+                let found = shards[shard_of(hash)].find(hash, |number| arena.get(number) == n.to_le_bytes());
+                assert!(found.is_ok_and(|number| number == n), "{n} with {jobs}");
+            }
+        }
+    }
 }

@@ -10,9 +10,9 @@ use trivium_check::chart::{self, Recording, Story};
 use trivium_check::{Config, Progress, Report, Search, Verdict, explore, text, text_around};
 use trivium_lang::protocol::Protocol;
 
-/// The system that the arguments describe, without limits.
-pub fn system(arguments: &System) -> Config<'static> {
-    Config {
+/// The system that the arguments describe.
+pub fn system(arguments: &System) -> trivium_check::System {
+    trivium_check::System {
         nodes: arguments.nodes,
         clients: arguments.clients,
         objects: arguments.objects,
@@ -26,7 +26,7 @@ pub fn system(arguments: &System) -> Config<'static> {
         },
         lane_capacity: arguments.lane_capacity,
         scenario: arguments.scenario.clone(),
-        ..Config::default()
+        memory_words: None,
     }
 }
 
@@ -50,6 +50,7 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
     };
     let cancel = stop::flag();
     let config = Config {
+        system: system(&arguments.system),
         search: if arguments.brute { Search::Brute } else { Search::Fast },
         symmetry: !arguments.no_symmetry,
         liveness: !arguments.no_liveness,
@@ -58,12 +59,11 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         memory: arguments.memory.or_else(half_of_memory),
         progress: Some(&show),
         cancel: Some(&cancel),
-        ..system(&arguments.system)
     };
     let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
     let report = explore(&protocol, &config).map_err(refused)?;
     bar.finish_and_clear();
-    let story = chart::story(&protocol, &config, &report).map_err(refused)?;
+    let story = chart::story(&protocol, &config.system, &report).map_err(refused)?;
     draw(story.as_ref(), arguments.svg.as_ref(), arguments.html.as_ref())?;
     let head = Head {
         command: "check",
@@ -83,7 +83,7 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         Format::Json => {
             let mut body = serde_json::to_value(&report).expect("a report can be written as JSON");
             if let Some(story) = &story {
-                let recording = Recording::of(&protocol, &config, &report, story).map_err(refused)?;
+                let recording = Recording::of(&protocol, &config.system, &report, story).map_err(refused)?;
                 body["replay"] = replayable(&arguments.protocol, &protocol, recording);
             }
             output::pretty(&head.with(body))
