@@ -16,7 +16,6 @@ use crate::memory::{Memory, SHARED_BASE};
 use crate::processor::{Access, AccessKind, Call, Fault, Processor, Step};
 use crate::program::Compiled;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
-use crate::tags::Tags;
 use running::{Host, suspend};
 
 /// What a node's store holds.
@@ -54,8 +53,8 @@ pub(crate) enum Counter {
     Up(Global),
     /// The fast build counts down.
     Down {
-        /// It does so in the host's memory.
-        tags: Tags,
+        /// It does so in a page of the node's memory.
+        memory: Memory,
         /// The count at which the countdown is 0.
         deadline: u64,
     },
@@ -66,7 +65,7 @@ pub(crate) fn instructions<P: 'static>(mut store: impl AsContextMut<Data = NodeS
     let global = match &store.as_context().data().counter {
         Counter::None => return 0,
         Counter::Up(global) => *global,
-        Counter::Down { tags, deadline } => return deadline.wrapping_sub(tags.countdown() as u64),
+        Counter::Down { memory, deadline } => return deadline.wrapping_sub(memory.countdown() as u64),
     };
     global.get(store.as_context_mut()).i64().unwrap_or(0) as u64
 }
@@ -334,10 +333,10 @@ impl<P: Processor> NodeState<P> {
 
     /// Sets the countdown, after the processor was asked something.
     pub(crate) fn wind_up(&mut self) {
-        if let Counter::Down { tags, deadline } = &mut self.counter {
+        if let Counter::Down { memory, deadline } = &mut self.counter {
             // So that the countdown fits 64 bits with their sign.
             *deadline = self.processor.borrow().deadline().min(1 << 62);
-            tags.set_countdown(deadline.wrapping_sub(self.instructions.get()) as i64);
+            memory.set_countdown(deadline.wrapping_sub(self.instructions.get()) as i64);
         }
     }
 

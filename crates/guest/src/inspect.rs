@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use wasmparser::{
     BinaryReader, CodeSectionReader, CompositeInnerType, DataSectionReader, ElementSectionReader, Encoding,
-    ExportSectionReader, ExternalKind, FuncType, FunctionSectionReader, GlobalSectionReader, ImportSectionReader,
-    KnownCustom, NameSectionReader, Operator, Parser, Payload, TableSectionReader, TypeRef, TypeSectionReader, ValType,
-    Validator, WasmFeatures,
+    ExportSectionReader, ExternalKind, FuncToValidate, FuncType, FunctionSectionReader, GlobalSectionReader,
+    ImportSectionReader, KnownCustom, NameSectionReader, Operator, Parser, Payload, TableSectionReader, TypeRef,
+    TypeSectionReader, ValType, ValidPayload, Validator, ValidatorResources, WasmFeatures,
 };
 
 use crate::error::Error;
@@ -63,6 +63,8 @@ pub(crate) struct Inspected<'a> {
     pub code: Option<CodeSectionReader<'a>>,
     pub data: Option<DataSectionReader<'a>>,
     pub names: Option<NameSectionReader<'a>>,
+    /// For each defined function, what is needed to validate it.
+    pub validated: Vec<FuncToValidate<ValidatorResources>>,
     /// The names of the program's functions, by index, as far as it tells them.
     pub function_names: BTreeMap<u32, String>,
 }
@@ -73,12 +75,28 @@ pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, 
         if error.place.is_none() { error.at(name) } else { error }
     };
     check_header(bytes).map_err(refuse)?;
-    let module = sections(bytes).map_err(refuse)?;
+    let mut module = sections(bytes).map_err(refuse)?;
     check_operators(&module, name)?;
-    Validator::new_with_features(accepted_features()).validate_all(bytes).map_err(|error| refuse(invalid(&error)))?;
+    validate(&mut module, bytes).map_err(|error| refuse(invalid(&error)))?;
     check_entry(&module).map_err(refuse)?;
     check_data(&module).map_err(refuse)?;
     Ok(module)
+}
+
+/// Validates the module, and keeps what is needed to validate each function again.
+fn validate(module: &mut Inspected<'_>, bytes: &[u8]) -> wasmparser::Result<()> {
+    let mut validator = Validator::new_with_features(accepted_features());
+    let mut bodies = Vec::new();
+    for payload in Parser::new(0).parse_all(bytes) {
+        if let ValidPayload::Func(function, body) = validator.payload(&payload?)? {
+            module.validated.push(function);
+            bodies.push(body);
+        }
+    }
+    for (number, body) in bodies.iter().enumerate() {
+        module.to_validate(number).into_validator(Default::default()).validate(body)?;
+    }
+    Ok(())
 }
 
 fn invalid(error: &wasmparser::BinaryReaderError) -> Error {
@@ -359,6 +377,12 @@ fn check_data(module: &Inspected<'_>) -> Result<(), Error> {
 }
 
 impl Inspected<'_> {
+    /// What is needed to validate a defined function, by its number.
+    pub(crate) fn to_validate(&self, number: usize) -> FuncToValidate<ValidatorResources> {
+        let FuncToValidate { resources, index, ty, features } = &self.validated[number];
+        FuncToValidate { resources: resources.clone(), index: *index, ty: *ty, features: *features }
+    }
+
     /// What messages call the function with this index.
     pub(crate) fn function_name(&self, index: u32) -> String {
         function_name(&self.function_names, index)

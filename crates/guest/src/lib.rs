@@ -20,6 +20,8 @@
 //! | stack, globals, malloc  |  out of bounds  |  regions of trivium_alloc  | out of bounds |
 //! ```
 //!
+//! The last 64 KiB before `SHARED_BASE` are never the program's: the fast build keeps its own values there.
+//!
 //! A shared address is the same offset on every node, and each node's memory holds that node's
 //! copy. The whole range up to [`SHARED_END`] is mapped lazily and never moves.
 //!
@@ -62,4 +64,4 @@ pub use node::{Node, Outcome};
 pub use processor::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step};
 pub use program::{CallImport, Program};
 pub use rewrite::Build;
-pub use tags::{Shape, Tags};
+pub use tags::Tags;

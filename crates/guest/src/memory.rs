@@ -5,8 +5,12 @@ use std::rc::Rc;
 
 use crate::processor::{Fault, ReadModifyWrite};
 
-/// A node's private memory (stack, globals, `malloc`) ends here at the latest, in bytes: 1 GiB.
-pub const PRIVATE_LIMIT: u32 = SHARED_BASE;
+/// A node's private memory (stack, globals, `malloc`) ends here at the latest, in bytes: 1 GiB but for a page of
+/// WebAssembly.
+pub const PRIVATE_LIMIT: u32 = SHARED_BASE - 0x1_0000;
+/// Here the fast build keeps what is not the program's, out of its reach: the countdown of instructions (8 bytes),
+/// and values that are put aside while the host is asked.
+pub(crate) const HOST_PAGE: u32 = PRIVATE_LIMIT;
 /// Shared memory starts at this byte address, on every node.
 pub const SHARED_BASE: u32 = 0x4000_0000;
 /// Shared memory ends before this byte address: there is 1 GiB of it.
@@ -74,6 +78,21 @@ impl Memory {
     /// Writes the low `size` (1 to 8) bytes of `value` at `addr`, little-endian.
     pub fn write_word(&self, addr: u32, size: u32, value: u64) -> Result<(), Fault> {
         self.write(addr, &value.to_le_bytes()[..size.min(8) as usize])
+    }
+
+    /// The countdown, as compiled code last stored it.
+    pub(crate) fn countdown(&self) -> i64 {
+        debug_assert!(self.alive.get() && (HOST_PAGE as usize) < self.length);
+        // SAFETY: memories of nodes are longer than this; the caller is the node, or runs inside it. It is aligned,
+        // since memories begin at a page.
+        i64::from_le(unsafe { self.base.add(HOST_PAGE as usize).cast::<i64>().read() })
+    }
+
+    /// Sets what compiled code loads next.
+    pub(crate) fn set_countdown(&self, left: i64) {
+        debug_assert!(self.alive.get() && (HOST_PAGE as usize) < self.length);
+        // SAFETY: as in `countdown`.
+        unsafe { self.base.add(HOST_PAGE as usize).cast::<i64>().write(left.to_le()) };
     }
 
     /// The 8 bytes at `addr`, little-endian.

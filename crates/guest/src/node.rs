@@ -104,7 +104,7 @@ impl<P: Processor> Node<P> {
         let alive = Rc::new(Cell::new(true));
         let memory = memory(&mut store, &instance, alive.clone());
         let tags = tags(&mut store, &instance, build, alive.clone());
-        connect(&mut store, &instance, &memory, tags.as_ref());
+        connect(&mut store, &instance, &memory, build);
         let start = instance.get_typed_func::<(), ()>(&mut store, "_start").map_err(failed)?;
         let running = Box::pin(async move {
             let result = start.call_async(&mut store, ()).await;
@@ -197,25 +197,25 @@ fn tags<P: Processor>(
     build: Build,
     alive: Rc<Cell<bool>>,
 ) -> Option<Tags> {
-    let Build::Fast(shape) = build else {
+    if build == Build::Reference {
         return None;
-    };
+    }
     let exported = instance.get_memory(&mut *store, TAGS_EXPORT).expect("the rewriter exports the host's memory");
     let shared_end = store.data().shared_end.clone();
-    // SAFETY: as in `memory`. The rewriter has made the memory of this shape, and memories begin at
+    // SAFETY: as in `memory`. The rewriter has made the memory of this size, and memories begin at
     // a page.
-    Some(unsafe { Tags::new(exported.data_ptr(&*store), shape, shared_end, alive) })
+    Some(unsafe { Tags::new(exported.data_ptr(&*store), shared_end, alive) })
 }
 
 /// Tells the store of the parts of its instance.
-fn connect<P: Processor>(store: &mut Store<NodeState<P>>, instance: &Instance, memory: &Memory, tags: Option<&Tags>) {
+fn connect<P: Processor>(store: &mut Store<NodeState<P>>, instance: &Instance, memory: &Memory, build: Build) {
     let global = instance.get_global(&mut *store, COUNTER_EXPORT);
     let state = store.data_mut();
     state.memory = Some(memory.clone());
-    state.counter = match (tags, global) {
-        (Some(tags), _) => Counter::Down { tags: tags.clone(), deadline: 0 },
-        (None, Some(global)) => Counter::Up(global),
-        (None, None) => Counter::None,
+    state.counter = match (build, global) {
+        (Build::Fast, _) => Counter::Down { memory: memory.clone(), deadline: 0 },
+        (Build::Reference, Some(global)) => Counter::Up(global),
+        (Build::Reference, None) => Counter::None,
     };
 }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::host::known_imports;
 use crate::inspect::{Import, Inspected, inspect};
 use crate::rewrite::{Build, HOST_IMPORTS, added_functions, rewrite};
-use crate::tags::Shape;
+use crate::tags::Tags;
 
 /// The stack of a node's compiled code, in bytes: deeper recursion is an error of the program.
 const WASM_STACK: usize = 1 << 20;
@@ -91,9 +91,9 @@ impl Program {
         Program { by_reference: true, ..self }
     }
 
-    /// The fastest build in which it may run on a processor with this cache.
-    pub fn build(&self, cache: Shape) -> Build {
-        if self.by_reference || !cache.is_supported() { Build::Reference } else { Build::Fast(cache) }
+    /// The fastest build in which it may run on a processor whose cache has lines of so many bytes.
+    pub fn build(&self, line: u64) -> Build {
+        if self.by_reference || !Tags::are_for(line) { Build::Reference } else { Build::Fast }
     }
 
     /// The name that it was loaded under.
@@ -123,7 +123,7 @@ impl Compiled {
         let at = |error: Error| error.at(&self.name);
         let inspected = inspect(&self.bytes, &self.name)?;
         let rewritten = rewrite(&inspected, build).map_err(at)?;
-        let module = compile(&rewritten)
+        let module = compile(&rewritten, build)
             .map_err(|error| at(Error::new(format!("the program cannot be compiled: {error:#}"))))?;
         modules.insert(build, module.clone());
         Ok(module)
@@ -141,11 +141,11 @@ impl Compiled {
 }
 
 /// Compiled code is the same on every machine as far as a program can see: no relaxed operators,
-/// one form of NaN.
-fn compile(module: &[u8]) -> wasmtime::Result<Module> {
+/// one form of NaN (which the fast build sees to by itself).
+fn compile(module: &[u8], build: Build) -> wasmtime::Result<Module> {
     let mut config = Config::new();
     config
-        .cranelift_nan_canonicalization(true)
+        .cranelift_nan_canonicalization(build == Build::Reference)
         .wasm_relaxed_simd(false)
         .wasm_simd(false)
         .wasm_branch_hinting(true)

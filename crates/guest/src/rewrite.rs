@@ -18,8 +18,10 @@
 //! come last.
 
 mod access;
+mod analysis;
 mod code;
 mod fast;
+mod live;
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{
@@ -31,7 +33,7 @@ use wasm_encoder::{
 use crate::error::Error;
 use crate::inspect::{Inspected, PAGE, RESERVED};
 use crate::memory::SHARED_END;
-use crate::tags::Shape;
+use crate::tags;
 pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
 
 use ValType::{I32, I64};
@@ -50,7 +52,7 @@ pub enum Build {
     Reference,
     /// Only accesses that [`Tags`](crate::Tags) do not allow ask, and polls from
     /// [`Processor::deadline`](crate::Processor::deadline) on.
-    Fast(Shape),
+    Fast,
 }
 
 /// The host functions that a rewritten module imports from the module `trivium-host`, in order:
@@ -190,7 +192,7 @@ impl Layout {
         }
         types.ty().function([], []);
         for access in &access::ACCESSES {
-            let (params, results) = access.signature();
+            let (params, results) = access.signature(self.build);
             types.ty().function(params, results);
         }
         Ok(types)
@@ -239,7 +241,7 @@ impl Layout {
         }
         exports.export(COUNTER_EXPORT, ExportKind::Global, self.counter);
         exports.export(MEMORY_EXPORT, ExportKind::Memory, 0);
-        if let Build::Fast(_) = self.build {
+        if let Build::Fast = self.build {
             exports.export(TAGS_EXPORT, ExportKind::Memory, fast::HOST_MEMORY);
         }
         Ok(exports)
@@ -252,11 +254,11 @@ impl Layout {
         for (number, body) in from.code.clone().into_iter().flatten().enumerate() {
             let ty = types.next().transpose()?;
             let ty = ty.and_then(|ty| from.function_types.get(ty as usize)?.as_ref());
-            let params = ty.map_or(0, |ty| ty.params().len() as u32);
+            let params = ty.map_or(&[][..], |ty| ty.params());
             match self.build {
                 Build::Reference => code.function(&code::function(self, &body?)?),
-                Build::Fast(shape) => {
-                    let (function, rarely) = fast::function(self, shape, params, &body?)?;
+                Build::Fast => {
+                    let (function, rarely) = fast::function(self, params, from.to_validate(number), &body?)?;
                     hints.function_hints(first + number as u32, rarely);
                     code.function(&function)
                 }
@@ -277,8 +279,8 @@ impl Layout {
     fn memories(&self) -> MemorySection {
         let mut memories = MemorySection::new();
         memories.memory(memory(u64::from(SHARED_END)));
-        if let Build::Fast(shape) = self.build {
-            memories.memory(memory(shape.bytes()));
+        if self.build == Build::Fast {
+            memories.memory(memory(tags::BYTES));
         }
         memories
     }

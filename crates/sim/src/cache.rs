@@ -1,7 +1,7 @@
 //! The compute processor's data cache: which lines it holds and how, without their contents.
 
 use crate::machine::CacheModel;
-use trivium_guest::{Shape, Tags};
+use trivium_guest::Tags;
 
 /// How a line is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Cache {
             let (number, line) = unpack(self.places[place]);
             let address = number << self.line_shift;
             let stores = line == Line::Dirty && address < self.stores_asked_from;
-            tags.set(place as u32, address, line != Line::Absent, stores);
+            tags.set(address, 1 << self.line_shift, line != Line::Absent, stores);
         }
     }
 
@@ -111,6 +111,10 @@ impl Cache {
     pub fn fill(&mut self, address: u32, line: Line) -> bool {
         let (place, number) = self.place(address);
         let (left, held) = unpack(self.places[place]);
+        if left != number && held != Line::Absent {
+            self.places[place] = pack(left, Line::Absent);
+            self.tell(place);
+        }
         self.places[place] = pack(number, line);
         self.tell(place);
         held == Line::Dirty && left != number
@@ -125,11 +129,6 @@ impl Cache {
             }
         }
     }
-}
-
-/// What compiled code must know of a cache.
-pub fn shape(model: &CacheModel) -> Shape {
-    Shape { line: model.line as u32, places: (model.bytes / model.line) as u32 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! From a setup to a result: `run`.
 
-use crate::cache;
 use crate::error::SimError;
 use crate::machine::Machine;
 use crate::memory::Memory;
@@ -114,7 +113,7 @@ pub(crate) fn make(
 ) -> Result<(World, Rc<Shared>), SimError> {
     let shared = Rc::new(share(setup, traced)?);
     let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
-    let build = setup.program.build(cache::shape(&setup.machine.cache));
+    let build = setup.program.build(setup.machine.cache.line);
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let stores_asked_from = if shared.one_writer.contains(&true) { SHARED_BASE } else { u32::MAX };
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());

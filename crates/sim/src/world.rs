@@ -126,7 +126,7 @@ impl Arrivals {
 pub(crate) const ROUNDS: u64 = 256;
 
 /// For how many windows a node that is alone is simulated at once.
-const ALONE: u64 = 64;
+const ALONE: u64 = 1024;
 
 impl World {
     /// A world of nodes, each with what runs on it.

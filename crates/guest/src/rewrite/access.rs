@@ -1,12 +1,14 @@
 //! The functions added to a module: one for each kind of load and store, and `poll`.
 //!
 //! Loads have the parameters (base, offset), stores (base, value, offset): what the operator finds
-//! on the stack, and its static offset.
+//! on the stack, and its static offset. In the fast build the instructions follow that the stored
+//! countdown does not count yet.
 
 use wasm_encoder::{BlockType, Function, Instruction as I, MemArg, ValType};
 use wasmparser::Operator;
 
-use super::{ACCESS, LOAD_SLOWLY, Layout, MEMORY_INIT, POLL, STORE_SLOWLY, SUSPEND};
+use super::fast::adjust_countdown;
+use super::{ACCESS, Build, LOAD_SLOWLY, Layout, MEMORY_INIT, POLL, STORE_SLOWLY, SUSPEND};
 
 /// The host's answer: the access may happen.
 pub(crate) const GO: i32 = 0;
@@ -91,30 +93,26 @@ accesses! {
 }
 
 impl Kind {
-    /// Which of i32, i64, f32, f64 the value is.
-    pub(super) fn value_number(&self) -> u32 {
-        match self.value {
-            ValType::I32 => 0,
-            ValType::I64 => 1,
-            ValType::F32 => 2,
-            _ => 3,
-        }
-    }
-
     /// Parameters and results.
-    pub(super) fn signature(&self) -> (Vec<ValType>, Vec<ValType>) {
-        if self.store {
-            (vec![ValType::I32, self.value, ValType::I32], vec![])
-        } else {
-            (vec![ValType::I32, ValType::I32], vec![self.value])
-        }
+    pub(super) fn signature(&self, build: Build) -> (Vec<ValType>, Vec<ValType>) {
+        let (mut params, results) = match self.store {
+            true => (vec![ValType::I32, self.value, ValType::I32], vec![]),
+            false => (vec![ValType::I32, ValType::I32], vec![self.value]),
+        };
+        params.extend((build == Build::Fast).then_some(ValType::I32));
+        (params, results)
     }
 
     /// Asks the host until it lets the access happen, and performs it.
     pub(super) fn function(&self, layout: &Layout) -> Function {
         let offset = if self.store { 2 } else { 1 };
+        let pending = offset + 1;
         let meta = self.size as i32 + if self.store { WRITE } else { 0 };
+        let is_fast = layout.build == Build::Fast;
         let mut f = Function::new([]);
+        if is_fast {
+            adjust_countdown(&mut f, pending, true);
+        }
         f.instruction(&I::Loop(BlockType::Empty));
         f.instruction(&I::Block(BlockType::Empty)); // left when the host does it: SLOWLY
         f.instruction(&I::Block(BlockType::Empty)); // left when the host says WAIT
@@ -128,6 +126,9 @@ impl Kind {
         debug_assert!((GO, WAIT, SLOWLY) == (0, 1, 2));
         f.instruction(&I::BrTable([GO as u32, WAIT as u32].as_slice().into(), SLOWLY as u32));
         f.instruction(&I::End);
+        if is_fast {
+            adjust_countdown(&mut f, pending, false);
+        }
         self.perform(&mut f, offset);
         f.instruction(&I::Return);
         f.instruction(&I::End);
@@ -136,6 +137,9 @@ impl Kind {
         f.instruction(&I::End);
         f.instruction(&I::End);
         self.perform_slowly(layout, &mut f, offset, meta);
+        if is_fast {
+            adjust_countdown(&mut f, pending, false);
+        }
         f.instruction(&I::End);
         f
     }

@@ -1,40 +1,52 @@
 //! Rewrites the bodies of the program's functions for the *fast build*: what hits in the cache never leaves Wasm.
 //!
-//! Memory 1 belongs to the host ([`crate::tags`] has its layout). It holds, for every place of the cache, the
-//! line that may be read and the line that may be written without asking, and the *countdown*: how many
-//! instructions may still be executed before a poll must ask the host. The host knows at which count it will be
-//! 0, so the countdown is also the count.
+//! Memory 1 belongs to the host ([`crate::tags`] has its layout). It tells for each place in memory 0 what may happen
+//! there without asking. A page of memory 0 out of the program's reach ([`crate::memory::HOST_PAGE`]) has the
+//! *countdown*: how many instructions may still be executed before a poll must ask the host. The host knows at which
+//! count it will be 0, so the countdown is also the count.
 //!
-//! * The countdown is in a local. It is stored to memory 1 before everything that leaves the function or calls
-//!   the host, and loaded after it. What has been executed since the local was last brought up to date is known
-//!   where the code is made: a miss stores the exact value, a hit pays nothing.
-//! * A load or store compares its line with the tag. `tag ^ address` is the offset in the line if the tag is that
-//!   of the line, so one comparison with `line - size` also finds accesses that cross the line's end.
-//! * A miss calls the same added functions as the reference build.
+//! * The countdown is in a local. It is stored before everything that leaves the function or calls the host, and
+//!   loaded after it. What has been executed since the local was last brought up to date is known where the code is
+//!   made: a miss tells it, a hit pays nothing.
+//! * A load or store looks up its address, of which the lowest two bits are rotated to the top: what is not aligned to
+//!   4 bytes is found in the upper three quarters of memory 1, where nothing ever is.
+//! * A miss calls the same added functions as the reference build. What lies on the operand stack, and the locals of
+//!   an inner loop, are put aside around the call ([`super::live`] says why).
+//! * NaNs are made canonical by a branch that is never taken, and only where their bits can be seen.
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{BlockType, BranchHint, Function, Instruction as I, MemArg, ValType};
-use wasmparser::{FunctionBody, Operator};
+use wasmparser::{FuncToValidate, FunctionBody, Operator, ValidatorResources};
 
 use super::access::{ACCESSES, Kind, find};
+use super::analysis::{self, Note};
 use super::code::{self, is_counted, needs_count};
 use super::{Build, Layout};
-use crate::tags::{COUNTDOWN, FIRST_PUBLISHED, READABLE, Shape};
+use crate::memory::HOST_PAGE;
+use crate::tags::{self, FIRST_PUBLISHED, GRANULE_BITS};
 
 /// Index of the host's memory.
 pub(super) const HOST_MEMORY: u32 = 1;
+
+/// Values that can be put aside: more are left to the compiler.
+const ROOM: usize = 64;
 
 /// A function while it is rewritten.
 struct Body {
     function: Function,
     hints: Vec<BranchHint>,
-    shape: Shape,
+    /// The types of the locals.
+    locals: Vec<ValType>,
     /// The local with the countdown.
     left: u32,
+    /// The local with the first operand of an access.
+    base: u32,
     /// The local with the address of an access.
     address: u32,
-    /// The first of four locals with the value of a store: i32, i64, f32, f64.
+    /// The first of four locals with a value that is stored or loaded: i32, i64, f32, f64.
     values: u32,
+    /// The first locals, of each type, for what lies on the operand stack beneath an access.
+    beneath: [u32; NUMBERS.len()],
     /// Instructions that the local does not count yet.
     pending: i64,
     /// Open blocks, the function's own included.
@@ -44,46 +56,74 @@ struct Body {
 /// The body with counting, polls and access checks, and its branch hints.
 pub(super) fn function(
     layout: &mut Layout,
-    shape: Shape,
-    params: u32,
+    params: &[wasmparser::ValType],
+    validate: FuncToValidate<ValidatorResources>,
     body: &FunctionBody<'_>,
 ) -> Result<(Function, Vec<BranchHint>), reencode::Error> {
-    let mut locals = Vec::new();
-    let mut count = params;
-    for local in body.get_locals_reader()? {
-        let (number, ty) = local?;
-        locals.push((number, layout.val_type(ty)?));
-        count += number;
+    let analysis = analysis::analyse(layout, validate, body, params)?;
+    let mut locals = analysis.locals;
+    let left = locals.len() as u32;
+    locals.extend([ValType::I64, ValType::I32, ValType::I32]);
+    locals.extend(NUMBERS);
+    let mut beneath = [0; NUMBERS.len()];
+    for (first, ty) in beneath.iter_mut().zip(NUMBERS) {
+        *first = locals.len() as u32;
+        let of_type = |(_, note): &(_, Note)| note.beneath.iter().filter(|beneath| **beneath == ty).count();
+        let most = analysis.operators.iter().map(of_type).max();
+        locals.extend(std::iter::repeat_n(ty, most.unwrap_or(0)));
     }
-    use ValType::{F32, F64, I32, I64};
-    locals.extend([(1, I64), (1, I32), (1, I32), (1, I64), (1, F32), (1, F64)]);
     let mut rewritten = Body {
-        function: Function::new(locals),
+        function: Function::new_with_locals_types(locals[params.len()..].iter().copied()),
         hints: Vec::new(),
-        shape,
-        left: count,
-        address: count + 1,
-        values: count + 2,
+        left,
+        base: left + 1,
+        address: left + 2,
+        values: left + 3,
+        beneath,
         pending: 0,
         depth: 1,
+        locals,
     };
     rewritten.load_countdown();
-    rewritten.poll(layout);
-    for operator in body.get_operators_reader()? {
-        rewritten.operator(layout, operator?)?;
+    rewritten.poll(layout, &Note::default());
+    for (operator, note) in analysis.operators {
+        rewritten.operator(layout, operator, &note)?;
     }
     Ok((rewritten.function, rewritten.hints))
 }
 
+/// The types of numbers.
+const NUMBERS: [ValType; 4] = [ValType::I32, ValType::I64, ValType::F32, ValType::F64];
+
+/// Which of [`NUMBERS`] a type is.
+fn number(ty: ValType) -> usize {
+    NUMBERS.iter().position(|known| *known == ty).expect("a number's type")
+}
+
 /// Of the countdown.
 fn countdown() -> MemArg {
-    MemArg { offset: COUNTDOWN, align: 3, memory_index: HOST_MEMORY }
+    MemArg { offset: 0, align: 3, memory_index: 0 }
+}
+
+/// Where a value of a type is put aside.
+fn aside(place: usize) -> MemArg {
+    MemArg { offset: 8 + 8 * place as u64, align: 2, memory_index: 0 }
 }
 
 /// Pushes the countdown as it was last stored.
 pub(super) fn stored_countdown(function: &mut Function) {
-    function.instruction(&I::I32Const(0));
+    function.instruction(&I::I32Const(HOST_PAGE as i32));
     function.instruction(&I::I64Load(countdown()));
+}
+
+/// In an added function: takes the instructions in a local from the stored countdown, or gives them back.
+pub(super) fn adjust_countdown(function: &mut Function, local: u32, take: bool) {
+    function.instruction(&I::I32Const(HOST_PAGE as i32));
+    stored_countdown(function);
+    function.instruction(&I::LocalGet(local));
+    function.instruction(&I::I64ExtendI32U);
+    function.instruction(if take { &I::I64Sub } else { &I::I64Add });
+    function.instruction(&I::I64Store(countdown()));
 }
 
 impl Body {
@@ -91,11 +131,11 @@ impl Body {
         self.function.instruction(instruction);
     }
 
-    fn operator(&mut self, layout: &mut Layout, operator: Operator<'_>) -> Result<(), reencode::Error> {
+    fn operator(&mut self, layout: &mut Layout, operator: Operator<'_>, note: &Note) -> Result<(), reencode::Error> {
         if let Some((access, memarg)) = find(&operator) {
             self.pending += 1;
             // The validator has bounded a 32-bit memory's offset.
-            self.access(layout, access, memarg.offset as u32);
+            self.access(layout, access, memarg.offset as u32, note);
             return Ok(());
         }
         self.pending += i64::from(is_counted(&operator));
@@ -103,7 +143,7 @@ impl Body {
             self.count();
         }
         if self.leaves(&operator) || code::may_trap(&operator) {
-            self.store_countdown(0);
+            self.store_countdown();
         }
         match operator {
             Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => self.depth += 1,
@@ -112,6 +152,7 @@ impl Body {
         }
         let is_loop = matches!(operator, Operator::Loop { .. });
         let calls = matches!(operator, Operator::Call { .. } | Operator::CallIndirect { .. });
+        let seen = analysis::float(&operator).filter(|_| note.is_seen);
         let by_host = layout.instead(&operator);
         match by_host {
             Some(function) => self.push(&I::Call(function)),
@@ -120,11 +161,14 @@ impl Body {
                 self.function.instruction(&instruction);
             }
         }
+        if let Some(ty) = seen {
+            self.canonical(ty);
+        }
         if calls || by_host.is_some() {
             self.load_countdown();
         }
         if is_loop {
-            self.poll(layout);
+            self.poll(layout, note);
         }
         Ok(())
     }
@@ -161,14 +205,9 @@ impl Body {
         self.pending = 0;
     }
 
-    /// Stores the countdown, less `pending`.
-    fn store_countdown(&mut self, pending: i64) {
-        self.push(&I::I32Const(0));
+    fn store_countdown(&mut self) {
+        self.push(&I::I32Const(HOST_PAGE as i32));
         self.push(&I::LocalGet(self.left));
-        if pending > 0 {
-            self.push(&I::I64Const(pending));
-            self.push(&I::I64Sub);
-        }
         self.push(&I::I64Store(countdown()));
     }
 
@@ -178,78 +217,172 @@ impl Body {
     }
 
     /// An `if` that is hardly ever taken.
-    fn if_rarely(&mut self, ty: BlockType) {
-        self.hints.push(BranchHint { branch_func_offset: self.function.byte_len() as u32, branch_hint_value: 0 });
-        self.push(&I::If(ty));
+    fn if_rarely(&mut self) {
+        self.hint(false);
+        self.push(&I::If(BlockType::Empty));
+    }
+
+    /// Whether the branch that follows is likely to be taken.
+    fn hint(&mut self, taken: bool) {
+        let branch_func_offset = self.function.byte_len() as u32;
+        self.hints.push(BranchHint { branch_func_offset, branch_hint_value: taken.into() });
+    }
+
+    /// Makes a NaN on the stack the canonical one.
+    fn canonical(&mut self, ty: ValType) {
+        let value = self.value(ty);
+        self.push(&I::LocalTee(value));
+        self.push(&I::LocalGet(value));
+        // One branch in compiled code; a comparison for (in)equality, or its negation, would be more.
+        self.push(if ty == ValType::F32 { &I::F32Ge } else { &I::F64Ge });
+        self.hint(true);
+        self.push(&I::If(BlockType::Empty));
+        self.push(&I::Else);
+        match ty {
+            ValType::F32 => self.push(&I::F32Const(f32::from_bits(0x7fc0_0000).into())),
+            _ => self.push(&I::F64Const(f64::from_bits(0x7ff8_0000_0000_0000).into())),
+        }
+        self.push(&I::LocalSet(value));
+        self.push(&I::End);
+        self.push(&I::LocalGet(value));
     }
 
     /// At a loop head or a function entry: asks the host if the countdown has ended.
-    fn poll(&mut self, layout: &Layout) {
+    fn poll(&mut self, layout: &Layout, note: &Note) {
         self.push(&I::LocalGet(self.left));
         self.push(&I::I64Const(0));
         self.push(&I::I64LeS);
-        self.if_rarely(BlockType::Empty);
-        self.store_countdown(0);
+        self.if_rarely();
+        self.store_countdown();
+        self.put_aside(&note.keep);
         self.push(&I::Call(layout.poll()));
+        self.take_back(&note.keep);
         self.load_countdown();
         self.push(&I::End);
     }
 
-    /// A load or store: itself if the tag allows it, else the added function that asks the host.
-    fn access(&mut self, layout: &Layout, access: u32, offset: u32) {
+    /// The local for a value of a type.
+    fn value(&self, ty: ValType) -> u32 {
+        self.values + number(ty) as u32
+    }
+
+    /// A load or store: itself if the tags allow it, else the added function that asks the host.
+    fn access(&mut self, layout: &Layout, access: u32, offset: u32, note: &Note) {
         let kind = &ACCESSES[access as usize];
-        let value = self.values + kind.value_number();
+        let value = self.value(kind.value);
         if kind.store {
             self.push(&I::LocalSet(value));
         }
+        self.push(&I::LocalSet(self.base));
+        let beneath = self.flatten(&note.beneath);
+        self.check(kind, offset);
+        self.if_rarely();
+        self.store_countdown();
+        let mut aside: Vec<u32> = note.keep.iter().chain(&beneath).copied().collect();
+        aside.truncate(ROOM);
+        self.put_aside(&aside);
+        self.push(&I::LocalGet(self.base));
+        if kind.store {
+            self.push(&I::LocalGet(value));
+        }
+        self.push(&I::I32Const(offset as i32));
+        self.push(&I::I32Const(self.pending as i32));
+        self.push(&I::Call(layout.access(access)));
+        if !kind.store {
+            self.push(&I::LocalSet(value));
+        }
+        self.take_back(&aside);
+        self.load_countdown();
+        self.push(&I::Else);
+        self.push(&I::LocalGet(self.base));
+        if kind.store {
+            self.push(&I::LocalGet(value));
+        }
+        self.push(&(kind.operator)(MemArg { offset: offset.into(), align: 0, memory_index: 0 }));
+        if !kind.store {
+            self.push(&I::LocalSet(value));
+        }
+        self.push(&I::End);
+        for local in beneath {
+            self.push(&I::LocalGet(local));
+        }
+        if !kind.store {
+            self.push(&I::LocalGet(value));
+        }
+    }
+
+    /// Moves the upper values on the operand stack, of these types, to locals of their own.
+    fn flatten(&mut self, types: &[ValType]) -> Vec<u32> {
+        let mut free = self.beneath;
+        let locals: Vec<u32> = types
+            .iter()
+            .map(|ty| {
+                let next = &mut free[number(*ty)];
+                *next += 1;
+                *next - 1
+            })
+            .collect();
+        for local in locals.iter().rev() {
+            self.push(&I::LocalSet(*local));
+        }
+        locals
+    }
+
+    /// Stores locals out of the program's reach.
+    fn put_aside(&mut self, locals: &[u32]) {
+        for (place, local) in locals.iter().enumerate() {
+            self.push(&I::I32Const(HOST_PAGE as i32));
+            self.push(&I::LocalGet(*local));
+            self.push(&match self.locals[*local as usize] {
+                ValType::I32 => I::I32Store(aside(place)),
+                ValType::I64 => I::I64Store(aside(place)),
+                ValType::F32 => I::F32Store(aside(place)),
+                _ => I::F64Store(aside(place)),
+            });
+        }
+    }
+
+    /// Loads them again.
+    fn take_back(&mut self, locals: &[u32]) {
+        for (place, local) in locals.iter().enumerate() {
+            self.push(&I::I32Const(HOST_PAGE as i32));
+            self.push(&match self.locals[*local as usize] {
+                ValType::I32 => I::I32Load(aside(place)),
+                ValType::I64 => I::I64Load(aside(place)),
+                ValType::F32 => I::F32Load(aside(place)),
+                _ => I::F64Load(aside(place)),
+            });
+            self.push(&I::LocalSet(*local));
+        }
+    }
+
+    /// From the address's base in its local: whether the host must be asked.
+    fn check(&mut self, kind: &Kind, offset: u32) {
+        self.push(&I::LocalGet(self.base));
         if offset > 0 {
             self.push(&I::I32Const(offset as i32));
             self.push(&I::I32Add);
         }
         self.push(&I::LocalTee(self.address));
-        self.check(kind, offset);
-        self.if_rarely(match kind.store {
-            true => BlockType::Empty,
-            false => BlockType::Result(kind.value),
-        });
-        let pending = self.pending;
-        self.store_countdown(pending);
-        self.push(&I::LocalGet(self.address));
-        if offset > 0 {
-            self.push(&I::I32Const(offset as i32));
-            self.push(&I::I32Sub);
+        match kind.size {
+            1 => {
+                self.push(&I::I32Const(GRANULE_BITS as i32));
+                self.push(&I::I32ShrU);
+            }
+            size => {
+                if size == 2 {
+                    // Either half of the granule.
+                    self.push(&I::I32Const(!2));
+                    self.push(&I::I32And);
+                }
+                self.push(&I::I32Const(GRANULE_BITS as i32));
+                self.push(&I::I32Rotr);
+            }
         }
-        if kind.store {
-            self.push(&I::LocalGet(value));
-        }
-        self.push(&I::I32Const(offset as i32));
-        self.push(&I::Call(layout.access(access)));
-        stored_countdown(&mut self.function);
-        self.push(&I::I64Const(pending));
-        self.push(&I::I64Add);
-        self.push(&I::LocalSet(self.left));
-        self.push(&I::Else);
-        self.push(&I::LocalGet(self.address));
-        if kind.store {
-            self.push(&I::LocalGet(value));
-        }
-        self.push(&(kind.operator)(MemArg { offset: 0, align: 0, memory_index: 0 }));
-        self.push(&I::End);
-    }
-
-    /// From the address on the stack, and in its local: whether the host must be asked.
-    fn check(&mut self, kind: &Kind, offset: u32) {
-        let shape = self.shape;
-        self.push(&I::I32Const(shape.line.trailing_zeros() as i32 - 2));
-        self.push(&I::I32ShrU);
-        self.push(&I::I32Const(((shape.places - 1) << 2) as i32));
+        self.push(&I::I32Load8U(MemArg { offset: 0, align: 0, memory_index: HOST_MEMORY }));
+        self.push(&I::I32Const(tags::allows(kind.size, kind.store).into()));
         self.push(&I::I32And);
-        let tags = if kind.store { shape.writable() } else { READABLE };
-        self.push(&I::I32Load(MemArg { offset: tags, align: 2, memory_index: HOST_MEMORY }));
-        self.push(&I::LocalGet(self.address));
-        self.push(&I::I32Xor);
-        self.push(&I::I32Const((shape.line - kind.size) as i32));
-        self.push(&I::I32GtU);
+        self.push(&I::I32Eqz);
         if offset >= FIRST_PUBLISHED {
             // The sum has wrapped around: out of bounds. With a smaller offset it would be below the first line
             // that is ever published.
@@ -268,7 +401,7 @@ impl Layout {
             Build::Reference => {
                 function.instruction(&I::GlobalGet(self.counter));
             }
-            Build::Fast(_) => stored_countdown(function),
+            Build::Fast => stored_countdown(function),
         }
     }
 }

@@ -11,11 +11,13 @@ use std::rc::Rc;
 
 use trivium_guest::{
     Access, AccessKind, Build, Call, CallStep, CompileOptions, Fault, Node, Outcome, Processor, Program, SHARED_BASE,
-    Shape, Step, Tags, compile_c,
+    Step, Tags, compile_c,
 };
 
-/// Of the cache of private lines.
-pub const SHAPE: Shape = Shape { line: 32, places: 16 };
+/// Bytes of a line of the cache of private lines.
+const LINE: u32 = 32;
+/// Lines of that cache.
+const PLACES: u32 = 16;
 
 /// A receiver of remote writes.
 #[derive(Default)]
@@ -70,6 +72,8 @@ pub struct Perfect {
     pub accesses: u64,
     /// A cache of private lines, in the fast build.
     pub tags: Option<Tags>,
+    /// Its lines, by place.
+    lines: [Option<u32>; PLACES as usize],
     allocated: usize,
     barriers: u64,
     tree_barriers: BTreeMap<i64, u64>,
@@ -88,6 +92,7 @@ impl Perfect {
             polls: 0,
             accesses: 0,
             tags: None,
+            lines: [None; PLACES as usize],
             allocated: 0,
             barriers: 0,
             tree_barriers: BTreeMap::new(),
@@ -177,8 +182,11 @@ impl Processor for Perfect {
         assert!(access.addr % 8 + access.size <= 8, "{access:?} crosses a word");
         if access.addr < SHARED_BASE {
             if let Some(tags) = &self.tags {
-                let line = access.addr / SHAPE.line;
-                tags.set(line % SHAPE.places, line * SHAPE.line, true, self.random >> 20 & 1 == 0);
+                let line = access.addr / LINE;
+                if let Some(left) = self.lines[(line % PLACES) as usize].replace(line) {
+                    tags.set(left * LINE, LINE, false, false);
+                }
+                tags.set(line * LINE, LINE, true, self.random >> 20 & 1 == 0);
             }
             return Ok(Step::Go);
         }
