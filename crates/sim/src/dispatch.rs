@@ -166,10 +166,15 @@ impl NodeState {
             possible: arrived,
             arrived: Some((envelope.id, envelope.departed)),
         };
+        self.keep_envelope(envelope);
+        self.dispatch(&origin, None, &event, start)
+    }
+
+    /// An envelope whose message has been read, to be written again.
+    pub(crate) fn keep_envelope(&mut self, envelope: Box<Envelope>) {
         if self.envelopes.len() < ENVELOPES {
             self.envelopes.push(envelope);
         }
-        self.dispatch(&origin, None, &event, start)
     }
 
     fn dispatch(&mut self, origin: &Origin, role: Option<RoleId>, event: &Event, start: u64) -> Result<(), SimError> {

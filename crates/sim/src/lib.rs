@@ -33,6 +33,7 @@ mod event;
 mod forced;
 mod frames;
 mod interface;
+mod letter;
 mod lines;
 mod load;
 pub mod machine;

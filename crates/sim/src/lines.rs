@@ -11,7 +11,6 @@ use crate::event::{Arrival, Data};
 use crate::node::{Held, NodeState};
 use crate::price::Transaction;
 use crate::processor::{Doing, Wait};
-use crate::watch::TagChange;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use trivium_engine::{CacheLine, Event, Object};
@@ -122,7 +121,7 @@ impl NodeState {
             self.cache.lower(address, bytes, to == Access::Read);
         }
         if self.shared.watched[protocol] {
-            self.tag_changes.push(TagChange { time, node: self.me, block: block.id, to, protocol });
+            self.note_tag(protocol, block, to, time);
         }
     }
 

@@ -155,6 +155,12 @@ impl NodeState {
         }
     }
 
+    /// Tells the watch of a tag that changes at cycle `time`.
+    pub(crate) fn note_tag(&mut self, protocol: usize, block: Object, to: Access, time: u64) {
+        let (home, protocol) = (self.home_of(block), protocol as u16);
+        self.tag_changes.push(TagChange { time, node: self.me, block: block.id, to, home, protocol });
+    }
+
     pub(crate) fn trouble_of(&mut self, result: Result<(), String>) {
         if let Err(what) = result {
             self.handling.trouble.get_or_insert(what);
@@ -279,13 +285,7 @@ impl Mechanisms for NodeState {
             self.cache.lower(address, self.shared.block as u32, to == Access::Read);
         }
         if self.shared.watched[self.handling.protocol] {
-            self.tag_changes.push(TagChange {
-                time: self.handling.start,
-                node: self.me,
-                block: block.id,
-                to,
-                protocol: self.handling.protocol,
-            });
+            self.note_tag(self.handling.protocol, block, to, self.handling.start);
         }
     }
 

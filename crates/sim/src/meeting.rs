@@ -1,73 +1,96 @@
 //! Where host threads meet at the end of each window, with what they have to tell each other.
 //!
-//! A window is some microseconds long, so who is early looks for the others for a while. Then it sleeps: the other may
-//! need its processor.
+//! A window is some microseconds long, and a cache line takes a tenth of one from one processor to another. So a letter
+//! is handed over whole, its space is used again, and who has left one is seen where it lies. Who is early looks for the
+//! others for a while. Then it sleeps: the other may need its processor.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// A meeting of so many threads, again and again. Each leaves a value for each other one, and takes theirs.
+/// A meeting of so many threads, again and again. Each leaves a letter for each other one, and takes theirs.
 pub(crate) struct Meeting<T> {
     threads: usize,
-    arrived: AtomicUsize,
-    round: AtomicUsize,
+    looks: u32,
     broken: AtomicBool,
     /// Where who is early sleeps, and how many do.
-    bed: Mutex<usize>,
+    bed: Mutex<()>,
+    sleeping: AtomicUsize,
     woken: Condvar,
-    /// By parity of the round, then by receiver, then by sender. Who is early leaves values for the next round while
-    /// others still take those of this one.
-    letters: [Vec<Vec<Mutex<Option<T>>>>; 2],
+    /// By parity of the round, then by receiver, then by sender. Who is early leaves letters for the next round while
+    /// others still take those of this one; nobody is two rounds ahead.
+    places: [Vec<Place<T>>; 2],
 }
 
-/// So often a thread looks whether all have come before it sleeps: some 20 microseconds.
-const LOOKS: u32 = 1500;
+/// Where one thread leaves letters for one other; on cache lines of its own.
+#[repr(align(128))]
+#[derive(Default)]
+struct Place<T> {
+    /// The round of the letter that lies there.
+    round: AtomicU64,
+    letter: Mutex<T>,
+}
 
-impl<T> Meeting<T> {
+/// So often a thread looks whether the others have come before it sleeps, if each has a processor: some 50
+/// microseconds, since to be woken takes longer than most windows.
+const LOOKS: u32 = 4000;
+
+/// So often if there are more threads than processors.
+const FEW_LOOKS: u32 = 100;
+
+impl<T: Default> Meeting<T> {
     pub(crate) fn new(threads: usize) -> Meeting<T> {
-        let letters = || (0..threads).map(|_| (0..threads).map(|_| Mutex::new(None)).collect()).collect();
+        let places = || (0..threads * threads).map(|_| Place::default()).collect();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Meeting {
             threads,
-            arrived: AtomicUsize::new(0),
-            round: AtomicUsize::new(0),
+            looks: if threads <= processors { LOOKS } else { FEW_LOOKS },
             broken: AtomicBool::new(false),
-            bed: Mutex::new(0),
+            bed: Mutex::new(()),
+            sleeping: AtomicUsize::new(0),
             woken: Condvar::new(),
-            letters: [letters(), letters()],
+            places: [places(), places()],
         }
     }
 
-    /// Leaves one value for each thread, waits until all have come, and gives what they have left for this one, in
-    /// the order of the threads; none if the meeting has been broken off.
-    pub(crate) fn meet(&self, thread: usize, values: impl Iterator<Item = T>) -> Option<Vec<T>> {
-        let round = self.round.load(Ordering::Acquire);
-        let letters = &self.letters[round % 2];
-        for (to, value) in letters.iter().zip(values) {
-            *to[thread].lock().ok()? = Some(value);
+    fn place(&self, round: u64, to: usize, from: usize) -> &Place<T> {
+        &self.places[round as usize % 2][to * self.threads + from]
+    }
+
+    /// Meets for the `round`-th time, counted from 1. Leaves a letter for each other thread, by its number, and puts an
+    /// old one in its place; then waits until all have come, and puts what they have left for this one into `received`,
+    /// by the sender's number. None if the meeting has been broken off.
+    pub(crate) fn meet(&self, thread: usize, round: u64, sent: &mut [T], received: &mut [T]) -> Option<()> {
+        for to in (0..self.threads).filter(|&to| to != thread) {
+            let place = self.place(round, to, thread);
+            std::mem::swap(&mut *place.letter.lock().ok()?, &mut sent[to]);
+            place.round.store(round, Ordering::SeqCst);
         }
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.arrived.store(0, Ordering::Relaxed);
-            self.round.store(round + 1, Ordering::SeqCst);
-            self.wake();
+        self.wake();
+        for from in (0..self.threads).filter(|&from| from != thread) {
+            let place = self.place(round, thread, from);
+            self.wait_for(place, round)?;
+            std::mem::swap(&mut *place.letter.lock().ok()?, &mut received[from]);
         }
-        let goes_on = || self.round.load(Ordering::SeqCst) != round || self.broken.load(Ordering::SeqCst);
+        Some(())
+    }
+
+    fn wait_for(&self, place: &Place<T>, round: u64) -> Option<()> {
+        let is_there = || place.round.load(Ordering::SeqCst) == round;
+        let goes_on = || is_there() || self.broken.load(Ordering::SeqCst);
         let mut looks = 0;
-        while !goes_on() && looks < LOOKS {
+        while !goes_on() && looks < self.looks {
             std::hint::spin_loop();
             looks += 1;
         }
         if !goes_on() {
-            let mut sleeping = self.bed.lock().ok()?;
-            *sleeping += 1;
+            let mut bed = self.bed.lock().ok()?;
+            self.sleeping.fetch_add(1, Ordering::SeqCst);
             while !goes_on() {
-                sleeping = self.woken.wait(sleeping).ok()?;
+                bed = self.woken.wait(bed).ok()?;
             }
-            *sleeping -= 1;
+            self.sleeping.fetch_sub(1, Ordering::SeqCst);
         }
-        if self.round.load(Ordering::SeqCst) == round {
-            return None;
-        }
-        letters[thread].iter().map(|letter| letter.lock().ok()?.take()).collect()
+        is_there().then_some(())
     }
 
     /// Sends everyone home, now and at every later meeting.
@@ -76,20 +99,19 @@ impl<T> Meeting<T> {
         self.wake();
     }
 
-    /// Wakes who sleeps. Who is about to looks again once it has the lock.
+    /// Wakes who sleeps. Who is about to has counted itself, so it is seen here, or it sees what has changed.
     fn wake(&self) {
-        if let Ok(sleeping) = self.bed.lock()
-            && *sleeping > 0
-        {
+        if self.sleeping.load(Ordering::SeqCst) > 0 {
+            drop(self.bed.lock());
             self.woken.notify_all();
         }
     }
 }
 
 /// Breaks a meeting off when a thread leaves it by a panic, so that the others do not wait for it for ever.
-pub(crate) struct Present<'a, T>(pub(crate) &'a Meeting<T>);
+pub(crate) struct Present<'a, T: Default>(pub(crate) &'a Meeting<T>);
 
-impl<T> Drop for Present<'_, T> {
+impl<T: Default> Drop for Present<'_, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.break_off();
@@ -108,12 +130,31 @@ mod tests {
             for thread in 0..3 {
                 let meeting = &meeting;
                 scope.spawn(move || {
-                    for round in 0..200 {
-                        let got = meeting.meet(thread, (0..3).map(|to| (round, thread, to))).unwrap();
-                        assert_eq!(got, [(round, 0, thread), (round, 1, thread), (round, 2, thread)]);
+                    let mut received = [(0, 0, 0); 3];
+                    for round in 1..=200 {
+                        let mut sent = [0, 1, 2].map(|to| (round, thread, to));
+                        meeting.meet(thread, round, &mut sent, &mut received).unwrap();
+                        for from in (0..3).filter(|&from| from != thread) {
+                            assert_eq!(received[from], (round, from, thread));
+                        }
                     }
                 });
             }
+        });
+    }
+
+    #[test]
+    fn who_is_late_wakes_the_others() {
+        let meeting = Meeting::new(2);
+        std::thread::scope(|scope| {
+            let meeting = &meeting;
+            scope.spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                meeting.meet(1, 1, &mut [7, 0], &mut [0, 0]).unwrap();
+            });
+            let mut received = [0, 0];
+            meeting.meet(0, 1, &mut [0, 0], &mut received).unwrap();
+            assert_eq!(received[1], 7);
         });
     }
 
@@ -122,7 +163,7 @@ mod tests {
         let meeting = Meeting::new(2);
         std::thread::scope(|scope| {
             scope.spawn(|| meeting.break_off());
-            assert_eq!(meeting.meet(0, [1, 2].into_iter()), None);
+            assert_eq!(meeting.meet(0, 1, &mut [1, 2], &mut [0, 0]), None);
         });
     }
 }

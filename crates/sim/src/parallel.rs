@@ -8,45 +8,15 @@
 //! it. So when anything goes wrong the simulation is given up, and the caller repeats it on one thread.
 
 use crate::error::SimError;
-use crate::event::Post;
+use crate::letter::{About, Letter};
 use crate::meeting::{Meeting, Present};
 use crate::result::NodeEnd;
 use crate::setup::{Setup, make};
-use crate::watch::{FirstStore, TagChange, Watch, Writers};
+use crate::watch::TagChange;
 use crate::world::{Arrivals, Ended, Happened, ROUNDS, World};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use trivium_engine::Node;
-use trivium_guest::Placement;
-use trivium_lang::protocol::Access;
-
-/// What a part tells another at the end of a window.
-struct Letter {
-    /// For nodes of the other part.
-    posts: Vec<Post>,
-    /// Tag changes of the blocks that the other part watches, each with the block's first holder.
-    tags: Vec<(TagChange, (Node, Access))>,
-    /// First stores to the blocks that the other part watches.
-    stores: Vec<FirstStore>,
-    /// Allocations that other parts may not know yet.
-    allocations: Vec<(usize, u64, Placement, usize)>,
-    about: About,
-}
-
-/// What a part tells all others.
-#[derive(Clone, Copy)]
-struct About {
-    /// When something next happens in it; `u64::MAX` if nothing does.
-    next: u64,
-    /// The earliest of what it posts to others.
-    posted: u64,
-    finished: usize,
-    arrivals: Arrivals,
-    /// The phase that all its nodes have reached.
-    oldest: u64,
-    failed: bool,
-    cancelled: bool,
-}
 
 /// The nodes of each part.
 fn parts(nodes: u32, jobs: u32) -> Vec<Range<u32>> {
@@ -106,30 +76,27 @@ fn part(
         return None;
     };
     let world = world.into_part(parts[thread].start as usize, setup.max_cycles);
-    let mut part = Part {
-        thread,
-        parts,
-        setup,
-        meeting,
-        world,
-        watch: Watch::default(),
-        writers: Writers::default(),
-        allocations: 0,
-        failed: false,
-    };
+    let letters = || parts.iter().map(|_| Letter::default()).collect();
+    let (sent, received) = (letters(), letters());
+    let mut part =
+        Part { thread, parts, setup, meeting, world, sent, received, tags: Vec::new(), allocations: 0, failed: false };
     let ended = part.run()?;
     Some((ended, part.world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect()))
 }
 
+/// A part of the nodes. Of what all parts check together it watches the blocks whose homes it has, and of first stores
+/// those to blocks whose number, modulo the parts, is its own.
 struct Part<'a> {
     thread: usize,
     parts: &'a [Range<u32>],
     setup: &'a Setup<'a>,
     meeting: &'a Meeting<Letter>,
     world: World,
-    /// For the blocks that this part watches: those whose number, modulo the parts, is the part's.
-    watch: Watch,
-    writers: Writers,
+    /// Letters to each part, to be written, and from each part. What it would tell itself is in its own of `received`.
+    sent: Vec<Letter>,
+    received: Vec<Letter>,
+    /// Tag changes that have not been checked yet, since others may still make earlier ones.
+    tags: Vec<TagChange>,
     /// Allocations that all know.
     allocations: usize,
     failed: bool,
@@ -143,62 +110,73 @@ impl Part<'_> {
             round += 1;
             let look = self.thread == 0 && round.is_multiple_of(ROUNDS);
             let cancel = self.setup.cancel.filter(|_| look);
-            let letters = self.letters(happened, cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)));
-            let letters = self.meeting.meet(self.thread, letters.into_iter())?;
-            let all: Vec<About> = letters.iter().map(|letter| letter.about).collect();
-            if all.iter().any(|about| about.failed) {
+            self.write(happened, cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)));
+            self.meeting.meet(self.thread, round, &mut self.sent, &mut self.received)?;
+            let all = || self.received.iter().map(|letter| letter.about);
+            if all().any(|about| about.failed) {
                 return None;
             }
-            self.read(letters);
-            if all.iter().map(|about| about.finished).sum::<usize>() == self.setup.nodes as usize {
-                return Some(Ended::Finished);
+            let finished = all().map(|about| about.finished).sum::<usize>() == self.setup.nodes as usize;
+            let cancelled = all().any(|about| about.cancelled);
+            let mut next = self.next();
+            self.read(if finished { u64::MAX } else { next.all });
+            if finished {
+                return if self.failed { None } else { Some(Ended::Finished) };
             }
-            if all.iter().any(|about| about.cancelled) {
+            if cancelled {
                 return Some(Ended::Cancelled);
             }
-            let others = match self.next(&all) {
+            self.open_barrier(&mut next);
+            if next.all == u64::MAX {
                 // Nothing can happen any more.
-                Next { all: u64::MAX, .. } => return None,
-                next if self.setup.max_cycles.is_some_and(|max| next.all >= max) => {
-                    return self.setup.max_cycles.map(Ended::MaxCycles);
-                }
-                next => {
-                    if let Some(progress) = self.setup.progress.filter(|_| look) {
-                        progress(next.all);
-                    }
-                    next.others
-                }
-            };
-            happened = self.world.run_part(others);
+                return None;
+            }
+            if let Some(max) = self.setup.max_cycles.filter(|&max| next.all >= max) {
+                return Some(Ended::MaxCycles(max));
+            }
+            if let Some(progress) = self.setup.progress.filter(|_| look) {
+                progress(next.all);
+            }
+            happened = self.world.run_part(next.others);
         }
     }
 
-    /// When something next happens at all, and when in other parts; the barrier opens if all have arrived. If they are
-    /// there for different things nothing can happen any more.
-    fn next(&mut self, all: &[About]) -> Next {
+    /// When something next happens at all, and when in other parts, but for the barrier.
+    fn next(&self) -> Next {
         let mut next = Next { all: u64::MAX, others: u64::MAX };
-        for (thread, about) in all.iter().enumerate() {
+        for (thread, letter) in self.received.iter().enumerate() {
+            let about = &letter.about;
             next.all = next.all.min(about.next).min(about.posted);
             next.others = next.others.min(about.posted);
             if thread != self.thread {
                 next.others = next.others.min(about.next);
             }
         }
-        let arrivals = all.iter().map(|about| about.arrivals).fold(Arrivals::default(), Arrivals::and);
-        if arrivals.count == self.setup.nodes as usize {
-            let Some(binding) = arrivals.binding else { return Next { all: u64::MAX, others: u64::MAX } };
-            let opens = self.world.release(arrivals.last, binding);
-            if let Some(binding) = binding {
-                self.watch.forget(opens, self.world.blocks_of(binding));
-            }
-            next = Next { all: next.all.min(opens), others: next.others.min(opens) };
-        }
         next
     }
 
-    /// For each part, this one included.
-    fn letters(&mut self, happened: Happened, cancelled: bool) -> Vec<Letter> {
-        let posts = std::mem::take(&mut self.world.abroad);
+    /// The barrier opens if all have arrived. If they are there for different things nothing can happen any more.
+    fn open_barrier(&mut self, next: &mut Next) {
+        let all = self.received.iter().map(|letter| letter.about.arrivals).fold(Arrivals::default(), Arrivals::and);
+        if all.count < self.setup.nodes as usize {
+            return;
+        }
+        *next = match all.binding {
+            None => Next { all: u64::MAX, others: u64::MAX },
+            Some(binding) => {
+                let opens = self.world.release(all.last, binding);
+                Next { all: next.all.min(opens), others: next.others.min(opens) }
+            }
+        };
+    }
+
+    fn part_of(&self, node: Node) -> usize {
+        self.parts.partition_point(|part| part.end <= u32::from(node))
+    }
+
+    /// Writes to each part, this one included, what has happened.
+    fn write(&mut self, happened: Happened, cancelled: bool) {
+        let mut posts = std::mem::take(&mut self.world.abroad);
         let about = About {
             next: self.world.next(),
             posted: posts.iter().map(|post| post.key.time).min().unwrap_or(u64::MAX),
@@ -208,55 +186,60 @@ impl Part<'_> {
             failed: happened.failed || self.failed,
             cancelled,
         };
-        let allocations = self.world.allocations_from(self.allocations);
-        let empty = || Letter {
-            posts: Vec::new(),
-            tags: Vec::new(),
-            stores: Vec::new(),
-            allocations: allocations.clone(),
-            about,
-        };
-        let mut letters: Vec<Letter> = self.parts.iter().map(|_| empty()).collect();
-        let count = letters.len();
-        for post in posts {
-            let to = self.parts.partition_point(|part| part.end <= u32::from(post.to));
-            letters[to].posts.push(post);
+        let new = self.world.allocations() > self.allocations;
+        std::mem::swap(&mut self.sent[self.thread], &mut self.received[self.thread]);
+        for letter in &mut self.sent {
+            letter.clear();
+            letter.about = about;
+            if new {
+                letter.allocations = self.world.allocations_from(self.allocations);
+            }
         }
-        for tag in happened.tags {
-            letters[tag.0.block as usize % count].tags.push(tag);
+        for post in posts.drain(..) {
+            let to = self.part_of(post.to);
+            if let Some(envelope) = self.sent[to].write(post) {
+                self.world.keep(envelope);
+            }
         }
+        self.world.abroad = posts;
+        let mut changes = std::mem::take(&mut self.world.changes);
+        for change in changes.drain(..) {
+            let to = self.part_of(change.home);
+            self.sent[to].tags.push(change);
+        }
+        self.world.changes = changes;
+        let count = self.parts.len();
         for store in happened.stores {
-            letters[store.block as usize % count].stores.push(store);
+            self.sent[store.block as usize % count].stores.push(store);
         }
-        letters
+        std::mem::swap(&mut self.sent[self.thread], &mut self.received[self.thread]);
     }
 
-    fn read(&mut self, letters: Vec<Letter>) {
-        let oldest = letters.iter().map(|letter| letter.about.oldest).min().unwrap_or(0);
-        let (mut tags, mut stores) = (Vec::new(), Vec::new());
-        let mut result = Ok(());
-        for letter in letters {
-            letter.posts.into_iter().for_each(|post| self.world.accept(post));
-            tags.extend(letter.tags);
-            stores.extend(letter.stores);
+    /// Reads what parts have written, this one included; nothing happens any more before cycle `next`.
+    fn read(&mut self, next: u64) {
+        let oldest = self.received.iter().map(|letter| letter.about.oldest).min().unwrap_or(0);
+        let (mut result, mut stores) = (Ok(()), Vec::new());
+        for letter in &mut self.received {
+            letter.read(&mut self.world);
+            self.tags.append(&mut letter.tags);
             result = result.and_then(|()| self.world.allocate(&letter.allocations));
+            stores.append(&mut letter.stores);
         }
-        self.allocations = self.world.allocations_from(0).len();
-        tags.sort_by_key(|(change, _)| (change.time, change.node));
-        let checked = self.check(&tags, &stores, oldest);
+        if !stores.is_empty() {
+            result = result.and_then(|()| self.world.watch_stores(&stores, oldest));
+        }
+        self.allocations = self.world.allocations();
+        let checked = self.check(next);
         self.failed |= result.and(checked).is_err();
     }
 
-    fn check(
-        &mut self,
-        tags: &[(TagChange, (Node, Access))],
-        stores: &[FirstStore],
-        oldest: u64,
-    ) -> Result<(), SimError> {
-        for (change, first) in tags {
-            self.watch.apply(change, || *first)?;
-        }
-        if stores.is_empty() { Ok(()) } else { self.writers.apply(stores, oldest) }
+    /// Checks the tag changes before cycle `next`.
+    fn check(&mut self, next: u64) -> Result<(), SimError> {
+        self.tags.sort_by_key(|change| (change.time, change.node));
+        let count = self.tags.partition_point(|change| change.time < next);
+        self.world.watch_tags(self.tags[..count].iter())?;
+        self.tags.drain(..count);
+        Ok(())
     }
 }
 

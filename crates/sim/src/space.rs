@@ -157,6 +157,11 @@ impl Space {
         }
     }
 
+    /// How many allocations there are.
+    pub fn allocations(&self) -> usize {
+        self.regions.len()
+    }
+
     /// The allocations from the `known`-th on, as [`Space::allocate`] wants them.
     pub fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
         let all = self.regions.iter().enumerate().skip(known);

@@ -1,7 +1,6 @@
 //! The golden check: at most one node may write a block, and then no other may read it (tempest.md 8).
 
 use crate::error::SimError;
-use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
@@ -18,78 +17,76 @@ pub struct TagChange {
     pub block: u32,
     /// To what.
     pub to: Access,
+    /// The block's home.
+    pub home: Node,
     /// Under which protocol.
-    pub protocol: usize,
+    pub protocol: u16,
 }
 
-/// Who may access a block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Holders {
-    readers: Nodes,
-    writers: Nodes,
-}
+/// So many blocks have their holders side by side.
+const PAGE: usize = 256;
 
-/// A set of nodes, of which there are at most 256.
-#[derive(Clone, Copy, Debug, Default)]
-struct Nodes([u64; 4]);
+/// Of each node one bit, in as many words as the nodes need: that of who can read. Then one word for who can write.
+/// A table of words is several times smaller than one of sets, and each tag change of all nodes looks into it.
+struct Holders<'a>(&'a mut [u64]);
 
-impl Nodes {
-    fn put(&mut self, node: Node, is_in: bool) {
-        let (word, bit) = (&mut self.0[usize::from(node) / 64], 1 << (node % 64));
-        *word = if is_in { *word | bit } else { *word & !bit };
-    }
-
-    /// The least member but `other`.
-    fn first_but(&self, other: Option<Node>) -> Option<Node> {
-        let members = self.0.iter().enumerate().flat_map(|(at, &word)| {
-            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
-            bits.map(move |bit| (64 * at + bit) as Node)
-        });
-        members.filter(|&node| Some(node) != other).min()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0 == [0; 4]
-    }
-
-    fn is_one(&self) -> bool {
-        self.0.iter().map(|word| word.count_ones()).sum::<u32>() == 1
-    }
-}
+/// In the word for who can write: nobody has touched the block.
+const UNTOUCHED: u64 = 0;
+/// Nobody can.
+const NOBODY: u64 = 1;
+/// The number of node 0; others follow.
+const FIRST: u64 = 2;
 
 /// The tags of all nodes for the blocks of protocols that promise a single writer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Watch {
-    blocks: FxHashMap<u32, Holders>,
+    /// Words for each block.
+    each: usize,
+    /// The holders of blocks, where any has been touched.
+    pages: Vec<Box<[u64]>>,
     /// When all copies of these blocks go at once, and have not yet.
     bound: VecDeque<(u64, Range<u32>)>,
 }
 
 impl Watch {
+    /// Nobody has touched anything; there are so many nodes.
+    pub fn new(nodes: u32) -> Watch {
+        Watch { each: nodes.div_ceil(u64::BITS) as usize + 1, pages: Vec::new(), bound: VecDeque::new() }
+    }
+
+    fn holders(&mut self, block: u32) -> Holders<'_> {
+        let (page, at) = (block as usize / PAGE, block as usize % PAGE);
+        if page >= self.pages.len() {
+            self.pages.resize(page + 1, Box::default());
+        }
+        let page = &mut self.pages[page];
+        if page.is_empty() {
+            *page = vec![UNTOUCHED; PAGE * self.each].into();
+        }
+        Holders(&mut page[at * self.each..(at + 1) * self.each])
+    }
+
     /// At a cycle all copies of these blocks go, and each is as no node has touched it: their region is bound anew.
     pub fn forget(&mut self, time: u64, blocks: Range<u32>) {
         self.bound.push_back((time, blocks));
     }
 
-    /// Applies a change; all of a block's must come in their order. `first` gives the block's home and the access
-    /// that it has there before any change.
+    /// Applies a change; all of a block's must come in their order. `first` gives the access that a home has before any
+    /// change.
     ///
     /// # Errors
     /// Two nodes have a block of which one may write it.
-    pub fn apply(&mut self, change: &TagChange, first: impl FnOnce() -> (Node, Access)) -> Result<(), SimError> {
+    pub fn apply(&mut self, change: &TagChange, first: impl FnOnce() -> Access) -> Result<(), SimError> {
         while let Some((_, blocks)) = self.bound.pop_front_if(|bound| bound.0 <= change.time) {
             for block in blocks {
-                self.blocks.remove(&block);
+                self.holders(block).0.fill(UNTOUCHED);
             }
         }
-        let holders = self.blocks.entry(change.block).or_insert_with(|| {
-            let mut holders = Holders::default();
-            let (node, access) = first();
-            holders.set(node, access);
-            holders
-        });
-        holders.set(change.node, change.to);
-        let Some((writer, other)) = holders.conflict() else { return Ok(()) };
+        let mut holders = self.holders(change.block);
+        if holders.are_unknown() {
+            holders.set(change.home, first());
+        }
+        let Some((writer, other)) = holders.set(change.node, change.to) else { return Ok(()) };
         let what = format!(
             "at cycle {} node {writer} may write block {}, and node {other} may access it too",
             change.time, change.block
@@ -99,19 +96,36 @@ impl Watch {
     }
 }
 
-impl Holders {
-    fn set(&mut self, node: Node, access: Access) {
-        self.readers.put(node, access == Access::Read);
-        self.writers.put(node, access == Access::Write);
+impl Holders<'_> {
+    fn split(&mut self) -> (&mut [u64], &mut u64) {
+        let (writer, readers) = self.0.split_last_mut().expect("at least one word for readers and one for the writer");
+        (readers, writer)
     }
 
-    fn conflict(&self) -> Option<(Node, Node)> {
-        if self.writers.is_empty() || self.writers.is_one() && self.readers.is_empty() {
-            return None;
+    fn are_unknown(&mut self) -> bool {
+        *self.split().1 == UNTOUCHED
+    }
+
+    /// A node's access changes. If one can write and another can access the block too, gives both.
+    fn set(&mut self, node: Node, access: Access) -> Option<(Node, Node)> {
+        let (readers, writer) = self.split();
+        let (word, bit) = (usize::from(node) / 64, 1 << (node % 64));
+        readers[word] &= !bit;
+        if *writer == FIRST + u64::from(node) || *writer == UNTOUCHED {
+            *writer = NOBODY;
         }
-        let writer = self.writers.first_but(None)?;
-        let other = self.writers.first_but(Some(writer)).or(self.readers.first_but(None))?;
-        Some((writer, other))
+        match access {
+            Access::None => {}
+            Access::Read => readers[word] |= bit,
+            Access::Write if *writer == NOBODY => *writer = FIRST + u64::from(node),
+            Access::Write => {
+                let other = (*writer - FIRST) as Node;
+                return Some((node.min(other), node.max(other)));
+            }
+        }
+        let writer = writer.checked_sub(FIRST)? as Node;
+        let at = readers.iter().position(|&word| word != 0)?;
+        Some((writer, (64 * at) as Node + readers[at].trailing_zeros() as Node))
     }
 }
 
@@ -160,9 +174,9 @@ mod tests {
 
     #[test]
     fn a_second_writer_is_seen() {
-        let mut watch = Watch::default();
-        let change = |time, node, to| TagChange { time, node, block: 3, to, protocol: 0 };
-        let home = || (0, Access::Write);
+        let mut watch = Watch::new(70);
+        let change = |time, node, to| TagChange { time, node, block: 3, to, home: 0, protocol: 0 };
+        let home = || Access::Write;
         watch.apply(&change(5, 0, Access::Read), home).unwrap();
         watch.apply(&change(9, 1, Access::Read), home).unwrap();
         watch.apply(&change(10, 0, Access::None), home).unwrap();
@@ -172,5 +186,14 @@ mod tests {
         watch.forget(20, 2..4);
         watch.apply(&change(20, 2, Access::None), home).unwrap();
         assert!(watch.apply(&change(21, 2, Access::Read), home).is_err(), "the home may write it again");
+        watch.forget(30, 2..4);
+        watch.apply(&change(30, 0, Access::None), home).unwrap();
+        watch.apply(&change(31, 69, Access::Read), home).unwrap();
+        let error = watch.apply(&change(32, 65, Access::Write), home).unwrap_err();
+        assert!(error.what.contains("node 65 may write block 3, and node 69"), "{error}");
+        watch.forget(40, 2..4);
+        watch.apply(&change(40, 0, Access::Write), home).unwrap();
+        let error = watch.apply(&change(41, 69, Access::Write), home).unwrap_err();
+        assert!(error.what.contains("node 0 may write block 3, and node 69"), "{error}");
     }
 }

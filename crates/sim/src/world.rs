@@ -7,7 +7,8 @@
 
 use crate::binding::{self, Binding};
 use crate::error::SimError;
-use crate::event::{Key, Post, Posted, Signal};
+use crate::event::{Envelope, Key, Post, Posted, Signal};
+use crate::letter::Receivers;
 use crate::node::{NodeState, Shared};
 use crate::processor::{Doing, Wait};
 use crate::script::Script;
@@ -15,10 +16,9 @@ use crate::space::Space;
 use crate::trace::Note;
 use crate::watch::{FirstStore, TagChange, Watch, Writers};
 use std::cell::RefCell;
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trivium_engine::{Node, Object};
+use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{Outcome, Placement};
 use trivium_lang::protocol::Access;
 
@@ -74,6 +74,8 @@ pub struct World {
     arrived: Vec<Option<(u64, Option<Binding>)>>,
     barriers: u64,
     watch: Watch,
+    /// Tag changes that the watch has not seen yet.
+    pub(crate) changes: Vec<TagChange>,
     writers: Writers,
     window: u64,
     /// Simulation ends there.
@@ -89,8 +91,6 @@ pub struct World {
 /// What happened in a part of a world that concerns checks over all nodes.
 #[derive(Default)]
 pub(crate) struct Happened {
-    /// Tag changes, each with the block's home and its access there before any change.
-    pub tags: Vec<(TagChange, (Node, Access))>,
     /// First stores to blocks.
     pub stores: Vec<FirstStore>,
     /// The phase that all nodes have reached.
@@ -138,6 +138,7 @@ impl World {
         window: Option<u64>,
     ) -> World {
         let lookahead = shared.machine.lookahead();
+        let watch = Watch::new(shared.nodes);
         let count = nodes.len();
         World {
             window: window.unwrap_or(lookahead).min(lookahead),
@@ -152,7 +153,8 @@ impl World {
             failures: Vec::new(),
             arrived: vec![None; count],
             barriers: 0,
-            watch: Watch::default(),
+            watch,
+            changes: Vec::new(),
             writers: Writers::default(),
             first: 0,
             abroad: Vec::new(),
@@ -409,15 +411,7 @@ impl World {
             self.failures.push((last, other, error));
             return;
         }
-        let opens = self.release(last, binding);
-        if let Some(binding) = binding {
-            self.watch.forget(opens, self.blocks_of(binding));
-        }
-    }
-
-    /// The numbers of the blocks that are bound.
-    pub(crate) fn blocks_of(&self, binding: Binding) -> Range<u32> {
-        binding::blocks(&self.space.borrow(), self.shared.block, binding)
+        self.release(last, binding);
     }
 
     /// The last of all nodes has arrived at the hardware barrier, at cycle `last`; a region may be bound behind it. When
@@ -433,35 +427,37 @@ impl World {
         }
         self.arrived.fill(None);
         self.positions.fill(None);
+        if let Some(binding) = binding {
+            self.watch.forget(time, binding::blocks(&self.space.borrow(), self.shared.block, binding));
+        }
         time
     }
 
-    /// The tag changes of the nodes that have just been simulated.
-    fn tag_changes(&mut self) -> Vec<TagChange> {
-        let mut changes = Vec::new();
+    /// Collects the tag changes of the nodes that have just been simulated.
+    fn collect_tag_changes(&mut self) {
         for &node in &self.active {
-            changes.append(&mut self.nodes[node].borrow_mut().tag_changes);
+            self.changes.append(&mut self.nodes[node].borrow_mut().tag_changes);
         }
-        changes
     }
 
     /// The golden check on all tag changes of this window, in their order.
     fn look_at_tags(&mut self) -> Result<(), SimError> {
-        let mut changes = self.tag_changes();
+        self.collect_tag_changes();
+        let mut changes = std::mem::take(&mut self.changes);
         changes.sort_by_key(|change| (change.time, change.node));
-        let mut watch = std::mem::take(&mut self.watch);
-        let result = changes.iter().try_for_each(|change| watch.apply(change, || self.first_holder(change)));
-        self.watch = watch;
+        let result = self.watch_tags(changes.iter());
+        changes.clear();
+        self.changes = changes;
         result
     }
 
-    /// The home of the block whose tag changed, and the access that it has there before any change.
-    fn first_holder(&self, change: &TagChange) -> (Node, Access) {
-        let offset = u64::from(change.block) * self.shared.block;
-        let home = self.space.borrow().home(offset).unwrap_or(0);
-        let engine = &self.shared.engines[change.protocol];
-        let first = engine.tag_role(true).map(|role| engine.protocol().roles[role.index()].states[0].access);
-        (home, first.unwrap_or(Access::None))
+    /// The golden check on tag changes that come in their order.
+    ///
+    /// # Errors
+    /// Two nodes have a block of which one may write it.
+    pub(crate) fn watch_tags<'a>(&mut self, mut changes: impl Iterator<Item = &'a TagChange>) -> Result<(), SimError> {
+        let engines = &self.shared.engines;
+        changes.try_for_each(|change| self.watch.apply(change, || first_access(&engines[usize::from(change.protocol)])))
     }
 
     /// The check on stores that protocols assume nobody else makes.
@@ -470,7 +466,15 @@ impl World {
             return Ok(());
         }
         let (stores, oldest) = self.first_stores();
-        self.writers.apply(&stores, oldest)
+        self.watch_stores(&stores, oldest)
+    }
+
+    /// The check on first stores; nobody will store any more in a phase before `oldest`.
+    ///
+    /// # Errors
+    /// Two nodes have stored to a block in one phase.
+    pub(crate) fn watch_stores(&mut self, stores: &[FirstStore], oldest: u64) -> Result<(), SimError> {
+        self.writers.apply(stores, oldest)
     }
 
     /// The first stores to blocks that the nodes have made since, and the phase that all have reached.
@@ -508,7 +512,7 @@ impl World {
             }
             let first = self.abroad[sent..].iter().map(|post| post.key.time).min();
             felt = felt.min(first.unwrap_or(u64::MAX));
-            happened.tags.extend(self.tag_changes().into_iter().map(|change| (change, self.first_holder(&change))));
+            self.collect_tag_changes();
         }
         (happened.stores, happened.oldest) = self.first_stores();
         happened.failed = !self.failures.is_empty();
@@ -534,6 +538,11 @@ impl World {
         self.space.borrow().allocations_from(known)
     }
 
+    /// How many allocations it knows.
+    pub(crate) fn allocations(&self) -> usize {
+        self.space.borrow().allocations()
+    }
+
     /// Allocations that nodes of other parts have made.
     ///
     /// # Errors
@@ -550,11 +559,10 @@ impl World {
         self.finished
     }
 
-    /// Something from a node of another part.
-    pub(crate) fn accept(&mut self, post: Post) {
-        let to = usize::from(post.to) - self.first;
-        self.positions[to] = None;
-        self.nodes[to].borrow_mut().accept(post);
+    /// A box that a message from one of its nodes has left.
+    pub(crate) fn keep(&mut self, envelope: Box<Envelope>) {
+        let node = usize::from(envelope.from) - self.first;
+        self.nodes[node].borrow_mut().keep_envelope(envelope);
     }
 
     /// Nothing can happen, and someone waits: who, for what, for whom.
@@ -646,5 +654,24 @@ impl World {
             describe(&self.nodes[home as usize].borrow());
         }
         text
+    }
+}
+
+/// The access that a block's home has before any change.
+fn first_access(engine: &Engine) -> Access {
+    let role = engine.tag_role(true);
+    role.map_or(Access::None, |role| engine.protocol().roles[role.index()].states[0].access)
+}
+
+/// What nodes of other parts have posted.
+impl Receivers for World {
+    fn envelope(&mut self, to: Node) -> Box<Envelope> {
+        self.nodes[usize::from(to) - self.first].borrow_mut().envelopes.pop().unwrap_or_default()
+    }
+
+    fn accept(&mut self, post: Post) {
+        let to = usize::from(post.to) - self.first;
+        self.positions[to] = None;
+        self.nodes[to].borrow_mut().accept(post);
     }
 }
