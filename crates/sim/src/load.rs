@@ -131,6 +131,9 @@ fn lay_over(table: &mut Table, own: Table) {
     }
 }
 
+/// The table that a machine's file may leave out.
+const OPTIONAL: &str = "barrier";
+
 /// Puts a value at a dotted path, of the type that it reads as.
 fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
     let place = format!("--set machine.{key}={value}");
@@ -143,6 +146,9 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
             .help("write a key that `trivium machine M` shows, as in `machine.network.latency`")
     })?;
     let mut table = table;
+    if steps.first() == Some(&OPTIONAL) {
+        table.entry(OPTIONAL).or_insert_with(|| Value::Table(Table::new()));
+    }
     for step in steps {
         let names: Vec<String> = table.keys().cloned().collect();
         table = match table.get_mut(step) {

@@ -97,6 +97,7 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("barrierbench", &["-n", "4"]).nodes(6));
     same_and_right(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
     same_and_right(Run::of("em3d-update", &["-n", "30"]).under(&["msi", "deferred-update"]).nodes(3));
+    same_and_right(Run::of("bodies-update", &[]).under(&["stache", "update", "migratory"]).nodes(4));
     same_and_right(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
     same_and_right(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4));
     same_and_right(Run::of("pingpong", &["-n", "20"]));
@@ -116,6 +117,7 @@ fn any_number_of_host_threads() {
         Run::of("barrierbench-tree", &["-n", "2"]).under(&["stache", "tree-barrier"]).nodes(5),
         Run::of("scatter", &["-n", "6"]).under(&["msi", "remote-write"]).nodes(3),
         Run::of("em3d-update", &["-n", "20", "-i", "2"]).under(&["stache", "deferred-update"]).nodes(4),
+        Run::of("bodies-update", &["-k", "1", "-i", "3"]).under(&["msi", "update", "migratory"]).nodes(4),
         Run::of("bad/bind", &["4"]).under(&["stache", "msi"]).nodes(4),
         Run::of("litmus", &["-n", "3"]).nodes(4),
     ];
@@ -177,6 +179,19 @@ fn small_caches_of_all_shapes() {
         ];
         let run = Run::of("em3d", &["-n", "10", "-i", "1"]).on(machine("typhoon", &set)).nodes(3);
         same_and_right(run.block(line.parse::<u64>().unwrap().max(32)));
+    }
+}
+
+/// Under a protocol that hears of each line that leaves the cache.
+#[test]
+fn small_caches_of_cached_processors() {
+    for (seed, bytes, jitter) in [(1, "256", "0"), (2, "256", "177"), (3, "1024", "177")] {
+        let noisy = machine("typhoon", &[("cache.bytes", bytes), ("network.jitter", jitter)]);
+        for (program, args) in [("em3d", &["-n", "12", "-i", "1", "-r", "50"][..]), ("lockbench", &["-n", "8"])] {
+            let run = Run::of(program, args).under(&["flash-coherence"]).on(noisy.clone()).nodes(4).seed(seed);
+            same_and_right(run.clone());
+            same_in(&run.clone().jobs(3), &[run.machine.lookahead()]);
+        }
     }
 }
 

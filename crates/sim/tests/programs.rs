@@ -71,6 +71,38 @@ fn em3d_is_the_same_under_deferred_update() {
     }
 }
 
+/// The same of the other two custom protocols: positions that anybody may read are updated through the home, and
+/// velocities go to whoever owns a body. Positions come under the default protocol and back again between phases.
+#[test]
+fn bodies_are_the_same_under_update_and_migratory() {
+    const CUSTOM: [&str; 3] = ["stache", "update", "migratory"];
+    for (nodes, block, args) in [
+        (1, 64, &[][..]),
+        (2, 32, &["-m", "1", "-e", "2"]),
+        (4, 64, &[]),
+        (4, 2048, &["-n", "70", "-r", "9", "-i", "4"]),
+    ] {
+        let run = Run::of("bodies", args).nodes(nodes).block(block).right();
+        let custom = Run::of("bodies-update", args).under(&CUSTOM).nodes(nodes).block(block);
+        for name in MACHINES {
+            let result = custom.clone().on(machine(name, &[])).right();
+            adds_up(&result);
+            assert_eq!(result.output, run.output, "{name}");
+            assert_eq!(nodes > 1, result.messages.contains_key("update.New"), "who reads is told");
+            assert_eq!(nodes > 1, result.messages.contains_key("migratory.Data"), "owners change");
+        }
+    }
+    let run = Run::of("bodies", &["-k", "1", "-i", "4"]).nodes(32).right();
+    let custom = Run::of("bodies-update", &["-k", "1", "-i", "4"]).under(&CUSTOM).nodes(32);
+    assert_eq!(custom.right().output, run.output);
+    for seed in 0..8 {
+        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
+        let custom = Run::of("bodies-update", &[]).under(&CUSTOM).nodes(5).on(noisy).seed(seed);
+        assert_eq!(custom.right().output, Run::of("bodies", &[]).nodes(5).right().output, "seed {seed}");
+    }
+    right_everywhere(&Run::of("bodies", &["-k", "1"]), &[1, 3], &BLOCKS);
+}
+
 #[test]
 fn matmul_is_right_everywhere() {
     right_everywhere(&Run::of("matmul", &["-n", "12"]), &[1, 2, 3], &BLOCKS);
@@ -97,6 +129,42 @@ fn litmus_outcomes_are_allowed_over_a_thousand_seeds() {
             let run = Run::with(litmus.clone(), &["-n", "20", "-g", &seed.to_string()]).under(&[protocol]);
             run.on(machine("simple-coma", &[("network.jitter", "500")])).nodes(4).seed(seed).right();
         }
+    }
+}
+
+/// Caches of a few lines, so that what a processor owns is on its way out while another asks for it, and messages that
+/// overtake each other between different nodes.
+#[test]
+fn evictions_and_interventions_meet_whatever_the_jitter() {
+    let programs = [
+        ("em3d", &["-n", "16", "-i", "2", "-r", "50"][..]),
+        ("matmul", &["-n", "10"]),
+        ("lockbench", &["-n", "10"]),
+        ("litmus", &["-n", "4"]),
+    ];
+    let mut sent: std::collections::BTreeMap<String, u64> = Default::default();
+    for (name, args) in programs {
+        let run = Run::of(name, args).under(&["flash-coherence"]).nodes(4);
+        for (bytes, line, block) in [("64", "32", 64), ("256", "32", 32), ("256", "64", 128), ("1024", "32", 64)] {
+            for (seed, jitter) in [(1, "0"), (2, "300"), (3, "300"), (4, "3000")] {
+                let set = [
+                    ("access_control.granule", if line == "64" { "64" } else { "32" }),
+                    ("cache.bytes", bytes),
+                    ("cache.line", line),
+                    ("network.jitter", jitter),
+                ];
+                for on in ["typhoon", "typhoon-0"] {
+                    let result = run.clone().on(machine(on, &set)).block(block).seed(seed).right();
+                    adds_up(&result);
+                    result.messages.into_iter().for_each(|(message, count)| *sent.entry(message).or_default() += count);
+                }
+            }
+        }
+    }
+    // Lines were given up, clean and dirty; owners were asked for what they had just given up; requests were refused.
+    for message in ["RPLHINT", "WB", "FWDNAK", "NAK", "OXFER", "SWB", "INVAL"] {
+        let count = sent.get(&format!("flash-coherence.{message}")).copied().unwrap_or(0);
+        assert!(count > 100, "{count} of {message} in {sent:?}");
     }
 }
 
@@ -180,6 +248,7 @@ fn results_do_not_depend_on_the_window() {
     same_in_every_window(Run::of("lockbench", &["-n", "20"]).nodes(5));
     same_in_every_window(Run::of("em3d-update", &["-n", "30"]).under(&["stache", "deferred-update"]).nodes(4));
     same_in_every_window(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
+    same_in_every_window(Run::of("bodies-update", &[]).under(&["stache", "update", "migratory"]).nodes(3));
     same_in_every_window(
         Run::of("litmus", &["-n", "4"]).on(machine("typhoon-1", &[("network.jitter", "77")])).nodes(4).seed(9),
     );

@@ -174,6 +174,32 @@ fn regions_that_cannot_be_bound_are_explained() {
     }
 }
 
+/// A reader thanks for its copy and goes on. On a machine whose barrier is faster than its network the thanks are
+/// still on their way when the region has come under another protocol.
+#[test]
+fn a_message_that_is_still_on_its_way_when_its_region_is_bound_is_named() {
+    let text = "protocol polite\npromises single_writer\nlane main fifo buffered\nmessage Get, Thanks on main\n\
+        message Give on main with block\n\
+        role cache of block {\n  otherwise impossible\n  state Invalid {\n    on read { send Get to home; await Give { install; goto Valid; resume; send Thanks to home } }\n\
+        \x20   on write impossible\n  }\n  state Valid: read { on write impossible }\n}\n\
+        role home of block {\n  otherwise impossible\n  state Idle: write {\n    on Get { send Give to sender; goto Read }\n  }\n\
+        \x20 state Read: read {\n    on Get { send Give to sender }\n    on Thanks { }\n    on write impossible\n  }\n}\n";
+    let compiled =
+        trivium_lang::compile("polite.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut run = Run::of("bad/bind", &["6"]).nodes(3);
+    run.protocols = vec![Arc::new(compiled), protocol("msi")];
+    run.right();
+    let hasty = run.on(machine("typhoon", &[("barrier.latency", "1")]));
+    let error = hasty.error();
+    says(
+        &error,
+        Blame::Subject,
+        &["polite.Thanks from node 1 about block 0 is still on its way", "wait for what it has begun"],
+    );
+    assert_eq!(hasty.clone().window(0).error(), error, "in the reference order");
+    assert_eq!(hasty.jobs(3).error(), error, "three host threads");
+}
+
 #[test]
 fn stores_elsewhere_than_at_home_are_named() {
     let text = r#"(module
@@ -261,6 +287,8 @@ fn overrides_are_checked_like_files() {
     assert_eq!(overridden("prices.dispatch.fault", "9").unwrap().prices.dispatch.fault.cycles, 9);
     assert_eq!(overridden("engine.kind", "ideal").unwrap().engine.kind, trivium_sim::machine::EngineKind::Ideal);
     overridden("processor.cpi", "\"1/2\"").unwrap();
+    assert_eq!(overridden("barrier.latency", "7").unwrap().barrier_latency(4), 7, "a table that the file leaves out");
+    says(&overridden("barrier.latancy", "7").unwrap_err(), Blame::Input, &["latancy", "did you mean `latency`?"]);
     says(
         &overridden("network.latancy", "5").unwrap_err(),
         Blame::Input,
@@ -358,6 +386,15 @@ fn broken_protocols_break_programs() {
         });
         assert!(seen, "{name} did no harm");
     }
+    // Readers that are told what has changed, and do not look: the program finds an old position.
+    let text = std::fs::read_to_string(bench::file("protocols/update.tri")).unwrap();
+    let deaf =
+        text.replace("on New(writer) { install; send Done to writer }", "on New(writer) { send Done to writer }");
+    assert_ne!(deaf, text);
+    let mut run = Run::of("bodies-update", &[]).under(&["stache", "update", "migratory"]).nodes(3);
+    let compiled = trivium_lang::compile("deaf.tri", &deaf, &Default::default());
+    run.protocols[1] = Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")));
+    says(&run.error(), Blame::Subject, &["bodies: wrong answer"]);
 }
 
 /// Finite lanes: two homes whose lanes are full of their own requests wait for each other; with a lane for each rank

@@ -18,18 +18,22 @@ pub struct Bar {
 pub struct Curve {
     /// What it is.
     pub name: String,
+    /// The number of an earlier line that it goes with: it has the same colour, and is dashed.
+    pub like: Option<usize>,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
 }
 
 /// Colours that can be told apart in print and by most eyes.
-const COLOURS: [RGBColor; 5] = [
+const COLOURS: [RGBColor; 6] = [
     RGBColor(0x33, 0x66, 0x99),
     RGBColor(0xe0, 0x8e, 0x2d),
     RGBColor(0xb8, 0x3b, 0x3b),
     RGBColor(0x8f, 0xb0, 0xb8),
     RGBColor(0x6b, 0x4f, 0x8a),
+    RGBColor(0x5a, 0x8f, 0x4d),
 ];
+const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
 
 const SIZE: (u32, u32) = (960, 560);
 
@@ -53,6 +57,8 @@ fn draw(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
+    // What is nothing everywhere needs no place in the legend.
+    let shown_parts: Vec<usize> = (0..parts.len()).filter(|&i| bars.iter().any(|bar| bar.values[i] > 0.0)).collect();
     let total = |bar: &Bar| bar.values.iter().sum::<f64>();
     let top = bars.iter().map(total).fold(1.0, f64::max) * 1.12;
     let mut chart = ChartBuilder::on(&root)
@@ -60,7 +66,7 @@ fn draw(
         .margin(18)
         .margin_right(150)
         .x_label_area_size(36)
-        .y_label_area_size(96)
+        .y_label_area_size(80)
         .build_cartesian_2d(0.0..bars.len() as f64, 0.0..top)?;
     chart
         .configure_mesh()
@@ -72,17 +78,14 @@ fn draw(
         .label_style(("sans-serif", 13))
         .light_line_style(WHITE)
         .draw()?;
-    for (i, part) in parts.iter().enumerate() {
+    for &i in &shown_parts {
         let colour = COLOURS[i % COLOURS.len()];
         let boxes = bars.iter().enumerate().map(|(b, bar)| {
             let below: f64 = bar.values[..i].iter().sum();
             let x = b as f64;
             Rectangle::new([(x + 0.2, below), (x + 0.8, below + bar.values[i])], colour.filled())
         });
-        chart
-            .draw_series(boxes)?
-            .label(*part)
-            .legend(move |(x, y)| Rectangle::new([(x, y - 6), (x + 12, y + 6)], colour.filled()));
+        chart.draw_series(boxes)?;
     }
     let below = ("sans-serif", 15).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Top));
     let above = ("sans-serif", 13).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Bottom));
@@ -92,15 +95,11 @@ fn draw(
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, total(bar)));
         root.draw(&Text::new(shown(total(bar), top), (x, y - 4), above.clone()))?;
     }
-    legend(&root, parts)?;
+    if shown_parts.len() > 1 {
+        legend(&root, parts, &shown_parts)?;
+    }
     root.present()?;
     Ok(())
-}
-
-/// Whether it is 1, 2 or 5 times a power of ten: there is no room for more on a logarithmic axis.
-fn is_round(value: f64) -> bool {
-    let digit = value / 10f64.powf(value.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].iter().any(|round| (digit - round).abs() < 1e-6)
 }
 
 /// A figure of an axis that goes up to `top`: with a place after the point where whole numbers say too little.
@@ -131,63 +130,154 @@ fn draw_curves(
     let all = || lines.iter().flat_map(|line| line.points.iter());
     let span = |of: fn(&(f64, f64)) -> f64| {
         let (least, most) = (all().map(of).fold(f64::MAX, f64::min), all().map(of).fold(f64::MIN, f64::max));
-        // A logarithmic axis of less than this has hardly a mark.
-        let room = if most < 3.0 * least { 1.5 } else { 1.12 };
+        // Some room, and more if the lines are almost flat.
+        let room = if most < 1.5 * least { 1.25 } else { 1.12 };
         (least / room)..(most * room)
     };
+    let (across, upright) = (span(|p| p.0), span(|p| p.1));
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 22))
         .margin(18)
         .margin_right(190)
         .x_label_area_size(48)
         .y_label_area_size(72)
-        .build_cartesian_2d(span(|p| p.0).log_scale(), span(|p| p.1).log_scale())?;
+        .build_cartesian_2d(across.clone().log_scale(), upright.clone().log_scale())?;
     chart
         .configure_mesh()
+        .disable_mesh()
+        .set_all_tick_mark_size(0)
+        .x_label_formatter(&|_| String::new())
+        .y_label_formatter(&|_| String::new())
         .x_desc(below)
         .y_desc(beside)
-        .x_label_formatter(&|v| if is_round(*v) { crate::output::grouped(v.round() as u64) } else { String::new() })
-        .y_label_formatter(&|v| match *v {
-            v if v < 9.5 => format!("{v:.1}"),
-            v if is_round(v) => format!("{v:.0}"),
-            _ => String::new(),
-        })
         .axis_desc_style(("sans-serif", 15))
-        .label_style(("sans-serif", 13))
-        .bold_line_style(RGBColor(0xdd, 0xdd, 0xdd))
-        .light_line_style(WHITE)
         .draw()?;
-    for (i, line) in lines.iter().enumerate() {
-        let colour = COLOURS[i % COLOURS.len()];
-        // More lines than colours: those of the second round are drawn thinner.
-        let width = if i < COLOURS.len() { 3 } else { 1 };
-        chart.draw_series(LineSeries::new(line.points.iter().copied(), colour.stroke_width(width)))?;
+    // The places that were measured are marked below; at the side, round numbers.
+    let mut places: Vec<f64> = all().map(|point| point.0).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let label = ("sans-serif", 13).into_text_style(&root);
+    for x in places {
+        chart.draw_series([PathElement::new([(x, upright.start), (x, upright.end)], GRID)])?;
+        let (at, base) = chart.backend_coord(&(x, upright.start));
+        root.draw(&Text::new(marked(x), (at, base + 6), label.pos(Pos::new(HPos::Center, VPos::Top))))?;
+    }
+    for y in round_numbers(&upright) {
+        chart.draw_series([PathElement::new([(across.start, y), (across.end, y)], GRID)])?;
+        let (side, at) = chart.backend_coord(&(across.start, y));
+        root.draw(&Text::new(marked(y), (side - 8, at), label.pos(Pos::new(HPos::Right, VPos::Center))))?;
+    }
+    let colours = colours(lines);
+    for (line, colour) in lines.iter().zip(&colours) {
+        let (points, style) = (line.points.iter().copied(), colour.stroke_width(3));
+        if line.like.is_some() {
+            chart.draw_series(DashedLineSeries::new(points, 8, 5, style))?;
+        } else {
+            chart.draw_series(LineSeries::new(points, style))?;
+        }
         chart.draw_series(line.points.iter().map(|point| Circle::new(*point, 4, colour.filled())))?;
     }
     let style = ("sans-serif", 14).into_text_style(&root).pos(Pos::new(HPos::Left, VPos::Center));
-    for (row, line) in lines.iter().enumerate() {
+    for (row, (line, colour)) in lines.iter().zip(&colours).enumerate() {
         let (x, y) = (SIZE.0 as i32 - 180, 90 + 24 * row as i32);
-        let colour = COLOURS[row % COLOURS.len()];
-        let thick = if row < COLOURS.len() { 3 } else { 1 };
-        root.draw(&Rectangle::new([(x, y - thick), (x + 16, y + thick)], colour.filled()))?;
-        root.draw(&Text::new(line.name.clone(), (x + 22, y), style.clone()))?;
+        let pieces = if line.like.is_some() { vec![(0, 8), (13, 21)] } else { vec![(0, 21)] };
+        for (from, to) in pieces {
+            root.draw(&Rectangle::new([(x + from, y - 1), (x + to, y + 2)], colour.filled()))?;
+        }
+        root.draw(&Text::new(line.name.clone(), (x + 28, y), style.clone()))?;
     }
     root.present()?;
     Ok(())
+}
+
+/// Each line's colour: its own, or that of the one that it goes with.
+fn colours(lines: &[Curve]) -> Vec<RGBColor> {
+    let mut colours: Vec<RGBColor> = Vec::new();
+    let mut own = 0;
+    for line in lines {
+        let like = line.like.and_then(|like| colours.get(like).copied());
+        colours.push(like.unwrap_or_else(|| {
+            own += 1;
+            COLOURS[(own - 1) % COLOURS.len()]
+        }));
+    }
+    colours
+}
+
+/// Marks of a logarithmic axis: three at least, as round as that allows.
+fn round_numbers(span: &std::ops::Range<f64>) -> Vec<f64> {
+    const DIGITS: [&[f64]; 4] = [
+        &[1.0],
+        &[1.0, 2.0, 5.0],
+        &[1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0],
+        &[1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+    ];
+    let within = |digits: &[f64]| -> Vec<f64> {
+        let decades = span.start.log10().floor() as i32..=span.end.log10().ceil() as i32;
+        let all = decades.flat_map(|decade| digits.iter().map(move |digit| digit * 10f64.powi(decade)));
+        all.filter(|mark| span.contains(mark)).collect()
+    };
+    let marks = DIGITS.map(within);
+    let enough = marks.iter().find(|marks| marks.len() >= 3);
+    enough.or(marks.last()).cloned().unwrap_or_default()
+}
+
+/// A mark, with as many places as it needs.
+fn marked(value: f64) -> String {
+    if value >= 100.0 {
+        return crate::output::grouped(value.round() as u64);
+    }
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 /// To the right of the bars, the uppermost part first, as it lies in them.
 fn legend(
     root: &DrawingArea<SVGBackend, plotters::coord::Shift>,
     parts: &[&str],
+    shown: &[usize],
 ) -> Result<(), Box<dyn std::error::Error>> {
     let style = ("sans-serif", 15).into_text_style(root).pos(Pos::new(HPos::Left, VPos::Center));
     let x = SIZE.0 as i32 - 140;
-    for (row, i) in (0..parts.len()).rev().enumerate() {
+    for (row, &i) in shown.iter().rev().enumerate() {
         let y = 90 + 26 * row as i32;
         let colour = COLOURS[i % COLOURS.len()];
         root.draw(&Rectangle::new([(x, y - 7), (x + 14, y + 7)], colour.filled()))?;
         root.draw(&Text::new(parts[i].to_string(), (x + 22, y), style.clone()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_have_marks_whatever_their_span() {
+        let marks = |span| round_numbers(&span).into_iter().map(marked).collect::<Vec<_>>().join(" ");
+        assert_eq!(marks(0.9..42.0), "1 2 5 10 20");
+        assert_eq!(marks(0.28..1.2), "0.3 0.4 0.6 0.8 1");
+        assert_eq!(marks(0.9..2.8), "1 1.5 2");
+        assert_eq!(marks(0.9..1200.0), "1 10 100 1,000");
+        assert_eq!(marks(0.85..1.25), "0.9 1 1.1 1.2");
+        assert_eq!([0.3, 1.0, 1.5, 20.0, 10_000.0].map(marked), ["0.3", "1", "1.5", "20", "10,000"]);
+    }
+
+    #[test]
+    fn a_line_that_goes_with_another_has_its_colour_and_is_dashed() {
+        let line = |name: &str, like| Curve { name: name.into(), like, points: vec![(32.0, 1.0), (512.0, 2.5)] };
+        let lines = [line("SC", None), line("T", None), line("T custom", Some(1)), line("T-1", None)];
+        assert_eq!(colours(&lines), [COLOURS[0], COLOURS[1], COLOURS[1], COLOURS[2]]);
+        let svg = curves("title", "bytes", "time", &lines).unwrap();
+        for mark in ["32", "512", "1", "1.5", "2", "T custom"] {
+            assert!(svg.contains(&format!("\n{mark}\n")), "{mark} in {svg}");
+        }
+    }
+
+    #[test]
+    fn what_is_nothing_everywhere_is_not_in_the_legend() {
+        let bars = [Bar { label: "SC".into(), values: vec![70.0, 0.0, 30.0] }];
+        let svg = stacked_bars("title", "percent", &["compute", "handler", "read stall"], &bars).unwrap();
+        assert!(svg.contains("read stall") && !svg.contains("handler"), "{svg}");
+    }
 }

@@ -27,7 +27,7 @@ fn drawn(picture: &Picture, source: &Source) -> Result<Option<String>, Failure> 
     let Ok(base) = source.run(&picture.base).map(|run| run.cycles as f64) else { return Ok(None) };
     match picture.kind {
         PictureKind::Lines => {
-            let mut lines = Vec::new();
+            let mut lines: Vec<Curve> = Vec::new();
             for line in &picture.lines {
                 let base =
                     line.base.as_ref().and_then(|name| source.run(name).ok()).map_or(base, |run| run.cycles as f64);
@@ -37,7 +37,8 @@ fn drawn(picture: &Picture, source: &Source) -> Result<Option<String>, Failure> 
                 };
                 let points: Vec<(f64, f64)> = line.x.iter().filter_map(point).collect();
                 if !points.is_empty() {
-                    lines.push(Curve { name: line.name.clone(), points });
+                    let like = line.like.as_ref().and_then(|like| lines.iter().position(|line| line.name == *like));
+                    lines.push(Curve { name: line.name.clone(), like, points });
                 }
             }
             if lines.is_empty() {

@@ -283,6 +283,8 @@ pub struct Line {
     pub x: Vec<u64>,
     /// The run whose time is 1, if not the picture's.
     pub base: Option<String>,
+    /// The name of an earlier line that it goes with: it has the same colour, and is dashed.
+    pub like: Option<String>,
 }
 
 /// How a picture is drawn.
