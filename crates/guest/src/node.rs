@@ -55,6 +55,12 @@ pub struct Node<P: Processor> {
     instructions: Rc<Cell<u64>>,
 }
 
+/// What a program is told that it is called: its file without the folders. The arguments lie in its memory, so with
+/// them where it lies on the host would have an effect on its cache.
+fn called(program: &Program) -> &str {
+    program.name().rsplit('/').next().unwrap_or_default()
+}
+
 impl<P: Processor> Node<P> {
     /// An instance of `program`, in the reference build; see [`Node::in_build`].
     ///
@@ -86,7 +92,7 @@ impl<P: Processor> Node<P> {
             processor,
             program: program.shared.clone(),
             number,
-            args: std::iter::once(program.name()).chain(args.iter().map(String::as_str)).map(String::from).collect(),
+            args: std::iter::once(called(program)).chain(args.iter().map(String::as_str)).map(String::from).collect(),
             memory: None,
             counter: Counter::None,
             instructions: executed.clone(),

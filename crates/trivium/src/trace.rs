@@ -4,6 +4,10 @@
 //! One process a node, with a track for its processor, its engine, its bus and the two queues of its network
 //! interface; one arrow from the handler that sends a message to the one that it starts. A microsecond of the picture
 //! is a cycle. Events are written as they come, so the size of a trace is bounded by the disk and not by memory.
+//!
+//! What Perfetto does with such a file decides the details: a process or thread with the number 0, and threads of
+//! several processes with one number, are something special to it; an arrow belongs to the slice that is the last to
+//! have begun on its track, in the order of time and then of the file, so both ends stand where their handlers begin.
 
 use crate::Failure;
 use serde_json::{Value, json};
@@ -19,6 +23,16 @@ const ENGINE: u32 = 1;
 const BUS: u32 = 2;
 const LINK_OUT: u32 = 3;
 const LINK_IN: u32 = 4;
+
+/// The process of a node. Shown behind the node's name, so it should look like its number, and like no thread's.
+fn process(node: u16) -> u32 {
+    1000 + u32::from(node)
+}
+
+/// The thread of a track, another one for each node.
+fn thread(node: u16, track: u32) -> u32 {
+    10 * process(node) + 1 + track
+}
 
 /// A trace that is being written.
 pub struct Trace {
@@ -54,19 +68,20 @@ impl Trace {
         let inner = RefCell::new(Inner { file, events: 0, bytes: 0, failed: None });
         let trace = Trace { path: path.to_path_buf(), from, inner };
         trace.inner.borrow_mut().put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-        for node in 0..nodes {
-            trace.name("process_name", node, 0, &format!("node {node}"));
-            for (tid, track) in (0u32..).zip(TRACKS) {
-                trace.name("thread_name", node, tid, track);
-                let order = json!({ "name": "thread_sort_index", "ph": "M", "pid": node, "tid": tid, "args": { "sort_index": tid } });
-                trace.event(&order);
+        for node in (0..).take(nodes as usize) {
+            trace.tell("process_name", node, PROCESSOR, json!({ "name": format!("node {node}") }));
+            trace.tell("process_sort_index", node, PROCESSOR, json!({ "sort_index": node }));
+            for (track, name) in (0..).zip(TRACKS) {
+                trace.tell("thread_name", node, track, json!({ "name": name }));
+                trace.tell("thread_sort_index", node, track, json!({ "sort_index": track }));
             }
         }
         Ok(trace)
     }
 
-    fn name(&self, what: &str, node: u32, track: u32, name: &str) {
-        self.event(&json!({ "name": what, "ph": "M", "pid": node, "tid": track, "args": { "name": name } }));
+    /// Something about a track, or about its process.
+    fn tell(&self, what: &str, node: u16, track: u32, args: Value) {
+        self.event(&json!({ "name": what, "ph": "M", "pid": process(node), "tid": thread(node, track), "args": args }));
     }
 
     fn event(&self, event: &Value) {
@@ -79,26 +94,28 @@ impl Trace {
     /// Adds what a part of a node did.
     pub fn add(&self, note: &Note) {
         let cycles = note.cycles();
-        let (ts, dur, pid) = (cycles.start, cycles.end - cycles.start, note.node());
+        let (ts, dur, node) = (cycles.start, cycles.end - cycles.start, note.node());
+        let pid = process(node);
+        let tid = |track: u32| thread(node, track);
         match note {
             Note::Handled(handled) => self.handled(handled),
             Note::Compute { .. } => self.event(
-                &json!({ "name": "compute", "cat": "compute", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": PROCESSOR }),
+                &json!({ "name": "compute", "cat": "compute", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": tid(PROCESSOR) }),
             ),
             Note::Stall(stall) => self.stall(stall),
             Note::Bus { transaction, .. } => self.event(
-                &json!({ "name": transaction.name(), "cat": "bus", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": BUS }),
+                &json!({ "name": transaction.name(), "cat": "bus", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": tid(BUS) }),
             ),
             Note::Queue { leaves, peer, message, .. } => {
-                let (tid, whom) = if *leaves { (LINK_OUT, "to") } else { (LINK_IN, "from") };
+                let (track, whom) = if *leaves { (LINK_OUT, "to") } else { (LINK_IN, "from") };
                 let args = json!({ whom: format!("node {peer}") });
                 self.event(&json!({
-                    "name": message, "cat": "link", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": tid, "args": args,
+                    "name": message, "cat": "link", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": tid(track), "args": args,
                 }));
             }
             Note::Region { begins, .. } => {
                 let name = if *begins { "region of interest begins" } else { "region of interest ends" };
-                self.event(&json!({ "name": name, "ph": "i", "s": "t", "ts": ts, "pid": pid, "tid": PROCESSOR }));
+                self.event(&json!({ "name": name, "ph": "i", "s": "t", "ts": ts, "pid": pid, "tid": tid(PROCESSOR) }));
             }
         }
     }
@@ -106,7 +123,7 @@ impl Trace {
     fn handled(&self, handled: &Handled) {
         self.event(&json!({
             "name": handled.event, "cat": handled.role, "ph": "X", "ts": handled.cycle, "dur": handled.busy,
-            "pid": handled.node, "tid": ENGINE,
+            "pid": process(handled.node), "tid": thread(handled.node, ENGINE),
             "args": {
                 "object": handled.object, "before": handled.before, "after": handled.after,
                 "disposition": handled.disposition, "sends": handled.sends, "end": handled.end,
@@ -117,9 +134,10 @@ impl Trace {
             return;
         };
         // Both ends are written here, so no arrow is left without its other end.
-        for (ph, ts, pid) in [("s", sent, sender), ("f", handled.cycle, handled.node)] {
+        for (ph, ts, node) in [("s", sent, sender), ("f", handled.cycle, handled.node)] {
             self.event(&json!({
-                "name": handled.event, "cat": "message", "ph": ph, "bp": "e", "id": id, "ts": ts, "pid": pid, "tid": ENGINE,
+                "name": handled.event, "cat": "message", "ph": ph, "bp": "e", "id": id, "ts": ts,
+                "pid": process(node), "tid": thread(node, ENGINE),
             }));
         }
     }
@@ -134,7 +152,7 @@ impl Trace {
         let span = |name: &str, cat: &str, cycles: &std::ops::Range<u64>, args: Value| {
             self.event(&json!({
                 "name": name, "cat": cat, "ph": "X", "ts": cycles.start, "dur": cycles.end - cycles.start,
-                "pid": stall.node, "tid": PROCESSOR, "args": args,
+                "pid": process(stall.node), "tid": thread(stall.node, PROCESSOR), "args": args,
             }));
         };
         span(name, "stall", &stall.cycles, json!({ "what": stall.what }));

@@ -118,6 +118,21 @@ fn sim_has_the_keys_of_the_contract() {
 }
 
 #[test]
+fn where_a_program_lies_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("a-folder-with-a-name-that-takes-more-room-than-programs/em3d.c");
+    std::fs::create_dir(elsewhere.parent().unwrap()).unwrap();
+    std::fs::copy(harness::root().join("programs/em3d.c"), &elsewhere).unwrap();
+    let run = |program: &str| {
+        let args = ["sim", program, "-p", "stache", "-m", "typhoon", "-n", "4", "--format", "json", "--", "-t", "2400"];
+        let mut result = still(&args);
+        assert_eq!(result.as_object_mut().unwrap().remove("program").unwrap(), program);
+        result
+    };
+    assert_eq!(run(&elsewhere.display().to_string()), run("programs/em3d.c"));
+}
+
+#[test]
 fn each_machine_has_a_result_of_its_own() {
     let several = still(&sim(&["-m", "simple-coma"]));
     let alone = still(&sim(&[]));
