@@ -6,7 +6,8 @@
  * checked, and the protocol that the memory is under brings the data.
  *
  * The compiler may keep a value in a register between two calls of this header, as with threads:
- * declare as `volatile` what another node changes while this one looks at it.
+ * declare as `volatile` what another node changes while this one looks at it. C's `_Atomic` and
+ * <stdatomic.h> work on shared memory too, in sequential order if the protocol keeps it.
  */
 #ifndef TRIVIUM_H
 #define TRIVIUM_H

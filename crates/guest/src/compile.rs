@@ -11,10 +11,11 @@ use wasmparser::{Parser, Payload};
 
 use crate::error::Error;
 
-/// The compiler's flags, but for paths. 1 MiB of stack. Without `-g` the linker takes the names of
-/// functions away; the debug sections are removed later.
-const FLAGS: [&str; 8] =
-    ["-target", "wasm32-wasi", "-O2", "-g", "-Wall", "-Wextra", "-Wl,-z,stack-size=1048576", "-lm"];
+/// The compiler's flags, but for paths. 1 MiB of stack. Without `-matomics` the compiler would make plain loads and
+/// stores of C's atomic operations, without a word. Without `-g` the linker takes the names of functions away; the
+/// debug sections are removed later.
+const FLAGS: [&str; 9] =
+    ["-target", "wasm32-wasi", "-matomics", "-O2", "-g", "-Wall", "-Wextra", "-Wl,-z,stack-size=1048576", "-lm"];
 
 /// The C compiler: Zig's, as the Python package `ziglang`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The host's side of a running node: accesses, polls, bulk memory operations, and the program's
 //! own imports.
 
+mod atomic;
 mod running;
 mod trivium;
 mod wasi;
@@ -245,7 +246,28 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()>
             })
         },
     )?;
+    link_atomic(linker)?;
     link_bulk(linker)
+}
+
+fn link_atomic<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
+    linker.func_wrap_async(
+        RESERVED,
+        "atomic",
+        |mut caller: Caller<'_, NodeState<P>>, (base, offset, code, operand, expected): (i32, i32, i32, i64, i64)| {
+            Box::new(
+                async move { atomic::run(&mut Host::new(&mut caller), (base, offset, code), operand, expected).await },
+            )
+        },
+    )?;
+    linker.func_wrap(
+        RESERVED,
+        "misaligned",
+        |mut caller: Caller<'_, NodeState<P>>, base: i32, offset: i32, size: i32| -> Result<()> {
+            atomic::aligned(&mut Host::new(&mut caller), base, offset, size as u32).map(drop)
+        },
+    )?;
+    Ok(())
 }
 
 fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {

@@ -12,6 +12,7 @@ use wasmparser::{
 use crate::error::Error;
 use crate::memory::PRIVATE_LIMIT;
 use crate::program::CallImport;
+use crate::rewrite::is_atomic;
 
 /// Bytes in a Wasm page.
 pub(crate) const PAGE: u64 = 65536;
@@ -19,7 +20,7 @@ pub(crate) const PAGE: u64 = 65536;
 /// The prefix of names that the rewriter gives and a program may not use.
 pub(crate) const RESERVED: &str = "trivium-host";
 
-/// What a program may consist of: what C compilers emit by default, without threads, vectors,
+/// What a program may consist of: what C compilers emit by default and atomic operators, without vectors,
 /// exceptions and garbage collection.
 pub(crate) fn accepted_features() -> WasmFeatures {
     WasmFeatures::MUTABLE_GLOBAL
@@ -33,6 +34,7 @@ pub(crate) fn accepted_features() -> WasmFeatures {
         | WasmFeatures::FLOATS
         | WasmFeatures::EXTENDED_CONST
         | WasmFeatures::GC_TYPES
+        | WasmFeatures::THREADS
 }
 
 /// A function that the program imports.
@@ -234,7 +236,9 @@ fn memory(module: &mut Inspected<'_>, reader: wasmparser::MemorySectionReader<'_
     for memory in reader {
         let memory = memory?;
         if memory.shared {
-            Err(refused_proposal("threads"))?
+            Err(Error::new("the module has a shared memory").help(
+                "compile without -pthread: every node runs its own program, and what they share comes from trivium_alloc",
+            ))?
         }
         if memory.memory64 {
             Err(Error::new("the module has a 64-bit memory").help("compile for wasm32-wasi, not wasm64"))?
@@ -286,9 +290,9 @@ fn is_accepted(proposal: &str) -> bool {
 
 fn refused_proposal(proposal: &str) -> Error {
     let (what, help) = match proposal {
-        "threads" | "shared_everything_threads" => (
-            "threads and atomic instructions",
-            "compile without -pthread and -matomics; use trivium_fetch_add and its like",
+        "threads" => (
+            "instructions that wait for another thread, or wake one",
+            "use trivium_wait_until_changed, which lets the node wait for a word",
         ),
         "simd" | "relaxed_simd" => ("vector (v128) instructions", "compile with -mno-simd128 (and without -msimd128)"),
         "exceptions" | "legacy_exceptions" => {
@@ -313,8 +317,9 @@ fn check_operators(module: &Inspected<'_>, name: &str) -> Result<(), Error> {
         let function = module.function_name(module.imports.len() as u32 + index as u32);
         let check = || -> Result<(), Refusal> {
             for operator in body?.get_operators_reader()? {
-                let proposal = proposal(&operator?);
-                if !is_accepted(proposal) {
+                let operator = operator?;
+                let proposal = proposal(&operator);
+                if !is_accepted(proposal) && !is_atomic(&operator) {
                     Err(refused_proposal(proposal))?
                 }
             }

@@ -103,7 +103,7 @@ pub enum RmwOp {
 pub struct ReadModifyWrite {
     /// Byte address.
     pub addr: u32,
-    /// 4 or 8 bytes.
+    /// 1, 2, 4 or 8 bytes.
     pub size: u32,
     /// What to do.
     pub op: RmwOp,
@@ -125,7 +125,7 @@ impl ReadModifyWrite {
             RmwOp::CompareSwap if old == self.expected => self.operand,
             RmwOp::CompareSwap => old,
         };
-        if self.size == 4 { new & 0xffff_ffff } else { new }
+        new & (u64::MAX >> (64 - 8 * self.size))
     }
 }
 

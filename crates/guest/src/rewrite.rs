@@ -10,6 +10,7 @@
 //! * Each load and store becomes a call of a small function added to the module
 //!   ([`access`]), which asks the host first and then performs it.
 //! * Function entries and loop heads call the added function `poll`.
+//! * Atomic operators become calls of added functions too ([`atomic`]).
 //! * `memory.size`, `.grow`, `.copy`, `.fill` and `.init` become host calls; the memory gets its
 //!   full physical size.
 //!
@@ -19,6 +20,7 @@
 
 mod access;
 mod analysis;
+mod atomic;
 mod code;
 mod fast;
 mod live;
@@ -35,6 +37,7 @@ use crate::inspect::{Inspected, PAGE, RESERVED};
 use crate::memory::SHARED_END;
 use crate::tags;
 pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
+pub(crate) use atomic::{is_atomic, read_modify_write_of};
 
 use ValType::{I32, I64};
 
@@ -57,7 +60,7 @@ pub enum Build {
 
 /// The host functions that a rewritten module imports from the module `trivium-host`, in order:
 /// name, parameters, results.
-pub(crate) const HOST_IMPORTS: [(&str, &[ValType], &[ValType]); 10] = [
+pub(crate) const HOST_IMPORTS: [(&str, &[ValType], &[ValType]); 12] = [
     // base, offset, size and kind, value, instructions -> GO, WAIT or SLOWLY
     ("access", &[I32, I32, I32, I64, I64], &[I32]),
     // instructions -> GO or WAIT
@@ -76,6 +79,10 @@ pub(crate) const HOST_IMPORTS: [(&str, &[ValType], &[ValType]); 10] = [
     ("memory_fill", &[I32, I32, I32], &[]),
     // to, bytes: may data be copied to here?
     ("memory_init", &[I32, I32], &[]),
+    // base, offset, which, operand, expected -> the value before
+    ("atomic", &[I32, I32, I32, I64, I64], &[I64]),
+    // base, offset, size: of an atomic load or store
+    ("misaligned", &[I32, I32, I32], &[]),
 ];
 
 const ACCESS: u32 = 0;
@@ -88,14 +95,16 @@ const MEMORY_GROW: u32 = 6;
 const MEMORY_COPY: u32 = 7;
 const MEMORY_FILL: u32 = 8;
 const MEMORY_INIT: u32 = 9;
+const ATOMIC: u32 = 10;
+const MISALIGNED: u32 = 11;
 
 /// Where things of the rewritten module are.
 struct Layout {
     build: Build,
     /// Functions that the program imports.
     imported: u32,
-    /// Index of the first added function: `poll`, then those of [`access::ACCESSES`], then one
-    /// `memory.init` for each data segment.
+    /// Index of the first added function: `poll`, then those of [`access::ACCESSES`], those of
+    /// [`atomic`], and one `memory.init` for each data segment.
     added: u32,
     /// Index of the counter among the globals.
     counter: u32,
@@ -116,8 +125,12 @@ impl Layout {
         self.added + 1 + access
     }
 
+    fn atomic(&self, function: u32) -> u32 {
+        self.access(access::ACCESSES.len() as u32) + function
+    }
+
     fn memory_init(&self, data: u32) -> u32 {
-        self.access(access::ACCESSES.len() as u32) + data
+        self.atomic(atomic::FUNCTIONS) + data
     }
 }
 
@@ -191,8 +204,8 @@ impl Layout {
             types.ty().function(params.iter().copied(), results.iter().copied());
         }
         types.ty().function([], []);
-        for access in &access::ACCESSES {
-            let (params, results) = access.signature(self.build);
+        let accesses = access::ACCESSES.iter().map(|access| access.signature(self.build));
+        for (params, results) in accesses.chain((0..atomic::FUNCTIONS).map(atomic::signature)) {
             types.ty().function(params, results);
         }
         Ok(types)
@@ -215,7 +228,7 @@ impl Layout {
             self.parse_function_section(&mut functions, section)?;
         }
         let first = self.types + HOST_IMPORTS.len() as u32;
-        for added in 0..=access::ACCESSES.len() as u32 {
+        for added in 0..=access::ACCESSES.len() as u32 + atomic::FUNCTIONS {
             functions.function(first + added);
         }
         for _ in 0..from.data_count.unwrap_or(0) {
@@ -267,6 +280,9 @@ impl Layout {
         code.function(&access::poll(self));
         for access in &access::ACCESSES {
             code.function(&access.function(self));
+        }
+        for function in 0..atomic::FUNCTIONS {
+            code.function(&atomic::function(self, function));
         }
         for data in 0..from.data_count.unwrap_or(0) {
             code.function(&access::memory_init(self, data));

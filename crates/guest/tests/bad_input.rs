@@ -60,7 +60,7 @@ fn more_than_one_memory() {
 fn large_and_long_memories() {
     says(&refuse(r#"(module (memory 16385) (func (export "_start")))"#), "private memory", "smaller");
     says(&refuse(r#"(module (memory i64 1) (func (export "_start")))"#), "64-bit memory", "wasm32");
-    says(&refuse(r#"(module (memory 1 1 shared) (func (export "_start")))"#), "threads", "-pthread");
+    says(&refuse(r#"(module (memory 1 1 shared) (func (export "_start")))"#), "shared memory", "trivium_alloc");
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn refused_instructions_name_the_function() {
     };
     let simd = with("(drop (v128.const i32x4 0 0 0 0))");
     says(&simd, "vector", "-mno-simd128");
-    let atomics = with("(drop (i32.atomic.load (i32.const 0)))");
-    says(&atomics, "atomic", "trivium_fetch_add");
+    let atomics = with("(drop (memory.atomic.notify (i32.const 0) (i32.const 1)))");
+    says(&atomics, "wait for another thread", "trivium_wait_until_changed");
     let tail = with("(return_call 0)");
     says(&tail, "tail calls", "-mtail-call");
     for error in [simd, atomics, tail] {

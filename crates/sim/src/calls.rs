@@ -164,7 +164,12 @@ impl NodeState {
     }
 
     fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<CallStep, Fault> {
-        let value = match self.reach(address, size, AccessKind::Read, 0, Spent::Sync)? {
+        let mut step = self.reach(address, size, AccessKind::Read, 0, Spent::Sync)?;
+        if step == Step::Complete(old) {
+            // A handler has read it, and the block may have been changed or taken away since, when nobody slept.
+            step = self.reach(address, size, AccessKind::Read, 0, Spent::Sync)?;
+        }
+        let value = match step {
             Step::Wait => return Ok(CallStep::Wait),
             Step::Go => self.program_memory()?.read_word(address, size)?,
             Step::Complete(value) => value,

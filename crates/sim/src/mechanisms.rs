@@ -311,12 +311,20 @@ impl Mechanisms for NodeState {
             self.answered_line(object);
         }
         self.handling.effects.push(Primitive::Resume);
-        self.handling.resumed.push((object, None));
+        // What has been completed does not happen again.
+        if !self.handling.resumed.iter().any(|(resumed, _)| *resumed == object) {
+            self.handling.resumed.push((object, None));
+        }
     }
 
     fn complete(&mut self, object: Object) {
         self.handling.effects.push(Primitive::Resume);
+        let resumed = self.handling.resumed.iter().position(|(resumed, _)| *resumed == object);
+        if resumed.is_some_and(|at| self.handling.resumed[at].1.is_some()) {
+            return;
+        }
         if let Some(read) = self.perform_pending(object) {
+            resumed.map(|at| self.handling.resumed.remove(at));
             self.handling.resumed.push((object, Some(read)));
         }
     }

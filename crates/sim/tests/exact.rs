@@ -101,6 +101,8 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
     same_and_right(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4));
     same_and_right(Run::of("pingpong", &["-n", "20"]));
+    same_and_right(Run::of("atomics", &["-n", "6"]).nodes(3));
+    same_and_right(Run::of("atomics", &["-n", "3"]).under(&["swcc"]).nodes(3));
 }
 
 /// All programs that wait for each other in some way, on 1 to 4 host threads; windows of all lengths, though a short
@@ -120,6 +122,8 @@ fn any_number_of_host_threads() {
         Run::of("bodies-update", &["-k", "1", "-i", "3"]).under(&["msi", "update", "migratory"]).nodes(4),
         Run::of("bad/bind", &["4"]).under(&["stache", "msi"]).nodes(4),
         Run::of("litmus", &["-n", "3"]).nodes(4),
+        Run::of("atomics", &["-n", "3"]).nodes(3),
+        Run::of("atomics", &["-n", "2"]).under(&["swcc"]).nodes(3),
     ];
     for run in runs {
         run.right();

@@ -180,6 +180,21 @@ fn locks_barriers_and_messages_work() {
     Run::of("pingpong", &["-n", "10"]).right();
 }
 
+/// A read-modify-write happens once, whoever performs it: the node when it has the block, or a handler. Who waits for a
+/// word to change does not miss the change.
+#[test]
+fn atomic_operations_are_right_under_every_protocol_of_whole_blocks() {
+    for protocol in ["msi", "stache", "migratory", "german", "swcc", "flash-coherence"] {
+        for nodes in [1, 2, 3, 8] {
+            Run::of("lockbench", &["-n", "24"]).under(&[protocol]).nodes(nodes).right();
+            let atomics = Run::of("atomics", &["-n", "12"]).under(&[protocol]).nodes(nodes);
+            for block in [32, 2048] {
+                adds_up(&atomics.clone().block(block).right());
+            }
+        }
+    }
+}
+
 #[test]
 fn accesses_that_do_not_wait_are_right_everywhere() {
     let split = Run::of("splitphase", &["-n", "6", "-i", "2", "-k", "12"]).under(&["swcc"]);

@@ -4,7 +4,7 @@ use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{Function, Instruction};
 use wasmparser::{FunctionBody, Operator};
 
-use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access};
+use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access, atomic};
 
 /// Whether an operator is an instruction in the sense of the results: all are but those that move
 /// locals, constants, and the brackets of the program's structure.
@@ -45,13 +45,22 @@ pub(super) fn needs_count(operator: &Operator<'_>) -> bool {
             | O::Return
             | O::Call { .. }
             | O::CallIndirect { .. }
-            | O::MemorySize { .. }
+    ) || may_trap(operator)
+        || asks_host(operator)
+        || access::find(operator).is_some()
+}
+
+/// Whether the host performs an operator in Wasm's place ([`Layout::instead`]).
+pub(super) fn asks_host(operator: &Operator<'_>) -> bool {
+    use Operator as O;
+    matches!(
+        operator,
+        O::MemorySize { .. }
             | O::MemoryGrow { .. }
             | O::MemoryCopy { .. }
             | O::MemoryFill { .. }
             | O::MemoryInit { .. }
-    ) || may_trap(operator)
-        || access::find(operator).is_some()
+    ) || atomic::find(operator).is_some()
 }
 
 /// Whether an operator may end the program by itself, in Wasm.
@@ -120,7 +129,9 @@ fn rewrite(layout: &mut Layout, function: &mut Function, operator: Operator<'_>)
         return Ok(());
     }
     if let Some(instead) = layout.instead(&operator) {
-        function.instruction(&Instruction::Call(instead));
+        instead.iter().for_each(|instruction| {
+            function.instruction(instruction);
+        });
         return Ok(());
     }
     let is_loop = matches!(operator, Operator::Loop { .. });
@@ -132,15 +143,20 @@ fn rewrite(layout: &mut Layout, function: &mut Function, operator: Operator<'_>)
 }
 
 impl Layout {
-    /// The function that replaces an operator on the whole memory.
-    pub(super) fn instead(&self, operator: &Operator<'_>) -> Option<u32> {
-        Some(match operator {
-            Operator::MemorySize { .. } => self.host(MEMORY_SIZE),
-            Operator::MemoryGrow { .. } => self.host(MEMORY_GROW),
-            Operator::MemoryCopy { .. } => self.host(MEMORY_COPY),
-            Operator::MemoryFill { .. } => self.host(MEMORY_FILL),
-            Operator::MemoryInit { data_index, .. } => self.memory_init(*data_index),
-            _ => return None,
-        })
+    /// What replaces an operator that the host performs.
+    pub(super) fn instead(&self, operator: &Operator<'_>) -> Option<Vec<Instruction<'static>>> {
+        let (constants, function) = match operator {
+            Operator::MemorySize { .. } => (vec![], self.host(MEMORY_SIZE)),
+            Operator::MemoryGrow { .. } => (vec![], self.host(MEMORY_GROW)),
+            Operator::MemoryCopy { .. } => (vec![], self.host(MEMORY_COPY)),
+            Operator::MemoryFill { .. } => (vec![], self.host(MEMORY_FILL)),
+            Operator::MemoryInit { data_index, .. } => (vec![], self.memory_init(*data_index)),
+            _ => match atomic::find(operator)?.instead(self) {
+                Some(instead) => instead,
+                None => return Some(Vec::new()),
+            },
+        };
+        let constants = constants.into_iter().map(Instruction::I32Const);
+        Some(constants.chain([Instruction::Call(function)]).collect())
     }
 }

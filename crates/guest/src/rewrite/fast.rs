@@ -155,7 +155,7 @@ impl Body {
         let seen = analysis::float(&operator).filter(|_| note.is_seen);
         let by_host = layout.instead(&operator);
         match by_host {
-            Some(function) => self.push(&I::Call(function)),
+            Some(ref instead) => instead.iter().for_each(|instruction| self.push(instruction)),
             None => {
                 let instruction = layout.instruction(operator)?;
                 self.function.instruction(&instruction);
@@ -177,20 +177,13 @@ impl Body {
     fn leaves(&self, operator: &Operator<'_>) -> bool {
         let outermost = self.depth - 1;
         match operator {
-            Operator::Return
-            | Operator::Call { .. }
-            | Operator::CallIndirect { .. }
-            | Operator::MemorySize { .. }
-            | Operator::MemoryGrow { .. }
-            | Operator::MemoryCopy { .. }
-            | Operator::MemoryFill { .. }
-            | Operator::MemoryInit { .. } => true,
+            Operator::Return | Operator::Call { .. } | Operator::CallIndirect { .. } => true,
             Operator::End => outermost == 0,
             Operator::Br { relative_depth } | Operator::BrIf { relative_depth } => *relative_depth == outermost,
             Operator::BrTable { targets } => {
                 targets.default() == outermost || targets.targets().flatten().any(|target| target == outermost)
             }
-            _ => false,
+            _ => code::asks_host(operator),
         }
     }
 
