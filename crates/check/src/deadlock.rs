@@ -2,7 +2,7 @@
 
 use crate::client::Intent;
 use crate::model::Model;
-use crate::promise::{holder, may_wait_for_ever};
+use crate::promise::{holder, may_wait_for_ever, missing};
 use crate::step::{Action, Stepper, event_kind};
 use crate::world::{Flight, Phase, World};
 use serde::{Deserialize, Serialize};
@@ -83,9 +83,12 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
         Intent::Write { .. } | Intent::WriteBeside { .. } => format!("its write of {}", model.object_name(object)),
         Intent::Call { .. } => {
             let call = format!("its call of {}{}", model.protocol().event_name(kind), on(model, object));
+            let missing: Vec<String> =
+                missing(model, world, thread, intent).into_iter().flatten().map(|node| node.to_string()).collect();
             match holder(model, world, intent).map(|holder| model.client.threads[holder]) {
                 Some(other) => format!("{call}, which node {}: thread {} holds", other.node, other.number),
-                None => call,
+                None if missing.is_empty() => call,
+                None => format!("{call}, to which node {} has not come", missing.join(" and ")),
             }
         }
     };

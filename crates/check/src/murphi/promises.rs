@@ -4,7 +4,7 @@ use super::Export;
 use super::expressions::Scope;
 use super::lines::Lines;
 use crate::client::Intent;
-use trivium_lang::protocol::{Assume, Expr, ExprKind, MessageId, Promise, RoleId};
+use trivium_lang::protocol::{Assume, Expr, ExprKind, MessageId, OpId, Promise, RoleId};
 
 impl Export<'_> {
     /// Whether the assumptions and the discipline that the promises imply let thread `t` do this now.
@@ -229,7 +229,11 @@ impl Export<'_> {
                             })
                         }
                         Promise::Barrier(arrive) if arrive == op => {
-                            Some(format!("arrived{p}[{}][node_of(t)]", object.id))
+                            let arrived = format!("arrived{p}[{}]", object.id);
+                            Some(match self.model.client.script {
+                                Some(_) => format!("({arrived}[node_of(t)] & can_go_on(t + 1))"),
+                                None => format!("{arrived}[node_of(t)]"),
+                            })
                         }
                         _ => None,
                     })
@@ -251,40 +255,76 @@ impl Export<'_> {
 }
 
 impl Export<'_> {
-    /// In a scenario: whether a thread, given by its number plus one, that holds a lock can go on.
+    /// In a scenario: whether a thread, given by its number plus one, that others wait for can go on.
     fn holders(&self, out: &mut Lines) {
         let Some(script) = &self.model.client.script else { return };
-        let mutexes = |intent: &Intent| {
-            let promises = self.protocol().promises.iter().enumerate();
-            let of = |promise: &Promise| matches!(promise, Promise::Mutex(acquire, _) if Self::calls(intent, *acquire));
-            let found: Vec<usize> = promises.filter(|(_, promise)| of(promise)).map(|(p, _)| p).collect();
-            found
-        };
         out.routine("function holder_for(i: Int): Int", &[], |out| {
-            for (i, intent) in self.model.client.intents.iter().enumerate() {
-                for p in mutexes(intent) {
-                    let holder = format!("holder{p}[{}]", intent.object().id);
-                    out.line(format!("if i = {i} & {holder} != 0 then return {holder}; end;"));
-                }
+            for (i, p, object) in self.calls_promised(|promise, op| matches!(promise, Promise::Mutex(a, _) if a == op))
+            {
+                let holder = format!("holder{p}[{object}]");
+                out.line(format!("if i = {i} & {holder} != 0 then return {holder}; end;"));
             }
             out.line("return 0;");
         });
-        let locals = ["at: Int".to_string()];
-        out.routine("function can_go_on(holder: Int): boolean", &locals, |out| {
-            out.line("at := holder;");
-            out.open(format!("for k := 1 to {} do", self.model.client.threads.len()));
-            for (t, actions) in script.actions.iter().enumerate() {
-                out.line(format!(
-                    "if at = {} & phase[{t}] = 0 then return count[{t}] < {}; end;",
-                    t + 1,
-                    actions.len()
-                ));
+        out.comment("Whether a thread still has a call before it that another waits with.");
+        out.routine("function still(u: Thread; i: Int): boolean", &[], |out| {
+            for (i, ..) in self.barrier_calls() {
+                for (t, actions) in script.actions.iter().enumerate() {
+                    let same = |&(other, _): &(u16, _)| self.same_call(i, usize::from(other));
+                    if let Some(last) = actions.iter().rposition(same) {
+                        out.line(format!("if i = {i} & u = {t} & count[{t}] <= {last} then return true; end;"));
+                    }
+                }
             }
-            out.line("at := holder_for(intent[at - 1]);");
-            out.line("if at = 0 then return true; end;");
-            out.close("end;");
             out.line("return false;");
         });
+        let locals = ["go: array [Thread] of boolean".to_string()];
+        out.routine("function can_go_on(holder: Int): boolean", &locals, |out| {
+            out.line("for t: Thread do go[t] := false; end;");
+            for (t, actions) in script.actions.iter().enumerate() {
+                out.line(format!("go[{t}] := phase[{t}] = 0 & count[{t}] < {};", actions.len()));
+            }
+            out.comment("Each round finds those who wait for the ones found before.");
+            out.open(format!("for k := 1 to {} do", self.model.client.threads.len()));
+            out.open("for t: Thread do");
+            out.open("if phase[t] != 0 then");
+            out.line("go[t] := true;");
+            out.line("if holder_for(intent[t]) != 0 then go[t] := go[holder_for(intent[t]) - 1]; end;");
+            for (i, p, object) in self.barrier_calls() {
+                out.open(format!("if intent[t] = {i} & arrived{p}[{object}][node_of(t)] then"));
+                let comes = format!("(exists u: Thread do node_of(u) = n & still(u, {i}) & go[u] end)");
+                out.line(format!("go[t] := forall n: Node do arrived{p}[{object}][n] | {comes} end;"));
+                out.close("end;");
+            }
+            out.close("end;");
+            out.close("end;");
+            out.close("end;");
+            out.line("return go[holder - 1];");
+        });
+    }
+
+    /// The calls of a scenario about which there is such a promise: intent, promise, object.
+    fn calls_promised(&self, is: impl Fn(&Promise, &OpId) -> bool) -> Vec<(usize, usize, u32)> {
+        let mut found = Vec::new();
+        for (i, intent) in self.model.client.intents.iter().enumerate() {
+            let Intent::Call { op, object, .. } = intent else { continue };
+            let promises = self.protocol().promises.iter().enumerate().filter(|(_, promise)| is(promise, op));
+            found.extend(promises.map(|(p, _)| (i, p, object.id)));
+        }
+        found
+    }
+
+    fn barrier_calls(&self) -> Vec<(usize, usize, u32)> {
+        self.calls_promised(|promise, op| matches!(promise, Promise::Barrier(arrive) if arrive == op))
+    }
+
+    /// Whether two intents are calls of one operation on one object.
+    fn same_call(&self, a: usize, b: usize) -> bool {
+        let call = |i: usize| match &self.model.client.intents[i] {
+            Intent::Call { op, object, .. } => Some((*op, *object)),
+            _ => None,
+        };
+        call(a).is_some() && call(a) == call(b)
     }
 }
 
