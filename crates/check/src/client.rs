@@ -95,6 +95,11 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
 }
 
 impl Client {
+    /// Whether a node has several threads.
+    pub fn shares_nodes(&self) -> bool {
+        self.threads.len() > self.threads_of.len() || self.threads_of.iter().any(|threads| threads.len() > 1)
+    }
+
     /// The most general client: any thread of the acting nodes, anything.
     pub fn general(
         protocol: &Protocol,

@@ -83,6 +83,10 @@ impl<'m> Stepper<'m> {
     /// All events that can happen in a state, in a fixed order.
     pub fn actions(&self, world: &World, out: &mut Vec<Action>) {
         out.clear();
+        self.going(world, out);
+        if !out.is_empty() {
+            return;
+        }
         self.deliveries(world, out);
         self.replays_and_timers(world, out);
         self.tasks(world, out);
@@ -95,6 +99,16 @@ impl<'m> Stepper<'m> {
             self.evictions(world, out);
         }
         self.phase(world, out);
+    }
+
+    /// Threads of a node that were let go together: which comes first is left open, and nothing else comes between.
+    fn going(&self, world: &World, out: &mut Vec<Action>) {
+        let client = &self.model.client;
+        if !client.shares_nodes() {
+            return;
+        }
+        let goes = |&thread: &usize| world.thread(&self.model.layout, thread).0 == Phase::Going;
+        out.extend((0..client.threads.len()).filter(goes).map(|thread| Action::Retry { thread }));
     }
 
     fn deliveries(&self, world: &World, out: &mut Vec<Action>) {
@@ -157,7 +171,7 @@ impl<'m> Stepper<'m> {
         let model = self.model;
         let (phase, intent) = world.thread(&model.layout, thread);
         match phase {
-            Phase::Waiting | Phase::Deferred => {}
+            Phase::Waiting | Phase::Deferred | Phase::Going => {}
             Phase::Held => {
                 if self.can_raise(world, thread, &model.client.intents[intent], false) {
                     out.push(Action::Retry { thread });
@@ -542,6 +556,7 @@ impl<'m> Stepper<'m> {
         let model = self.model;
         for at in 0..self.effects.resumed.len() {
             let object = self.effects.resumed[at];
+            let in_any_order = model.client.shares_nodes() && self.order_counts(world, node, object);
             for &thread in &model.client.threads_of[node as usize] {
                 let thread = thread as usize;
                 let (phase, number) = world.thread(&model.layout, thread);
@@ -553,13 +568,37 @@ impl<'m> Stepper<'m> {
                     continue;
                 }
                 if model.allowed(world, thread, intent) {
-                    self.finish_access(world, thread, number)?;
+                    if in_any_order {
+                        world.set_thread(&model.layout, thread, Phase::Going, number);
+                    } else {
+                        self.finish_access(world, thread, number)?;
+                    }
                 } else {
                     world.set_thread(&model.layout, thread, Phase::Held, number);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether several threads of a node that an object's `resume` lets go may see in which order they go: two access the
+    /// word that is looked at, and one of them stores.
+    fn order_counts(&self, world: &World, node: Node, object: Object) -> bool {
+        let model = self.model;
+        let (mut loads, mut stores) = (0, 0);
+        for &thread in &model.client.threads_of[node as usize] {
+            let (phase, number) = world.thread(&model.layout, usize::from(thread));
+            let Some(intent) = model.client.intents.get(number) else { continue };
+            if matches!(phase, Phase::Waiting | Phase::Held)
+                && intent.is_access()
+                && intent.object() == object
+                && model.allowed(world, usize::from(thread), intent)
+            {
+                loads += u32::from(matches!(intent, Intent::Read { .. }));
+                stores += u32::from(matches!(intent, Intent::Write { .. }));
+            }
+        }
+        stores > 0 && loads + stores > 1
     }
 
     fn finish_access(&mut self, world: &mut World, thread: usize, number: usize) -> Result<(), Violation> {

@@ -41,6 +41,8 @@ pub(crate) enum Phase {
     Held,
     /// Its event lies in the defer space of a record.
     Deferred,
+    /// It has been let go together with others of its node, and performs its access before anything else happens.
+    Going,
 }
 
 /// A state. Two are the same exactly when all parts are equal: see [`World::flights`].
@@ -99,7 +101,8 @@ impl World {
             0 => Phase::Idle,
             1 => Phase::Waiting,
             2 => Phase::Held,
-            _ => Phase::Deferred,
+            3 => Phase::Deferred,
+            _ => Phase::Going,
         };
         (phase, usize::from(u16::from_le_bytes([bytes[1], bytes[2]])))
     }
@@ -111,6 +114,7 @@ impl World {
             Phase::Waiting => 1,
             Phase::Held => 2,
             Phase::Deferred => 3,
+            Phase::Going => 4,
         };
         let intent = if phase == Phase::Idle { 0 } else { intent as u16 };
         bytes[1..3].copy_from_slice(&intent.to_le_bytes());

@@ -372,6 +372,7 @@ fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
     let how = match phase {
         Phase::Held => "keeps",
         Phase::Deferred => "is deferred with",
+        Phase::Going => "goes on with",
         Phase::Idle | Phase::Waiting => "waits for",
     };
     Some(format!("thread {} {how} {what}{about}", model.client.threads[thread].number))

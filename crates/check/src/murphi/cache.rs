@@ -130,7 +130,7 @@ impl Export<'_> {
         self.leaves(out);
         let heard = |is_home| self.answering(EventKind::Evict, is_home).is_some();
         out.open("ruleset me: Node; o: Obj_block do");
-        out.line("rule \"evict\" (cache[me][o] = 1 | cache[me][o] = 2) & !requested(me, o) ==>");
+        self.rule("evict", "(cache[me][o] = 1 | cache[me][o] = 2) & !requested(me, o)", out);
         out.open("begin");
         out.open("if cache[me][o] = 2 then");
         out.line("writes_back[me][o] := true;");
@@ -144,7 +144,7 @@ impl Export<'_> {
         }
         out.close("end;");
         out.close("end;");
-        out.line("rule \"leave\" leaves(me, o) ==>");
+        self.rule("leave", "leaves(me, o)", out);
         out.open("var fx: Effects; data: Int; back: boolean;");
         out.middle("begin");
         out.line("begin_effects(fx);");

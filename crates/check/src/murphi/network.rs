@@ -201,7 +201,8 @@ impl Export<'_> {
         for (lane, declared) in self.protocol().lanes.iter().enumerate() {
             let last = if self.model.lanes[lane].fifo { 0 } else { self.channel - 1 };
             out.open(format!("ruleset dst: Node; src: Node; i: 0..{last} do"));
-            out.line(format!("rule \"handle a message of {}\" can_handle{lane}(dst, src, i) ==>", declared.name));
+            let text = format!("handle a message of {}", declared.name);
+            self.rule(&text, &format!("can_handle{lane}(dst, src, i)"), out);
             out.open(format!("var fx: Effects; m: Message{lane};"));
             out.middle("begin");
             out.line("begin_effects(fx);");
@@ -228,7 +229,7 @@ impl Export<'_> {
         }
         if !self.protocol().tasks.is_empty() {
             out.open("ruleset me: Node do");
-            out.line("rule \"run a task\" can_run(me) ==>");
+            self.rule("run a task", "can_run(me)", out);
             out.open("var fx: Effects; m: Task;");
             out.middle("begin");
             out.line("begin_effects(fx);");

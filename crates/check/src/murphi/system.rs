@@ -12,7 +12,8 @@ impl Export<'_> {
     pub fn settling(&self, out: &mut Lines) {
         self.returned(out);
         let head = "procedure settle(me: Node; t: Int; var fx: Effects)";
-        out.routine(head, &["u: Int".into()], |out| {
+        self.going(out);
+        out.routine(head, &["u: Int".into(), "any_order: boolean".into()], |out| {
             self.empty_buffers(out);
             out.open("if t != -1 then");
             out.line("if fx.how = 1 then finish(t, intent[t]); return; end;");
@@ -33,16 +34,62 @@ impl Export<'_> {
             out.comment("Threads that were resumed complete what the tag allows; the others try again as new events.");
             out.open("for b: Obj_block do");
             out.open("if fx.resumed[b] then");
+            let shares = self.threads_per_node > 1;
+            if shares {
+                out.line("any_order := order_counts(me, b);");
+            }
             out.open("for x: Thread do");
             out.open("if node_of(x) = me & (phase[x] = 1 | phase[x] = 2) then");
             out.open("if block_of(intent[x]) = b then");
-            out.line("if allowed(x, intent[x]) then finish(x, intent[x]); else phase[x] := 2; end;");
+            let goes = if shares {
+                "if any_order then phase[x] := 4; else finish(x, intent[x]); end;"
+            } else {
+                "finish(x, intent[x]);"
+            };
+            out.line(format!("if allowed(x, intent[x]) then {goes} else phase[x] := 2; end;"));
             out.close("end;");
             out.close("end;");
             out.close("end;");
             out.close("end;");
             out.close("end;");
         });
+    }
+
+    /// Threads of a node that are let go together go on one by one, in any order, before anything else happens.
+    fn going(&self, out: &mut Lines) {
+        if self.threads_per_node == 1 {
+            return;
+        }
+        out.routine("function going(): boolean", &[], |out| {
+            out.line("return exists t: Thread do phase[t] = 4 end;");
+        });
+        let locals = ["loads: Int".to_string(), "stores: Int".to_string()];
+        out.routine("function order_counts(me: Node; b: Obj_block): boolean", &locals, |out| {
+            out.line("loads := 0;");
+            out.line("stores := 0;");
+            out.open("for x: Thread do");
+            out.open("if node_of(x) = me & (phase[x] = 1 | phase[x] = 2) then");
+            out.open("if block_of(intent[x]) = b & allowed(x, intent[x]) then");
+            out.open("switch intent[x]");
+            for (i, intent) in self.model.client.intents.iter().enumerate() {
+                match intent {
+                    Intent::Read { .. } => out.line(format!("case {i}: loads := loads + 1;")),
+                    Intent::Write { .. } => out.line(format!("case {i}: stores := stores + 1;")),
+                    Intent::WriteBeside { .. } | Intent::Call { .. } => {}
+                }
+            }
+            out.close("end;");
+            out.close("end;");
+            out.close("end;");
+            out.close("end;");
+            out.line("return stores > 0 & loads + stores > 1;");
+        });
+    }
+
+    /// The head of a rule, by which it waits for threads that are going.
+    pub fn rule(&self, text: &str, guard: &str, out: &mut Lines) {
+        let first = if self.threads_per_node > 1 { "!going() & " } else { "" };
+        out.line(format!("rule \"{text}\" {first}{guard} ==>"));
     }
 
     pub fn rules(&self, out: &mut Lines) {
@@ -111,7 +158,8 @@ impl Export<'_> {
             if role.defers.is_some() {
                 self.replay_condition(id, out);
                 out.open(format!("ruleset me: Node; o: {object} do"));
-                out.line(format!("rule \"try a deferred event of {} again\" can_replay{r}(me, o) ==>", role.name));
+                let text = format!("try a deferred event of {} again", role.name);
+                self.rule(&text, &format!("can_replay{r}(me, o)"), out);
                 out.open(format!("var fx: Effects; x: Event{r}; at: Int; t: Int;"));
                 out.middle("begin");
                 out.line("begin_effects(fx);");
@@ -152,7 +200,7 @@ impl Export<'_> {
                     out.line(format!("return {lives} & ({}) & ready{r}_{column}(me, o);", states.join(" | ")));
                 });
                 out.open(format!("ruleset me: Node; o: {object} do"));
-                out.line(format!("rule \"the time of {} passes\" can_time{r}(me, o) ==>", role.name));
+                self.rule(&format!("the time of {} passes", role.name), &format!("can_time{r}(me, o)"), out);
                 out.open("var fx: Effects;");
                 out.middle("begin");
                 out.line("begin_effects(fx);");
@@ -200,7 +248,7 @@ impl Export<'_> {
                 None if client.ops.is_some() => format!("count[t] > 0 & {}", self.may_start(intent)),
                 None => self.may_start(intent),
             };
-            out.line(format!("rule \"{text}\" phase[t] = 0 & {next} & can_raise{i}(t, true) ==>"));
+            self.rule(&text, &format!("phase[t] = 0 & {next} & can_raise{i}(t, true)"), out);
             out.open("begin");
             if client.ops.is_some() {
                 out.line("count[t] := count[t] - 1;");
@@ -208,10 +256,20 @@ impl Export<'_> {
             self.started(intent, out);
             out.line(format!("raise{i}(t);"));
             out.close("end;");
-            out.line(format!("rule \"{text}, again\" phase[t] = 2 & intent[t] = {i} & can_raise{i}(t, false) ==>"));
+            self.rule(
+                &format!("{text}, again"),
+                &format!("phase[t] = 2 & intent[t] = {i} & can_raise{i}(t, false)"),
+                out,
+            );
             out.open("begin");
             out.line(format!("raise{i}(t);"));
             out.close("end;");
+            if self.threads_per_node > 1 && intent.is_access() {
+                out.line(format!("rule \"{text}, let go\" phase[t] = 4 & intent[t] = {i} ==>"));
+                out.open("begin");
+                out.line(format!("raise{i}(t);"));
+                out.close("end;");
+            }
             out.close("end;");
             out.blank();
         }
@@ -250,12 +308,13 @@ impl Export<'_> {
             }
             let sign = if is_home { "=" } else { "!=" };
             out.open("ruleset me: Node; o: Obj_block do");
-            out.line(format!(
-                "rule \"evict\" thread_at(me, 0) != -1 & o % {} {sign} me & ({}) & ready{}_{column}(me, o) ==>",
+            let guard = format!(
+                "thread_at(me, 0) != -1 & o % {} {sign} me & ({}) & ready{}_{column}(me, o)",
                 self.model.nodes,
                 states.join(" | "),
                 role.0
-            ));
+            );
+            self.rule("evict", &guard, out);
             out.open("var fx: Effects;");
             out.middle("begin");
             out.line("begin_effects(fx);");
@@ -291,7 +350,8 @@ impl Export<'_> {
         if !self.has_phases() || own_barrier {
             return;
         }
-        out.line("rule \"new phase\" (exists b: Obj_block do writer[b] != 0 end) & (forall t: Thread do phase[t] = 0 end) ==>");
+        let guard = "(exists b: Obj_block do writer[b] != 0 end) & (forall t: Thread do phase[t] = 0 end)";
+        self.rule("new phase", guard, out);
         out.open("begin");
         self.new_phase(out);
         out.close("end;");
@@ -301,6 +361,9 @@ impl Export<'_> {
     /// Something happens although no thread or node wants it.
     pub fn movement(&self) -> String {
         let mut any = Vec::new();
+        if self.threads_per_node > 1 {
+            any.push("going()".to_string());
+        }
         for lane in 0..self.protocol().lanes.len() {
             let last = if self.model.lanes[lane].fifo { 0 } else { self.channel - 1 };
             any.push(format!(

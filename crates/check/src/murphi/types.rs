@@ -213,7 +213,7 @@ impl Export<'_> {
             let most = self.channel;
             out.line(format!("queue: array [Node] of record n: 0..{most}; m: array [0..{}] of Task; end;", most - 1));
         }
-        out.line("phase: array [Thread] of 0..3; -- idle, waiting, held, deferred");
+        out.line("phase: array [Thread] of 0..4; -- idle, waiting, held, deferred, going");
         out.line(format!("intent: array [Thread] of 0..{};", model.client.intents.len().max(1) - 1));
         if let Some(most) = self.most_count() {
             out.line(format!("count: array [Thread] of 0..{most};"));
