@@ -77,11 +77,13 @@ fn counted(name: &str, options: &str) -> String {
     format!("| {name} | {options} | {} | {} |", number("states"), number("transitions"))
 }
 
-/// A row of the table as it is found: `| name | promises | assumptions | what is explored | states |`.
+/// A row of the tables as it is found: `| name | promises | assumptions | what is explored | states | transitions |`; seconds
+/// behind them stay as they are written.
 fn checked(row: &str, unreached: &mut Unreached) -> String {
     let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-    let (name, options) = match cells.as_slice() {
-        [name, _, _, options, _] => (name, options),
+    let (name, options, seconds) = match cells.as_slice() {
+        [name, _, _, options, _, _] => (name, options, String::new()),
+        [name, _, _, options, _, _, seconds] => (name, options, format!(" {seconds} |")),
         [name, options, _, _] => return counted(name, options),
         _ => panic!("{row}"),
     };
@@ -98,11 +100,13 @@ fn checked(row: &str, unreached: &mut Unreached) -> String {
             report[key].as_array().unwrap().iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
         if words.is_empty() { "none".to_string() } else { words.join(", ") }
     };
+    let number = |key: &str| grouped(report[key].as_u64().unwrap());
     format!(
-        "| {name} | {} | {} | {options} | {} |",
+        "| {name} | {} | {} | {options} | {} | {} |{seconds}",
         list("promises"),
         list("assumptions"),
-        grouped(report["states"].as_u64().unwrap())
+        number("states"),
+        number("transitions")
     )
 }
 
