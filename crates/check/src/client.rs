@@ -1,7 +1,7 @@
 //! Who acts and what they may do: the most general client, or the threads of a scenario.
 
 use crate::config::{ConfigError, System};
-use crate::layout::{WORD, WORDS_PER_BLOCK};
+use crate::layout::BLOCK_BYTES;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
 
@@ -193,7 +193,7 @@ fn calls(
     for id in 0..objects[declared.object.index()] {
         let object = Object { kind: declared.object, id };
         // A call about a block is about the word of it that is looked at.
-        let word = [i64::from(id) * (WORD * u64::from(WORDS_PER_BLOCK)) as i64];
+        let word = [i64::from(id) * BLOCK_BYTES as i64];
         let addresses = if declared.object == BLOCK { &word } else { addresses };
         let combinations = combinations(declared, system, objects, addresses)?;
         intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));

@@ -13,6 +13,9 @@ pub(crate) const WORD: u64 = 8;
 /// protocols that address memory.
 pub(crate) const WORDS_PER_BLOCK: u32 = 2;
 
+/// Bytes of a block: block i begins at address i times this.
+pub const BLOCK_BYTES: u64 = WORD * WORDS_PER_BLOCK as u64;
+
 /// Numbers that the layout depends on.
 pub(crate) struct Sizes {
     pub nodes: u32,

@@ -32,6 +32,7 @@ pub use config::{Config, ConfigError, Network, Progress, Search, System};
 pub use coverage::Coverage;
 pub use deadlock::Waiting;
 pub use explore::explore;
+pub use layout::BLOCK_BYTES;
 pub use murphi::murphi;
 pub use report::{Report, Step, Verdict, text, text_around};
 pub use search::orbits;

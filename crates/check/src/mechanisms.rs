@@ -1,7 +1,7 @@
 //! `Mechanisms` over an explored state: sends go into the network of the state, data are small values.
 
 use crate::client::Intent;
-use crate::layout::{WORD, WORDS_PER_BLOCK};
+use crate::layout::{BLOCK_BYTES, WORD};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, load, perform_access, store};
@@ -9,9 +9,6 @@ use crate::trace::FAULT;
 use crate::world::{Flight, Phase, Queued, World};
 use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, TaskId};
-
-/// Bytes of a block in an explored memory.
-const BLOCK_BYTES: u64 = WORD * WORDS_PER_BLOCK as u64;
 
 /// An access that was performed: by whom, and what a load saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

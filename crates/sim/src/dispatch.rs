@@ -78,6 +78,7 @@ impl NodeState {
                 self.compute.barriers += 1;
                 self.wake(now, &None);
             }
+            Signal::GiveUp { block, heard } => self.give_up_line(block, heard),
             Signal::Claim { page, by } => {
                 let home = self.space.borrow_mut().claim(page, by);
                 let at = now + self.shared.machine.network.latency;
@@ -249,7 +250,7 @@ impl NodeState {
         self.lines.empty_buffers();
         let cause = run.clone().map(|run| (run, timing.end));
         self.release(origin.protocol, &engine, &mut handling, &timing, run);
-        if shared.machine.memory.frames.is_some() {
+        if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
             self.given_up(origin.protocol, event, outcome, timing.end, &cause)?;
         }
         self.spare_handling = Some(std::mem::replace(&mut self.handling, handling));
@@ -269,6 +270,7 @@ impl NodeState {
             role: role.name.clone(),
             before: role.states[outcome.before.index()].name.clone(),
             after: role.states[outcome.after.index()].name.clone(),
+            record: self.record_told(engine, handling.protocol, outcome),
             disposition: format!("{:?}", outcome.disposition).to_lowercase(),
             sends: handling.sends.iter().map(|sent| send(sent)).collect(),
             end,
@@ -340,14 +342,16 @@ impl NodeState {
         for (task, object, args) in handling.tasks.drain(..) {
             let mut event = self.local_event(EventKind::Task(task), object);
             event.args = args;
-            self.raise(timing.end, Arrival::Local { protocol, event, cause: left(timing.end) });
+            let at = self.task_time(timing.end);
+            self.raise(at, Arrival::Local { protocol, event, cause: left(timing.end) });
         }
         for (role, object, after) in handling.timers.drain(..) {
             let generation = self.timers.entry((protocol, role, object)).or_default();
             *generation += 1;
             if let Some(after) = after {
                 let generation = *generation;
-                self.raise(timing.end + after, Arrival::Timer { protocol, role, object, generation });
+                let at = self.timer_time(role, object, timing.end, timing.end + after);
+                self.raise(at, Arrival::Timer { protocol, role, object, generation });
             }
         }
         self.try_again(protocol, engine, &handling.touched, timing.end, left(timing.end));
@@ -372,7 +376,8 @@ impl NodeState {
                     .partition(|held: &Held| (held.protocol, held.role, held.event.object) == place);
                 self.held = kept;
                 for held in Vec::into_iter(again) {
-                    self.raise(end, Arrival::Local { protocol, event: Box::new(held.event), cause: cause.clone() });
+                    let at = if held.event.has_caller() { self.retry_time(end) } else { end };
+                    self.raise(at, Arrival::Local { protocol, event: Box::new(held.event), cause: cause.clone() });
                 }
             }
         }

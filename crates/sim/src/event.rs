@@ -140,6 +140,13 @@ pub enum Signal {
         /// Where.
         home: Node,
     },
+    /// The cache gives a block up, of its own accord; only where an order of events is forced.
+    GiveUp {
+        /// Which block.
+        block: u32,
+        /// The cycle at which the engine hears of it.
+        heard: u64,
+    },
 }
 
 /// Something for another node (or this one), with its place in that node's order.

@@ -1,21 +1,25 @@
-//! A given order of events under timing: accesses begin, and messages arrive, at times that leave no other order.
+//! A given order of events under timing: accesses and calls begin, caches give lines up, and messages arrive, at times
+//! that leave no other order.
 //!
 //! The steps of the order are so far apart that all which follows from one has happened when the next begins. What
-//! the handlers cost is the machine's; only the delays of the network are chosen.
+//! the handlers cost is the machine's; chosen are the delays of the network, of what leaves a cache, of tasks, of timers,
+//! and of a thread that tries again.
 
 use crate::error::SimError;
-use crate::machine::{Machine, Network};
+use crate::event::{Arrival, Key, Signal};
+use crate::machine::{CacheModel, Machine, MemoryModel, Network};
 use crate::node::{NodeState, Shared};
-use crate::script::{Planned, Script, plain_memory};
+use crate::script::{Does, Planned, Script, plain_memory};
 use crate::space::Space;
 use crate::trace::{Handled, Note};
-use crate::world::{Limits, Runner, World};
+use crate::world::{self, Limits, Runner, World};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
-use trivium_engine::{Engine, Node};
-use trivium_guest::{AccessKind, Placement};
-use trivium_lang::protocol::Protocol;
+use trivium_engine::{Engine, Node, Object, Outcome};
+use trivium_guest::{AccessKind, Placement, SHARED_BASE};
+use trivium_lang::protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
 
 /// Cycles between two steps, at least.
 const GAP: u64 = 1_000_000;
@@ -29,27 +33,74 @@ pub struct Force {
     pub nodes: u32,
     /// Number of blocks; the home of block i is node i mod `nodes`.
     pub blocks: u32,
+    /// Bytes of a block: a power of two from 8. The order is what matters; a block costs at least what a granule does.
+    pub block: u64,
     /// Number of steps; they count from 1.
     pub steps: u32,
-    /// Accesses, in order.
-    pub accesses: Vec<ForcedAccess>,
+    /// What begins on nodes, in order.
+    pub starts: Vec<ForcedStart>,
     /// All messages, in the order of sending.
     pub messages: Vec<ForcedMessage>,
+    /// The steps, in order, in which the processor of a node tries again what it was refused or has kept.
+    pub retries: Vec<(u32, Node)>,
+    /// The steps, in order, in which the first task of a node runs.
+    pub tasks: Vec<(u32, Node)>,
+    /// The timers that run out, in order.
+    pub timers: Vec<ForcedTimer>,
 }
 
-/// A load or store of an 8-byte word.
+/// A timer that runs out.
 #[derive(Clone, Debug)]
-pub struct ForcedAccess {
+pub struct ForcedTimer {
+    /// The step in which it does.
+    pub step: u32,
+    /// Where.
+    pub node: Node,
+    /// The name of its role.
+    pub role: String,
+    /// The number of the role's object.
+    pub object: u32,
+}
+
+/// Something that begins on a node of its own accord.
+#[derive(Clone, Debug)]
+pub struct ForcedStart {
     /// The step in which it begins.
     pub step: u32,
-    /// By the processor of this node.
+    /// Where.
     pub node: Node,
-    /// Which block.
-    pub block: u32,
-    /// Which word of the block.
-    pub word: u64,
-    /// What it stores; a load if nothing.
-    pub store: Option<u64>,
+    /// What.
+    pub does: ForcedDoes,
+}
+
+/// What can begin.
+#[derive(Clone, Debug)]
+pub enum ForcedDoes {
+    /// The processor loads or stores an 8-byte word.
+    Access {
+        /// Which block.
+        block: u32,
+        /// Which word of the block.
+        word: u64,
+        /// What it stores; a load if nothing.
+        store: Option<u64>,
+    },
+    /// The processor calls the protocol.
+    Call {
+        /// The name of the call.
+        op: String,
+        /// The number of the object that it is about.
+        object: u32,
+        /// Its arguments; an address is a byte offset into the blocks, side by side.
+        args: Vec<i64>,
+    },
+    /// The node wants to be rid of its copy of a block; the cache of its processor gives its line up.
+    Evict {
+        /// Which block.
+        block: u32,
+        /// With a cache: the step in which the engine hears of it; never, if none.
+        heard: Option<u32>,
+    },
 }
 
 /// A message that some handler sends.
@@ -68,53 +119,103 @@ pub struct ForcedMessage {
 /// What happened.
 #[derive(Clone, Debug, Default)]
 pub struct Forced {
-    /// Events that were dispatched, in the order of their cycles; the object is that of the order.
+    /// Events that were dispatched, in the order of their cycles.
     pub handled: Vec<Handled>,
-    /// Loads that are complete: cycle, node, value.
+    /// Loads that are complete, by processors and by handlers for them: cycle, node, value.
     pub loads: Vec<(u64, Node, u64)>,
+    /// Calls that have returned: cycle, node, name, result.
+    pub returns: Vec<(u64, Node, String, i64)>,
     /// Cycles between two steps: step s begins at s times this.
     pub gap: u64,
     /// How it ended, if the simulator stopped it: a fault of the protocol, a deadlock.
     pub error: Option<SimError>,
+    /// Whether that was a deadlock.
+    pub deadlock: bool,
+}
+
+/// The times that are forced on a node.
+#[derive(Default)]
+pub(crate) struct Times {
+    /// When its processor tries again, in order.
+    retries: Vec<u64>,
+    /// When the tasks still to be started run, in order.
+    tasks: VecDeque<u64>,
+    /// When timers run out, in order.
+    timers: Vec<(RoleId, Object, u64)>,
+    /// Loads that handlers have performed for the program: cycle, value.
+    performed: Vec<(u64, u64)>,
+}
+
+impl NodeState {
+    /// When the processor tries again what it may try from cycle `at` on.
+    pub(crate) fn retry_time(&self, at: u64) -> u64 {
+        let Some(times) = &self.forced else { return at };
+        times.retries.iter().copied().find(|&time| time >= at).unwrap_or(NEVER)
+    }
+
+    /// When a task that is started at cycle `at` comes to the engine.
+    pub(crate) fn task_time(&mut self, at: u64) -> u64 {
+        let Some(times) = &mut self.forced else { return at };
+        times.tasks.pop_front().unwrap_or(NEVER).max(at)
+    }
+
+    /// When a timer that is set runs out, which would at cycle `at`; the handler that sets it ends at cycle `end`.
+    pub(crate) fn timer_time(&self, role: RoleId, object: Object, end: u64, at: u64) -> u64 {
+        let Some(times) = &self.forced else { return at };
+        let mut mine = times.timers.iter().filter(|timer| (timer.0, timer.1) == (role, object));
+        mine.find(|timer| timer.2 >= end).map_or(NEVER, |timer| timer.2)
+    }
+
+    /// The record that a handler has left, as people read it; only where an order is forced.
+    pub(crate) fn record_told(&self, engine: &Engine, protocol: usize, outcome: &Outcome) -> String {
+        if self.forced.is_none() {
+            return String::new();
+        }
+        let record = self.record_of(protocol, outcome.role, outcome.object);
+        record.map_or(String::new(), |record| engine.describe(outcome.role, record))
+    }
+
+    /// A handler has loaded a word for the program.
+    pub(crate) fn note_performed(&mut self, word: &[u8]) {
+        let start = self.handling.start;
+        if let Some(times) = &mut self.forced {
+            times.performed.push((start, word.try_into().map_or(0, u64::from_le_bytes)));
+        }
+    }
 }
 
 /// Simulates an order of events on a machine.
 ///
 /// # Errors
-/// The protocol is not about blocks, or cannot be loaded for so many nodes, or a lane is unknown.
+/// The protocol gives no access to blocks that the order accesses, or cannot be loaded for so many nodes; a lane or a
+/// call is unknown.
 pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Result<Forced, SimError> {
     let engine = Engine::load(protocol, order.nodes).map_err(|error| SimError::input(error.message))?;
-    if engine.tag_role(true).is_none() || engine.tag_role(false).is_none() {
-        let what = format!("protocol `{}` gives no access to blocks", engine.protocol().name);
-        return Err(SimError::input(what).help("only loads and stores can be forced"));
-    }
-    let machine = Machine { network: Network { jitter: 0, ..machine.network.clone() }, ..machine.clone() };
+    let machine = Machine {
+        network: Network { jitter: 0, ..machine.network.clone() },
+        // Blocks lie side by side, as in the order's addresses, and stay.
+        memory: MemoryModel { page: order.block, frames: None, ..machine.memory.clone() },
+        cache: CacheModel { line: machine.cache.line.min(order.block), ..machine.cache.clone() },
+        ..machine.clone()
+    };
     let gap = GAP.max(machine.network.latency.saturating_mul(8));
-    let page = machine.memory.page;
-    let lanes: Vec<(String, _)> = (0u8..)
-        .map(trivium_lang::protocol::LaneId)
-        .zip(&engine.protocol().lanes)
-        .map(|(id, lane)| (lane.name.clone(), id))
-        .collect();
-    let shared = shared(engine, machine, order.nodes);
-    let space = Rc::new(RefCell::new(Space::new(page, order.nodes)));
-    let mut places = Vec::new();
-    for block in 0..order.blocks {
+    let blocks = order.blocks.max(called_blocks(engine.protocol(), order));
+    let shared = shared(engine, machine, order);
+    let space = Rc::new(RefCell::new(Space::new(order.block, order.nodes)));
+    for block in 0..blocks {
         let home = Placement::Explicit(block % order.nodes);
-        places.push(space.borrow_mut().allocate(0, block as usize, page, home, 0)?);
+        space.borrow_mut().allocate(0, block as usize, order.block, home, 0)?;
     }
+    let plan = Plan { order, engine: &shared.engines[0], gap };
+    plan.check()?;
     let until = (u64::from(order.steps) + 2) * gap;
-    let (mut nodes, mut runners, mut loads) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut nodes, mut runners, mut seen) = (Vec::new(), Vec::new(), Vec::new());
     for me in 0..order.nodes as Node {
         let mut node = NodeState::new(me, shared.clone(), space.clone(), 0);
-        node.memory = plain_memory(page * u64::from(order.blocks.max(1)));
-        for message in order.messages.iter().filter(|message| message.from == me) {
-            let lane = lanes.iter().find(|(name, _)| *name == message.lane);
-            let (_, lane) = lane.ok_or_else(|| SimError::input(format!("there is no lane `{}`", message.lane)))?;
-            node.interface.force(*lane, message.to, message.step.map_or(NEVER, |step| u64::from(step) * gap));
-        }
-        let script = Script::timed(planned(order, me, &places, gap), until);
-        loads.push(script.loads());
+        node.memory = plain_memory(order.block * u64::from(blocks));
+        plan.prepare(&mut node)?;
+        let script = Script::timed(plan.script(me)?, until);
+        seen.push(script.seen());
         nodes.push(Rc::new(RefCell::new(node)));
         runners.push(Runner::Script(script));
     }
@@ -122,28 +223,36 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     let handled = RefCell::new(Vec::new());
     let note = |note: &Note| {
         if let Note::Handled(event) = note {
-            handled.borrow_mut().push(renamed(event, &places, shared.block));
+            handled.borrow_mut().push(event.clone());
         }
     };
     let limits = Limits { max_cycles: Some(until + gap), trace: Some(&note), ..Limits::default() };
     let error = world.run(&limits).err();
-    let seen = loads.iter().enumerate().flat_map(|(node, loads)| {
-        loads.borrow().iter().map(|&(cycle, value)| (cycle, node as Node, value)).collect::<Vec<_>>()
-    });
-    let mut loads: Vec<(u64, Node, u64)> = seen.collect();
-    loads.sort_unstable();
-    Ok(Forced { handled: handled.into_inner(), loads, gap, error })
+    let mut forced = Forced { handled: handled.into_inner(), gap, ..Forced::default() };
+    for (node, seen) in (0..).zip(seen) {
+        let seen = seen.borrow();
+        let performed = world.nodes[usize::from(node)].borrow_mut().forced.take().unwrap_or_default().performed;
+        forced.loads.extend(seen.loads.iter().chain(&performed).map(|&(cycle, value)| (cycle, node, value)));
+        let ops = &shared.engines[0].protocol().ops;
+        let returns = seen.returns.iter().map(|&(cycle, op, value)| (cycle, node, ops[op].name.clone(), value));
+        forced.returns.extend(returns);
+    }
+    forced.loads.sort_by_key(|load| (load.0, load.1));
+    forced.returns.sort_by_key(|done| (done.0, done.1));
+    forced.deadlock = error.as_ref().is_some_and(|error| error.what == world::DEADLOCK);
+    forced.error = error;
+    Ok(forced)
 }
 
-fn shared(engine: Engine, machine: Machine, nodes: u32) -> Rc<Shared> {
+fn shared(engine: Engine, machine: Machine, order: &Force) -> Rc<Shared> {
     let finite = vec![engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())];
+    let calls = (0..engine.protocol().ops.len()).map(|op| (0, OpId(op as u16))).collect();
     Rc::new(Shared {
         engines: vec![Rc::new(engine)],
-        // The order is what matters: any size that every machine has.
-        block: 64,
+        block: order.block,
         machine,
-        nodes,
-        calls: Vec::new(),
+        nodes: order.nodes,
+        calls,
         finite,
         // A promise that the order breaks is to be seen in the states.
         watched: vec![false],
@@ -152,21 +261,118 @@ fn shared(engine: Engine, machine: Machine, nodes: u32) -> Rc<Shared> {
     })
 }
 
-fn planned(order: &Force, me: Node, places: &[u64], gap: u64) -> Vec<Planned> {
-    let mine = order.accesses.iter().filter(|access| access.node == me);
-    mine.map(|access| Planned {
-        not_before: u64::from(access.step) * gap,
-        kind: if access.store.is_some() { AccessKind::Write } else { AccessKind::Read },
-        offset: places.get(access.block as usize).copied().unwrap_or(0) + 8 * access.word,
-        value: access.store.unwrap_or(0),
-    })
-    .collect()
+/// An order with what it is about.
+struct Plan<'a> {
+    order: &'a Force,
+    engine: &'a Engine,
+    gap: u64,
 }
 
-/// An event about a block of the order, not of shared memory.
-fn renamed(event: &Handled, places: &[u64], block: u64) -> Handled {
-    let number = event.object.strip_prefix("block ").and_then(|number| number.parse::<u64>().ok());
-    let known = number.and_then(|number| places.iter().position(|place| *place == number * block));
-    let object = known.map_or(event.object.clone(), |number| format!("block {number}"));
-    Handled { object, ..event.clone() }
+impl Plan<'_> {
+    fn check(&self) -> Result<(), SimError> {
+        let accesses = |start: &ForcedStart| matches!(start.does, ForcedDoes::Access { .. });
+        let gives_access = self.engine.tag_role(true).is_some() && self.engine.tag_role(false).is_some();
+        if !gives_access && self.order.starts.iter().any(accesses) {
+            let what = format!("protocol `{}` gives no access to blocks", self.engine.protocol().name);
+            return Err(SimError::input(what));
+        }
+        Ok(())
+    }
+
+    fn time(&self, step: Option<u32>) -> u64 {
+        step.map_or(NEVER, |step| u64::from(step) * self.gap)
+    }
+
+    /// All but what its processor does.
+    fn prepare(&self, node: &mut NodeState) -> Result<(), SimError> {
+        let lanes = &self.engine.protocol().lanes;
+        for message in self.order.messages.iter().filter(|message| message.from == node.me) {
+            let lane = (0u8..).zip(lanes).find(|(_, lane)| lane.name == message.lane);
+            let (lane, _) = lane.ok_or_else(|| SimError::input(format!("there is no lane `{}`", message.lane)))?;
+            node.interface.force(trivium_lang::protocol::LaneId(lane), message.to, self.time(message.step));
+        }
+        let mine = |steps: &[(u32, Node)]| {
+            let mine = steps.iter().filter(|(_, who)| *who == node.me);
+            mine.map(|&(step, _)| self.time(Some(step))).collect::<Vec<_>>()
+        };
+        let (retries, tasks) = (mine(&self.order.retries), mine(&self.order.tasks).into());
+        let timers = self.order.timers.iter().filter(|timer| timer.node == node.me);
+        let timers = timers.map(|timer| self.timer(timer)).collect::<Result<_, _>>()?;
+        node.forced = Some(Box::new(Times { retries, tasks, timers, performed: Vec::new() }));
+        let me = node.me;
+        for start in self.order.starts.iter().filter(|start| start.node == me) {
+            if let ForcedDoes::Evict { block, heard } = start.does {
+                self.evict(node, block, self.time(Some(start.step)), self.time(heard));
+            }
+        }
+        Ok(())
+    }
+
+    fn timer(&self, timer: &ForcedTimer) -> Result<(RoleId, Object, u64), SimError> {
+        let roles = &self.engine.protocol().roles;
+        let known = (0u8..).zip(roles).find(|(_, role)| role.name == timer.role);
+        let (id, role) = known.ok_or_else(|| SimError::input(format!("there is no role `{}`", timer.role)))?;
+        let object = Object { kind: role.object, id: timer.object };
+        Ok((RoleId(id), object, self.time(Some(timer.step))))
+    }
+
+    fn evict(&self, node: &mut NodeState, block: u32, at: u64, heard: u64) {
+        let object = Object { kind: BLOCK, id: block };
+        if self.engine.protocol().cached {
+            let key: Key = node.key(at);
+            node.signals.insert(key, Signal::GiveUp { block: object.id, heard });
+        } else {
+            let event = node.local_event(EventKind::Evict, object);
+            node.raise(at, Arrival::Local { protocol: 0, event, cause: None });
+        }
+    }
+
+    /// What the processor of a node does.
+    fn script(&self, me: Node) -> Result<Vec<Planned>, SimError> {
+        let mut script = Vec::new();
+        for start in self.order.starts.iter().filter(|start| start.node == me) {
+            let does = match &start.does {
+                ForcedDoes::Access { block, word, store } => Does::Access {
+                    kind: if store.is_some() { AccessKind::Write } else { AccessKind::Read },
+                    offset: u64::from(*block) * self.order.block + 8 * word,
+                    value: store.unwrap_or(0),
+                },
+                ForcedDoes::Call { op, object, args } => self.call(op, *object, args)?,
+                ForcedDoes::Evict { .. } => continue,
+            };
+            script.push(Planned { not_before: self.time(Some(start.step)), does });
+        }
+        Ok(script)
+    }
+
+    fn call(&self, name: &str, object: u32, args: &[i64]) -> Result<Does, SimError> {
+        let protocol = self.engine.protocol();
+        let op = protocol.op(name).ok_or_else(|| SimError::input(format!("there is no call `{name}`")))?;
+        let declared = &protocol.ops[op.index()];
+        let mut words = match declared.object {
+            NODE => Vec::new(),
+            BLOCK => vec![address(u64::from(object) * self.order.block)],
+            _ => vec![i64::from(object)],
+        };
+        for (declared, &word) in declared.args.iter().zip(args) {
+            words.push(if declared.ty == Type::Address { address(word as u64) } else { word });
+        }
+        Ok(Does::Call { import: op.index(), args: words })
+    }
+}
+
+/// The program's address of an address of the order.
+fn address(at: u64) -> i64 {
+    i64::from(SHARED_BASE) + at as i64
+}
+
+/// So many blocks have room for every address that a call names: one may lie in memory that no block of the order has.
+fn called_blocks(protocol: &Protocol, order: &Force) -> u32 {
+    let calls = order.starts.iter().filter_map(|start| match &start.does {
+        ForcedDoes::Call { op, args, .. } => Some((&protocol.ops[protocol.op(op)?.index()], args)),
+        _ => None,
+    });
+    let named = calls.flat_map(|(op, args)| op.args.iter().zip(args));
+    let last = named.filter(|(arg, _)| arg.ty == Type::Address).map(|(_, &at)| at.max(0) as u64 + 8).max();
+    last.map_or(0, |end| end.div_ceil(order.block).min(u64::from(u32::MAX)) as u32)
 }

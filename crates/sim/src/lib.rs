@@ -61,7 +61,7 @@ mod world;
 
 pub use counters::{Counters, NODE_STATISTICS, PARTS_OF_TIME, Spent, Statistic, node_statistic};
 pub use error::{Blame, SimError};
-pub use forced::{Force, Forced, ForcedAccess, ForcedMessage, force};
+pub use forced::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, force};
 pub use load::{BUILT_IN, built_in, whole};
 pub use machine::Machine;
 pub use miss::{MissKind, MissReport, MissStep, measure};

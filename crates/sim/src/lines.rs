@@ -214,19 +214,30 @@ impl NodeState {
         let block = self.block_of(u64::from(other - SHARED_BASE));
         let protocol = self.protocol_at(self.offset_of(block));
         let Some(protocol) = protocol.filter(|&p| self.shared.engines[p].protocol().cached) else { return };
-        self.evict_line(block, protocol, time);
+        if self.evict_line(block, protocol, time, time) {
+            // The engine hears of it before the processor goes on past this cycle.
+            self.compute.limit = self.compute.limit.min(time);
+        }
     }
 
-    /// The cache gives a block up.
-    fn evict_line(&mut self, block: Object, protocol: usize, time: u64) {
+    /// The cache gives a block up although nothing needs its place, and the engine hears of it at cycle `heard`.
+    pub(crate) fn give_up_line(&mut self, block: u32, heard: u64) {
+        let block = Object { kind: BLOCK, id: block };
+        if let Some(protocol) = self.protocol_at(self.offset_of(block)) {
+            self.evict_line(block, protocol, self.now, heard);
+        }
+    }
+
+    /// The cache gives a block up. Whether the engine hears of it, which it does at cycle `heard`.
+    fn evict_line(&mut self, block: Object, protocol: usize, time: u64, heard: u64) -> bool {
         let engine = self.shared.engines[protocol].clone();
         let role = engine.role_for(EventKind::Evict, BLOCK, self.home_of(block) == self.me);
-        let heard = role.is_some_and(|role| engine.answers(role, EventKind::Evict));
+        let is_told = role.is_some_and(|role| engine.answers(role, EventKind::Evict));
         let mut line = self.lines.line(block);
         if line.line.access() == Access::None {
-            return;
+            return false;
         }
-        line.evict(heard);
+        line.evict(is_told);
         if line.written_back {
             let mut bytes = vec![0; self.shared.block as usize];
             let read = self.memory.read(self.offset_of(block), &mut bytes);
@@ -237,12 +248,12 @@ impl NodeState {
             }
         }
         self.show_line(block, protocol, line, time);
-        if line.line == Line::Leaving {
+        let leaves = line.line == Line::Leaving;
+        if leaves {
             let event = self.local_event(line.clone().left(), block);
-            self.raise(time, Arrival::Local { protocol, event, cause: None });
-            // The engine hears of it before the processor goes on past this cycle.
-            self.compute.limit = self.compute.limit.min(time);
+            self.raise(heard, Arrival::Local { protocol, event, cause: None });
         }
+        leaves
     }
 
     /// The engine is about to hear of what left the cache: the event with its data, unless its role holds it.

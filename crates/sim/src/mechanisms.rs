@@ -335,6 +335,7 @@ impl Mechanisms for NodeState {
         let bytes = self.bytes(address, 8);
         let written = self.memory.write_private(to, &bytes);
         self.trouble_of(written);
+        self.note_performed(&bytes);
     }
 
     fn perform_write(&mut self, block: Object, address: u64, value: u64) {

@@ -9,6 +9,7 @@ use crate::cache::Cache;
 use crate::counters::Counters;
 use crate::error::SimError;
 use crate::event::{Arrival, Credit, Data, Envelope, Key, Post, Posted, Signal};
+use crate::forced::Times;
 use crate::frames::Frames;
 use crate::interface::Interface;
 use crate::lines::Lines;
@@ -129,6 +130,8 @@ pub struct NodeState {
     pub first_stores: Vec<FirstStore>,
     /// Of each block, 1 + the phase of this node's latest store, where that is watched.
     pub(crate) stored: Vec<u64>,
+    /// Times that are forced, where an order of events is.
+    pub(crate) forced: Option<Box<Times>>,
     /// The handler that is running.
     pub(crate) handling: Box<Handling>,
     /// For the next handler, while one that has ended is worked out.
@@ -202,6 +205,7 @@ impl NodeState {
             noted_until: 0,
             first_stores: Vec::new(),
             stored: Vec::new(),
+            forced: None,
             handling: Box::default(),
             spare_handling: None,
             usage: Usage::default(),

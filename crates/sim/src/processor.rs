@@ -210,6 +210,7 @@ impl NodeState {
             (None, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
             (None, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
         };
+        let at = if self.compute.grant.is_some() { at } else { self.retry_time(at) };
         self.wake(at.max(self.compute.trapped), &cause);
         self.compute.cause = cause;
     }

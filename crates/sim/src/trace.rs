@@ -108,6 +108,9 @@ pub struct Handled {
     pub before: String,
     /// Its state after.
     pub after: String,
+    /// Its whole record after, where an order of events is forced; else empty.
+    #[serde(skip)]
+    pub record: String,
     /// `handled`, `deferred`, `held` or `passed`.
     pub disposition: String,
     /// What it sent: `NAME to NODE`.

@@ -125,6 +125,9 @@ impl Arrivals {
 /// Between two looks at the cancel flag, in rounds.
 pub(crate) const ROUNDS: u64 = 256;
 
+/// What is said when nothing can happen any more.
+pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
+
 /// For how many windows a node that is alone is simulated at once.
 const ALONE: u64 = 1024;
 
@@ -567,7 +570,7 @@ impl World {
 
     /// Nothing can happen, and someone waits: who, for what, for whom.
     fn deadlock(&self) -> SimError {
-        let mut error = SimError::subject("deadlock: nothing can happen any more, and not all nodes have finished");
+        let mut error = SimError::subject(DEADLOCK);
         for (number, node) in self.nodes.iter().enumerate() {
             let state = node.borrow();
             let clock = state.compute.clock();

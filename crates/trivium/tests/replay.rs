@@ -6,12 +6,24 @@ use harness::trivium;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Broken protocols of shared memory with the options that find their fault, and how it shows under timing.
-const BROKEN: [(&str, &str, &str); 4] = [
-    ("broken/stache-lost-upgrade", "--nodes 2", "reads 0 at cycle 11"),
-    ("broken/msi-forgotten-ack", "--nodes 2", "the simulator stops: deadlock"),
-    ("broken/stache-unordered", "--nodes 3", "this was declared impossible"),
-    ("broken/squeezed-lanes", "--nodes 3 --objects 2", "the simulator stops: deadlock"),
+/// Every broken protocol with the options that find its fault, and how that shows under timing.
+const BROKEN: [(&str, &str, &str); 16] = [
+    ("early-reply", "", "every node"),
+    ("flash-listed-twice", "--nodes 3", "the processor's cache has the block absent"),
+    ("flash-writeback-ignored", "--nodes 2", "node 1 reads 0"),
+    ("msi-forgotten-ack", "--nodes 2", "the simulator stops: deadlock"),
+    ("replies-apart", "", "the simulator stops: deadlock"),
+    ("squeezed-lanes", "--nodes 3 --objects 2", "the simulator stops: deadlock"),
+    ("stache-lost-upgrade", "--nodes 2", "reads 0 at cycle 11"),
+    ("stache-pages-forgotten", "", "the simulator stops: deadlock"),
+    ("stache-unordered", "--nodes 3", "this was declared impossible"),
+    ("swcc-late-answer", "--nodes 2 --scenario answered_twice", "node 1 reads 0"),
+    ("swcc-lock-dropped-early", "--nodes 2 --scenario home_hears_late", "node 1 reads 0"),
+    ("swcc-lock-refuses-invalidate", "--nodes 2 --scenario two_writers", "get on node 1"),
+    ("swcc-put-without-lock", "--nodes 2", "node 1 reads 0"),
+    ("token-lock-newcomer-first", "", "assertion failed"),
+    ("tree-barrier-late-reset", "--nodes 4", "arrive on node 0 at cycle 15"),
+    ("two-locks", "--nodes 2 --scenario crossed", "the simulator stops: deadlock"),
 ];
 
 /// Checks a protocol and keeps the result in a file.
@@ -25,9 +37,16 @@ fn recorded(name: &str, options: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn machines_go_through_the_recorded_states() {
+fn machines_go_through_the_recorded_states_of_every_broken_protocol() {
+    let known = BROKEN.map(|(name, ..)| format!("{name}.tri"));
+    let mut there: Vec<String> = std::fs::read_dir(harness::root().join("protocols/broken"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    there.sort();
+    assert_eq!(there, known);
     for (name, options, shows) in BROKEN {
-        let (_folder, file) = recorded(name, options);
+        let (_folder, file) = recorded(&format!("broken/{name}"), options);
         for machine in ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"] {
             let run = trivium(&["replay", file.to_str().unwrap(), "--machine", machine]);
             assert_eq!(run.code, Some(1), "{name} on {machine}: {}", run.err);
@@ -39,6 +58,55 @@ fn machines_go_through_the_recorded_states() {
             assert!(run.out.contains(shows), "{name} on {machine}: {}", run.out);
         }
     }
+}
+
+/// The options of `check` that stand at the head of a file test; none if it is not violated, is about another file, or needs what is no option.
+fn options(text: &str) -> Option<String> {
+    let head = |key: &str| text.lines().find_map(|line| line.strip_prefix(&format!("// {key}: ")));
+    if head("words").or(head("file")).is_some() || !head("expect")?.starts_with("violated") {
+        return None;
+    }
+    let options = ["nodes", "clients", "objects", "ops", "values", "network", "scenario"].map(|key| (key, key));
+    let options = options.iter().chain(&[("threads", "threads-per-node")]);
+    let given = options.filter_map(|(key, option)| Some(format!("--{option} {}", head(key)?)));
+    Some(given.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn machines_go_through_the_recorded_states_of_the_file_tests() {
+    let folder = harness::root().join("crates/check/tests/files");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut replayed = 0;
+    for path in files {
+        let Some(options) = options(&std::fs::read_to_string(&path).unwrap()) else { continue };
+        let name = path.to_str().unwrap();
+        let (_folder, file) = recorded(name, &options);
+        let run = trivium(&["replay", file.to_str().unwrap(), "--machine", "typhoon"]);
+        if options.contains("--threads-per-node") {
+            run.refuses(2, &["several threads on a node"]);
+            continue;
+        }
+        assert_eq!(run.code, Some(1), "{name}: {}", run.err);
+        assert!(run.out.contains("every node went through the recorded states"), "{name}: {}", run.out);
+        replayed += 1;
+    }
+    assert!(replayed >= 20, "{replayed}");
+}
+
+/// The whole system of `swcc` without scenario has a put in two halves: a task, and calls that return before.
+#[test]
+fn calls_and_tasks_are_forced() {
+    let (_folder, file) = recorded("broken/swcc-put-without-lock", "--nodes 2");
+    let json = trivium(&["replay", file.to_str().unwrap(), "-m", "typhoon", "--format", "json"]).json(1);
+    assert_eq!(json["timing"]["loads"][0][2], 0, "{json}");
+    let (_folder, file) = recorded("broken/two-locks", "--nodes 2 --scenario crossed");
+    let json = trivium(&["replay", file.to_str().unwrap(), "-m", "typhoon", "--format", "json"]).json(1);
+    let returns = json["timing"]["returns"].as_array().unwrap();
+    assert_eq!(
+        returns.iter().map(|done| (&done[1], &done[2])).collect::<Vec<_>>(),
+        [(&0.into(), &"acquire".into()), (&1.into(), &"acquire".into())]
+    );
 }
 
 #[test]
@@ -66,10 +134,10 @@ fn cycles_are_those_of_the_machine() {
 }
 
 #[test]
-fn calls_cannot_be_forced() {
-    let (_folder, file) = recorded("broken/tree-barrier-late-reset", "--nodes 4");
+fn threads_of_one_node_cannot_be_forced() {
+    let (_folder, file) = recorded("broken/stache-lost-upgrade", "--nodes 2 --threads-per-node 2");
     trivium(&["replay", file.to_str().unwrap(), "--machine", "typhoon"])
-        .refuses(2, &["step 1 is a call", "without --machine"]);
+        .refuses(2, &["several threads on a node", "one processor", "without --machine"]);
 }
 
 #[test]

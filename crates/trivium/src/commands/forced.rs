@@ -4,9 +4,10 @@ use crate::output::grouped;
 use crate::{Failure, failure};
 use serde::Serialize;
 use std::sync::Arc;
-use trivium_check::chart::{Event, Moment, Recording, Story};
+use trivium_check::chart::{Arrow, Event, Moment, Recording, Story};
+use trivium_check::{Network, System};
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Force, Forced, ForcedAccess, ForcedMessage, Handled, Machine, force};
+use trivium_sim::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, Handled, Machine, force};
 
 /// A counterexample as a machine executed it.
 #[derive(Serialize)]
@@ -17,6 +18,8 @@ pub(super) struct Timed {
     steps: Vec<TimedStep>,
     /// Values that loads have seen, in order: cycle, node, value.
     loads: Vec<(u64, u16, u64)>,
+    /// Calls that have returned, in order: cycle, node, name, result.
+    returns: Vec<(u64, u16, String, i64)>,
     /// What the simulator says where the protocol has a fault.
     fault: Option<String>,
 }
@@ -46,65 +49,98 @@ pub(super) fn timed(
     story: &Story,
 ) -> Result<Timed, Failure> {
     let order = order(recording, story)?;
-    let forced = force(Arc::clone(protocol), machine, &order).map_err(|error| failure::told(&error))?;
+    let forced =
+        force(explored(protocol, &recording.settings), machine, &order).map_err(|error| failure::told(&error))?;
     let steps = compared(machine, story, &forced)?;
-    compare_loads(machine, story, &forced)?;
+    compare_seen(machine, story, &forced)?;
     let fault = end(machine, story, &forced)?;
-    Ok(Timed { machine: machine.name.clone(), gap: forced.gap, steps, loads: forced.loads, fault })
+    let Forced { gap, loads, returns, .. } = forced;
+    Ok(Timed { machine: machine.name.clone(), gap, steps, loads, returns, fault })
 }
 
 fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
     let refused = |what: &str| {
         Failure::input(
             format!("the counterexample cannot be forced under timing: {what}"),
-            "replay it without --machine; loads, stores and messages can be forced",
+            "replay it without --machine",
         )
     };
     let settings = &recording.settings;
-    if settings.threads_per_node > 1 || settings.scenario.is_some() {
-        return Err(refused("it has several threads on a node, or a scenario"));
+    if settings.threads_per_node > 1 {
+        return Err(refused("it has several threads on a node, and a node of a machine has one processor"));
     }
-    let mut accesses = Vec::new();
+    let mut order = Force {
+        nodes: settings.nodes,
+        blocks: blocks(story, settings.objects),
+        block: trivium_check::BLOCK_BYTES,
+        steps: story.moments.len() as u32,
+        messages: story.arrows.iter().map(message).collect(),
+        ..Force::default()
+    };
     for (step, event) in (1..).zip(&recording.events) {
         match event {
             Event::Start { node, does, .. } => {
-                let access = access(does).ok_or_else(|| refused(&format!("step {step} is a call: `{does}`")))?;
-                accesses.push(ForcedAccess { step, node: *node, ..access });
+                let does = begun(does).ok_or_else(|| refused(&format!("step {step} is unknown: `{does}`")))?;
+                order.starts.push(ForcedStart { step, node: *node, does });
             }
-            Event::Evict { .. } | Event::Leave { .. } => {
-                return Err(refused(&format!("step {step} evicts a block of its own accord")));
+            Event::Evict { node, block } => {
+                let heard = (step..).zip(&recording.events[step as usize - 1..]).find_map(|(step, event)| {
+                    matches!(event, Event::Leave { node: n, block: b } if n == node && b == block).then_some(step)
+                });
+                order.starts.push(ForcedStart { step, node: *node, does: ForcedDoes::Evict { block: *block, heard } });
             }
-            Event::Timer { .. } => return Err(refused(&format!("step {step} is a timer"))),
-            Event::Task { .. } => return Err(refused(&format!("step {step} is a task"))),
+            Event::Retry { node, .. } => order.retries.push((step, *node)),
+            Event::Task { node } => order.tasks.push((step, *node)),
+            Event::Timer { node, role, object } => {
+                order.timers.push(ForcedTimer { step, node: *node, role: role.clone(), object: *object });
+            }
             // These follow from the others, at once.
-            Event::Deliver { .. } | Event::Replay { .. } | Event::Retry { .. } | Event::Phase => {}
+            Event::Leave { .. } | Event::Deliver { .. } | Event::Replay { .. } | Event::Phase => {}
         }
     }
-    let messages = story.arrows.iter().map(|arrow| ForcedMessage {
-        from: arrow.from,
-        to: arrow.to,
-        lane: arrow.lane.clone(),
-        step: arrow.received,
-    });
-    Ok(Force {
-        nodes: settings.nodes,
-        blocks: settings.objects,
-        steps: story.moments.len() as u32,
-        accesses,
-        messages: messages.collect(),
-    })
+    Ok(order)
 }
 
-/// `read of block 0`, `write 1 of block 0`, `write beside of block 0`, as recordings say it. Node and step are others'.
-fn access(does: &str) -> Option<ForcedAccess> {
-    let (what, block) = does.split_once(" of block ")?;
-    let (word, store) = match what.split_once(' ') {
-        None if what == "read" => (0, None),
-        Some(("write", "beside")) => (1, Some(1)),
-        Some(("write", value)) => (0, Some(value.parse().ok()?)),
-        _ => return None,
-    };
-    Some(ForcedAccess { step: 0, node: 0, block: block.parse().ok()?, word, store })
+/// The protocol with the lanes that were explored.
+fn explored(protocol: &Arc<Protocol>, system: &System) -> Arc<Protocol> {
+    let mut protocol = Protocol::clone(protocol);
+    for lane in &mut protocol.lanes {
+        lane.fifo = match system.network {
+            Network::Declared => lane.fifo,
+            Network::Fifo => true,
+            Network::Unordered => false,
+        };
+        lane.holds = lane.holds.map(|holds| system.lane_capacity.unwrap_or(holds));
+    }
+    Arc::new(protocol)
+}
+
+/// How many blocks there are; a scenario can have more than was asked for.
+fn blocks(story: &Story, objects: u32) -> u32 {
+    let blocks = story.homes.iter().filter(|(object, _)| object.starts_with("block ")).count();
+    objects.max(blocks as u32)
+}
+
+fn message(arrow: &Arrow) -> ForcedMessage {
+    ForcedMessage { from: arrow.from, to: arrow.to, lane: arrow.lane.clone(), step: arrow.received }
+}
+
+/// What a thread does, as recordings say it: `read of block 0`, `write 1 of block 0`, `write beside of block 0`,
+/// `acquire of lock 1`, `get(0, 8) of block 0`, `sync`.
+fn begun(does: &str) -> Option<ForcedDoes> {
+    let (what, about) = does.rsplit_once(" of ").map_or((does, None), |(what, about)| (what, Some(about)));
+    let object = about.map_or(Some(0), |about| about.rsplit_once(' ')?.1.parse().ok())?;
+    let access = |word, store| Some(ForcedDoes::Access { block: object, word, store });
+    match (what, what.split_once(' ')) {
+        ("read", _) => return access(0, None),
+        ("write beside", _) => return access(1, Some(1)),
+        (_, Some(("write", value))) => return access(0, Some(value.parse().ok()?)),
+        _ => {}
+    }
+    let (op, args) = what.strip_suffix(')').and_then(|call| call.split_once('(')).unwrap_or((what, ""));
+    let word = |arg: &str| if arg == "none" { Some(-1) } else { arg.parse().ok() };
+    let args = args.split(", ").filter(|arg| !arg.is_empty()).map(word).collect::<Option<_>>()?;
+    Some(ForcedDoes::Call { op: op.to_string(), object, args })
 }
 
 /// An event as both sides know it.
@@ -114,6 +150,8 @@ struct Known {
     role: String,
     before: String,
     after: String,
+    /// The whole record afterwards.
+    record: String,
     sends: Vec<String>,
 }
 
@@ -133,16 +171,19 @@ fn of_moment(story: &Story, moment: &Moment) -> Known {
         role: moment.before.split('.').next().unwrap_or_default().to_string(),
         before: state(&moment.before),
         after: state(&moment.after),
+        record: moment.after.split_once('.').map_or("", |(_, rest)| rest).to_string(),
         sends: sends.collect(),
     }
 }
 
 fn of_handled(handled: &Handled) -> Known {
     Known {
-        object: handled.object.clone(),
+        // An agent is its node's, which is known.
+        object: if handled.object.starts_with("node ") { String::new() } else { handled.object.clone() },
         role: handled.role.clone(),
         before: handled.before.clone(),
         after: handled.after.clone(),
+        record: handled.record.clone(),
         sends: handled.sends.clone(),
     }
 }
@@ -150,9 +191,13 @@ fn of_handled(handled: &Handled) -> Known {
 /// Compares node by node: events of different nodes that do not follow from each other may change places.
 fn compared(machine: &Machine, story: &Story, forced: &Forced) -> Result<Vec<TimedStep>, Failure> {
     let mut steps = Vec::new();
+    // Where the property is violated within the last handler, the story ends there, and the machine goes on.
+    let cut =
+        story.moments.last().filter(|last| !last.dispatched).map(|last| (last.node, u64::from(last.step) * forced.gap));
+    let is_cut = |handled: &Handled| cut.is_some_and(|(node, at)| handled.node == node && handled.cycle >= at);
     for node in 0..story.total_nodes as u16 {
         let mut expected = story.moments.iter().filter(|m| m.node == node && m.dispatched && shows(story, m));
-        let mut seen = forced.handled.iter().filter(|h| h.node == node && !quiet(h));
+        let mut seen = forced.handled.iter().filter(|h| h.node == node && !quiet(h) && !is_cut(h));
         loop {
             match (expected.next(), seen.next()) {
                 (None, None) => break,
@@ -186,7 +231,7 @@ fn shows(story: &Story, moment: &Moment) -> bool {
 }
 
 fn differs(machine: &Machine, node: u16, story: &Story, moment: Option<&Moment>, handled: Option<&Handled>) -> Failure {
-    let tell = |known: Known| format!("{} goes from {} to {}", known.role, known.before, known.after);
+    let tell = |known: Known| format!("{} goes from {} to {}", known.role, known.before, known.record);
     let expected = moment.map_or("nothing more".to_string(), |m| {
         format!("step {}, `{}`, in which {}", m.step, m.event, tell(of_moment(story, m)))
     });
@@ -200,19 +245,37 @@ fn differs(machine: &Machine, node: u16, story: &Story, moment: Option<&Moment>,
     )
 }
 
-/// Compares the values that the loads of each node have seen. The load that violates the property is the last.
-fn compare_loads(machine: &Machine, story: &Story, forced: &Forced) -> Result<(), Failure> {
+/// Compares the values that the loads of each node have seen, and the results of its calls. The load that violates the
+/// property is the last.
+fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(), Failure> {
+    let differs = |node: u16, what: &str, seen: String, recorded: String| {
+        let what = format!("on {} the {what} of node {node} are {seen}, but recorded are {recorded}", machine.name);
+        Err(Failure::new(failure::WRONG, what, "what was recorded is not seen under timing"))
+    };
     for node in 0..story.total_nodes as u16 {
-        let recorded = story.moments.iter().filter(|m| m.node == node).flat_map(|m| &m.performed);
-        let recorded: Vec<u64> = recorded.filter_map(|done| done.strip_prefix("reads ")?.parse().ok()).collect();
+        let done = || story.moments.iter().filter(|m| m.node == node).flat_map(|m| &m.performed);
+        let recorded: Vec<u64> = done().filter_map(|done| done.strip_prefix("reads ")?.parse().ok()).collect();
         let seen: Vec<u64> = forced.loads.iter().filter(|load| load.1 == node).map(|load| load.2).collect();
         if !seen.starts_with(&recorded) {
-            let what =
-                format!("on {} the loads of node {node} see {seen:?}, but recorded is {recorded:?}", machine.name);
-            return Err(Failure::new(failure::WRONG, what, "the recorded values were not read under timing"));
+            return differs(node, "loads", format!("{seen:?}"), format!("{recorded:?}"));
+        }
+        let recorded: Vec<(&str, Option<i64>)> = done().filter_map(|done| returned(done)).collect();
+        let seen = forced.returns.iter().filter(|done| done.1 == node).map(|done| (done.2.as_str(), done.3));
+        let same = |(seen, recorded): (&(&str, i64), &(&str, Option<i64>))| {
+            seen.0 == recorded.0 && recorded.1.is_none_or(|value| value == seen.1)
+        };
+        let seen: Vec<(&str, i64)> = seen.collect();
+        if seen.len() < recorded.len() || !seen.iter().zip(&recorded).all(same) {
+            return differs(node, "calls that return", format!("{seen:?}"), format!("{recorded:?}"));
         }
     }
     Ok(())
+}
+
+/// `acquire returns`, `get returns 1`: the call and its result.
+fn returned(done: &str) -> Option<(&str, Option<i64>)> {
+    let (name, value) = done.split_once(" returns")?;
+    Some((name, value.trim().parse().ok()))
 }
 
 /// Whether the simulator stopped where the protocol has its fault, and only there. A deadlock stops it too.
@@ -224,6 +287,8 @@ fn end(machine: &Machine, story: &Story, forced: &Forced) -> Result<Option<Strin
             Err(Failure::new(failure::WRONG, what, "its last event may depend on what cannot be forced"))
         }
         (Some(error), "fault" | "deadlock") => Ok(Some(error.what.clone())),
+        // Somebody waits for what would have come after the last step.
+        (Some(_), _) if forced.deadlock => Ok(None),
         (Some(error), _) => Err(failure::told(error)),
         (None, _) => Ok(None),
     }
@@ -248,6 +313,9 @@ impl Timed {
         }
         if let Some((cycle, node, value)) = self.loads.last() {
             out.push_str(&format!("the last load: node {node} reads {value} at cycle {}\n", grouped(*cycle)));
+        }
+        if let Some((cycle, node, call, _)) = self.returns.last() {
+            out.push_str(&format!("the last return: {call} on node {node} at cycle {}\n", grouped(*cycle)));
         }
         if let Some(fault) = &self.fault {
             out.push_str(&format!("the simulator stops: {fault}\n"));
