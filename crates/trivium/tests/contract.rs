@@ -132,6 +132,20 @@ fn where_a_program_lies_changes_nothing() {
     assert_eq!(run(&elsewhere.display().to_string()), run("programs/em3d.c"));
 }
 
+/// Tests of the libraries compile programs without this command: their headers are those that it prints.
+#[test]
+fn headers_in_tests_are_those_of_the_protocols() {
+    let folder = harness::root().join("crates/guest/tests/include/trivium");
+    let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() > 5, "{files:?}");
+    for file in files {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let printed = trivium(&["header", name]);
+        assert_eq!(printed.out, std::fs::read_to_string(&file).unwrap(), "trivium header {name}");
+    }
+}
+
 #[test]
 fn each_machine_has_a_result_of_its_own() {
     let several = still(&sim(&["-m", "simple-coma"]));

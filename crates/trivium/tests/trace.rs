@@ -144,12 +144,14 @@ fn a_lock_and_a_barrier_are_reasons() {
         names.collect::<BTreeSet<_>>()
     };
     let lock = ["sim", "programs/lockbench-token.c", "-p", "stache", "-p", "token-lock", "-m", "typhoon", "-n", "4"];
+    let of_lock = reasons(&lock);
     for reason in ["lock", "network", "memory", "handler", "barrier"] {
-        assert!(reasons(&lock).contains(reason), "{reason} in {:?}", reasons(&lock));
+        assert!(of_lock.contains(reason), "{reason} in {of_lock:?}");
     }
     let em3d = ["sim", "programs/em3d.c", "-p", "stache", "-m", "typhoon-0", "-n", "4", "--", "-n", "40", "-r", "50"];
+    let of_em3d = reasons(&em3d);
     for reason in ["engine busy", "bus busy", "barrier"] {
-        assert!(reasons(&em3d).contains(reason), "{reason} in {:?}", reasons(&em3d));
+        assert!(of_em3d.contains(reason), "{reason} in {of_em3d:?}");
     }
 }
 

@@ -26,11 +26,12 @@ pub fn of(result: &SimResult) -> Vec<String> {
     let mut lines = vec![format!("Time of all nodes: {}.", of_time.join(", "))];
     let faults = sum.read_faults + sum.write_faults;
     if faults > 0 {
-        let each = (sum.read_stall + sum.write_stall) as f64 / faults as f64;
+        let for_each = |cycles: u64| grouped((cycles as f64 / faults as f64).round() as u64);
         lines.push(format!(
-            "{} accesses were stopped, one every {:.0} cycles of a node; loads and stores stalled {each:.0} cycles for each, local misses included.",
+            "{} accesses were stopped, one every {} cycles of a node; loads and stores stalled {} cycles for each, local misses included.",
             grouped(faults),
-            sum.cycles as f64 / faults as f64
+            for_each(sum.cycles),
+            for_each(sum.read_stall + sum.write_stall)
         ));
     }
     lines.push(busiest(result, "engine", |node| node.engine_busy));
