@@ -72,6 +72,8 @@ pub struct World {
     failures: Vec<(u64, usize, SimError)>,
     /// When each node arrived at the barrier.
     arrived: Vec<Option<(u64, Option<Binding>)>>,
+    /// How many have.
+    arrived_count: usize,
     barriers: u64,
     watch: Watch,
     /// Tag changes that the watch has not seen yet.
@@ -155,6 +157,7 @@ impl World {
             finished: 0,
             failures: Vec::new(),
             arrived: vec![None; count],
+            arrived_count: 0,
             barriers: 0,
             watch,
             changes: Vec::new(),
@@ -396,6 +399,7 @@ impl World {
         drop(state);
         if let Some(at) = arrived {
             self.arrived[number] = Some(at);
+            self.arrived_count += 1;
             if !self.is_part {
                 self.open_barrier();
             }
@@ -429,6 +433,7 @@ impl World {
             node.accept(Post { to, key, what: Posted::Signal(Signal::Release { binding }) });
         }
         self.arrived.fill(None);
+        self.arrived_count = 0;
         self.positions.fill(None);
         if let Some(binding) = binding {
             self.watch.forget(time, binding::blocks(&self.space.borrow(), self.shared.block, binding));
@@ -480,9 +485,13 @@ impl World {
         self.writers.apply(stores, oldest)
     }
 
-    /// The first stores to blocks that the nodes have made since, and the phase that all have reached.
+    /// The first stores to blocks that the nodes have made since, if anybody watches them, and the phase that all have
+    /// reached.
     fn first_stores(&self) -> (Vec<FirstStore>, u64) {
         let (mut stores, mut oldest) = (Vec::new(), u64::MAX);
+        if !self.shared.one_writer.contains(&true) {
+            return (stores, oldest);
+        }
         for node in &self.nodes {
             let mut node = node.borrow_mut();
             stores.append(&mut node.first_stores);
@@ -495,12 +504,12 @@ impl World {
 
     /// Simulates up to where other parts, of which none does anything before cycle `others`, can be felt.
     pub(crate) fn run_part(&mut self, others: u64) -> Happened {
-        let arrived = self.arrivals().count;
+        let arrived = self.arrived_count;
         let mut happened = Happened::default();
         let mut felt = others;
         while let Some((now, _)) = self.earliest()
             && self.failures.is_empty()
-            && self.arrivals().count == arrived
+            && self.arrived_count == arrived
         {
             let end = (now + self.window).min(felt.saturating_add(self.window)).min(self.max_cycles);
             if now >= end {
@@ -529,6 +538,9 @@ impl World {
 
     /// Who has arrived at the hardware barrier.
     pub(crate) fn arrivals(&self) -> Arrivals {
+        if self.arrived_count == 0 {
+            return Arrivals::default();
+        }
         self.arrived
             .iter()
             .flatten()
