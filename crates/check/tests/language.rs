@@ -1,0 +1,44 @@
+//! The examples of docs/language.md that promise something keep it, unless they say that they do not: each whole file
+//! among them is explored with two nodes, to its end.
+
+use std::path::Path;
+use std::sync::Arc;
+use trivium_check::{Config, System, Verdict, explore, text};
+use trivium_lang::{Options, compile};
+
+/// The examples that are whole files: each with its line.
+fn examples(page: &str) -> Vec<(usize, String)> {
+    let mut examples = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for (number, line) in page.lines().enumerate() {
+        match &mut open {
+            None if line == "```tri" => open = Some((number + 1, String::new())),
+            Some(_) if line == "```" => examples.extend(open.take()),
+            Some((_, text)) => *text += &format!("{line}\n"),
+            None => {}
+        }
+    }
+    examples
+}
+
+#[test]
+fn examples_keep_their_promises() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/language.md")).unwrap();
+    let load = |name: &str| std::fs::read_to_string(root.join("protocols").join(name)).ok();
+    let mut explored = Vec::new();
+    for (line, example) in examples(&page) {
+        let protocol = compile("language.md", &example, &Options { params: Vec::new(), load: Some(&load) }).unwrap();
+        if protocol.promises.is_empty() && protocol.invariants.is_empty() {
+            continue;
+        }
+        explored.push(protocol.name.clone());
+        let system = System { nodes: 2, ..System::default() };
+        let config = Config { system, max_states: Some(100_000), ..Config::default() };
+        let report = explore(&Arc::new(protocol), &config).unwrap();
+        let expected = if example.contains("// does not hold") { Verdict::Violated } else { Verdict::Holds };
+        assert_eq!(report.verdict, expected, "docs/language.md:{line}\n{}", text(&report));
+    }
+    assert!(explored.iter().any(|name| name == "one-copy"), "{explored:?}");
+    assert!(explored.len() >= 3, "{explored:?}");
+}
