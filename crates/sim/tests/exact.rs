@@ -90,6 +90,25 @@ fn little_memory_for_pages() {
     }
 }
 
+/// The same with other timings, machines, blocks and numbers of host threads.
+#[test]
+#[ignore = "a quarter of a minute: many timings of programs with little memory for pages"]
+fn little_memory_for_pages_in_many_timings() {
+    let programs = [("em3d", ["-n", "120", "-i", "1"]), ("matmul", ["-n", "12", "-b", "4"])];
+    for seed in 0..24 {
+        let (frames, jitter) = ((1 + seed % 3).to_string(), (37 * (seed % 5)).to_string());
+        let name = MACHINES[(seed % 4) as usize];
+        let few = machine(name, &[("memory.frames", &frames), ("network.jitter", &jitter), ("memory.page", "2048")]);
+        for (program, args) in programs {
+            let run = Run::of(program, &args).on(few.clone()).nodes(4).seed(seed).block(32 << (seed % 4));
+            let run = run.under(&["stache-pages"]);
+            same_and_right(run.clone());
+            same_in(&run.clone().jobs(2 + (seed % 3) as u32), &[run.machine.lookahead()]);
+        }
+        same_and_right(Run::of("litmus", &["-n", "3"]).on(few).nodes(3).seed(seed).under(&["stache-pages"]));
+    }
+}
+
 #[test]
 fn locks_barriers_and_messages() {
     same_and_right(Run::of("lockbench", &["-n", "20"]).nodes(5));
