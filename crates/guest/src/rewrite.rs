@@ -24,6 +24,7 @@ mod atomic;
 mod code;
 mod fast;
 mod live;
+mod values;
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{

@@ -13,20 +13,51 @@ pub(crate) const BYTES: u64 = 1 << 32;
 /// A granule has 2 to this power bytes.
 pub(crate) const GRANULE_BITS: u32 = 2;
 /// Bytes of a granule.
-const GRANULE: u32 = 1 << GRANULE_BITS;
+pub(crate) const GRANULE: u32 = 1 << GRANULE_BITS;
+/// So many bytes from a granule on are near to it.
+pub(crate) const SPAN: u32 = 4 * GRANULE;
 /// Nothing below this address is ever allowed: the sum of a pointer and a smaller offset that wraps around ends there,
 /// and must be told from a good address.
 pub(crate) const FIRST_PUBLISHED: u32 = 1024;
 
 /// The bit in a granule's byte that allows a load, or store, of so many bytes: 1 to 4 that lie in the granule, or 8
 /// that begin with it.
-pub(crate) fn allows(size: u32, store: bool) -> u8 {
+pub(crate) const fn allows(size: u32, store: bool) -> u8 {
     match (size > GRANULE, store) {
         (false, false) => 1,
         (false, true) => 2,
         (true, false) => 4,
         (true, true) => 8,
     }
+}
+
+/// The bit in a granule's byte that allows all loads, or stores, in the [`SPAN`] bytes that begin with it.
+pub(crate) const fn allows_near(store: bool) -> u8 {
+    if store { 32 } else { 16 }
+}
+
+/// The bytes of eight granules, the first lowest.
+#[derive(Clone, Copy)]
+struct Word {
+    /// If the line goes on behind them.
+    all: u64,
+    /// If it ends there: the last granules of a line begin no more of it than there is.
+    last: u64,
+}
+
+/// For a line that may be loaded or not, and stored or not.
+const WORDS: [[Word; 2]; 2] = [[word(false, false), word(false, true)], [word(true, false), word(true, true)]];
+
+const fn word(read: bool, write: bool) -> Word {
+    const fn each(byte: u8) -> u64 {
+        byte as u64 * 0x0101_0101_0101_0101
+    }
+    let (reads, writes) = (if read { 0xff } else { 0 }, if write { 0xff } else { 0 });
+    let one = allows(4, false) & reads | allows(4, true) & writes;
+    let two = allows(8, false) & reads | allows(8, true) & writes;
+    let near = allows_near(false) & reads | allows_near(true) & writes;
+    let all = each(one | two | near);
+    Word { all, last: all & !(each(near) << 40) & !(each(two) << 56) }
 }
 
 /// A handle to the tags that a node's compiled code looks at. What they allow happens without asking the
@@ -49,6 +80,7 @@ impl Tags {
     }
 
     /// Whether there can be tags for a cache with lines of so many bytes: a power of two from 8 to 65536.
+    #[inline]
     pub fn are_for(line: u64) -> bool {
         line.is_power_of_two() && (8..=1 << 16).contains(&line)
     }
@@ -58,6 +90,7 @@ impl Tags {
     ///
     /// # Panics
     /// If `address` is not aligned to the line, or the line is not one that [tags can be for](Tags::are_for).
+    #[inline]
     pub fn set(&self, address: u32, line: u32, read: bool, write: bool) {
         assert!(Tags::are_for(line.into()) && address.is_multiple_of(line), "{address:#x}, {line} bytes");
         if !self.alive.get() {
@@ -69,10 +102,7 @@ impl Tags {
         if !is_whole || address < FIRST_PUBLISHED {
             return;
         }
-        let of = |size| if read { allows(size, false) } else { 0 } | if write { allows(size, true) } else { 0 };
-        let all = u64::from(of(4) | of(8)) * 0x0101_0101_0101_0101;
-        // The last granule of a line begins no 8 bytes of it.
-        let last = all & !(u64::from(allows(8, false) | allows(8, true)) << 56);
+        let Word { all, last } = WORDS[usize::from(read)][usize::from(write)];
         let granules = line >> GRANULE_BITS;
         // SAFETY: the line lies below `SHARED_END`, so its granules lie in the memory, which lives as long as `alive`,
         // and are aligned as far as they are written at once. Compiled code, which reads it, does not run while the

@@ -210,6 +210,9 @@ impl NodeState {
     /// The place of a line in the modelled cache is needed: a block that has a line there leaves, if its protocol
     /// has cached processors.
     pub(crate) fn make_room(&mut self, address: u32, time: u64) {
+        if !self.shared.engines.iter().any(|engine| engine.protocol().cached) {
+            return;
+        }
         let Some(other) = self.cache.displaced(address).filter(|&other| other >= SHARED_BASE) else { return };
         let block = self.block_of(u64::from(other - SHARED_BASE));
         let protocol = self.protocol_at(self.offset_of(block));

@@ -449,10 +449,12 @@ impl NodeState {
     }
 
     /// Records work of the processor from cycle `from` on, if what leads to what is recorded.
+    #[inline]
     fn processor_run(&mut self, from: u64, parts: &[(&'static str, u64)]) -> Cause {
-        if !self.recording {
-            return None;
-        }
+        if self.recording { self.record_run(from, parts) } else { None }
+    }
+
+    fn record_run(&mut self, from: u64, parts: &[(&'static str, u64)]) -> Cause {
         let mut begin = from;
         let mut stretches = Vec::new();
         for &(what, to) in parts {

@@ -218,6 +218,55 @@ fn small_caches_of_cached_processors() {
     }
 }
 
+/// Accesses near to each other, at all distances from the end of a line, that share a tag; between them others that
+/// take the line away, in small caches.
+#[test]
+fn near_accesses_share_what_is_still_right() {
+    let accesses = [
+        "(drop (i32.load (local.get $p)))",
+        "(drop (f64.load offset=8 (local.get $p)))",
+        "(drop (i64.load (i32.add (local.get $p) (i32.const 4))))",
+        "(i32.store offset=12 (local.get $p) (local.get $i))",
+        "(drop (i64.load offset=16 (local.get $p)))",
+        "(drop (i32.load8_u offset=15 (local.get $p)))",
+        "(drop (i32.load16_u offset=3 (local.get $p)))",
+        "(f64.store (local.get $p) (f64.const 1))",
+        "(drop (i32.load offset=1024 (local.get $p)))",
+        "(drop (i32.load (local.tee $p (i32.add (local.get $p) (i32.const 4)))))",
+        "(drop (i64.load (i32.add (i32.const -4) (local.get $p))))",
+        "(br_if $out (i32.gt_u (local.get $i) (i32.const 90)))",
+        "(if (i32.and (local.get $i) (i32.const 1)) (then (i64.store offset=4 (local.get $p) (i64.const 3))))",
+    ];
+    let mut random = random::Random(1);
+    for round in 0..24 {
+        let body: String = (0..10).map(|_| random.one(&accesses)).collect::<Vec<_>>().join("\n");
+        let text = format!(
+            r#"(module
+            (import "trivium" "node" (func $node (result i32)))
+            (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+            (memory 1)
+            (func (export "_start") (local $base i32) (local $p i32) (local $i i32)
+                (local.set $base (i32.add (i32.const 64) (call $alloc (i64.const 4096) (i32.const 0) (i32.const 0) (i32.const 0))))
+                (if (i32.and (i32.const {round}) (i32.const 1)) (then (local.set $base (i32.const 2048))))
+                (block $out (loop $again
+                    (local.set $p (i32.add (local.get $base) (i32.mul (local.get $i) (i32.const {step}))))
+                    {body}
+                    (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 100)))))))"#,
+            step = [4, 8, 1, 12][round % 4],
+        );
+        let lines = [2, 4, 32][round % 3];
+        let line = [32, 8, 16, 64][round / 3 % 4];
+        let set = [
+            ("access_control.granule", line.max(32).to_string()),
+            ("cache.bytes", (lines * line).max(64).to_string()),
+            ("cache.line", line.to_string()),
+        ];
+        let set: Vec<_> = set.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let run = Run::with(text_program(&text), &[]).on(machine("typhoon", &set)).nodes(2);
+        same_and_right(run.block(line.max(32)));
+    }
+}
+
 #[test]
 fn cycles_per_instruction_of_all_kinds() {
     for cpi in ["1", "0.7", "1/3", "3", "7/5"] {

@@ -1,11 +1,14 @@
 //! What the fast build must know of a function before it rewrites it: which results of arithmetic can be seen, so that
-//! their NaNs must be canonical, and what an access that asks the host should put aside.
+//! their NaNs must be canonical, what an access that asks the host should put aside, and which accesses are near to
+//! another.
 
 use wasm_encoder::ValType;
 use wasm_encoder::reencode::{self, Reencode};
 use wasmparser::{FuncToValidate, FuncValidator, FunctionBody, Operator, ValidatorResources};
 
-use super::{Layout, access, live};
+use super::values::{Place, Values};
+use super::{Layout, access, code, live};
+use crate::tags::{FIRST_PUBLISHED, GRANULE, SPAN};
 
 /// What is known of an operator.
 #[derive(Default)]
@@ -17,6 +20,19 @@ pub(super) struct Note {
     pub(super) beneath: Vec<ValType>,
     /// Of a load, a store or a loop head: the locals worth putting aside while the host is asked.
     pub(super) keep: Vec<u32>,
+    /// Of a load or store: the number of a tag that it should keep, or try before it looks it up.
+    pub(super) tag: Option<(u32, Use)>,
+    /// The tags that are no longer right once it has asked the host.
+    pub(super) stale: Vec<u32>,
+}
+
+/// What an access does with a tag.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Use {
+    /// It looks it up and keeps it.
+    Keep,
+    /// It is so near to an access that keeps it that the same tag may allow both.
+    Try,
 }
 
 /// A function's operators, and what is known of them.
@@ -24,36 +40,8 @@ pub(super) struct Analysis<'a> {
     pub(super) operators: Vec<(Operator<'a>, Note)>,
     /// The types of its locals, parameters included.
     pub(super) locals: Vec<ValType>,
-}
-
-/// How many operands and results of whom an operator has.
-struct Shape {
-    takes: usize,
-    gives: usize,
-}
-
-/// Floating-point results on the operand stack that nobody has seen yet, by the operators that made them.
-#[derive(Default)]
-struct Unseen(Vec<Option<usize>>);
-
-impl Unseen {
-    /// An operator that is not arithmetic sees its operands; one that changes the flow sees all.
-    fn step(&mut self, notes: &mut [Note], index: usize, operator: &Operator<'_>, shape: Option<Shape>) {
-        let shape = if is_plain(operator) { shape } else { None };
-        let Some(Shape { takes, gives }) = shape else {
-            self.0.drain(..).flatten().for_each(|maker| notes[maker].is_seen = true);
-            return;
-        };
-        for _ in 0..takes {
-            if let Some(Some(maker)) = self.0.pop()
-                && !is_blind(operator)
-            {
-                notes[maker].is_seen = true;
-            }
-        }
-        let makes = float(operator).is_some();
-        self.0.extend((0..gives).map(|_| makes.then_some(index)));
-    }
+    /// How many tags must be kept at once.
+    pub(super) tags: u32,
 }
 
 /// Looks at a valid function.
@@ -74,25 +62,88 @@ pub(super) fn analyse<'a>(
     }
     let mut operators = Vec::new();
     let mut notes: Vec<Note> = Vec::new();
-    let mut unseen = Unseen::default();
+    let mut values = Values::new(locals.len());
+    let mut checked = Checked::default();
     for operator in body.get_operators_reader()? {
         let operator = operator?;
-        let mut note = Note::default();
-        if let Some((access, _)) = access::find(&operator) {
-            let operands = if access::ACCESSES[access as usize].store { 2 } else { 1 };
-            note.beneath = numbers_beneath(&validator, operands);
+        let index = operators.len();
+        notes.push(Note::default());
+        if let Some((access, memarg)) = access::find(&operator) {
+            let kind = &access::ACCESSES[access as usize];
+            let operands = if kind.store { 2 } else { 1 };
+            notes[index].beneath = numbers_beneath(&validator, operands);
+            if let Some(place) = values.place(operands - 1) {
+                checked.access(&mut notes, index, place, kind.size, memarg.offset);
+            }
         }
-        notes.push(note);
         let arity = operator.operator_arity(&validator);
-        let shape = arity.map(|(takes, gives)| Shape { takes: takes as usize, gives: gives as usize });
-        unseen.step(&mut notes, operators.len(), &operator, shape);
+        values.step(&operator, arity, |maker| notes[maker].is_seen = true, index);
+        if forgets(&operator) {
+            checked.forget(&mut notes);
+        }
         validator.op(offset, &operator)?;
         operators.push(operator);
     }
     for (index, kept) in live::worth_keeping(&operators, locals.len()) {
         notes[index].keep = kept.iter().filter(|local| is_number(locals[*local as usize])).collect();
     }
-    Ok(Analysis { operators: operators.into_iter().zip(notes).collect(), locals })
+    Ok(Analysis { operators: operators.into_iter().zip(notes).collect(), locals, tags: checked.most })
+}
+
+/// An access whose tag has been looked up.
+struct Lookup {
+    index: usize,
+    place: Place,
+    /// The last access that uses what was found, and where that is kept.
+    used: Option<(usize, u32)>,
+}
+
+/// What has been looked up since control last came from several places, or the host was called.
+#[derive(Default)]
+struct Checked {
+    lookups: Vec<Lookup>,
+    /// How many tags are kept at once, and were at most.
+    kept: u32,
+    most: u32,
+}
+
+impl Checked {
+    /// An access of so many bytes, of which `offset` is a part of the place's distance to its local.
+    fn access(&mut self, notes: &mut [Note], index: usize, mut place: Place, size: u32, offset: u64) {
+        place.add = place.add.wrapping_add(offset as u32);
+        let is_near = |lookup: &&mut Lookup| {
+            let distance = place.add.wrapping_sub(lookup.place.add);
+            (lookup.place.local, lookup.place.version) == (place.local, place.version) && distance <= SPAN - size
+        };
+        // A larger offset might have wrapped around.
+        let near = self.lookups.iter_mut().rev().find(is_near).filter(|_| offset < FIRST_PUBLISHED.into());
+        if let Some(lookup) = near {
+            let tag = lookup.used.map_or(self.kept, |(_, tag)| tag);
+            self.kept = self.kept.max(tag + 1);
+            self.most = self.most.max(self.kept);
+            lookup.used = Some((index, tag));
+            notes[lookup.index].tag = Some((tag, Use::Keep));
+            notes[index].tag = Some((tag, Use::Try));
+        } else if size >= GRANULE {
+            self.lookups.push(Lookup { index, place, used: None });
+        }
+    }
+
+    /// Nothing is known any more.
+    fn forget(&mut self, notes: &mut [Note]) {
+        for lookup in self.lookups.drain(..) {
+            let Some((last, tag)) = lookup.used else { continue };
+            notes[lookup.index..last].iter_mut().for_each(|note| note.stale.push(tag));
+        }
+        self.kept = 0;
+    }
+}
+
+/// Whether control may come to behind an operator from elsewhere, or after the host was called.
+fn forgets(operator: &Operator<'_>) -> bool {
+    use Operator as O;
+    matches!(operator, O::Loop { .. } | O::Else | O::End | O::Call { .. } | O::CallIndirect { .. })
+        || code::asks_host(operator)
 }
 
 /// The types of the numbers on the operand stack beneath so many operands, the lowest first: down to where the block
@@ -116,75 +167,4 @@ fn numbers_beneath(validator: &FuncValidator<ValidatorResources>, operands: usiz
 
 fn is_number(ty: ValType) -> bool {
     matches!(ty, ValType::I32 | ValType::I64 | ValType::F32 | ValType::F64)
-}
-
-/// Whether control goes on behind an operator and nowhere else, and arrives from before it.
-fn is_plain(operator: &Operator<'_>) -> bool {
-    use Operator as O;
-    !matches!(
-        operator,
-        O::Unreachable
-            | O::Block { .. }
-            | O::Loop { .. }
-            | O::If { .. }
-            | O::Else
-            | O::End
-            | O::Br { .. }
-            | O::BrIf { .. }
-            | O::BrTable { .. }
-            | O::Return
-    )
-}
-
-/// The type of the number that a floating-point operator makes, if the standard does not say which NaN that is.
-pub(super) fn float(operator: &Operator<'_>) -> Option<ValType> {
-    use Operator as O;
-    match operator {
-        O::F32Ceil
-        | O::F32Floor
-        | O::F32Trunc
-        | O::F32Nearest
-        | O::F32Sqrt
-        | O::F32Add
-        | O::F32Sub
-        | O::F32Mul
-        | O::F32Div
-        | O::F32Min
-        | O::F32Max
-        | O::F32DemoteF64 => Some(ValType::F32),
-        O::F64Ceil
-        | O::F64Floor
-        | O::F64Trunc
-        | O::F64Nearest
-        | O::F64Sqrt
-        | O::F64Add
-        | O::F64Sub
-        | O::F64Mul
-        | O::F64Div
-        | O::F64Min
-        | O::F64Max
-        | O::F64PromoteF32 => Some(ValType::F64),
-        _ => None,
-    }
-}
-
-/// Whether an operator does the same with every NaN, but for results that are not canonical themselves.
-fn is_blind(operator: &Operator<'_>) -> bool {
-    use Operator as O;
-    float(operator).is_some()
-        || matches!(
-            operator,
-            O::F32Eq
-                | O::F32Ne
-                | O::F32Lt
-                | O::F32Gt
-                | O::F32Le
-                | O::F32Ge
-                | O::F64Eq
-                | O::F64Ne
-                | O::F64Lt
-                | O::F64Gt
-                | O::F64Le
-                | O::F64Ge
-        )
 }

@@ -10,6 +10,8 @@
 //!   made: a miss tells it, a hit pays nothing.
 //! * A load or store looks up its address, of which the lowest two bits are rotated to the top: what is not aligned to
 //!   4 bytes is found in the upper three quarters of memory 1, where nothing ever is.
+//! * Of several accesses near to each other only the first looks its tag up, unless the host was asked in between or
+//!   the line ends there: a tag tells also what may happen to the next bytes.
 //! * A miss calls the same added functions as the reference build. What lies on the operand stack, and the locals of
 //!   an inner loop, are put aside around the call ([`super::live`] says why).
 //! * NaNs are made canonical by a branch that is never taken, and only where their bits can be seen.
@@ -19,8 +21,9 @@ use wasm_encoder::{BlockType, BranchHint, Function, Instruction as I, MemArg, Va
 use wasmparser::{FuncToValidate, FunctionBody, Operator, ValidatorResources};
 
 use super::access::{ACCESSES, Kind, find};
-use super::analysis::{self, Note};
+use super::analysis::{self, Note, Use};
 use super::code::{self, is_counted, needs_count};
+use super::values::float;
 use super::{Build, Layout};
 use crate::memory::HOST_PAGE;
 use crate::tags::{self, FIRST_PUBLISHED, GRANULE_BITS};
@@ -47,6 +50,8 @@ struct Body {
     values: u32,
     /// The first locals, of each type, for what lies on the operand stack beneath an access.
     beneath: [u32; NUMBERS.len()],
+    /// The first of the locals for tags.
+    tags: u32,
     /// Instructions that the local does not count yet.
     pending: i64,
     /// Open blocks, the function's own included.
@@ -72,6 +77,8 @@ pub(super) fn function(
         let most = analysis.operators.iter().map(of_type).max();
         locals.extend(std::iter::repeat_n(ty, most.unwrap_or(0)));
     }
+    let tags = locals.len() as u32;
+    locals.extend((0..analysis.tags).map(|_| ValType::I32));
     let mut rewritten = Body {
         function: Function::new_with_locals_types(locals[params.len()..].iter().copied()),
         hints: Vec::new(),
@@ -80,6 +87,7 @@ pub(super) fn function(
         address: left + 2,
         values: left + 3,
         beneath,
+        tags,
         pending: 0,
         depth: 1,
         locals,
@@ -152,7 +160,7 @@ impl Body {
         }
         let is_loop = matches!(operator, Operator::Loop { .. });
         let calls = matches!(operator, Operator::Call { .. } | Operator::CallIndirect { .. });
-        let seen = analysis::float(&operator).filter(|_| note.is_seen);
+        let seen = float(&operator).filter(|_| note.is_seen);
         let by_host = layout.instead(&operator);
         match by_host {
             Some(ref instead) => instead.iter().for_each(|instruction| self.push(instruction)),
@@ -268,25 +276,23 @@ impl Body {
         }
         self.push(&I::LocalSet(self.base));
         let beneath = self.flatten(&note.beneath);
-        self.check(kind, offset);
+        self.push(&I::Block(BlockType::Empty));
+        let tried = note.tag.filter(|(_, how)| *how == Use::Try);
+        if let Some((tag, _)) = tried {
+            self.push(&I::LocalGet(self.tags + tag));
+            self.push(&I::I32Const(tags::allows_near(kind.store).into()));
+            self.push(&I::I32And);
+            self.push(&I::I32Eqz);
+            self.if_rarely();
+        }
+        self.check(kind, offset, note);
         self.if_rarely();
-        self.store_countdown();
-        let mut aside: Vec<u32> = note.keep.iter().chain(&beneath).copied().collect();
-        aside.truncate(ROOM);
-        self.put_aside(&aside);
-        self.push(&I::LocalGet(self.base));
-        if kind.store {
-            self.push(&I::LocalGet(value));
+        self.ask(layout, access, offset, note, &beneath);
+        self.push(&I::Br(if tried.is_some() { 2 } else { 1 }));
+        self.push(&I::End);
+        if tried.is_some() {
+            self.push(&I::End);
         }
-        self.push(&I::I32Const(offset as i32));
-        self.push(&I::I32Const(self.pending as i32));
-        self.push(&I::Call(layout.access(access)));
-        if !kind.store {
-            self.push(&I::LocalSet(value));
-        }
-        self.take_back(&aside);
-        self.load_countdown();
-        self.push(&I::Else);
         self.push(&I::LocalGet(self.base));
         if kind.store {
             self.push(&I::LocalGet(value));
@@ -301,6 +307,32 @@ impl Body {
         }
         if !kind.store {
             self.push(&I::LocalGet(value));
+        }
+    }
+
+    /// The added function asks the host for an access, and makes it; what it loads is in the local for its value.
+    fn ask(&mut self, layout: &Layout, access: u32, offset: u32, note: &Note, beneath: &[u32]) {
+        let kind = &ACCESSES[access as usize];
+        let value = self.value(kind.value);
+        self.store_countdown();
+        let mut aside: Vec<u32> = note.keep.iter().chain(beneath).copied().collect();
+        aside.truncate(ROOM);
+        self.put_aside(&aside);
+        self.push(&I::LocalGet(self.base));
+        if kind.store {
+            self.push(&I::LocalGet(value));
+        }
+        self.push(&I::I32Const(offset as i32));
+        self.push(&I::I32Const(self.pending as i32));
+        self.push(&I::Call(layout.access(access)));
+        if !kind.store {
+            self.push(&I::LocalSet(value));
+        }
+        self.take_back(&aside);
+        self.load_countdown();
+        for tag in &note.stale {
+            self.push(&I::I32Const(0));
+            self.push(&I::LocalSet(self.tags + tag));
         }
     }
 
@@ -350,7 +382,7 @@ impl Body {
     }
 
     /// From the address's base in its local: whether the host must be asked.
-    fn check(&mut self, kind: &Kind, offset: u32) {
+    fn check(&mut self, kind: &Kind, offset: u32, note: &Note) {
         self.push(&I::LocalGet(self.base));
         if offset > 0 {
             self.push(&I::I32Const(offset as i32));
@@ -373,6 +405,9 @@ impl Body {
             }
         }
         self.push(&I::I32Load8U(MemArg { offset: 0, align: 0, memory_index: HOST_MEMORY }));
+        if let Some((tag, Use::Keep)) = note.tag {
+            self.push(&I::LocalTee(self.tags + tag));
+        }
         self.push(&I::I32Const(tags::allows(kind.size, kind.store).into()));
         self.push(&I::I32And);
         self.push(&I::I32Eqz);

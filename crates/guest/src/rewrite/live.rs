@@ -6,7 +6,7 @@
 
 use wasmparser::Operator;
 
-use super::access;
+use super::{access, code};
 
 /// A set of locals.
 #[derive(Clone, PartialEq, Default)]
@@ -88,7 +88,7 @@ fn loops(operators: &[Operator<'_>], locals: usize) -> (Vec<Loop>, Vec<Option<us
                 | Operator::LocalSet { local_index }
                 | Operator::LocalTee { local_index } => all[*index].uses.add(*local_index),
                 Operator::Call { .. } | Operator::CallIndirect { .. } => all[*index].calls = true,
-                _ => {}
+                _ => all[*index].calls |= code::asks_host(operator),
             }
         }
         if matches!(operator, Operator::End) {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
@@ -15,7 +15,7 @@ impl Random {
         (z ^ (z >> 31)) % bound
     }
 
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    pub fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.below(of.len() as u64) as usize]
     }
 }
