@@ -2,7 +2,7 @@
 //!
 //! A window is some microseconds long, and a cache line takes a tenth of one from one processor to another. So a letter
 //! is handed over whole, its space is used again, and who has left one is seen where it lies. Who is early looks for the
-//! others for a while. Then it sleeps: the other may need its processor.
+//! others for a while, then lets other programs have the processor in between, and at last sleeps.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex};
 /// A meeting of so many threads, again and again. Each leaves a letter for each other one, and takes theirs.
 pub(crate) struct Meeting<T> {
     threads: usize,
-    looks: u32,
+    yields: u32,
     broken: AtomicBool,
     /// Where who is early sleeps, and how many do.
     bed: Mutex<()>,
@@ -30,12 +30,13 @@ struct Place<T> {
     letter: Mutex<T>,
 }
 
-/// So often a thread looks whether the others have come before it sleeps, if each has a processor: some 50
-/// microseconds, since to be woken takes longer than most windows.
-const LOOKS: u32 = 4000;
+/// So often a thread looks whether the others have come before it lets other programs go first: some microseconds.
+const LOOKS: u32 = 300;
 
-/// So often if there are more threads than processors.
-const FEW_LOOKS: u32 = 100;
+/// So often it lets them, looking in between, before it sleeps; not at all if there are more threads than processors.
+/// Who is woken is often put on the processor of who wakes it, where it waits until that one sleeps in turn; who never
+/// slept is soon on a processor of its own. If both are on one already, the other goes on at once.
+const YIELDS: u32 = 2000;
 
 impl<T: Default> Meeting<T> {
     pub(crate) fn new(threads: usize) -> Meeting<T> {
@@ -43,7 +44,7 @@ impl<T: Default> Meeting<T> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Meeting {
             threads,
-            looks: if threads <= processors { LOOKS } else { FEW_LOOKS },
+            yields: if threads <= processors { YIELDS } else { 0 },
             broken: AtomicBool::new(false),
             bed: Mutex::new(()),
             sleeping: AtomicUsize::new(0),
@@ -78,8 +79,12 @@ impl<T: Default> Meeting<T> {
         let is_there = || place.round.load(Ordering::SeqCst) == round;
         let goes_on = || is_there() || self.broken.load(Ordering::SeqCst);
         let mut looks = 0;
-        while !goes_on() && looks < self.looks {
-            std::hint::spin_loop();
+        while !goes_on() && looks < LOOKS + self.yields {
+            if looks < LOOKS {
+                std::hint::spin_loop()
+            } else {
+                std::thread::yield_now()
+            }
             looks += 1;
         }
         if !goes_on() {
