@@ -66,7 +66,9 @@ fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
         )
     };
     let settings = &recording.settings;
-    if settings.threads_per_node > 1 {
+    // In a scenario two threads may stand on one node.
+    let is_second = |event: &Event| matches!(event, Event::Start { thread, .. } if *thread > 0);
+    if settings.threads_per_node > 1 || recording.events.iter().any(is_second) {
         return Err(refused("it has several threads on a node, and a node of a machine has one processor"));
     }
     let mut order = Force {
