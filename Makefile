@@ -35,8 +35,7 @@ demo: build
 	@echo
 	@echo "The picture is $(OUT)/em3d.svg"
 
-# With the program that is there: the tests have just built it, with the features of their own dependencies, and
-# `make build` would compile Wasmtime once more without them.
+# With the program that the tests have just built.
 demo-short:
 	@mkdir -p $(OUT)
 	@$(TRIVIUM) compare programs/em3d.c --protocols stache \
