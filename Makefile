@@ -27,7 +27,7 @@ build: setup
 demo: build
 	@mkdir -p $(OUT)
 	@echo
-	@echo "EM3D with 192,000 graph nodes, degree 5, 5 % remote, on 32 nodes of four machines (about half a minute)"
+	@echo "EM3D with 192,000 graph nodes, degree 5, 5 % remote, on 32 nodes of four machines (some ten seconds)"
 	@echo
 	@$(TRIVIUM) compare programs/em3d.c --protocols stache \
 		--machines simple-coma,typhoon,typhoon-1,typhoon-0 --nodes 32 \
