@@ -33,9 +33,7 @@ fn protocol(name: &str) -> Arc<Protocol> {
         let options = trivium_lang::Options { params, load: Some(&load) };
         trivium_lang::compile(name, &text, &options).unwrap_or_else(|wrong| panic!("{wrong}"))
     };
-    // With the sizes that the file gives for `check`, as the command does.
-    let sizes = compiled(Vec::new()).params.into_iter().filter_map(|param| Some((param.name, param.check?)));
-    Arc::new(compiled(sizes.collect()))
+    Arc::new(compiled(compiled(Vec::new()).sizes_to_check()))
 }
 
 fn explored(file: &str, config: &Config) -> (Arc<Protocol>, Report, Story) {

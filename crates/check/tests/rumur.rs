@@ -4,10 +4,13 @@
 //! number of states, and as many firings of rules as transitions. Where something is violated, it must be the same.
 //! Skipped where Rumur (a Debian package) is not installed.
 
+mod file_test;
+
+use file_test::FileTest;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use trivium_check::{Config, Network, Report, Search, System, Verdict, explore, murphi};
+use trivium_check::{Config, Report, Search, System, Verdict, explore, murphi};
 use trivium_lang::protocol::Protocol;
 
 /// Systems in which a fault is looked for: nodes and objects, the smallest first.
@@ -144,8 +147,7 @@ fn protocols(folder: &str) -> Vec<(String, PathBuf)> {
 /// With the values of parameters that are for `check`.
 fn compile(path: &Path) -> Arc<Protocol> {
     let with = |params: &[(String, i64)]| trivium_lang::compile_file(path, params).unwrap_or_else(|e| panic!("{e}"));
-    let small: Vec<_> = with(&[]).params.iter().filter_map(|p| Some((p.name.clone(), p.check?))).collect();
-    Arc::new(with(&small))
+    Arc::new(with(&with(&[]).sizes_to_check()))
 }
 
 /// Explores with as many operations of each thread as end below a limit of states.
@@ -248,10 +250,7 @@ fn rumur_agrees_about_the_file_tests() {
         println!("skipped: not asked for with TRIVIUM_SLOW=1, or rumur is not installed");
         return;
     }
-    let folder = root().join("crates/check/tests/files");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "test"));
-    paths.sort();
+    let paths = file_test::paths();
     let mut compared = 0;
     let wrong: Vec<String> = paths
         .iter()
@@ -271,35 +270,14 @@ fn rumur_agrees_about_the_file_tests() {
 /// Whether a file test could be compared: not those of limits and of mistakes.
 fn file_test(path: &Path) -> Result<bool, String> {
     let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-    let source = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let mut config = system(2, 1);
-    let (mut file, mut params) = (None, Vec::new());
-    let directives = source.lines().map_while(|line| line.strip_prefix("//")).filter_map(|line| line.split_once(':'));
-    for (key, value) in directives.map(|(key, value)| (key.trim(), value.trim())) {
-        let number = || value.parse::<u32>().map_err(|_| format!("{name}: `{key}: {value}`"));
-        match key {
-            "expect" if value == "error" || value == "incomplete" || value.ends_with("livelock") => return Ok(false),
-            "file" => file = Some(root().join(value)),
-            "nodes" => config.system.nodes = number()?,
-            "clients" => config.system.clients = Some(number()?),
-            "objects" => config.system.objects = number()?,
-            "values" => config.system.values = number()?,
-            "ops" => config.system.ops = Some(number()?),
-            "threads" => config.system.threads_per_node = number()?,
-            "lane_capacity" => config.system.lane_capacity = Some(number()?),
-            "words" => config.system.memory_words = Some(number()?),
-            "scenario" => config.system.scenario = Some(value.to_string()),
-            "network" if value == "fifo" => config.system.network = Network::Fifo,
-            "network" => config.system.network = Network::Unordered,
-            key => {
-                if let Some(param) = key.strip_prefix("param ") {
-                    params.push((param.to_string(), i64::from(number()?)));
-                }
-            }
-        }
+    let test = FileTest::read(path)?;
+    let expected = test.directive("expect").unwrap_or_default();
+    if ["error", "incomplete"].contains(&expected) || expected.ends_with("livelock") {
+        return Ok(false);
     }
-    let protocol = trivium_lang::compile_file(file.as_deref().unwrap_or(path), &params);
-    let protocol = Arc::new(protocol.map_err(|e| format!("{name}: {e}"))?);
+    let config = test.config().map_err(|e| format!("{name}: {e}"))?;
+    let config = Config { symmetry: false, max_states: None, ..config };
+    let protocol = Arc::new(test.protocol().map_err(|e| format!("{name}: {e}"))?);
     let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;
     if murphi(&protocol, &config.system, 8).is_err_and(|e| e.message.contains("cannot be exported")) {
         return Ok(false);

@@ -10,8 +10,7 @@ use trivium_lang::protocol::Protocol;
 fn protocol(file: &str) -> Arc<Protocol> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);
     let with = |params: &[_]| trivium_lang::compile_file(&path, params).unwrap_or_else(|e| panic!("{e}"));
-    let small: Vec<_> = with(&[]).params.iter().filter_map(|p| Some((p.name.clone(), p.check?))).collect();
-    Arc::new(with(&small))
+    Arc::new(with(&with(&[]).sizes_to_check()))
 }
 
 /// All protocols that are shipped, broken ones too.

@@ -78,15 +78,19 @@ impl NodeState {
         self.lines.copies.get_mut(&block.id).expect("it is there now")
     }
 
+    /// The engine's copy of the block at an offset, from there on.
+    fn copy_from(&mut self, offset: u64) -> &mut [u8] {
+        let from = (offset % self.shared.block) as usize;
+        &mut self.copy_of(self.block_of(offset))[from..]
+    }
+
     /// Reads the engine's copies from an offset on.
     pub(crate) fn read_copies(&mut self, offset: u64, into: &mut [u8]) {
         let mut done = 0;
         while done < into.len() {
-            let at = offset + done as u64;
-            let from = (at % self.shared.block) as usize;
-            let copy = self.copy_of(self.block_of(at));
-            let count = (copy.len() - from).min(into.len() - done);
-            into[done..done + count].copy_from_slice(&copy[from..from + count]);
+            let copy = self.copy_from(offset + done as u64);
+            let count = copy.len().min(into.len() - done);
+            into[done..done + count].copy_from_slice(&copy[..count]);
             done += count;
         }
     }
@@ -95,11 +99,9 @@ impl NodeState {
     pub(crate) fn write_copies(&mut self, offset: u64, bytes: &[u8]) {
         let mut done = 0;
         while done < bytes.len() {
-            let at = offset + done as u64;
-            let from = (at % self.shared.block) as usize;
-            let copy = self.copy_of(self.block_of(at));
-            let count = (copy.len() - from).min(bytes.len() - done);
-            copy[from..from + count].copy_from_slice(&bytes[done..done + count]);
+            let copy = self.copy_from(offset + done as u64);
+            let count = copy.len().min(bytes.len() - done);
+            copy[..count].copy_from_slice(&bytes[done..done + count]);
             done += count;
         }
     }

@@ -74,13 +74,10 @@ pub fn protocol(name: &str, params: &[(String, i64)]) -> Result<Arc<Protocol>, F
 /// # Errors
 /// As [`protocols`].
 pub fn protocol_to_check(name: &str, settings: &Settings) -> Result<Arc<Protocol>, Failure> {
-    let plain = protocol(name, &[])?;
     let mut settings = settings.clone();
-    for param in &plain.params {
-        if let Some(value) = param.check
-            && !settings.protocol.iter().any(|(key, _)| *key == param.name)
-        {
-            settings.protocol.push((param.name.clone(), value));
+    for (name, value) in protocol(name, &[])?.sizes_to_check() {
+        if !settings.protocol.iter().any(|(key, _)| *key == name) {
+            settings.protocol.push((name, value));
         }
     }
     Ok(protocols(&[name.to_string()], &settings)?.remove(0))

@@ -4,7 +4,7 @@ use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{Function, Instruction};
 use wasmparser::{FunctionBody, Operator};
 
-use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access, atomic};
+use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access, atomic, is_atomic};
 
 /// Whether an operator is an instruction in the sense of the results: all are but those that move
 /// locals, constants, and the brackets of the program's structure.
@@ -33,6 +33,16 @@ pub(super) fn is_counted(operator: &Operator<'_>) -> bool {
 /// may end the program.
 pub(super) fn needs_count(operator: &Operator<'_>) -> bool {
     use Operator as O;
+    branches(operator)
+        || matches!(operator, O::Call { .. } | O::CallIndirect { .. })
+        || may_trap(operator)
+        || asks_host(operator)
+        || access::find(operator).is_some()
+}
+
+/// Whether control may go on elsewhere than behind an operator, or arrive behind it from elsewhere.
+pub(super) fn branches(operator: &Operator<'_>) -> bool {
+    use Operator as O;
     matches!(
         operator,
         O::Loop { .. }
@@ -43,11 +53,7 @@ pub(super) fn needs_count(operator: &Operator<'_>) -> bool {
             | O::BrIf { .. }
             | O::BrTable { .. }
             | O::Return
-            | O::Call { .. }
-            | O::CallIndirect { .. }
-    ) || may_trap(operator)
-        || asks_host(operator)
-        || access::find(operator).is_some()
+    )
 }
 
 /// Whether the host performs an operator in Wasm's place ([`Layout::instead`]).
@@ -60,7 +66,7 @@ pub(super) fn asks_host(operator: &Operator<'_>) -> bool {
             | O::MemoryCopy { .. }
             | O::MemoryFill { .. }
             | O::MemoryInit { .. }
-    ) || atomic::find(operator).is_some()
+    ) || is_atomic(operator)
 }
 
 /// Whether an operator may end the program by itself, in Wasm.

@@ -3,6 +3,8 @@
 use wasm_encoder::ValType;
 use wasmparser::Operator;
 
+use super::code;
+
 /// What a local held at some time, plus a constant.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
@@ -84,20 +86,7 @@ impl Values {
 
 /// Whether control goes on behind an operator and nowhere else, and arrives from before it.
 fn is_plain(operator: &Operator<'_>) -> bool {
-    use Operator as O;
-    !matches!(
-        operator,
-        O::Unreachable
-            | O::Block { .. }
-            | O::Loop { .. }
-            | O::If { .. }
-            | O::Else
-            | O::End
-            | O::Br { .. }
-            | O::BrIf { .. }
-            | O::BrTable { .. }
-            | O::Return
-    )
+    !code::branches(operator) && !matches!(operator, Operator::Unreachable | Operator::Block { .. })
 }
 
 /// The type of the number that a floating-point operator makes, if the standard does not say which NaN that is.

@@ -17,6 +17,11 @@ impl Protocol {
         }
     }
 
+    /// The parameters for which the file gives a value for `check`, with that value.
+    pub fn sizes_to_check(&self) -> Vec<(String, i64)> {
+        self.params.iter().filter_map(|param| Some((param.name.clone(), param.check?))).collect()
+    }
+
     /// The message of a name.
     pub fn message(&self, name: &str) -> Option<MessageId> {
         self.messages.iter().position(|m| m.name == name).map(|i| MessageId(i as u16))
