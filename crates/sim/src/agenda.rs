@@ -26,14 +26,16 @@ impl<T> Agenda<T> {
         self.entries.insert(place, (key, what));
     }
 
-    /// Takes an entry out.
+    /// Takes the first entry out.
     #[inline]
-    pub fn remove(&mut self, key: Key) -> Option<T> {
-        if self.first()?.0 == key {
-            return self.entries.pop_front().map(|entry| entry.1);
-        }
-        let place = self.entries.binary_search_by_key(&key, |entry| entry.0).ok()?;
-        self.entries.remove(place).map(|entry| entry.1)
+    pub fn pop(&mut self) -> Option<(Key, T)> {
+        self.entries.pop_front()
+    }
+
+    /// Takes the entry at a place out: 0 is the first.
+    #[inline]
+    pub fn take(&mut self, place: usize) -> Option<(Key, T)> {
+        if place == 0 { self.entries.pop_front() } else { self.entries.remove(place) }
     }
 
     /// Whether nothing is on its way.
@@ -59,13 +61,14 @@ mod tests {
 
     #[test]
     fn entries_are_in_order() {
-        let key = |time| Key { time, source: 0, number: 0 };
+        let key = |time| Key::new(time, 0, 0);
         let mut agenda = Agenda::default();
         for time in [5, 1, 9, 3, 7] {
             agenda.insert(key(time), time);
         }
         assert_eq!(agenda.first().map(|entry| entry.1), Some(1));
-        assert_eq!((agenda.remove(key(3)), agenda.remove(key(4))), (Some(3), None));
-        assert!(agenda.iter().map(|entry| entry.1).eq([1, 5, 7, 9]));
+        assert_eq!((agenda.take(1), agenda.take(4)), (Some((key(3), 3)), None));
+        assert_eq!(agenda.pop(), Some((key(1), 1)));
+        assert!(agenda.iter().map(|entry| entry.1).eq([5, 7, 9]));
     }
 }

@@ -246,10 +246,10 @@ impl NodeState {
         let from = self.compute.clock();
         self.note_stall(from, Spent::Sync, &name, &[(crate::timeline::Reason::Call, "hand over", from + handing)]);
         self.stall(handing, Spent::Sync);
-        let mut event = self.local_event(EventKind::Op(id), object);
-        event.args = Args::of(&words);
+        let mut call = self.local(protocol, EventKind::Op(id), object);
+        call.event.args = Args::of(&words);
         let at = self.compute.clock();
-        self.raise(at, Arrival::Local { protocol, event, cause: None });
+        self.raise(at, Arrival::Local(call));
         self.wait(Wait::Call { protocol, op: id, object }, Spent::Sync);
         Ok(CallStep::Wait)
     }

@@ -2,10 +2,11 @@
 
 use crate::effects::{Source, Timing, lay};
 use crate::error::SimError;
-use crate::event::{Arrival, Credit, Envelope, Posted, Signal};
+use crate::event::{Arrival, Credit, Envelope, Expiry, Local, Posted, Signal};
 use crate::machine::EngineKind;
 use crate::mechanisms::{Handling, Touched};
-use crate::node::{Action, Choice, Held, NodeState};
+use crate::next::{Action, Next};
+use crate::node::{Held, NodeState};
 use crate::processor::{Doing, Wait};
 use crate::timeline::{Cause, Run};
 use crate::trace::{Handled, Note};
@@ -30,35 +31,45 @@ struct Origin {
 }
 
 impl NodeState {
-    /// Does the next thing, which [`NodeState::next_action`] has told.
+    /// Does the next thing, which [`NodeState::next`] has told.
     ///
     /// # Errors
     /// A fault of a protocol.
-    pub(crate) fn act(&mut self, (time, action): (u64, Action)) -> Result<(), SimError> {
-        match action {
-            Action::Credit(key) => {
-                self.now = time;
-                if let Some(credit) = self.credits.remove(key) {
+    pub(crate) fn act(&mut self, next: Next) -> Result<(), SimError> {
+        self.now = next.time;
+        match next.action {
+            Action::Credit => {
+                if let Some((_, credit)) = self.credits.pop() {
                     self.credit(credit);
                 }
+                Ok(())
             }
-            Action::Signal(key) => {
-                self.now = time;
-                if let Some(signal) = self.signals.remove(key) {
-                    self.take(signal)?;
-                }
+            Action::Signal => match self.signals.pop() {
+                Some((_, signal)) => self.take(signal),
+                None => Ok(()),
+            },
+            Action::Replay(at) => {
+                self.take_credits();
+                self.begin_replay(at as usize)
             }
-            Action::Engine(choice) => {
-                while let Some(&(key, credit)) = self.credits.first()
-                    && key.time <= time
-                {
-                    self.credits.remove(key);
-                    self.credit(credit);
+            Action::Arrival(at) => {
+                self.take_credits();
+                match self.inbox.take(at as usize) {
+                    Some((key, arrival)) => self.begin(key.time, arrival),
+                    None => Ok(()),
                 }
-                return self.begin(choice, time);
             }
         }
-        Ok(())
+    }
+
+    /// Credits that have come back since.
+    fn take_credits(&mut self) {
+        while let Some(&(key, _)) = self.credits.first()
+            && key.time <= self.now
+            && let Some((_, credit)) = self.credits.pop()
+        {
+            self.credit(credit);
+        }
     }
 
     fn credit(&mut self, credit: Credit) {
@@ -95,64 +106,64 @@ impl NodeState {
         Ok(())
     }
 
-    /// Runs the handler of what was chosen.
-    fn begin(&mut self, choice: Choice, start: u64) -> Result<(), SimError> {
-        self.now = start;
-        match choice {
-            Choice::Replay(at) => {
-                let Some((protocol, role, object)) = self.replays.remove(at) else { return Ok(()) };
-                let engine = self.shared.engines[protocol].clone();
-                let event =
-                    self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
-                let cause = self.replay_causes.remove(&(protocol, role, object)).flatten();
-                let possible = cause.as_ref().map_or(start, |(_, left)| *left);
-                let origin = Origin { protocol, source: Source::Replay, cause, possible, arrived: None };
-                self.handling.restart(protocol, start);
-                let outcome = engine.replay(role, object, self);
-                match outcome {
-                    Ok(outcome) => self.ended(&origin, event.as_ref(), &outcome),
-                    Err(fault) => Err(self.broken(&engine, &fault, start)),
-                }
-            }
-            Choice::Arrival(key) => match self.inbox.remove(key) {
-                Some(Arrival::Message(envelope)) => self.begin_message(key.time, start, envelope),
-                Some(Arrival::Local { protocol, event, cause }) => {
-                    let Some(event) = self.hear(protocol, event) else { return Ok(()) };
-                    if event.kind == EventKind::Evict && !self.still_evicts(protocol, &event, start) {
-                        self.events.push(event);
-                        return Ok(());
-                    }
-                    let words = event.args.words().len() as u64;
-                    let source = match event.kind {
-                        EventKind::Op(_) => Source::Call(words),
-                        EventKind::Task(_) => Source::Task,
-                        _ => Source::Fault,
-                    };
-                    let origin = Origin { protocol, source, cause, possible: key.time, arrived: None };
-                    self.dispatch(&origin, None, &event, start)?;
-                    self.events.push(event);
-                    Ok(())
-                }
-                Some(Arrival::Timer { protocol, role, object, generation }) => {
-                    if self.timers.get(&(protocol, role, object)) != Some(&generation) {
-                        return Ok(());
-                    }
-                    let event = Event::local(EventKind::Timer, object, 0);
-                    let source = Source::Timer;
-                    let origin = Origin { protocol, source, cause: None, possible: key.time, arrived: None };
-                    self.dispatch(&origin, Some(role), &event, start)
-                }
-                None => Ok(()),
-            },
+    /// Runs the handler of something deferred.
+    fn begin_replay(&mut self, at: usize) -> Result<(), SimError> {
+        let start = self.now;
+        let Some((protocol, role, object)) = self.replays.remove(at) else { return Ok(()) };
+        let engine = self.shared.engines[protocol].clone();
+        let event = self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
+        let cause = self.replay_causes.remove(&(protocol, role, object)).flatten();
+        let possible = cause.as_ref().map_or(start, |(_, left)| *left);
+        let origin = Origin { protocol, source: Source::Replay, cause, possible, arrived: None };
+        self.handling.restart(protocol, start);
+        let outcome = engine.replay(role, object, self);
+        match outcome {
+            Ok(outcome) => self.ended(&origin, event.as_ref(), &outcome),
+            Err(fault) => Err(self.broken(&engine, &fault, start)),
         }
     }
 
-    fn begin_message(&mut self, arrived: u64, start: u64, mut envelope: Box<Envelope>) -> Result<(), SimError> {
+    /// Runs the handler of what arrived at cycle `arrived`.
+    fn begin(&mut self, arrived: u64, arrival: Arrival) -> Result<(), SimError> {
+        match arrival {
+            Arrival::Message(envelope) => self.begin_message(arrived, envelope),
+            Arrival::Local(local) => self.begin_local(arrived, local),
+            Arrival::Timer(expiry) => {
+                let Expiry { protocol, role, object, generation } = *expiry;
+                if self.timers.get(&(protocol, role, object)) != Some(&generation) {
+                    return Ok(());
+                }
+                let event = Event::local(EventKind::Timer, object, 0);
+                let source = Source::Timer;
+                let origin = Origin { protocol, source, cause: None, possible: arrived, arrived: None };
+                self.dispatch(&origin, Some(role), &event)
+            }
+        }
+    }
+
+    fn begin_local(&mut self, arrived: u64, local: Box<Local>) -> Result<(), SimError> {
+        let Some(mut local) = self.hear(local) else { return Ok(()) };
+        let Local { protocol, ref event, .. } = *local;
+        if event.kind != EventKind::Evict || self.still_evicts(protocol, event, self.now) {
+            let source = match event.kind {
+                EventKind::Op(_) => Source::Call(event.args.words().len() as u64),
+                EventKind::Task(_) => Source::Task,
+                _ => Source::Fault,
+            };
+            let cause = local.cause.take();
+            let origin = Origin { protocol, source, cause, possible: arrived, arrived: None };
+            self.dispatch(&origin, None, &local.event)?;
+        }
+        self.locals.push(local);
+        Ok(())
+    }
+
+    fn begin_message(&mut self, arrived: u64, mut envelope: Box<Envelope>) -> Result<(), SimError> {
         self.check_binding(&envelope)?;
         let cycles = self.interface.receive(arrived, envelope.words());
         self.note_queue(cycles, false, &envelope);
         let credit = Credit { by: self.me, protocol: envelope.protocol, lane: envelope.lane };
-        let back = start + self.shared.machine.network.latency;
+        let back = self.now + self.shared.machine.network.latency;
         self.post(envelope.from, back, Posted::Credit(credit));
         let payload = envelope.data.take().map(|data| self.keep(data));
         let mut event = Event::local(EventKind::Message(envelope.message), envelope.object, 0);
@@ -168,7 +179,7 @@ impl NodeState {
             arrived: Some((envelope.id, envelope.departed)),
         };
         self.keep_envelope(envelope);
-        self.dispatch(&origin, None, &event, start)
+        self.dispatch(&origin, None, &event)
     }
 
     /// An envelope whose message has been read, to be written again.
@@ -178,7 +189,8 @@ impl NodeState {
         }
     }
 
-    fn dispatch(&mut self, origin: &Origin, role: Option<RoleId>, event: &Event, start: u64) -> Result<(), SimError> {
+    fn dispatch(&mut self, origin: &Origin, role: Option<RoleId>, event: &Event) -> Result<(), SimError> {
+        let start = self.now;
         let engine = self.shared.engines[origin.protocol].clone();
         self.handling.restart(origin.protocol, start);
         let outcome = match role {
@@ -340,10 +352,10 @@ impl NodeState {
             self.wake(timing.end, &left(timing.end));
         }
         for (task, object, args) in handling.tasks.drain(..) {
-            let mut event = self.local_event(EventKind::Task(task), object);
-            event.args = args;
+            let mut started = self.local(protocol, EventKind::Task(task), object);
+            (started.event.args, started.cause) = (args, left(timing.end));
             let at = self.task_time(timing.end);
-            self.raise(at, Arrival::Local { protocol, event, cause: left(timing.end) });
+            self.raise(at, Arrival::Local(started));
         }
         for (role, object, after) in handling.timers.drain(..) {
             let generation = self.timers.entry((protocol, role, object)).or_default();
@@ -351,7 +363,7 @@ impl NodeState {
             if let Some(after) = after {
                 let generation = *generation;
                 let at = self.timer_time(role, object, timing.end, timing.end + after);
-                self.raise(at, Arrival::Timer { protocol, role, object, generation });
+                self.raise(at, Arrival::Timer(Box::new(Expiry { protocol, role, object, generation })));
             }
         }
         self.try_again(protocol, engine, &handling.touched, timing.end, left(timing.end));
@@ -377,7 +389,8 @@ impl NodeState {
                 self.held = kept;
                 for held in Vec::into_iter(again) {
                     let at = if held.event.has_caller() { self.retry_time(end) } else { end };
-                    self.raise(at, Arrival::Local { protocol, event: Box::new(held.event), cause: cause.clone() });
+                    let again = Local { protocol, event: held.event, cause: cause.clone() };
+                    self.raise(at, Arrival::Local(Box::new(again)));
                 }
             }
         }

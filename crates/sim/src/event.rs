@@ -12,10 +12,27 @@ use trivium_lang::protocol::{BLOCK, LaneId, MessageId, RoleId};
 pub struct Key {
     /// The cycle from which on it can take effect.
     pub time: u64,
+    /// Who caused it, and in the lower 48 bits how many that one had caused before.
+    order: u64,
+}
+
+impl Key {
+    /// The `number`-th thing that `source` causes, at cycle `time`.
+    #[inline]
+    pub fn new(time: u64, source: Node, number: u64) -> Key {
+        debug_assert!(number < 1 << 48, "{number}");
+        Key { time, order: u64::from(source) << 48 | number }
+    }
+
     /// Who caused it.
-    pub source: Node,
+    pub fn source(self) -> Node {
+        (self.order >> 48) as Node
+    }
+
     /// How many its source had caused before.
-    pub number: u64,
+    pub fn number(self) -> u64 {
+        self.order & ((1 << 48) - 1)
+    }
 }
 
 /// The bytes of a message.
@@ -80,31 +97,39 @@ impl Envelope {
     }
 }
 
-/// What the engine is to handle.
+/// What the engine is to handle; boxed, since it is handed on many times.
 #[derive(Clone, Debug)]
 pub enum Arrival {
-    /// A message; boxed, since it is handed on many times.
+    /// A message.
     Message(Box<Envelope>),
-    /// A fault, a call or a task of this node; with the cycle at which the processor's access or call began.
-    Local {
-        /// Of which protocol.
-        protocol: usize,
-        /// What happened.
-        event: Box<Event>,
-        /// What led to it, if that is recorded.
-        cause: Cause,
-    },
+    /// A fault, a call or a task of this node.
+    Local(Box<Local>),
     /// The time of a state has passed, unless the timer was cancelled since.
-    Timer {
-        /// Of which protocol.
-        protocol: usize,
-        /// Whose state it was set for.
-        role: RoleId,
-        /// Of which object.
-        object: Object,
-        /// The timer's number.
-        generation: u64,
-    },
+    Timer(Box<Expiry>),
+}
+
+/// Something that happens on a node itself.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Of which protocol.
+    pub protocol: usize,
+    /// What happened.
+    pub event: Event,
+    /// What led to it, if that is recorded.
+    pub cause: Cause,
+}
+
+/// A timer that runs out.
+#[derive(Clone, Debug)]
+pub struct Expiry {
+    /// Of which protocol.
+    pub protocol: usize,
+    /// Whose state it was set for.
+    pub role: RoleId,
+    /// Of which object.
+    pub object: Object,
+    /// The timer's number.
+    pub generation: u64,
 }
 
 /// A message that a node sent has been consumed.

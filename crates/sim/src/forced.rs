@@ -8,8 +8,9 @@
 use crate::error::SimError;
 use crate::event::{Arrival, Key, Signal};
 use crate::machine::{CacheModel, Machine, MemoryModel, Network};
-use crate::node::{NodeState, Shared};
+use crate::node::NodeState;
 use crate::script::{Does, Planned, Script, plain_memory};
+use crate::shared::Shared;
 use crate::space::Space;
 use crate::trace::{Handled, Note};
 use crate::world::{self, Limits, Runner, World};
@@ -245,19 +246,15 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
 }
 
 fn shared(engine: Engine, machine: Machine, order: &Force) -> Rc<Shared> {
-    let finite = vec![engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())];
     let calls = (0..engine.protocol().ops.len()).map(|op| (0, OpId(op as u16))).collect();
     Rc::new(Shared {
-        engines: vec![Rc::new(engine)],
-        block: order.block,
-        machine,
-        nodes: order.nodes,
         calls,
-        finite,
         // A promise that the order breaks is to be seen in the states.
         watched: vec![false],
         one_writer: vec![false],
+        any_one_writer: false,
         traced: Some(0..u64::MAX),
+        ..Shared::new(vec![Rc::new(engine)], machine, order.block, order.nodes)
     })
 }
 
@@ -322,8 +319,8 @@ impl Plan<'_> {
             let key: Key = node.key(at);
             node.signals.insert(key, Signal::GiveUp { block: object.id, heard });
         } else {
-            let event = node.local_event(EventKind::Evict, object);
-            node.raise(at, Arrival::Local { protocol: 0, event, cause: None });
+            let eviction = node.local(0, EventKind::Evict, object);
+            node.raise(at, Arrival::Local(eviction));
         }
     }
 

@@ -151,8 +151,8 @@ impl NodeState {
             let object = Object { kind: BLOCK, id: block };
             let Some(protocol) = self.protocol_at(self.offset_of(object)) else { continue };
             self.frames.asked.push(block);
-            let event = self.local_event(EventKind::Evict, object);
-            self.raise(at, Arrival::Local { protocol, event, cause: None });
+            let eviction = self.local(protocol, EventKind::Evict, object);
+            self.raise(at, Arrival::Local(eviction));
         }
     }
 

@@ -65,7 +65,9 @@ impl Letter {
     /// Writes a post; gives the box of a message back.
     pub(crate) fn write(&mut self, post: Post) -> Option<Box<Envelope>> {
         match post {
-            Post { to, key, what: Posted::Arrival(Arrival::Message(mut envelope)) } if envelope.from == key.source => {
+            Post { to, key, what: Posted::Arrival(Arrival::Message(mut envelope)) }
+                if envelope.from == key.source() =>
+            {
                 let args = envelope.args.words();
                 let small = [envelope.lane.0, envelope.object.kind.0, args.len() as u8];
                 let number = u64::from(envelope.object.id) << 32 | u64::from(envelope.message.0) << 16;
@@ -73,9 +75,9 @@ impl Letter {
                 let length = data.as_ref().map_or(0, |data| data.bytes.len() as u64 + 1);
                 let places = data.as_ref().map_or(0, |data| data.places.len() as u64);
                 self.words.extend([
-                    head(MESSAGE, small, to, key.source),
+                    head(MESSAGE, small, to, key.source()),
                     key.time,
-                    key.number,
+                    key.number(),
                     number | envelope.protocol as u64,
                     envelope.id,
                     envelope.departed,
@@ -94,9 +96,9 @@ impl Letter {
                 }
                 Some(envelope)
             }
-            Post { to, key, what: Posted::Credit(credit) } if credit.by == key.source => {
-                let head = head(CREDIT, [credit.lane.0, 0, 0], to, key.source);
-                self.words.extend([head, key.time, key.number, credit.protocol as u64]);
+            Post { to, key, what: Posted::Credit(credit) } if credit.by == key.source() => {
+                let head = head(CREDIT, [credit.lane.0, 0, 0], to, key.source());
+                self.words.extend([head, key.time, key.number(), credit.protocol as u64]);
                 None
             }
             other => {
@@ -112,7 +114,7 @@ impl Letter {
         while let Some(head) = words.next() {
             let (to, from) = ((head >> 32) as Node, (head >> 48) as Node);
             let (time, number) = (words.word(), words.word());
-            let key = Key { time, source: from, number };
+            let key = Key::new(time, from, number);
             let lane = LaneId((head >> 8) as u8);
             let what = if head & 0xff == CREDIT {
                 Posted::Credit(Credit { by: from, protocol: words.word() as usize, lane })
@@ -195,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_is_read_is_what_was_written() {
-        let key = |number| Key { time: 1 << 40, source: 255, number };
+        let key = |number| Key::new(1 << 40, 255, number);
         let data = |bytes: &[u8], places: &[(u64, u32)]| {
             Some(Arc::new(Data { bytes: bytes.to_vec(), places: places.to_vec() }))
         };

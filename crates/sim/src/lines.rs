@@ -7,13 +7,13 @@
 //! of compiled code are the processor's hits, and whatever needs the place of one of them drives the block out.
 
 use crate::effects::Primitive;
-use crate::event::{Arrival, Data};
+use crate::event::{Arrival, Data, Local};
 use crate::node::{Held, NodeState};
 use crate::price::Transaction;
 use crate::processor::{Doing, Wait};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use trivium_engine::{CacheLine, Event, Object};
+use trivium_engine::{CacheLine, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, Response};
 
@@ -255,17 +255,18 @@ impl NodeState {
         self.show_line(block, protocol, line, time);
         let leaves = line.line == Line::Leaving;
         if leaves {
-            let event = self.local_event(line.clone().left(), block);
-            self.raise(heard, Arrival::Local { protocol, event, cause: None });
+            let left = self.local(protocol, line.clone().left(), block);
+            self.raise(heard, Arrival::Local(left));
         }
         leaves
     }
 
     /// The engine is about to hear of what left the cache: the event with its data, unless its role holds it.
-    pub(crate) fn hear(&mut self, protocol: usize, mut event: Box<Event>) -> Option<Box<Event>> {
+    pub(crate) fn hear(&mut self, mut local: Box<Local>) -> Option<Box<Local>> {
+        let &mut Local { protocol, ref mut event, .. } = &mut *local;
         let cached = self.shared.engines[protocol].protocol().cached;
         if !cached || !matches!(event.kind, EventKind::Evict | EventKind::WriteBack) {
-            return Some(event);
+            return Some(local);
         }
         let (engine, block) = (self.shared.engines[protocol].clone(), event.object);
         if let Some(role) = engine.role_for(event.kind, BLOCK, self.home_of(block) == self.me)
@@ -279,6 +280,6 @@ impl NodeState {
         line.left();
         self.lines.set(block, line);
         event.payload = self.lines.leaving.remove(&block.id).map(|data| self.keep(data));
-        Some(event)
+        Some(local)
     }
 }

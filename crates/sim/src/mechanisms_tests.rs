@@ -1,9 +1,10 @@
 //! The simulator's mechanisms against the contract that all roads share.
 
 use crate::machine::Machine;
-use crate::node::{NodeState, Shared};
+use crate::node::NodeState;
 use crate::processor::Wait;
 use crate::script::plain_memory;
+use crate::shared::Shared;
 use crate::space::Space;
 use std::cell::RefCell;
 use std::path::Path;
@@ -28,17 +29,8 @@ impl Bench for SimBench {
 
     fn make(&self) -> NodeState {
         let machine = Machine::load("typhoon", &[]).unwrap();
-        let shared = Rc::new(Shared {
-            engines: vec![Rc::new(self.engine.clone())],
-            machine,
-            block: 64,
-            nodes: self.nodes,
-            calls: Vec::new(),
-            finite: vec![self.engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())],
-            watched: vec![true],
-            one_writer: vec![false],
-            traced: None,
-        });
+        let shared = Shared::new(vec![Rc::new(self.engine.clone())], machine, 64, self.nodes);
+        let shared = Rc::new(Shared { watched: vec![true], ..shared });
         let mut space = Space::new(4096, self.nodes);
         space.allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();
         let mut node = NodeState::new(0, shared, Rc::new(RefCell::new(space)), 0);

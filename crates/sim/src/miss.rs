@@ -2,8 +2,9 @@
 
 use crate::error::SimError;
 use crate::machine::Machine;
-use crate::node::{NodeState, Shared};
+use crate::node::NodeState;
 use crate::script::{Script, plain_memory};
+use crate::shared::Shared;
 use crate::space::Space;
 use crate::timeline::{PathStep, path};
 use crate::world::{Limits, Runner, World};
@@ -90,19 +91,7 @@ struct Quiet {
 impl Quiet {
     fn new(engine: Engine, machine: Machine, block: u64) -> Result<Quiet, SimError> {
         let (page, mhz) = (machine.memory.page, machine.processor.mhz);
-        let watched = vec![engine.protocol().promises.contains(&trivium_lang::protocol::Promise::SingleWriter)];
-        let finite = vec![engine.protocol().lanes.iter().any(|lane| lane.holds.is_some())];
-        let shared = Rc::new(Shared {
-            engines: vec![Rc::new(engine)],
-            machine,
-            block,
-            nodes: NODES,
-            calls: Vec::new(),
-            finite,
-            watched,
-            one_writer: vec![false],
-            traced: None,
-        });
+        let shared = Rc::new(Shared::new(vec![Rc::new(engine)], machine, block, NODES));
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
         let nodes = (0..NODES as Node).map(|me| {

@@ -8,16 +8,16 @@ use crate::bus::Bus;
 use crate::cache::Cache;
 use crate::counters::Counters;
 use crate::error::SimError;
-use crate::event::{Arrival, Credit, Data, Envelope, Key, Post, Posted, Signal};
+use crate::event::{Arrival, Credit, Data, Envelope, Key, Local, Post, Posted, Signal};
 use crate::forced::Times;
 use crate::frames::Frames;
 use crate::interface::Interface;
 use crate::lines::Lines;
-use crate::machine::Machine;
 use crate::mechanisms::Handling;
 use crate::memory::Memory;
 use crate::processor::Compute;
 use crate::records::Records;
+use crate::shared::Shared;
 use crate::space::Space;
 use crate::timeline::Cause;
 use crate::trace::Note;
@@ -28,30 +28,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
-use trivium_engine::{Args, Engine, Event, Node, Object};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, MessageId, NODE, RoleId};
-
-/// What all nodes share and none changes.
-pub struct Shared {
-    /// The protocols; the first is the default of allocations.
-    pub engines: Vec<Rc<Engine>>,
-    /// The machine.
-    pub machine: Machine,
-    /// Bytes of a block.
-    pub block: u64,
-    /// How many nodes there are.
-    pub nodes: u32,
-    /// Of each protocol call that the program imports: the protocol and the call.
-    pub calls: Vec<(usize, trivium_lang::protocol::OpId)>,
-    /// Of each protocol, whether some lane is finite.
-    pub finite: Vec<bool>,
-    /// Of each protocol, whether tag changes are watched, since it promises a single writer.
-    pub watched: Vec<bool>,
-    /// Of each protocol, whether stores are watched, since it assumes one writer per phase.
-    pub one_writer: Vec<bool>,
-    /// The cycles of which notes are kept for a trace, if any are.
-    pub traced: Option<std::ops::Range<u64>>,
-}
+use trivium_engine::{Args, Event, Node, Object};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, RoleId};
 
 /// Something that a thread keeps until the state of an instance changes.
 #[derive(Clone, Debug)]
@@ -102,9 +80,9 @@ pub struct NodeState {
     /// Envelopes to write messages into.
     #[expect(clippy::vec_box, reason = "they are handed on by their address")]
     pub(crate) envelopes: Vec<Box<Envelope>>,
-    /// Events of this node that have been handled, to be written again.
+    /// What happened on this node and has been handled, to be written again.
     #[expect(clippy::vec_box, reason = "they are handed on by their address")]
-    pub(crate) events: Vec<Box<Event>>,
+    pub(crate) locals: Vec<Box<Local>>,
     pub(crate) inbox: Agenda<Arrival>,
     pub(crate) signals: Agenda<Signal>,
     /// Credits on their way back. They only matter to messages that wait, so they are taken when something is sent.
@@ -148,24 +126,6 @@ pub struct NodeState {
     pub failure: Option<SimError>,
 }
 
-/// The next thing that a node's engine does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
-    Replay(usize),
-    Arrival(Key),
-}
-
-/// The next thing that happens on a node without its processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    /// A credit lets something go on.
-    Credit(Key),
-    /// A signal takes effect.
-    Signal(Key),
-    /// The engine starts.
-    Engine(Choice),
-}
-
 impl NodeState {
     /// A node at rest.
     pub fn new(me: Node, shared: Rc<Shared>, space: Rc<RefCell<Space>>, seed: u64) -> NodeState {
@@ -189,7 +149,7 @@ impl NodeState {
             payloads: Vec::new(),
             free_payloads: Vec::new(),
             envelopes: Vec::new(),
-            events: Vec::new(),
+            locals: Vec::new(),
             inbox: Agenda::default(),
             signals: Agenda::default(),
             credits: Agenda::default(),
@@ -219,7 +179,7 @@ impl NodeState {
 
     /// The block of a byte offset.
     pub fn block_of(&self, offset: u64) -> Object {
-        Object { kind: BLOCK, id: (offset / self.shared.block) as u32 }
+        Object { kind: BLOCK, id: self.shared.block_number(offset) }
     }
 
     /// The byte offset of a block.
@@ -260,18 +220,20 @@ impl NodeState {
     #[inline(always)]
     pub(crate) fn key(&mut self, time: u64) -> Key {
         self.caused += 1;
-        Key { time, source: self.me, number: self.caused }
+        Key::new(time, self.me, self.caused)
     }
 
     /// An event of this node, without arguments.
-    pub(crate) fn local_event(&mut self, kind: EventKind, object: Object) -> Box<Event> {
-        match self.events.pop() {
-            None => Box::new(Event::local(kind, object, 0)),
-            Some(mut event) => {
+    pub(crate) fn local(&mut self, protocol: usize, kind: EventKind, object: Object) -> Box<Local> {
+        match self.locals.pop() {
+            None => Box::new(Local { protocol, event: Event::local(kind, object, 0), cause: None }),
+            Some(mut local) => {
+                let event = &mut local.event;
                 (event.kind, event.object, event.sender, event.thread) = (kind, object, 0, 0);
                 event.payload = None;
                 event.args.assign(&Args::NONE);
-                event
+                (local.protocol, local.cause) = (protocol, None);
+                local
             }
         }
     }
@@ -288,6 +250,11 @@ impl NodeState {
     pub(crate) fn post(&mut self, to: Node, time: u64, what: Posted) {
         let key = self.key(time);
         if to == self.me { self.accept(Post { to, key, what }) } else { self.outbox.push(Post { to, key, what }) }
+    }
+
+    /// Whether it has done anything since the world looked that others can feel.
+    pub(crate) fn has_reached_others(&self) -> bool {
+        !self.outbox.is_empty() || self.compute.arrived.is_some()
     }
 
     /// Something from another node, or this one.
@@ -327,130 +294,6 @@ impl NodeState {
         }
     }
 
-    /// What the engine or the node itself does next, and when, if it does anything. Of two at the same time a credit
-    /// goes first, then a signal.
-    pub(crate) fn next_action(&self) -> Option<(u64, Action)> {
-        let mut next = self.choose().map(|(choice, start)| (start, Action::Engine(choice)));
-        let mut earlier = |key: Key, action: Action| {
-            let time = key.time.max(self.now);
-            if next.is_none_or(|(other, _)| time <= other) {
-                next = Some((time, action));
-            }
-        };
-        if let Some(&(key, _)) = self.signals.first() {
-            earlier(key, Action::Signal(key));
-        }
-        if let Some(&(key, _)) = self.credits.first()
-            && self.waits_for_credits()
-        {
-            earlier(key, Action::Credit(key));
-        }
-        next
-    }
-
-    /// Whether something waits that a credit may let go on.
-    fn waits_for_credits(&self) -> bool {
-        self.interface.has_waiting() || self.shared.finite.contains(&true)
-    }
-
-    /// The next moment at which anything can happen on it, given when it next does something by itself; `u64::MAX` if
-    /// there is none.
-    pub(crate) fn position(&self, next_action: Option<(u64, Action)>) -> u64 {
-        let action = next_action.map_or(u64::MAX, |next| next.0);
-        if self.compute.runnable() { action.min(self.compute.clock()) } else { action }
-    }
-
-    /// When the engine can start with an arrival.
-    fn start_of(&self, key: Key, arrival: &Arrival) -> u64 {
-        let ready = key.time.max(self.engine_free).max(self.now);
-        match arrival {
-            Arrival::Message(_) => ready.max(self.interface.receivable()),
-            _ => ready,
-        }
-    }
-
-    /// What the engine does next, and when: a replay that is due, else what came first, unless a lane has no room for
-    /// it.
-    fn choose(&self) -> Option<(Choice, u64)> {
-        for (at, &(protocol, role, object)) in self.replays.iter().enumerate() {
-            let event = self
-                .record_of(protocol, role, object)
-                .and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
-            if event.is_some_and(|event| self.has_room(protocol, role, &event)) {
-                return Some((Choice::Replay(at), self.engine_free.max(self.now)));
-            }
-        }
-        let (first, arrival) = self.inbox.first()?;
-        if self.replays.is_empty() && !self.shared.finite.contains(&true) {
-            return Some((Choice::Arrival(*first), self.start_of(*first, arrival)));
-        }
-        let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
-        for &(key, ref arrival) in self.inbox.iter() {
-            let (protocol, event, lane) = match arrival {
-                Arrival::Message(envelope) => (
-                    envelope.protocol,
-                    message_event(envelope),
-                    Some((envelope.protocol, envelope.from, envelope.lane)),
-                ),
-                Arrival::Local { protocol, event, .. } => (*protocol, **event, None),
-                Arrival::Timer { .. } => return Some((Choice::Arrival(key), self.start_of(key, arrival))),
-            };
-            // A processor's requests stay behind what its cache gave up before.
-            let behind = event.has_caller() && self.lines.is_leaving(event.object);
-            let waits = behind
-                || self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object)
-                || lane.is_some_and(|lane| stuck.contains(&lane));
-            if !waits && self.can_start(protocol, &event) {
-                return Some((Choice::Arrival(key), self.start_of(key, arrival)));
-            }
-            stuck.extend(lane);
-        }
-        None
-    }
-
-    fn can_start(&self, protocol: usize, event: &Event) -> bool {
-        if !self.shared.finite[protocol] {
-            return true;
-        }
-        let is_home = event.object.kind != NODE && self.home_of(event.object) == self.me;
-        let role = self.shared.engines[protocol].role_for(event.kind, event.object.kind, is_home);
-        role.is_none_or(|role| self.has_room(protocol, role, event))
-    }
-
-    fn has_room(&self, protocol: usize, role: RoleId, event: &Event) -> bool {
-        if !self.shared.finite[protocol] {
-            return true;
-        }
-        let engine = &self.shared.engines[protocol];
-        let state = self
-            .record_of(protocol, role, event.object)
-            .map_or(Default::default(), |record| engine.state(role, record));
-        let needed = engine.room_needed(event.kind, role, state);
-        engine.protocol().lanes.iter().enumerate().all(|(at, lane)| {
-            let lane_id = LaneId(at as u8);
-            lane.holds.is_none_or(|holds| {
-                self.interface.on_lane(protocol, lane_id) + needed.get(at).copied().unwrap_or(0) <= holds
-            })
-        })
-    }
-
-    /// Finite lanes on which this node has as many messages on their way as they hold, while an event waits.
-    pub fn full_lanes(&self) -> Vec<(usize, LaneId)> {
-        if self.inbox.is_empty() && self.replays.is_empty() {
-            return Vec::new();
-        }
-        let mut full = Vec::new();
-        for (protocol, engine) in self.shared.engines.iter().enumerate() {
-            for (at, lane) in engine.protocol().lanes.iter().enumerate() {
-                let id = LaneId(at as u8);
-                if lane.holds.is_some_and(|holds| self.interface.on_lane(protocol, id) >= holds) {
-                    full.push((protocol, id));
-                }
-            }
-        }
-        full
-    }
-
     pub(crate) fn record_of(&self, protocol: usize, role: RoleId, object: Object) -> Option<&[u8]> {
         self.records.find(protocol, role, object)
     }
@@ -478,17 +321,5 @@ impl NodeState {
             by_kind: self.sent_by_kind(),
             ..self.counters.clone()
         }
-    }
-}
-
-/// The event of a message, without its data.
-fn message_event(envelope: &Envelope) -> Event {
-    Event {
-        kind: trivium_lang::protocol::EventKind::Message(envelope.message),
-        object: envelope.object,
-        sender: envelope.from,
-        thread: 0,
-        args: envelope.args,
-        payload: None,
     }
 }

@@ -317,7 +317,7 @@ impl NodeState {
 
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
     fn note_store(&mut self, address: u32) {
-        if address < SHARED_BASE || !self.shared.one_writer.contains(&true) {
+        if address < SHARED_BASE || !self.shared.any_one_writer {
             return;
         }
         let offset = u64::from(address - SHARED_BASE);
@@ -428,8 +428,9 @@ impl NodeState {
         let grant = self.bus.book(Transaction::Abort, begun + issue);
         self.compute.trapped = grant + model.trap;
         let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
-        let event = self.local_event(event, block);
-        self.raise(grant, Arrival::Local { protocol, event, cause });
+        let mut fault = self.local(protocol, event, block);
+        fault.cause = cause;
+        self.raise(grant, Arrival::Local(fault));
         self.wait(Wait::Access(block), spent);
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! What a simulation tells: the keys of the command line's contract.
 
 use crate::counters::{Counters, Statistic};
-use crate::node::{NodeState, Shared};
+use crate::node::NodeState;
 use crate::processor::Doing;
 use crate::setup::Setup;
+use crate::shared::Shared;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_guest::Program;

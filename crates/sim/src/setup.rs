@@ -3,9 +3,10 @@
 use crate::error::SimError;
 use crate::machine::Machine;
 use crate::memory::Memory;
-use crate::node::{NodeState, Shared};
+use crate::node::NodeState;
 use crate::parallel;
 use crate::result::{NodeEnd, SimResult};
+use crate::shared::Shared;
 use crate::space::Space;
 use crate::trace::Note;
 use crate::world::{Ended, Limits, Runner, World};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_engine::{Engine, Node};
 use trivium_guest::{Program, SHARED_BASE};
-use trivium_lang::protocol::{Assume, OpId, Promise, Protocol};
+use trivium_lang::protocol::{OpId, Protocol};
 
 /// What is simulated.
 pub struct Setup<'a> {
@@ -148,18 +149,7 @@ fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, SimError> 
     for call in setup.program.calls() {
         calls.push(bind(call, &setup.protocols)?);
     }
-    let promised = |protocol: &Arc<Protocol>| protocol.promises.contains(&Promise::SingleWriter);
-    Ok(Shared {
-        engines,
-        machine: setup.machine.clone(),
-        block: setup.block,
-        nodes: setup.nodes,
-        calls,
-        traced,
-        finite: setup.protocols.iter().map(|p| p.lanes.iter().any(|lane| lane.holds.is_some())).collect(),
-        watched: setup.protocols.iter().map(promised).collect(),
-        one_writer: setup.protocols.iter().map(|p| p.assumptions.contains(&Assume::OneWriterPerPhase)).collect(),
-    })
+    Ok(Shared { calls, traced, ..Shared::new(engines, setup.machine.clone(), setup.block, setup.nodes) })
 }
 
 /// The protocol and the call that a program's import means. Names with dashes are imported with dashes or

@@ -34,7 +34,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// An empty space.
+    /// An empty space, with pages of so many bytes: a power of two.
     pub fn new(page: u64, nodes: u32) -> Space {
         Space { page, nodes, regions: Vec::new(), pages: Vec::new() }
     }
@@ -92,8 +92,9 @@ impl Space {
     }
 
     /// The number of the page of a byte offset.
+    #[inline]
     pub fn page_of(&self, offset: u64) -> usize {
-        (offset / self.page) as usize
+        (offset >> self.page.trailing_zeros()) as usize
     }
 
     /// Bytes allocated so far, whole pages.

@@ -9,9 +9,10 @@ use crate::binding::{self, Binding};
 use crate::error::SimError;
 use crate::event::{Envelope, Key, Post, Posted, Signal};
 use crate::letter::Receivers;
-use crate::node::{NodeState, Shared};
+use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use crate::script::Script;
+use crate::shared::Shared;
 use crate::space::Space;
 use crate::trace::Note;
 use crate::watch::{FirstStore, TagChange, Watch, Writers};
@@ -310,7 +311,7 @@ impl World {
                 None if self.has_stopped(number) => u64::MAX,
                 None => {
                     let node = self.nodes[number].borrow();
-                    node.position(node.next_action())
+                    node.position(node.next())
                 }
             };
             self.positions[number] = Some(at);
@@ -323,30 +324,42 @@ impl World {
 
     /// Simulates a node up to cycle `end`, or up to cycle `alone` as long as nothing that it does reaches another.
     fn run_node(&mut self, number: usize, end: u64, alone: u64) -> Result<(), SimError> {
-        let (soon, mut end) = (end, alone);
         let node = self.nodes[number].clone();
         self.active.push(number);
+        let result = self.take_steps(number, &node, end, alone);
+        self.collect(number, &node);
+        result
+    }
+
+    fn take_steps(
+        &mut self,
+        number: usize,
+        node: &Rc<RefCell<NodeState>>,
+        soon: u64,
+        alone: u64,
+    ) -> Result<(), SimError> {
+        let mut end = alone;
         self.positions[number] = None;
+        let mut state = node.borrow_mut();
         loop {
-            let mut state = node.borrow_mut();
-            let next = state.next_action();
-            let limit = next.map_or(end, |next| next.0.min(end));
+            let next = state.next();
+            let limit = next.time.min(end);
             if state.compute.must_run() || state.compute.runnable() && state.compute.clock() < limit {
                 state.compute.limit = limit;
                 drop(state);
-                self.run_processor(number, &node)?;
-            } else if let Some(next) = next.filter(|next| next.0 < end) {
+                self.run_processor(number, node)?;
+                state = node.borrow_mut();
+            } else if next.time < end {
                 state.act(next)?;
-                drop(state);
             } else {
                 self.positions[number] = Some(state.position(next));
                 return Ok(());
             }
-            if self.collect(number, &node) {
-                end = soon;
-            }
             if self.window == 0 {
                 return Ok(());
+            }
+            if state.has_reached_others() {
+                end = soon;
             }
         }
     }
@@ -381,11 +394,13 @@ impl World {
         }
     }
 
-    /// What a node did to others reaches them; whether it did anything.
-    fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) -> bool {
+    /// What a node did to others reaches them.
+    fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) {
         let mut state = node.borrow_mut();
+        if !state.has_reached_others() {
+            return;
+        }
         let arrived = state.compute.arrived.take();
-        let did = arrived.is_some() || !state.outbox.is_empty();
         for post in state.outbox.drain(..) {
             let to = usize::from(post.to).wrapping_sub(self.first);
             match self.nodes.get(to) {
@@ -404,7 +419,6 @@ impl World {
                 self.open_barrier();
             }
         }
-        did
     }
 
     /// The hardware barrier opens when all nodes have arrived.
@@ -427,7 +441,7 @@ impl World {
         self.barriers += 1;
         let time = last + self.shared.machine.barrier_latency(self.shared.nodes);
         for node in &self.nodes {
-            let key = Key { time, source: Node::MAX, number: self.barriers };
+            let key = Key::new(time, Node::MAX, self.barriers);
             let mut node = node.borrow_mut();
             let to = node.me;
             node.accept(Post { to, key, what: Posted::Signal(Signal::Release { binding }) });
@@ -470,7 +484,7 @@ impl World {
 
     /// The check on stores that protocols assume nobody else makes.
     fn look_at_stores(&mut self) -> Result<(), SimError> {
-        if !self.shared.one_writer.contains(&true) {
+        if !self.shared.any_one_writer {
             return Ok(());
         }
         let (stores, oldest) = self.first_stores();
@@ -489,7 +503,7 @@ impl World {
     /// reached.
     fn first_stores(&self) -> (Vec<FirstStore>, u64) {
         let (mut stores, mut oldest) = (Vec::new(), u64::MAX);
-        if !self.shared.one_writer.contains(&true) {
+        if !self.shared.any_one_writer {
             return (stores, oldest);
         }
         for node in &self.nodes {

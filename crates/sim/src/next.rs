@@ -1,0 +1,179 @@
+//! What a node does next without its processor, and when.
+
+use crate::event::{Arrival, Envelope, Key};
+use crate::node::NodeState;
+use trivium_engine::{Event, Node};
+use trivium_lang::protocol::{LaneId, NODE, RoleId};
+
+/// The next thing that happens on a node without its processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
+    /// When; [`Next::NEVER`] if nothing does.
+    pub time: u64,
+    /// What.
+    pub action: Action,
+}
+
+/// What happens on a node without its processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// The first credit lets something go on.
+    Credit,
+    /// The first signal takes effect.
+    Signal,
+    /// The engine tries again what it had deferred, by its place among the replays.
+    Replay(u32),
+    /// The engine takes what has arrived, by its place in the inbox.
+    Arrival(u32),
+}
+
+impl Next {
+    /// The time of what does not happen.
+    pub(crate) const NEVER: u64 = u64::MAX;
+
+    const NOTHING: Next = Next { time: Next::NEVER, action: Action::Signal };
+}
+
+impl NodeState {
+    /// What the engine or the node itself does next. Of two at the same time a credit goes first, then a signal.
+    #[inline]
+    pub(crate) fn next(&self) -> Next {
+        let mut next = self.choose();
+        let mut earlier = |key: Key, action: Action| {
+            let time = key.time.max(self.now);
+            if time <= next.time {
+                next = Next { time, action };
+            }
+        };
+        if let Some(&(key, _)) = self.signals.first() {
+            earlier(key, Action::Signal);
+        }
+        if self.waits_for_credits()
+            && let Some(&(key, _)) = self.credits.first()
+        {
+            earlier(key, Action::Credit);
+        }
+        next
+    }
+
+    /// Whether something waits that a credit may let go on.
+    fn waits_for_credits(&self) -> bool {
+        self.interface.has_waiting() || self.shared.any_finite
+    }
+
+    /// The next moment at which anything can happen on it, given what it next does by itself; [`Next::NEVER`] if there
+    /// is none.
+    #[inline]
+    pub(crate) fn position(&self, next: Next) -> u64 {
+        if self.compute.runnable() { next.time.min(self.compute.clock()) } else { next.time }
+    }
+
+    /// When the engine can start with an arrival.
+    fn start_of(&self, key: Key, arrival: &Arrival) -> u64 {
+        let ready = key.time.max(self.engine_free).max(self.now);
+        match arrival {
+            Arrival::Message(_) => ready.max(self.interface.receivable()),
+            _ => ready,
+        }
+    }
+
+    /// What the engine does next: a replay that is due, else what came first, unless a lane has no room for it.
+    fn choose(&self) -> Next {
+        if !self.replays.is_empty() || self.shared.any_finite {
+            return self.choose_with_care();
+        }
+        match self.inbox.first() {
+            None => Next::NOTHING,
+            Some(&(key, ref arrival)) => Next { time: self.start_of(key, arrival), action: Action::Arrival(0) },
+        }
+    }
+
+    fn choose_with_care(&self) -> Next {
+        for (at, &(protocol, role, object)) in self.replays.iter().enumerate() {
+            let event = self
+                .record_of(protocol, role, object)
+                .and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
+            if event.is_some_and(|event| self.has_room(protocol, role, &event)) {
+                return Next { time: self.engine_free.max(self.now), action: Action::Replay(at as u32) };
+            }
+        }
+        let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
+        for (at, &(key, ref arrival)) in self.inbox.iter().enumerate() {
+            let next = || Next { time: self.start_of(key, arrival), action: Action::Arrival(at as u32) };
+            let (protocol, event, lane) = match arrival {
+                Arrival::Message(envelope) => (
+                    envelope.protocol,
+                    message_event(envelope),
+                    Some((envelope.protocol, envelope.from, envelope.lane)),
+                ),
+                Arrival::Local(local) => (local.protocol, local.event, None),
+                Arrival::Timer(_) => return next(),
+            };
+            // A processor's requests stay behind what its cache gave up before.
+            let behind = event.has_caller() && self.lines.is_leaving(event.object);
+            let waits = behind
+                || self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object)
+                || lane.is_some_and(|lane| stuck.contains(&lane));
+            if !waits && self.can_start(protocol, &event) {
+                return next();
+            }
+            stuck.extend(lane);
+        }
+        Next::NOTHING
+    }
+
+    fn can_start(&self, protocol: usize, event: &Event) -> bool {
+        if !self.shared.finite[protocol] {
+            return true;
+        }
+        let is_home = event.object.kind != NODE && self.home_of(event.object) == self.me;
+        let role = self.shared.engines[protocol].role_for(event.kind, event.object.kind, is_home);
+        role.is_none_or(|role| self.has_room(protocol, role, event))
+    }
+
+    fn has_room(&self, protocol: usize, role: RoleId, event: &Event) -> bool {
+        if !self.shared.finite[protocol] {
+            return true;
+        }
+        let engine = &self.shared.engines[protocol];
+        let state = self
+            .record_of(protocol, role, event.object)
+            .map_or(Default::default(), |record| engine.state(role, record));
+        let needed = engine.room_needed(event.kind, role, state);
+        engine.protocol().lanes.iter().enumerate().all(|(at, lane)| {
+            let lane_id = LaneId(at as u8);
+            lane.holds.is_none_or(|holds| {
+                self.interface.on_lane(protocol, lane_id) + needed.get(at).copied().unwrap_or(0) <= holds
+            })
+        })
+    }
+
+    /// Finite lanes on which this node has as many messages on their way as they hold, while an event waits.
+    pub fn full_lanes(&self) -> Vec<(usize, LaneId)> {
+        if self.inbox.is_empty() && self.replays.is_empty() {
+            return Vec::new();
+        }
+        let mut full = Vec::new();
+        for (protocol, engine) in self.shared.engines.iter().enumerate() {
+            for (at, lane) in engine.protocol().lanes.iter().enumerate() {
+                let id = LaneId(at as u8);
+                if lane.holds.is_some_and(|holds| self.interface.on_lane(protocol, id) >= holds) {
+                    full.push((protocol, id));
+                }
+            }
+        }
+        full
+    }
+}
+
+/// The event of a message, without its data.
+fn message_event(envelope: &Envelope) -> Event {
+    Event {
+        kind: trivium_lang::protocol::EventKind::Message(envelope.message),
+        object: envelope.object,
+        sender: envelope.from,
+        thread: 0,
+        args: envelope.args,
+        payload: None,
+    }
+}

@@ -1,0 +1,63 @@
+//! What all nodes share and none changes.
+
+use crate::machine::Machine;
+use std::ops::Range;
+use std::rc::Rc;
+use trivium_engine::Engine;
+use trivium_lang::protocol::{Assume, OpId, Promise};
+
+/// What all nodes share and none changes.
+pub struct Shared {
+    /// The protocols; the first is the default of allocations.
+    pub engines: Vec<Rc<Engine>>,
+    /// The machine.
+    pub machine: Machine,
+    /// Bytes of a block: a power of two.
+    pub block: u64,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// Of each protocol call that the program imports: the protocol and the call.
+    pub calls: Vec<(usize, OpId)>,
+    /// Of each protocol, whether some lane is finite.
+    pub finite: Vec<bool>,
+    /// Whether any protocol has a finite lane.
+    pub any_finite: bool,
+    /// Of each protocol, whether tag changes are watched, since it promises a single writer.
+    pub watched: Vec<bool>,
+    /// Of each protocol, whether stores are watched, since it assumes one writer per phase.
+    pub one_writer: Vec<bool>,
+    /// Whether any protocol assumes that.
+    pub any_one_writer: bool,
+    /// The cycles of which notes are kept for a trace, if any are.
+    pub traced: Option<Range<u64>>,
+}
+
+impl Shared {
+    /// These protocols on a machine, with blocks of `block` bytes; without calls, and not traced.
+    pub fn new(engines: Vec<Rc<Engine>>, machine: Machine, block: u64, nodes: u32) -> Shared {
+        debug_assert!(block.is_power_of_two(), "{block}");
+        let of_each = |what: fn(&Engine) -> bool| -> Vec<bool> { engines.iter().map(|engine| what(engine)).collect() };
+        let finite = of_each(|engine| engine.protocol().lanes.iter().any(|lane| lane.holds.is_some()));
+        let watched = of_each(|engine| engine.protocol().promises.contains(&Promise::SingleWriter));
+        let one_writer = of_each(|engine| engine.protocol().assumptions.contains(&Assume::OneWriterPerPhase));
+        Shared {
+            any_finite: finite.contains(&true),
+            any_one_writer: one_writer.contains(&true),
+            engines,
+            machine,
+            block,
+            nodes,
+            calls: Vec::new(),
+            finite,
+            watched,
+            one_writer,
+            traced: None,
+        }
+    }
+
+    /// The number of the block of a byte offset.
+    #[inline]
+    pub fn block_number(&self, offset: u64) -> u32 {
+        (offset >> self.block.trailing_zeros()) as u32
+    }
+}
