@@ -7,7 +7,7 @@
 //!
 //! What Perfetto does with such a file decides the details: a process or thread with the number 0, and threads of
 //! several processes with one number, are something special to it; an arrow belongs to the slice that is the last to
-//! have begun on its track, in the order of time and then of the file, so both ends stand where their handlers begin.
+//! have begun on its track, of those that begin at one time the shortest, so both ends stand where their handlers begin.
 
 use crate::Failure;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 mod harness;
 
-use harness::trivium;
+use harness::{chromium, trivium};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,13 +22,6 @@ log.push([...document.querySelectorAll('.bars .bar')].every(bar => bar.getBoundi
 log.push(document.documentElement.scrollWidth <= window.innerWidth);
 document.body.textContent = '<<<' + log.join('\n') + '>>>';
 "#;
-
-fn chromium() -> Option<PathBuf> {
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    folders.push("/usr/bin".into());
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    folders.iter().flat_map(|folder| names.map(|name| folder.join(name))).find(|path| path.is_file())
-}
 
 /// A comparison on two machines, its page, and its result.
 fn compared(folder: &Path) -> (PathBuf, Value) {

@@ -54,3 +54,11 @@ impl Run {
 pub fn keys(value: &serde_json::Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("no object: {value}")).keys().map(String::as_str).collect()
 }
+
+/// A browser, if one is installed.
+pub fn chromium() -> Option<PathBuf> {
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
+    folders.push("/usr/bin".into());
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    folders.iter().flat_map(|folder| names.map(|name| folder.join(name))).find(|path| path.is_file())
+}

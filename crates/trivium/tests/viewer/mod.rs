@@ -1,9 +1,11 @@
 //! Chrome trace events as their description has them, and as Perfetto reads them.
 //!
 //! Of the format: each phase has its keys, numbers are whole and none is negative, a slice lies beside or inside another.
-//! Of Perfetto: events are sorted by time, those of one time stay in the order of the file; a slice that
-//! crosses the end of an open one is dropped; an arrow's end belongs to the slice of its track that is the last to have
-//! begun; process 0 and thread 0 are something special, and so is a thread with its process's number.
+//! Of Perfetto: events are sorted by time; of those of one time, slices come first, the longer before the shorter, and
+//! what is left stays in the order of the file; a slice that crosses the end of an open one is dropped; an arrow's end
+//! belongs to the slice of its track that is the last to have begun; process 0 and thread 0 are something special, and
+//! so is a thread with its process's number. The test `perfetto` compares all this with Perfetto.
+#![allow(dead_code)]
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +37,8 @@ pub struct Arrow<'a> {
 pub struct Viewed<'a> {
     pub processes: BTreeMap<u64, &'a str>,
     pub tracks: BTreeMap<Track, &'a str>,
+    /// Each slice, and the one that it lies in.
+    pub slices: Vec<(&'a Value, Option<&'a Value>)>,
     pub arrows: Vec<Arrow<'a>>,
 }
 
@@ -49,15 +53,18 @@ pub fn view(trace: &Value) -> Viewed<'_> {
     let mut viewed = Viewed::default();
     events.iter().for_each(|event| viewed.look(event));
     events.retain(|event| event["ph"] != "M");
-    events.sort_by_key(|event| number(event, "ts"));
+    events.sort_by_key(|event| {
+        let shorter = if event["ph"] == "X" { u64::MAX - number(event, "dur") } else { u64::MAX };
+        (number(event, "ts"), shorter)
+    });
 
     let mut open: BTreeMap<Track, Vec<&Value>> = BTreeMap::new();
     let mut begun: BTreeMap<u64, &Value> = BTreeMap::new();
     for event in events {
         let slices = open.entry(track(event)).or_default();
         match text(event, "ph") {
-            "X" => push(slices, event, number(event, "dur")),
-            "i" => push(slices, event, 0),
+            "X" => viewed.slices.push((event, push(slices, event, number(event, "dur")))),
+            "i" => viewed.slices.push((event, push(slices, event, 0))),
             "s" => {
                 let slice = slices.last().unwrap_or_else(|| panic!("{event} begins in nothing"));
                 assert!(begun.insert(number(event, "id"), slice).is_none(), "two arrows have one number: {event}");
@@ -74,8 +81,8 @@ pub fn view(trace: &Value) -> Viewed<'_> {
     viewed
 }
 
-/// Opens a slice; those that have ended are closed.
-fn push<'a>(open: &mut Vec<&'a Value>, event: &'a Value, length: u64) {
+/// Opens a slice; those that have ended are closed. Tells in which it lies.
+fn push<'a>(open: &mut Vec<&'a Value>, event: &'a Value, length: u64) -> Option<&'a Value> {
     let from = number(event, "ts");
     let end = |slice: &Value| number(slice, "ts") + slice["dur"].as_u64().unwrap_or(0);
     while let Some(last) = open.last() {
@@ -88,7 +95,9 @@ fn push<'a>(open: &mut Vec<&'a Value>, event: &'a Value, length: u64) {
     if let Some(last) = open.last() {
         assert!(from + length <= end(last).max(from), "{event} crosses the end of {last}");
     }
+    let parent = open.last().copied();
     open.push(event);
+    parent
 }
 
 impl<'a> Viewed<'a> {
