@@ -194,6 +194,7 @@ impl Engine {
         };
         let mut chosen = *first;
         let mut run = Run::new(self, m, frame, &declared.handlers[first.index()], start);
+        run.bind_args();
         let mut holds = run.guard()?;
         for id in others {
             if holds {

@@ -99,11 +99,12 @@ pub(crate) struct Start<'m> {
 }
 
 impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
-    /// A handler that is about to run. Its guard has not been looked at.
-    // Inlined, so that it is made where it stays: it is large, and copied while it is still being written.
+    /// A handler that is about to run, once its arguments are bound. Its guard has not been looked at.
+    // Inlined, and nothing else done to it here, so that it is made where it stays: it is large, and a copy would have
+    // to wait until it has been written.
     #[inline(always)]
     pub fn new(engine: &'e Engine, m: &'m mut M, frame: Frame<'m>, handler: &'e Handler, start: Start<'m>) -> Self {
-        let mut run = Run {
+        Run {
             engine,
             me: m.me(),
             m,
@@ -118,13 +119,11 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
             replay: start.replay,
             deferred: false,
             steps: 0,
-        };
-        run.bind_args();
-        run
+        }
     }
 
     /// The event's arguments become the first locals.
-    fn bind_args(&mut self) {
+    pub fn bind_args(&mut self) {
         let mut words = self.event.args.words().iter().copied();
         for local in &self.handler.locals[..self.handler.args as usize] {
             match local.slot {

@@ -2,12 +2,13 @@
 
 use crate::calendar::Calendar;
 use crate::machine;
-use crate::price::Transaction;
+use crate::price::{TRANSACTIONS, Transaction};
 
 /// The bus of one node.
 #[derive(Clone, Debug)]
 pub struct Bus {
-    model: machine::Bus,
+    arbitration: u64,
+    occupancy: [u64; TRANSACTIONS.len()],
     calendar: Calendar,
     busy: u64,
     transactions: u64,
@@ -18,7 +19,14 @@ pub struct Bus {
 impl Bus {
     /// An idle bus.
     pub fn new(model: &machine::Bus) -> Bus {
-        Bus { model: model.clone(), calendar: Calendar::default(), busy: 0, transactions: 0, noted: None }
+        Bus {
+            arbitration: model.arbitration(),
+            occupancy: TRANSACTIONS.map(|(_, transaction)| model.occupancy(transaction)),
+            calendar: Calendar::default(),
+            busy: 0,
+            transactions: 0,
+            noted: None,
+        }
     }
 
     /// The same bus, which keeps what is booked if `on`.
@@ -26,14 +34,21 @@ impl Bus {
         Bus { noted: on.then(Vec::new), ..self }
     }
 
-    /// What it is made of.
-    pub fn model(&self) -> &machine::Bus {
-        &self.model
+    /// Cycles from a request to its grant when the bus is idle.
+    #[inline]
+    pub fn arbitration(&self) -> u64 {
+        self.arbitration
+    }
+
+    /// Cycles for which a transaction holds the bus after its grant.
+    #[inline]
+    pub fn occupancy(&self, transaction: Transaction) -> u64 {
+        self.occupancy[transaction as usize]
     }
 
     /// Books a transaction that can be granted at cycle `earliest`, and gives the cycle of its grant.
     pub fn book(&mut self, transaction: Transaction, earliest: u64) -> u64 {
-        let length = self.model.occupancy(transaction);
+        let length = self.occupancy(transaction);
         self.busy += length;
         self.transactions += 1;
         let grant = self.calendar.book(earliest, length);
@@ -51,5 +66,19 @@ impl Bus {
     /// Transactions so far.
     pub fn transactions(&self) -> u64 {
         self.transactions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_transaction_has_its_own_time() {
+        let model = machine::Machine::load("typhoon", &[]).unwrap().bus;
+        let bus = Bus::new(&model);
+        for (_, transaction) in TRANSACTIONS {
+            assert_eq!(bus.occupancy(transaction), model.occupancy(transaction), "{transaction:?}");
+        }
     }
 }

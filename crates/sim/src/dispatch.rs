@@ -1,6 +1,6 @@
 //! What a node does next: a signal that takes effect, or a handler that its engine runs.
 
-use crate::effects::{Source, Timing, lay};
+use crate::effects::{Source, lay};
 use crate::error::SimError;
 use crate::event::{Arrival, Credit, Envelope, Expiry, Local, Posted, Signal};
 use crate::machine::EngineKind;
@@ -218,38 +218,40 @@ impl NodeState {
             return Err(SimError::subject(what));
         }
         let shared = self.shared.clone();
-        let detailed = self.recording;
-        let timing = lay(
+        if self.recording != handling.timing.stretches.is_some() {
+            handling.timing.stretches = self.recording.then(Vec::new);
+        }
+        lay(
             origin.source,
             &handling.effects,
             handling.start,
             &shared.machine,
             shared.block,
             &mut self.bus,
-            detailed,
+            &mut handling.timing,
         );
-        if timing.end - handling.start > WATCHDOG {
+        let (start, end) = (handling.start, handling.timing.end);
+        if end - start > WATCHDOG {
             let what = format!(
-                "node {}, cycle {}: a handler takes {} cycles, more than {WATCHDOG}",
+                "node {}, cycle {start}: a handler takes {} cycles, more than {WATCHDOG}",
                 self.me,
-                handling.start,
-                timing.end - handling.start
+                end - start
             );
             return Err(SimError::subject(what));
         }
-        let busy = self.occupy(handling.start, timing.end);
-        if self.noting(&(handling.start..handling.start + busy))
+        let busy = self.occupy(start, end);
+        if self.noting(&(start..start + busy))
             && let Some(event) = event
         {
             let sent = origin.cause.as_ref().map(|(run, _)| run.begun);
             let arrow = origin.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
-            let line = self.trace_line(&engine, event, outcome, &handling, timing.end);
+            let line = self.trace_line(&engine, event, outcome, &handling, end);
             self.note(Note::Handled(Handled { busy, arrow, ..line }));
         }
         let run = self.recording.then(|| {
             let departed = origin.arrived.map(|(_, departed)| departed);
-            let stretches = timing.stretches.clone();
-            Run::new(self.me, origin.cause.clone(), departed, origin.possible, handling.start, stretches)
+            let stretches = handling.timing.stretches.clone().unwrap_or_default();
+            Run::new(self.me, origin.cause.clone(), departed, origin.possible, start, stretches)
         });
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
@@ -260,10 +262,10 @@ impl NodeState {
             _ => {}
         }
         self.lines.empty_buffers();
-        let cause = run.clone().map(|run| (run, timing.end));
-        self.release(origin.protocol, &engine, &mut handling, &timing, run);
+        let cause = run.clone().map(|run| (run, end));
+        self.release(origin.protocol, &engine, &mut handling, run);
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
-            self.given_up(origin.protocol, event, outcome, timing.end, &cause)?;
+            self.given_up(origin.protocol, event, outcome, end, &cause)?;
         }
         self.spare_handling = Some(std::mem::replace(&mut self.handling, handling));
         Ok(())
@@ -304,19 +306,13 @@ impl NodeState {
     }
 
     /// What a handler did to others, and to the processor, takes its way.
-    fn release(
-        &mut self,
-        protocol: usize,
-        engine: &Engine,
-        handling: &mut Handling,
-        timing: &Timing,
-        run: Option<Arc<Run>>,
-    ) {
+    fn release(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, run: Option<Arc<Run>>) {
+        let end = handling.timing.end;
         let left = |at: u64| run.clone().map(|run| (run, at));
         for (payload, _) in &handling.gathered {
             self.forget(*payload);
         }
-        for (mut envelope, &at) in handling.sends.drain(..).zip(&timing.sends) {
+        for (mut envelope, &at) in handling.sends.drain(..).zip(&handling.timing.sends) {
             envelope.id = self.sent << 16 | u64::from(self.me);
             envelope.cause = left(at);
             envelope.departed = at;
@@ -331,7 +327,7 @@ impl NodeState {
                 self.post(envelope.to, arrival, Posted::Arrival(Arrival::Message(envelope)));
             }
         }
-        let resumed = timing.resume.unwrap_or(timing.end);
+        let resumed = handling.timing.resume.unwrap_or(end);
         for &(_, value) in &handling.answers {
             if let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing {
                 let address = self.shared.engines[called].protocol().ops[op.index()].result
@@ -349,12 +345,12 @@ impl NodeState {
         if let Doing::Waiting(Wait::Change(block)) = self.compute.doing
             && handling.changed.contains(&block)
         {
-            self.wake(timing.end, &left(timing.end));
+            self.wake(end, &left(end));
         }
         for (task, object, args) in handling.tasks.drain(..) {
             let mut started = self.local(protocol, EventKind::Task(task), object);
-            (started.event.args, started.cause) = (args, left(timing.end));
-            let at = self.task_time(timing.end);
+            (started.event.args, started.cause) = (args, left(end));
+            let at = self.task_time(end);
             self.raise(at, Arrival::Local(started));
         }
         for (role, object, after) in handling.timers.drain(..) {
@@ -362,11 +358,11 @@ impl NodeState {
             *generation += 1;
             if let Some(after) = after {
                 let generation = *generation;
-                let at = self.timer_time(role, object, timing.end, timing.end + after);
+                let at = self.timer_time(role, object, end, end + after);
                 self.raise(at, Arrival::Timer(Box::new(Expiry { protocol, role, object, generation })));
             }
         }
-        self.try_again(protocol, engine, &handling.touched, timing.end, left(timing.end));
+        self.try_again(protocol, engine, &handling.touched, end, left(end));
     }
 
     /// Deferred and held events of the instances that a handler touched get their turn.

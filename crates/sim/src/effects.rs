@@ -116,8 +116,17 @@ pub struct Timing {
     pub resume: Option<u64>,
     /// When it has ended.
     pub end: u64,
-    /// On what the time was spent; empty unless asked for.
-    pub stretches: Vec<Stretch>,
+    /// On what the time was spent, if that is asked for.
+    pub stretches: Option<Vec<Stretch>>,
+}
+
+impl Timing {
+    /// Forgets a handler's time for the next one; the space that its lists took stays.
+    fn restart(&mut self) {
+        (self.resume, self.end) = (None, 0);
+        self.sends.clear();
+        self.stretches.iter_mut().for_each(Vec::clear);
+    }
 }
 
 /// Lays primitives out in time, one after the other, on a bus that others use too.
@@ -126,10 +135,9 @@ struct Layout<'a> {
     bus: &'a mut Bus,
     now: u64,
     timing: &'a mut Timing,
-    detailed: bool,
 }
 
-/// The time of a handler that `source` starts at cycle `start`, on a machine with blocks of `block` bytes.
+/// Works out the time of a handler that `source` starts at cycle `start`, on a machine with blocks of `block` bytes.
 pub fn lay(
     source: Source,
     effects: &[Primitive],
@@ -137,14 +145,15 @@ pub fn lay(
     machine: &Machine,
     block: u64,
     bus: &mut Bus,
-    detailed: bool,
-) -> Timing {
-    let mut timing = Timing::default();
-    let mut layout = Layout { machine, bus, now: start, timing: &mut timing, detailed };
+    timing: &mut Timing,
+) {
+    timing.restart();
+    let mut layout = Layout { machine, bus, now: start, timing };
     let prices = &machine.prices;
     layout.dispatch(source);
     let granules = machine.granules(block);
-    let fusion = fuse(effects);
+    let mut fusion = Fusion::default();
+    fusion.fuse(effects);
     let mut covered = 0;
     for (at, effect) in effects.iter().enumerate() {
         match *effect {
@@ -196,7 +205,6 @@ pub fn lay(
         }
     }
     layout.timing.end = layout.now;
-    timing
 }
 
 impl Layout<'_> {
@@ -263,8 +271,19 @@ impl Layout<'_> {
         self.spend_as(Reason::Handler, what, price, times);
     }
 
-    /// A price, or its parts in order.
     fn spend_as(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
+        if times == 0 {
+            return;
+        }
+        if price.is_plain() && self.timing.stretches.is_none() {
+            self.now += self.machine.engine.slowdown.of(price.cycles) * times;
+            return;
+        }
+        self.spend_parts(reason, what, price, times);
+    }
+
+    /// A price, or its parts in order.
+    fn spend_parts(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
         if price.parts.is_empty() {
             return self.spend_one(reason, what, price, times);
         }
@@ -275,43 +294,49 @@ impl Layout<'_> {
 
     /// Own cycles first, then the bus transactions, one after the other.
     fn spend_one(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
-        let mut from = self.now;
-        let mut lost = 0;
-        let own = price.own_cycles(self.bus.model());
+        let from = self.now;
+        let own = price.own_cycles(self.bus);
         let stretched = self.machine.engine.slowdown.of(own);
-        let times_on_bus = if price.bus.is_empty() { 0 } else { times };
-        self.now += stretched * (times - times_on_bus);
-        for _ in 0..times_on_bus {
+        if price.bus.is_empty() {
+            self.now += stretched * times;
+            return self.note(reason, what, price, from, 0);
+        }
+        let mut lost = 0;
+        for _ in 0..times {
             let mut waited = 0;
             let mut request = self.now + stretched;
             for &transaction in &price.bus {
-                let earliest = request + self.bus.model().arbitration();
+                let earliest = request + self.bus.arbitration();
                 let grant = self.bus.book(transaction, earliest);
                 waited += grant - earliest;
-                request = grant + self.bus.model().occupancy(transaction);
+                request = grant + self.bus.occupancy(transaction);
             }
             self.now += price.cycles - own + stretched + waited;
             lost += waited;
         }
-        if !self.detailed {
-            return;
-        }
+        self.note(reason, what, price, from, lost);
+    }
+
+    /// Notes what the time since `from` was spent on, if that is asked for; `lost` cycles of it, on waiting for the bus.
+    fn note(&mut self, reason: Reason, what: &'static str, price: &Price, mut from: u64, lost: u64) {
+        let Some(stretches) = &mut self.timing.stretches else { return };
         if lost > 0 {
             let (what, reason) = ("wait for the bus".into(), Reason::Bus);
-            self.timing.stretches.push(Stretch { what, reason, from, to: from + lost });
+            stretches.push(Stretch { what, reason, from, to: from + lost });
             from += lost;
         }
         if self.now > from {
             let what = price.step.as_ref().map_or(Cow::Borrowed(what), |step| Cow::Owned(step.clone()));
-            match self.timing.stretches.last_mut() {
+            match stretches.last_mut() {
                 Some(last) if last.what == what && last.to == from => last.to = self.now,
-                _ => self.timing.stretches.push(Stretch { what, reason, from, to: self.now }),
+                _ => stretches.push(Stretch { what, reason, from, to: self.now }),
             }
         }
     }
 }
 
 /// Which tag changes are part of which sends and installs.
+#[derive(Default)]
 struct Fusion {
     /// (place of the send, place of the tag change, from, to).
     sends: SmallVec<[(usize, usize, Access, Access); 4]>,
@@ -319,26 +344,26 @@ struct Fusion {
     installs: SmallVec<[(usize, usize); 4]>,
 }
 
-fn fuse(effects: &[Primitive]) -> Fusion {
-    let mut fusion = Fusion { sends: SmallVec::new(), installs: SmallVec::new() };
-    for (at, effect) in effects.iter().enumerate() {
-        let &Primitive::Tag(block, from, to) = effect else { continue };
-        if to < from {
-            let sends =
-                |e: &Primitive| matches!(e, Primitive::Send { data: Some((Origin::Block(b), _)), .. } if *b == block);
-            if let Some(send) = (0..effects.len()).rev().find(|&i| sends(&effects[i]) && fusion.of_send(i).is_none()) {
-                fusion.sends.push((send, at, from, to));
+impl Fusion {
+    /// Finds them.
+    // Written where it stays: a copy would have to wait until it has been written.
+    fn fuse(&mut self, effects: &[Primitive]) {
+        for (at, effect) in effects.iter().enumerate() {
+            let &Primitive::Tag(block, from, to) = effect else { continue };
+            if to < from {
+                let sends = |e: &Primitive| matches!(e, Primitive::Send { data: Some((Origin::Block(b), _)), .. } if *b == block);
+                if let Some(send) = (0..effects.len()).rev().find(|&i| sends(&effects[i]) && self.of_send(i).is_none())
+                {
+                    self.sends.push((send, at, from, to));
+                }
+            } else if let Some(install) =
+                (0..effects.len()).find(|&i| effects[i] == Primitive::InstallBlock(block) && !self.of_install(i))
+            {
+                self.installs.push((install, at));
             }
-        } else if let Some(install) =
-            (0..effects.len()).find(|&i| effects[i] == Primitive::InstallBlock(block) && !fusion.of_install(i))
-        {
-            fusion.installs.push((install, at));
         }
     }
-    fusion
-}
 
-impl Fusion {
     fn of_send(&self, at: usize) -> Option<(Access, Access)> {
         self.sends.iter().find(|s| s.0 == at).map(|s| (s.2, s.3))
     }
@@ -364,7 +389,9 @@ mod tests {
     fn time(machine: &str, source: Source, effects: &[Primitive], block: u64) -> Timing {
         let machine = Machine::load(machine, &[]).unwrap();
         let mut bus = Bus::new(&machine.bus);
-        lay(source, effects, 1000, &machine, block, &mut bus, true)
+        let mut timing = Timing { stretches: Some(Vec::new()), ..Timing::default() };
+        lay(source, effects, 1000, &machine, block, &mut bus, &mut timing);
+        timing
     }
 
     /// tempest.md 4.3: home handler 49, 94, 265, 564.
@@ -415,8 +442,9 @@ mod tests {
             Primitive::Send { words: 0, data },
             Primitive::Tag(B, Access::Write, Access::Read),
         ];
-        let mut bus = Bus::new(&machine.bus);
-        assert_eq!(lay(MESSAGE, &effects, 0, &machine, 32, &mut bus, false).end, 46 * 4 + 48);
+        let (mut bus, mut timing) = (Bus::new(&machine.bus), Timing::default());
+        lay(MESSAGE, &effects, 0, &machine, 32, &mut bus, &mut timing);
+        assert_eq!(timing.end, 46 * 4 + 48);
     }
 
     #[test]

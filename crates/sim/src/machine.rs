@@ -130,11 +130,6 @@ impl Bus {
     pub fn arbitration(&self) -> u64 {
         self.cycles(self.arbitration)
     }
-
-    /// Cycles that a transaction takes on an idle bus, from its request.
-    pub fn alone(&self, transaction: Transaction) -> u64 {
-        self.arbitration() + self.occupancy(transaction)
-    }
 }
 
 /// The memory of a node.

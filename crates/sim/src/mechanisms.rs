@@ -1,6 +1,6 @@
 //! The way out of a handler in the simulator: effects are true at once and noted, to be priced when it has ended.
 
-use crate::effects::{Origin, Primitive};
+use crate::effects::{Origin, Primitive, Timing};
 use crate::event::{Data, Envelope};
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
@@ -39,6 +39,8 @@ pub(crate) struct Handling {
     pub timers: Vec<(RoleId, Object, Option<u64>)>,
     /// What it did that cannot be done.
     pub trouble: Option<String>,
+    /// Its time, when it has ended.
+    pub timing: Timing,
 }
 
 /// A record that a handler has touched.
@@ -187,9 +189,8 @@ impl Mechanisms for NodeState {
         if let Some(touched) = self.handling.touched.iter().find(|t| t.role == role && t.object == object) {
             return self.records.at_mut(touched.place);
         }
-        let engine = &self.shared.engines[protocol];
-        let place = self.records.place(protocol, role, object, engine.record_bytes(role));
-        let before = engine.state(role, self.records.at(place));
+        let place = self.records.place(protocol, role, object);
+        let before = self.shared.engines[protocol].state(role, self.records.at(place));
         self.handling.touched.push(Touched { role, object, before, place });
         self.records.at_mut(place)
     }
@@ -205,17 +206,17 @@ impl Mechanisms for NodeState {
         envelope.args.assign(&message.args);
         envelope.from = self.me;
         envelope.to = to;
-        let effect = match message.payload {
-            None => Primitive::Send { words, data: None },
+        match message.payload {
+            None => self.handling.effects.push(Primitive::Send { words, data: None }),
             Some(payload) => {
                 let data = self.data(payload);
                 let bytes = data.bytes.len() as u64;
                 envelope.data = Some(data);
                 let made = self.handling.gathered.iter().find(|g| g.0 == payload);
-                Primitive::Send { words, data: Some((made.map_or(Origin::Received, |g| g.1), bytes)) }
+                let origin = made.map_or(Origin::Received, |g| g.1);
+                self.handling.effects.push(Primitive::Send { words, data: Some((origin, bytes)) });
             }
-        };
-        self.handling.effects.push(effect);
+        }
         self.handling.sends.push(envelope);
     }
 
@@ -389,14 +390,14 @@ impl Mechanisms for NodeState {
     }
 
     fn charge(&mut self, what: Charge) {
-        let primitive = match what {
+        // Each is written where it stays: a copy would have to wait until it has been written.
+        match what {
             Charge::Record(role) => {
                 let kind = self.shared.engines[self.handling.protocol].protocol().roles[role.index()].kind;
-                Primitive::Record(kind == RoleKind::Home)
+                self.handling.effects.push(Primitive::Record(kind == RoleKind::Home));
             }
-            Charge::Step => Primitive::Step,
-            Charge::Element => Primitive::Element,
-        };
-        self.handling.effects.push(primitive);
+            Charge::Step => self.handling.effects.push(Primitive::Step),
+            Charge::Element => self.handling.effects.push(Primitive::Element),
+        }
     }
 }

@@ -145,7 +145,7 @@ impl NodeState {
             tags: Vec::new(),
             bound: Vec::new(),
             mapped: Vec::new(),
-            records: Records::default(),
+            records: Records::new(&shared.engines),
             payloads: Vec::new(),
             free_payloads: Vec::new(),
             envelopes: Vec::new(),

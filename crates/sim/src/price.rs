@@ -4,7 +4,7 @@
 //! takes exactly its cycles; each transaction that has to wait for the bus adds its wait. Where a source takes a
 //! primitive apart, so does its price: in parts, each with the name that the source gives it.
 
-use crate::machine::Bus;
+use crate::bus::Bus;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
@@ -35,7 +35,8 @@ impl Transaction {
     }
 }
 
-const TRANSACTIONS: [(&str, Transaction); 6] = [
+/// All kinds in the order of their declaration, as a price list writes them.
+pub(crate) const TRANSACTIONS: [(&str, Transaction); 6] = [
     ("read", Transaction::Read),
     ("invalidate", Transaction::Invalidate),
     ("write_back", Transaction::WriteBack),
@@ -58,12 +59,18 @@ pub struct Price {
 }
 
 impl Price {
+    /// Whether it is nothing but cycles of the engine's own.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.bus.is_empty() && self.parts.is_empty()
+    }
+
     /// Cycles that are not spent on the bus: what a slower engine stretches.
     #[inline]
     pub fn own_cycles(&self, bus: &Bus) -> u64 {
         match self.bus[..] {
             [] => self.cycles,
-            _ => self.cycles.saturating_sub(self.bus.iter().map(|&t| bus.alone(t)).sum()),
+            _ => self.cycles.saturating_sub(self.bus.iter().map(|&t| bus.arbitration() + bus.occupancy(t)).sum()),
         }
     }
 }

@@ -364,7 +364,7 @@ impl NodeState {
         let write = kind == AccessKind::Write;
         if write && line != Line::Absent {
             let grant = self.bus.book(Transaction::Invalidate, begun + model.processor.upgrade_issue());
-            let end = grant + self.bus.model().occupancy(Transaction::Invalidate);
+            let end = grant + self.bus.occupancy(Transaction::Invalidate);
             self.cache.change(address, Line::Dirty);
             self.processor_run(
                 begun,
@@ -382,7 +382,7 @@ impl NodeState {
         };
         self.make_room(address, begun);
         if self.cache.fill(address, held) {
-            let after = grant + self.bus.model().occupancy(Transaction::Read) + self.bus.model().arbitration();
+            let after = grant + self.bus.occupancy(Transaction::Read) + self.bus.arbitration();
             self.bus.book(Transaction::WriteBack, after);
         }
         let end = grant + critical + finish;
@@ -396,7 +396,7 @@ impl NodeState {
         let begun = self.compute.clock();
         let transaction = if kind == AccessKind::Read { Transaction::UncachedLoad } else { Transaction::UncachedStore };
         let grant = self.bus.book(transaction, begun + self.shared.machine.processor.issue);
-        let end = grant + self.bus.model().occupancy(transaction);
+        let end = grant + self.bus.occupancy(transaction);
         self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("access memory, resume", end)]);
         self.note_miss(address, begun, grant, end, spent);
         self.stall(end - begun, spent);
