@@ -16,7 +16,7 @@ use trivium_lang::protocol::{BLOCK, EventKind, NODE, Type};
 
 impl Processor for NodeState {
     fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
-        self.compute.instructions = instructions;
+        self.compute.has_executed(instructions);
         let spent = match access.kind {
             AccessKind::Read => Spent::Read,
             AccessKind::Write => Spent::Write,
@@ -25,7 +25,7 @@ impl Processor for NodeState {
     }
 
     fn poll(&mut self, instructions: u64) -> Result<Step, Fault> {
-        self.compute.instructions = instructions;
+        self.compute.has_executed(instructions);
         Ok(if self.up_to_date() { Step::Go } else { Step::Wait })
     }
 
@@ -34,7 +34,7 @@ impl Processor for NodeState {
     }
 
     fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
-        self.compute.instructions = instructions;
+        self.compute.has_executed(instructions);
         match call {
             Call::Node => return Ok(CallStep::Done(i64::from(self.me))),
             Call::Nodes => return Ok(CallStep::Done(i64::from(self.shared.nodes))),
@@ -189,7 +189,7 @@ impl NodeState {
             let begun = self.compute.region_span.map_or(now.cycles, |span| span.0);
             self.compute.region_span = Some((begun, now.cycles));
             self.note(Note::Region { node: self.me, cycle: now.cycles, begins: true });
-            self.compute.region = Some(now);
+            self.compute.region = Some(Box::new(now));
         }
     }
 
@@ -198,7 +198,7 @@ impl NodeState {
         if let Some(begun) = self.compute.region.take() {
             let now = self.counted();
             let more = now.since(&begun);
-            self.compute.regions = Some(self.compute.regions.take().unwrap_or_default().plus(&more));
+            self.compute.regions = Some(Box::new(self.compute.regions.take().unwrap_or_default().plus(&more)));
             self.compute.region_span = self.compute.region_span.map(|span| (span.0, now.cycles));
             self.note(Note::Region { node: self.me, cycle: now.cycles, begins: false });
         }

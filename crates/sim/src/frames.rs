@@ -82,7 +82,7 @@ impl NodeState {
     fn needs_frame(&self, offset: u64) -> bool {
         let block = self.block_of(offset);
         let protocol = self.protocol_at(offset);
-        protocol.is_some_and(|p| !self.shared.engines[p].protocol().cached) && self.home_of(block) != self.me
+        protocol.is_some_and(|p| !self.shared.cached[p]) && self.home_of(block) != self.me
     }
 
     /// Whether memory at this offset is there to be read and written.
@@ -163,7 +163,7 @@ impl NodeState {
 
     /// Whether the engine still has to hear that a block is to go: its state may have changed on the way.
     pub(crate) fn still_evicts(&mut self, protocol: usize, event: &Event, at: u64) -> bool {
-        if self.shared.engines[protocol].protocol().cached || self.answers_evict(event.object.id) {
+        if self.shared.cached[protocol] || self.answers_evict(event.object.id) {
             return true;
         }
         self.frames.asked.retain(|&block| block != event.object.id);
@@ -187,7 +187,7 @@ impl NodeState {
         if let Some(event) = event
             && event.kind == EventKind::Evict
             && outcome.disposition != Disposition::Deferred
-            && !self.shared.engines[protocol].protocol().cached
+            && !self.shared.cached[protocol]
         {
             let block = event.object;
             self.frames.asked.retain(|&asked| asked != block.id);

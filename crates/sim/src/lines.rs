@@ -59,7 +59,7 @@ impl Lines {
 impl NodeState {
     /// Whether the running handler's protocol has cached processors.
     pub(crate) fn is_cached(&self) -> bool {
-        self.shared.engines[self.handling.protocol].protocol().cached
+        self.shared.cached[self.handling.protocol]
     }
 
     /// The engine's copy of a block.
@@ -212,13 +212,13 @@ impl NodeState {
     /// The place of a line in the modelled cache is needed: a block that has a line there leaves, if its protocol
     /// has cached processors.
     pub(crate) fn make_room(&mut self, address: u32, time: u64) {
-        if !self.shared.engines.iter().any(|engine| engine.protocol().cached) {
+        if !self.shared.any_cached {
             return;
         }
         let Some(other) = self.cache.displaced(address).filter(|&other| other >= SHARED_BASE) else { return };
         let block = self.block_of(u64::from(other - SHARED_BASE));
         let protocol = self.protocol_at(self.offset_of(block));
-        let Some(protocol) = protocol.filter(|&p| self.shared.engines[p].protocol().cached) else { return };
+        let Some(protocol) = protocol.filter(|&p| self.shared.cached[p]) else { return };
         if self.evict_line(block, protocol, time, time) {
             // The engine hears of it before the processor goes on past this cycle.
             self.compute.limit = self.compute.limit.min(time);
@@ -264,7 +264,7 @@ impl NodeState {
     /// The engine is about to hear of what left the cache: the event with its data, unless its role holds it.
     pub(crate) fn hear(&mut self, mut local: Box<Local>) -> Option<Box<Local>> {
         let &mut Local { protocol, ref mut event, .. } = &mut *local;
-        let cached = self.shared.engines[protocol].protocol().cached;
+        let cached = self.shared.cached[protocol];
         if !cached || !matches!(event.kind, EventKind::Evict | EventKind::WriteBack) {
             return Some(local);
         }

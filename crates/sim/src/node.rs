@@ -42,38 +42,53 @@ pub struct Held {
     pub event: Event,
 }
 
-/// One node.
+/// One node. Its fields are in the order in which they are looked at: what each visit of the node looks at, what its
+/// accesses and handlers do, and the rest.
+#[repr(C)]
 pub struct NodeState {
-    /// Its number.
-    pub me: Node,
+    /// The last moment at which anything took effect.
+    pub(crate) now: u64,
+    /// When the engine can take the next event.
+    pub(crate) engine_free: u64,
     /// What all nodes share.
     pub shared: Rc<Shared>,
-    /// Who allocated what, and where homes are.
-    pub space: Rc<RefCell<Space>>,
-    /// Its copy of shared memory.
-    pub memory: Memory,
+    /// Its number.
+    pub me: Node,
+    /// Whether it is recorded what leads to what.
+    pub recording: bool,
+    pub(crate) inbox: Agenda<Arrival>,
+    pub(crate) signals: Agenda<Signal>,
+    /// Credits on their way back. They only matter to messages that wait, so they are taken when something is sent.
+    pub(crate) credits: Agenda<Credit>,
+    pub(crate) replays: VecDeque<(usize, RoleId, Object)>,
+    /// What it has posted to others since the world looked.
+    pub outbox: Vec<Post>,
     /// The compute processor.
     pub compute: Compute,
+    /// How many events this node has caused.
+    caused: u64,
+    /// What has been counted.
+    pub counters: Counters,
     /// Its cache.
     pub cache: Cache,
     /// The bus.
     pub bus: Bus,
-    /// The network interface.
-    pub interface: Interface,
-    /// What has been counted.
-    pub counters: Counters,
-    /// Messages sent, by protocol and kind.
-    sent_of: Vec<Vec<u64>>,
-    /// Its processor's lines, where processors are cached.
-    pub(crate) lines: Lines,
-    /// Its memory for pages of other homes.
-    pub(crate) frames: Frames,
+    /// Its copy of shared memory.
+    pub memory: Memory,
     /// Tags by block: 0 not known yet, else 1 + access.
     pub tags: Vec<u8>,
-    /// Of each region, the protocol that it was bound to after its allocation, if it was.
-    pub(crate) bound: Vec<Option<usize>>,
     /// Which pages have a home that this node knows.
     pub mapped: Vec<bool>,
+    /// Of each region, the protocol that it was bound to after its allocation, if it was.
+    pub(crate) bound: Vec<Option<usize>>,
+    /// Who allocated what, and where homes are.
+    pub space: Rc<RefCell<Space>>,
+    /// The network interface.
+    pub interface: Interface,
+    /// The handler that is running.
+    pub(crate) handling: Box<Handling>,
+    /// For the next handler, while one that has ended is worked out.
+    pub(crate) spare_handling: Option<Box<Handling>>,
     pub(crate) records: Records,
     pub(crate) payloads: Vec<Option<Arc<Data>>>,
     pub(crate) free_payloads: Vec<u32>,
@@ -83,45 +98,32 @@ pub struct NodeState {
     /// What happened on this node and has been handled, to be written again.
     #[expect(clippy::vec_box, reason = "they are handed on by their address")]
     pub(crate) locals: Vec<Box<Local>>,
-    pub(crate) inbox: Agenda<Arrival>,
-    pub(crate) signals: Agenda<Signal>,
-    /// Credits on their way back. They only matter to messages that wait, so they are taken when something is sent.
-    pub(crate) credits: Agenda<Credit>,
-    pub(crate) replays: VecDeque<(usize, RoleId, Object)>,
-    pub(crate) held: Vec<Held>,
-    pub(crate) timers: FxHashMap<(usize, RoleId, Object), u64>,
-    /// When the engine can take the next event.
-    pub(crate) engine_free: u64,
-    /// The last moment at which anything took effect.
-    pub(crate) now: u64,
-    /// How many events this node has caused.
-    caused: u64,
-    /// What it has posted to others since the world looked.
-    pub outbox: Vec<Post>,
     /// Tag changes since the world looked.
     pub tag_changes: Vec<TagChange>,
-    /// Notes for a trace since the world looked, if they are kept.
-    pub notes: Vec<Note>,
-    /// Up to where the processor's time has been noted.
-    pub(crate) noted_until: u64,
+    pub(crate) held: Vec<Held>,
+    /// Messages sent, by protocol and kind.
+    sent_of: Vec<Vec<u64>>,
+    /// How many messages it has sent.
+    pub(crate) sent: u64,
     /// First stores to blocks since the world looked.
     pub first_stores: Vec<FirstStore>,
     /// Of each block, 1 + the phase of this node's latest store, where that is watched.
     pub(crate) stored: Vec<u64>,
-    /// Times that are forced, where an order of events is.
-    pub(crate) forced: Option<Box<Times>>,
-    /// The handler that is running.
-    pub(crate) handling: Box<Handling>,
-    /// For the next handler, while one that has ended is worked out.
-    pub(crate) spare_handling: Option<Box<Handling>>,
+    /// Its processor's lines, where processors are cached.
+    pub(crate) lines: Lines,
+    /// Its memory for pages of other homes.
+    pub(crate) frames: Frames,
+    pub(crate) timers: FxHashMap<(usize, RoleId, Object), u64>,
     /// How protocol calls are used, where a protocol assumes something about it.
     pub(crate) usage: Usage,
-    /// Whether it is recorded what leads to what.
-    pub recording: bool,
     /// What made each instance in `replays` try again, if that is recorded.
     pub(crate) replay_causes: FxHashMap<(usize, RoleId, Object), Cause>,
-    /// How many messages it has sent.
-    pub(crate) sent: u64,
+    /// Times that are forced, where an order of events is.
+    pub(crate) forced: Option<Box<Times>>,
+    /// Notes for a trace since the world looked, if they are kept.
+    pub notes: Vec<Note>,
+    /// Up to where the processor's time has been noted.
+    pub(crate) noted_until: u64,
     /// What went wrong on it.
     pub failure: Option<SimError>,
 }
@@ -315,7 +317,7 @@ impl NodeState {
     pub fn counted(&self) -> Counters {
         Counters {
             cycles: self.compute.clock(),
-            instructions: self.compute.instructions,
+            instructions: self.compute.instructions(),
             compute: self.compute.computed(),
             bus_busy: self.bus.busy(),
             by_kind: self.sent_by_kind(),

@@ -13,7 +13,7 @@ use crate::timeline::{Cause, Reason, Run};
 use crate::watch::FirstStore;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, ReadModifyWrite, SHARED_BASE, Step};
-use trivium_lang::protocol::{Access, Assume, EventKind};
+use trivium_lang::protocol::{Access, EventKind};
 
 /// For what a processor waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,17 +59,19 @@ pub enum Grant {
     Complete(u64),
 }
 
-/// The compute processor of a node.
+/// The compute processor of a node. What each visit of the node looks at comes first and lies together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Compute {
+    /// What it is doing.
+    pub doing: Doing,
     cpi: Ratio,
-    /// Instructions executed so far.
-    pub instructions: u64,
+    instructions: u64,
+    /// Cycles of these instructions.
+    computed: u64,
     stalled: u64,
     /// It does not run past the first poll point, miss or call at which its clock has reached this.
     pub limit: u64,
-    /// What it is doing.
-    pub doing: Doing,
     /// On what its waiting is counted.
     waiting_as: Spent,
     /// The next access is guaranteed.
@@ -89,9 +91,9 @@ pub struct Compute {
     /// What the program printed: when, to which descriptor, what.
     pub printed: Vec<(u64, u32, Vec<u8>)>,
     /// Where the region of interest began: counts then.
-    pub region: Option<Counters>,
+    pub region: Option<Box<Counters>>,
     /// Counts of regions of interest that have ended, if there were any.
-    pub regions: Option<Counters>,
+    pub regions: Option<Box<Counters>>,
     /// First and last cycle of regions of interest.
     pub region_span: Option<(u64, u64)>,
     /// When it arrived at the barrier, if it has since the world looked, and how a region is to be bound behind it.
@@ -106,11 +108,12 @@ impl Compute {
     /// A processor that has not begun.
     pub fn new(cpi: Ratio) -> Compute {
         Compute {
+            doing: Doing::Running,
             cpi,
             instructions: 0,
+            computed: 0,
             stalled: 0,
             limit: 0,
-            doing: Doing::Running,
             waiting_as: Spent::Sync,
             grant: None,
             pending: Pending::default(),
@@ -132,12 +135,24 @@ impl Compute {
 
     /// Its clock, in cycles; while it waits, that of the wait's beginning.
     pub fn clock(&self) -> u64 {
-        self.computed() + self.stalled
+        self.computed + self.stalled
+    }
+
+    /// Instructions executed so far.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// So many instructions have been executed by now.
+    #[inline]
+    pub fn has_executed(&mut self, instructions: u64) {
+        self.instructions = instructions;
+        self.computed = self.cpi.of(instructions);
     }
 
     /// Cycles of instructions.
     pub fn computed(&self) -> u64 {
-        self.cpi.of(self.instructions)
+        self.computed
     }
 
     /// The number of instructions at which its clock reaches the limit, if nothing else delays it.
@@ -254,10 +269,10 @@ impl NodeState {
             return Ok(Step::Go);
         }
         let offset = u64::from(address - SHARED_BASE);
+        let block = self.block_of(offset);
         if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
             return Ok(Step::Wait);
         }
-        let block = self.block_of(offset);
         if let Some(Grant::Complete(read)) = grant {
             self.uncached(address, kind, spent);
             return Ok(Step::Complete(read));
@@ -303,14 +318,13 @@ impl NodeState {
     /// exclusively without passing here first.
     fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), Fault> {
         let Some(protocol) = self.protocol_at(offset) else { return Ok(()) };
-        let protocol = self.shared.engines[protocol].protocol();
-        if !protocol.assumptions.contains(&Assume::HomeWrites) || self.home_of(block) == self.me {
+        if !self.shared.home_writes[protocol] || self.home_of(block) == self.me {
             return Ok(());
         }
         let what = format!("node {} writes block {}, whose home is node {}", self.me, block.id, self.home_of(block));
         let help = format!(
             "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
-            protocol.name
+            self.shared.engines[protocol].protocol().name
         );
         Err(self.fail(SimError::subject(what).help(help)))
     }
@@ -337,7 +351,7 @@ impl NodeState {
 
     /// Whether the home of the page is known; if not, the processor waits until it is.
     fn map(&mut self, offset: u64, spent: Spent) -> bool {
-        let page = self.space.borrow().page_of(offset);
+        let page = self.shared.page_number(offset);
         if page >= self.mapped.len() {
             self.mapped.resize(page + 16, false);
         }
@@ -357,13 +371,13 @@ impl NodeState {
 
     /// A miss that the node's own memory or bus satisfies (tempest.md 4.1: 10 + 28 + 3).
     fn local_miss(&mut self, address: u32, kind: AccessKind, line: Line, writable: bool, spent: Spent) {
-        let model = &self.shared.clone().machine;
-        let (issue, finish) = (model.processor.issue, model.processor.finish);
+        let model = &self.shared.machine;
+        let (issue, finish, upgrade) = (model.processor.issue, model.processor.finish, model.processor.upgrade_issue());
         let critical = model.bus.cycles(model.memory.critical_word);
         let begun = self.compute.clock();
         let write = kind == AccessKind::Write;
         if write && line != Line::Absent {
-            let grant = self.bus.book(Transaction::Invalidate, begun + model.processor.upgrade_issue());
+            let grant = self.bus.book(Transaction::Invalidate, begun + upgrade);
             let end = grant + self.bus.occupancy(Transaction::Invalidate);
             self.cache.change(address, Line::Dirty);
             self.processor_run(

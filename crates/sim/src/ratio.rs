@@ -6,8 +6,33 @@ use std::fmt;
 /// A fraction that is not negative, written in a machine file as `2`, `0.7` or `"7/10"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
-    numerator: u64,
-    denominator: u64,
+    numerator: Divisor,
+    denominator: Divisor,
+}
+
+/// A number that others are divided by, often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Divisor {
+    number: u64,
+    /// 2^64 by the number, rounded up; 0 if that is not below 2^64.
+    inverse: u64,
+}
+
+impl Divisor {
+    fn new(number: u64) -> Divisor {
+        Divisor { number, inverse: if number > 1 { u64::MAX / number + 1 } else { 0 } }
+    }
+
+    /// A number divided by this one, which is not 0, rounded down. The inverse times this number exceeds 2^64 by less
+    /// than this number, which is below 2^20 ([`LIMIT`]), so that the quotient is right for numbers below 2^44.
+    #[inline]
+    fn divides(self, number: u64) -> u64 {
+        if self.inverse > 0 && number < 1 << 44 {
+            ((u128::from(number) * u128::from(self.inverse)) >> 64) as u64
+        } else {
+            number / self.number
+        }
+    }
 }
 
 /// Numerators and denominators stay below this, so that products with 40-bit counts fit 64 bits.
@@ -16,29 +41,33 @@ const LIMIT: u64 = 1_000_000;
 impl Ratio {
     /// The fraction; `None` when the denominator is 0 or a part is above 1,000,000.
     pub fn new(numerator: u64, denominator: u64) -> Option<Ratio> {
-        (denominator > 0 && numerator <= LIMIT && denominator <= LIMIT).then_some(Ratio { numerator, denominator })
+        let is_right = denominator > 0 && numerator <= LIMIT && denominator <= LIMIT;
+        is_right.then(|| Ratio { numerator: Divisor::new(numerator), denominator: Divisor::new(denominator) })
     }
 
     /// `count` times the fraction, rounded down. Of a growing count, so that no rounding accumulates.
     #[inline]
     pub fn of(self, count: u64) -> u64 {
-        match count.checked_mul(self.numerator) {
-            Some(product) if self.denominator == 1 => product,
-            Some(product) => product / self.denominator,
-            None => (u128::from(count) * u128::from(self.numerator) / u128::from(self.denominator)) as u64,
+        let Ratio { numerator, denominator } = self;
+        match count.checked_mul(numerator.number) {
+            Some(product) if denominator.number == 1 => product,
+            Some(product) => denominator.divides(product),
+            None => (u128::from(count) * u128::from(numerator.number) / u128::from(denominator.number)) as u64,
         }
     }
 
     /// The least count of which the fraction, rounded down, is at least `least`; the greatest count if there is none.
+    #[inline]
     pub fn count_for(self, least: u64) -> u64 {
-        match (least, self.numerator) {
+        let Ratio { numerator, denominator } = self;
+        match (least, numerator.number) {
             (0, _) => 0,
             (_, 0) => u64::MAX,
-            _ => match least.checked_mul(self.denominator) {
-                Some(product) => product.div_ceil(self.numerator),
+            _ => match least.checked_mul(denominator.number) {
+                Some(product) => numerator.divides(product - 1) + 1,
                 None => {
-                    let count = (u128::from(least) * u128::from(self.denominator)).div_ceil(u128::from(self.numerator));
-                    u64::try_from(count).unwrap_or(u64::MAX)
+                    let product = u128::from(least) * u128::from(denominator.number);
+                    u64::try_from(product.div_ceil(u128::from(numerator.number))).unwrap_or(u64::MAX)
                 }
             },
         }
@@ -61,10 +90,10 @@ impl Ratio {
 
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.denominator == 1 {
-            write!(f, "{}", self.numerator)
-        } else {
-            write!(f, "{}/{}", self.numerator, self.denominator)
+        let Ratio { numerator, denominator } = self;
+        match denominator.number {
+            1 => write!(f, "{}", numerator.number),
+            number => write!(f, "{}/{number}", numerator.number),
         }
     }
 }
@@ -93,7 +122,20 @@ impl<'de> Deserialize<'de> for Ratio {
 
 #[cfg(test)]
 mod tests {
-    use super::Ratio;
+    use super::{Divisor, LIMIT, Ratio};
+
+    #[test]
+    fn a_divisor_divides() {
+        for number in [1, 2, 3, 7, 10, 64, 999_983, LIMIT - 1, LIMIT] {
+            let divisor = Divisor::new(number);
+            let multiples = [0, 1, 2, 12_345, (1 << 44) / number - 1, (1 << 44) / number, (1 << 60) / number];
+            for multiple in multiples.map(|times| times * number) {
+                for other in multiple.saturating_sub(1)..multiple + 2 {
+                    assert_eq!(divisor.divides(other), other / number, "{other} by {number}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn decimals_and_fractions_are_exact() {

@@ -93,7 +93,7 @@ impl NodeEnd {
             _ => None,
         };
         node.region_end();
-        let counts = node.compute.regions.clone().unwrap_or_else(|| node.counted());
+        let counts = node.compute.regions.take().map_or_else(|| node.counted(), |counts| *counts);
         let span = node.compute.region_span.unwrap_or((0, counts.cycles));
         NodeEnd { exit_code, counts, span, printed: std::mem::take(&mut node.compute.printed) }
     }

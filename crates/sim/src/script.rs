@@ -109,7 +109,7 @@ fn access(
     value: u64,
     seen: &RefCell<Seen>,
 ) -> Result<bool, String> {
-    let instructions = node.compute.instructions;
+    let instructions = node.compute.instructions();
     let access = Access { addr: SHARED_BASE + offset as u32, size: 8, kind, value };
     let mut word = [0; 8];
     match (kind, node.access(instructions, access).map_err(|fault| fault.message)?) {
@@ -127,7 +127,7 @@ fn access(
 
 /// Whether the call has returned; if not, it waits.
 fn call(node: &mut NodeState, import: usize, args: &[i64], seen: &RefCell<Seen>) -> Result<bool, String> {
-    let instructions = node.compute.instructions;
+    let instructions = node.compute.instructions();
     let call = Call::Op { import, args: args.to_vec() };
     match node.call(instructions, &call).map_err(|fault| fault.message)? {
         CallStep::Wait => Ok(false),

@@ -28,6 +28,12 @@ pub struct Shared {
     pub one_writer: Vec<bool>,
     /// Whether any protocol assumes that.
     pub any_one_writer: bool,
+    /// Of each protocol, whether it assumes that only a block's home writes it.
+    pub home_writes: Vec<bool>,
+    /// Of each protocol, whether the processors have caches of their own.
+    pub cached: Vec<bool>,
+    /// Whether they have for any.
+    pub any_cached: bool,
     /// The cycles of which notes are kept for a trace, if any are.
     pub traced: Option<Range<u64>>,
 }
@@ -40,7 +46,11 @@ impl Shared {
         let finite = of_each(|engine| engine.protocol().lanes.iter().any(|lane| lane.holds.is_some()));
         let watched = of_each(|engine| engine.protocol().promises.contains(&Promise::SingleWriter));
         let one_writer = of_each(|engine| engine.protocol().assumptions.contains(&Assume::OneWriterPerPhase));
+        let cached = of_each(|engine| engine.protocol().cached);
         Shared {
+            home_writes: of_each(|engine| engine.protocol().assumptions.contains(&Assume::HomeWrites)),
+            any_cached: cached.contains(&true),
+            cached,
             any_finite: finite.contains(&true),
             any_one_writer: one_writer.contains(&true),
             engines,
@@ -53,6 +63,12 @@ impl Shared {
             one_writer,
             traced: None,
         }
+    }
+
+    /// The number of the page of a byte offset.
+    #[inline]
+    pub fn page_number(&self, offset: u64) -> usize {
+        (offset >> self.machine.memory.page.trailing_zeros()) as usize
     }
 
     /// The number of the block of a byte offset.

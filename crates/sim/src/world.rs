@@ -374,7 +374,7 @@ impl World {
             Outcome::Finished { exit_code } => {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
-                    state.compute.instructions = program.instructions();
+                    state.compute.has_executed(program.instructions());
                 }
                 state.finish(exit_code);
                 self.finished += 1;
@@ -383,7 +383,7 @@ impl World {
             Outcome::Trapped { message, function } => {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
-                    state.compute.instructions = program.instructions();
+                    state.compute.has_executed(program.instructions());
                 }
                 let cycle = state.compute.clock();
                 let mut error = state.failure.take().unwrap_or_else(|| SimError::subject(message));
