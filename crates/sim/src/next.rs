@@ -34,7 +34,33 @@ impl Next {
     const NOTHING: Next = Next { time: Next::NEVER, action: Action::Signal };
 }
 
+/// Who goes on on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Its processor, which has been told how far.
+    Processor,
+    /// Its engine, or the node itself.
+    Engine(Next),
+    /// Nobody before the end; the next moment at which anything can happen, [`Next::NEVER`] if there is none.
+    Nobody(u64),
+}
+
 impl NodeState {
+    /// Who goes on before cycle `end`.
+    #[inline]
+    pub(crate) fn turn(&mut self, end: u64) -> Turn {
+        let next = self.next();
+        let limit = next.time.min(end);
+        if self.compute.must_run() || self.compute.runnable() && self.compute.clock() < limit {
+            self.compute.limit = limit;
+            Turn::Processor
+        } else if next.time < end {
+            Turn::Engine(next)
+        } else {
+            Turn::Nobody(self.position(next))
+        }
+    }
+
     /// What the engine or the node itself does next. Of two at the same time a credit goes first, then a signal.
     #[inline]
     pub(crate) fn next(&self) -> Next {

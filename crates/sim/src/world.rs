@@ -9,6 +9,7 @@ use crate::binding::{self, Binding};
 use crate::error::SimError;
 use crate::event::{Envelope, Key, Post, Posted, Signal};
 use crate::letter::Receivers;
+use crate::next::{Next, Turn};
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use crate::script::Script;
@@ -67,6 +68,8 @@ pub struct World {
     positions: Vec<Option<u64>>,
     /// Nodes that did something in this round.
     active: Vec<usize>,
+    /// Nodes that have something left to do in this window; empty but for the space that it takes.
+    due: Vec<usize>,
     /// How many programs have ended.
     finished: usize,
     /// What went wrong, when, and on which node, which has stopped there.
@@ -155,6 +158,7 @@ impl World {
             runners,
             positions: vec![None; count],
             active: Vec::with_capacity(count),
+            due: Vec::with_capacity(count),
             finished: 0,
             failures: Vec::new(),
             arrived: vec![None; count],
@@ -262,20 +266,80 @@ impl World {
             let far = (now + ALONE * self.window).min(self.max_cycles).max(end);
             return self.run_node_or_stop(first, end, far);
         }
-        for node in 0..self.nodes.len() {
-            if self.positions[node].is_none_or(|position| position < end) {
-                self.run_node_or_stop(node, end, end);
-            }
+        self.run_window(end);
+    }
+
+    /// Simulates all nodes up to cycle `end`: the engines of all, then the processors of all, until nobody has anything
+    /// left to do. The code of either fills the host's cache of instructions, so that going from one to the other and
+    /// back on each node would take more time.
+    fn run_window(&mut self, end: u64) {
+        let mut due = std::mem::take(&mut self.due);
+        due.extend((0..self.nodes.len()).filter(|&node| self.positions[node].is_none_or(|position| position < end)));
+        self.active.extend(&due);
+        while !due.is_empty() {
+            due.retain(|&node| self.run_engine(node, end));
+            due.retain(|&node| self.go_on(node, end));
         }
+        self.due = due;
+    }
+
+    /// Simulates a node up to where its processor goes on, or up to cycle `end`. Whether its processor goes on.
+    fn run_engine(&mut self, number: usize, end: u64) -> bool {
+        if self.has_stopped(number) {
+            self.positions[number] = Some(Next::NEVER);
+            return false;
+        }
+        self.positions[number] = None;
+        let node = self.nodes[number].clone();
+        let mut state = node.borrow_mut();
+        let goes_on = loop {
+            match state.turn(end) {
+                Turn::Processor => break true,
+                Turn::Engine(next) => {
+                    if let Err(error) = state.act(next) {
+                        drop(state);
+                        self.stop(number, error);
+                        return false;
+                    }
+                }
+                Turn::Nobody(position) => {
+                    self.positions[number] = Some(position);
+                    break false;
+                }
+            }
+        };
+        drop(state);
+        self.collect(number, &node);
+        goes_on
+    }
+
+    /// Lets a node's processor go on. Whether anything is left to do before cycle `end`.
+    fn go_on(&mut self, number: usize, end: u64) -> bool {
+        let node = self.nodes[number].clone();
+        if let Err(error) = self.run_processor(number, &node) {
+            self.stop(number, error);
+            return false;
+        }
+        let turn = node.borrow_mut().turn(end);
+        if let Turn::Nobody(position) = turn {
+            self.positions[number] = Some(position);
+        }
+        self.collect(number, &node);
+        !matches!(turn, Turn::Nobody(_))
+    }
+
+    /// A node has done something wrong, and does nothing more.
+    fn stop(&mut self, number: usize, error: SimError) {
+        let node = self.nodes[number].borrow();
+        self.failures.push((node.now.max(node.compute.clock()), number, error));
+        self.positions[number] = Some(Next::NEVER);
     }
 
     fn run_node_or_stop(&mut self, number: usize, end: u64, alone: u64) {
         if self.has_stopped(number) {
-            self.positions[number] = Some(u64::MAX);
+            self.positions[number] = Some(Next::NEVER);
         } else if let Err(error) = self.run_node(number, end, alone) {
-            let node = self.nodes[number].borrow();
-            self.failures.push((node.now.max(node.compute.clock()), number, error));
-            self.positions[number] = Some(u64::MAX);
+            self.stop(number, error);
         }
     }
 
@@ -342,18 +406,17 @@ impl World {
         self.positions[number] = None;
         let mut state = node.borrow_mut();
         loop {
-            let next = state.next();
-            let limit = next.time.min(end);
-            if state.compute.must_run() || state.compute.runnable() && state.compute.clock() < limit {
-                state.compute.limit = limit;
-                drop(state);
-                self.run_processor(number, node)?;
-                state = node.borrow_mut();
-            } else if next.time < end {
-                state.act(next)?;
-            } else {
-                self.positions[number] = Some(state.position(next));
-                return Ok(());
+            match state.turn(end) {
+                Turn::Processor => {
+                    drop(state);
+                    self.run_processor(number, node)?;
+                    state = node.borrow_mut();
+                }
+                Turn::Engine(next) => state.act(next)?,
+                Turn::Nobody(position) => {
+                    self.positions[number] = Some(position);
+                    return Ok(());
+                }
             }
             if self.window == 0 {
                 return Ok(());
@@ -531,11 +594,7 @@ impl World {
             }
             let sent = self.abroad.len();
             self.active.clear();
-            for node in 0..self.nodes.len() {
-                if self.positions[node].is_none_or(|position| position < end) {
-                    self.run_node_or_stop(node, end, end);
-                }
-            }
+            self.run_window(end);
             let first = self.abroad[sent..].iter().map(|post| post.key.time).min();
             felt = felt.min(first.unwrap_or(u64::MAX));
             self.collect_tag_changes();
