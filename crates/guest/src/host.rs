@@ -3,6 +3,7 @@
 
 mod atomic;
 mod running;
+mod seats;
 mod trivium;
 mod wasi;
 
@@ -10,65 +11,44 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use wasmtime::{AsContextMut, Caller, Engine, FuncType, Global, Linker, Result, Val, ValType};
+use wasmtime::{Caller, Engine, FuncType, Global, Linker, Result, Val, ValType};
 
 use crate::inspect::{PAGE, RESERVED};
 use crate::memory::{Memory, SHARED_BASE};
 use crate::processor::{Access, AccessKind, Call, Fault, Processor, Step};
 use crate::program::Compiled;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
-use running::{Host, suspend};
+use crate::switching::Switching;
+use running::suspend;
+use seats::{Answer, begin, go_on};
+pub(crate) use seats::{Seats, count_instructions};
 
-/// What a node's store holds.
+/// A node, as the host knows it.
 pub(crate) struct NodeState<P> {
     pub processor: Rc<RefCell<P>>,
     pub program: Arc<Compiled>,
     pub number: u32,
     pub args: Vec<String>,
-    /// Set once the module is instantiated.
-    pub memory: Option<Memory>,
-    /// Where instructions are counted; set once the module is instantiated.
+    pub memory: Memory,
     pub counter: Counter,
     /// The instruction count when the host was last called.
     pub instructions: Rc<Cell<u64>>,
     /// How large the program thinks its memory is, in pages.
-    pub private_pages: u64,
+    pub private_pages: Cell<u64>,
     /// End of what this node has allocated of shared memory.
     pub shared_end: Rc<Cell<u64>>,
     /// The bits of an access that the processor completed itself.
-    pub completed: Option<u64>,
+    pub completed: Cell<Option<u64>>,
     /// State of the deterministic `random_get`.
-    pub random: u64,
+    pub random: Cell<u64>,
 }
-
-// SAFETY: Wasmtime asks for `Send` because an async store may be polled on any thread. A `Node`
-// holds the store, its future and every handle to its parts, and is itself neither `Send` nor
-// `Sync` (it has an `Rc`), so that all of this stays on the thread that made it.
-unsafe impl<P> Send for NodeState<P> {}
 
 /// Where compiled code counts its instructions.
 pub(crate) enum Counter {
-    /// Nowhere, since nothing runs yet.
-    None,
     /// The reference build counts up in a global.
     Up(Global),
-    /// The fast build counts down.
-    Down {
-        /// It does so in a page of the node's memory.
-        memory: Memory,
-        /// The count at which the countdown is 0.
-        deadline: u64,
-    },
-}
-
-/// The exact number of instructions executed so far.
-pub(crate) fn instructions<P: 'static>(mut store: impl AsContextMut<Data = NodeState<P>>) -> u64 {
-    let global = match &store.as_context().data().counter {
-        Counter::None => return 0,
-        Counter::Up(global) => *global,
-        Counter::Down { memory, deadline } => return deadline.wrapping_sub(memory.countdown() as u64),
-    };
-    global.get(store.as_context_mut()).i64().unwrap_or(0) as u64
+    /// The fast build counts down in a page of the node's memory. This is the count at which the countdown is 0.
+    Down(Cell<u64>),
 }
 
 /// The program ended itself with this exit code.
@@ -131,28 +111,30 @@ enum Target {
     Op(usize),
 }
 
-/// A linker with everything that the program imports.
-pub(crate) fn linker<P: Processor>(engine: &Engine, program: &Compiled) -> Result<Linker<NodeState<P>>> {
+/// A linker with everything that a rewritten program imports.
+pub(crate) fn linker<P: Processor>(
+    engine: &Engine,
+    program: &Compiled,
+    switching: Switching,
+) -> Result<Linker<Seats<P>>> {
     let mut linker = Linker::new(engine);
     // A program may import the same function twice.
     linker.allow_shadowing(true);
     link_rewriting(&mut linker)?;
+    if switching == Switching::Fibres {
+        linker.func_wrap_async(RESERVED, "suspend", |_: Caller<'_, Seats<P>>, (): ()| Box::new(suspend()))?;
+    }
     for (index, import) in program.imports.iter().enumerate() {
         let target = target(program, index);
         let translate = |types: &[wasmparser::ValType]| -> Vec<ValType> {
             let is_word = |ty: &wasmparser::ValType| *ty == wasmparser::ValType::I64;
             types.iter().map(|ty| if is_word(ty) { ValType::I64 } else { ValType::I32 }).collect()
         };
-        let ty = FuncType::new(engine, translate(import.ty.params()), translate(import.ty.results()));
-        let is_long = import.ty.results() == [wasmparser::ValType::I64];
-        linker.func_new_async(&import.module, &import.name, ty, move |caller, args, results| {
-            Box::new(async move {
-                let value = run_import(caller, target, args).await?;
-                if let Some(result) = results.first_mut() {
-                    *result = if is_long { Val::I64(value) } else { Val::I32(value as i32) };
-                }
-                Ok(())
-            })
+        let ty = FuncType::new(engine, translate(import.ty.params()), [ValType::I32, ValType::I64]);
+        linker.func_new(&import.module, &import.name, ty, move |caller, args, results| {
+            let (step, value) = begin(caller, |node| run_import(node, target, integers(args)))?;
+            results.copy_from_slice(&[Val::I32(step), Val::I64(value)]);
+            Ok(())
         })?;
     }
     Ok(linker)
@@ -172,142 +154,137 @@ fn target(program: &Compiled, import: usize) -> Target {
     }
 }
 
-async fn run_import<P: Processor>(mut caller: Caller<'_, NodeState<P>>, target: Target, args: &[Val]) -> Result<i64> {
-    let args: Vec<i64> = args
-        .iter()
-        .map(|arg| match arg {
-            Val::I32(value) => i64::from(*value as u32),
-            Val::I64(value) => *value,
-            _ => 0,
-        })
-        .collect();
-    let mut host = Host::new(&mut caller);
+fn integers(values: &[Val]) -> Vec<i64> {
+    let integer = |value: &Val| match value {
+        Val::I32(value) => i64::from(*value as u32),
+        Val::I64(value) => *value,
+        _ => 0,
+    };
+    values.iter().map(integer).collect()
+}
+
+async fn run_import<P: Processor>(node: Rc<NodeState<P>>, target: Target, args: Vec<i64>) -> Result<i64> {
     match target {
-        Target::Trivium(function) => trivium::run(&mut host, function, &args).await,
-        Target::Wasi(function) => wasi::run(&mut host, function, &args).await,
-        Target::Op(import) => host.call(Call::Op { import, args }).await,
+        Target::Trivium(function) => trivium::run(&node, function, &args).await,
+        Target::Wasi(function) => wasi::run(&node, function, &args).await,
+        Target::Op(import) => node.call(Call::Op { import, args }).await,
     }
 }
 
-fn link_rewriting<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
+fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
     linker.func_wrap(
         RESERVED,
         "access",
-        |mut caller: Caller<'_, NodeState<P>>,
+        |caller: Caller<'_, Seats<P>>,
          base: i32,
          offset: i32,
          meta: i32,
          value: i64,
          instructions: i64|
          -> Result<i32> {
-            let state = caller.data_mut();
-            state.note_count(instructions);
-            let step = state.access(base as u32, offset as u32, meta, value as u64);
-            state.wind_up();
+            let node = caller.data().node();
+            node.note_count(instructions);
+            let step = node.access(base as u32, offset as u32, meta, value as u64);
+            node.wind_up();
             step
         },
     )?;
-    linker.func_wrap(RESERVED, "poll", |mut caller: Caller<'_, NodeState<P>>, instructions: i64| -> Result<i32> {
-        let state = caller.data_mut();
-        let instructions = state.note_count(instructions);
-        let step = state.processor.borrow_mut().poll(instructions)?;
-        state.wind_up();
+    linker.func_wrap(RESERVED, "poll", |caller: Caller<'_, Seats<P>>, instructions: i64| -> Result<i32> {
+        let node = caller.data().node();
+        let instructions = node.note_count(instructions);
+        let step = node.processor.borrow_mut().poll(instructions)?;
+        node.wind_up();
         Ok(if step == Step::Wait { WAIT } else { GO })
     })?;
-    linker.func_wrap_async(RESERVED, "suspend", |_: Caller<'_, NodeState<P>>, (): ()| Box::new(suspend()))?;
-    linker.func_wrap_async(
+    linker.func_wrap(RESERVED, "again", |mut caller: Caller<'_, Seats<P>>| -> Answer {
+        let begun = caller.data_mut().begun().take();
+        go_on(&mut caller, begun.expect("called only after something had to wait"))
+    })?;
+    linker.func_wrap(
         RESERVED,
         "load_slowly",
-        |mut caller: Caller<'_, NodeState<P>>, (base, offset, meta): (i32, i32, i32)| {
-            Box::new(async move {
-                let mut host = Host::new(&mut caller);
-                if let Some(bits) = host.state().completed.take() {
-                    return Ok(bits as i64);
-                }
-                let addr = (base as u32).wrapping_add(offset as u32);
+        |caller: Caller<'_, Seats<P>>, base: i32, offset: i32, meta: i32| -> Answer {
+            if let Some(bits) = caller.data().node().completed.take() {
+                return Ok((GO, bits as i64));
+            }
+            let addr = (base as u32).wrapping_add(offset as u32);
+            begin(caller, async move |node| {
                 let mut word = [0; 8];
-                host.read_pieces(addr, &mut word[..meta as usize]).await?;
-                Ok::<i64, wasmtime::Error>(i64::from_le_bytes(word))
+                node.read_pieces(addr, &mut word[..meta as usize]).await?;
+                Ok(i64::from_le_bytes(word))
             })
         },
     )?;
-    linker.func_wrap_async(
+    linker.func_wrap(
         RESERVED,
         "store_slowly",
-        |mut caller: Caller<'_, NodeState<P>>, (base, offset, meta, value): (i32, i32, i32, i64)| {
-            Box::new(async move {
-                let mut host = Host::new(&mut caller);
-                if host.state().completed.take().is_some() {
-                    return Ok(());
-                }
-                let addr = (base as u32).wrapping_add(offset as u32);
-                let size = (meta - WRITE) as usize;
-                host.write_pieces(addr, &value.to_le_bytes()[..size]).await
-            })
+        |caller: Caller<'_, Seats<P>>, base: i32, offset: i32, meta: i32, value: i64| -> Answer {
+            if caller.data().node().completed.take().is_some() {
+                return Ok((GO, 0));
+            }
+            let addr = (base as u32).wrapping_add(offset as u32);
+            let size = (meta - WRITE) as usize;
+            begin(caller, async move |node| node.write_pieces(addr, &value.to_le_bytes()[..size]).await.map(|()| 0))
         },
     )?;
     link_atomic(linker)?;
     link_bulk(linker)
 }
 
-fn link_atomic<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
-    linker.func_wrap_async(
+fn link_atomic<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
+    linker.func_wrap(
         RESERVED,
         "atomic",
-        |mut caller: Caller<'_, NodeState<P>>, (base, offset, code, operand, expected): (i32, i32, i32, i64, i64)| {
-            Box::new(
-                async move { atomic::run(&mut Host::new(&mut caller), (base, offset, code), operand, expected).await },
-            )
+        |caller: Caller<'_, Seats<P>>, base: i32, offset: i32, code: i32, operand: i64, expected: i64| -> Answer {
+            begin(caller, async move |node| atomic::run(&node, (base, offset, code), operand, expected).await)
         },
     )?;
     linker.func_wrap(
         RESERVED,
         "misaligned",
-        |mut caller: Caller<'_, NodeState<P>>, base: i32, offset: i32, size: i32| -> Result<()> {
-            atomic::aligned(&mut Host::new(&mut caller), base, offset, size as u32).map(drop)
+        |caller: Caller<'_, Seats<P>>, base: i32, offset: i32, size: i32| -> Result<()> {
+            atomic::aligned(caller.data().node(), base, offset, size as u32).map(drop)
         },
     )?;
     Ok(())
 }
 
-fn link_bulk<P: Processor>(linker: &mut Linker<NodeState<P>>) -> Result<()> {
-    linker.func_wrap(RESERVED, "memory_size", |caller: Caller<'_, NodeState<P>>| caller.data().private_pages as i32)?;
-    linker.func_wrap(RESERVED, "memory_grow", |mut caller: Caller<'_, NodeState<P>>, pages: i32| {
-        let state = caller.data_mut();
-        let before = state.private_pages;
+fn link_bulk<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
+    linker.func_wrap(RESERVED, "memory_size", |caller: Caller<'_, Seats<P>>| {
+        caller.data().node().private_pages.get() as i32
+    })?;
+    linker.func_wrap(RESERVED, "memory_grow", |caller: Caller<'_, Seats<P>>, pages: i32| {
+        let node = caller.data().node();
+        let before = node.private_pages.get();
         let after = before + u64::from(pages as u32);
-        if after > state.program.private_pages.1 {
+        if after > node.program.private_pages.1 {
             return -1;
         }
-        state.private_pages = after;
+        node.private_pages.set(after);
         before as i32
     })?;
-    linker.func_wrap_async(
+    linker.func_wrap(
         RESERVED,
         "memory_copy",
-        |mut caller: Caller<'_, NodeState<P>>, (to, from, bytes): (i32, i32, i32)| {
-            Box::new(async move { Host::new(&mut caller).copy(to as u32, from as u32, bytes as u32).await })
-        },
-    )?;
-    linker.func_wrap_async(
-        RESERVED,
-        "memory_fill",
-        |mut caller: Caller<'_, NodeState<P>>, (to, byte, bytes): (i32, i32, i32)| {
-            Box::new(async move { Host::new(&mut caller).fill(to as u32, byte as u8, bytes as u32).await })
+        |caller: Caller<'_, Seats<P>>, to: i32, from: i32, bytes: i32| -> Answer {
+            begin(caller, async move |node| node.copy(to as u32, from as u32, bytes as u32).await.map(|()| 0))
         },
     )?;
     linker.func_wrap(
         RESERVED,
-        "memory_init",
-        |caller: Caller<'_, NodeState<P>>, to: i32, bytes: i32| -> Result<()> {
-            let state = caller.data();
-            let (to, bytes) = (to as u32, u64::from(bytes as u32));
-            if u64::from(to) + bytes > state.private_bytes() {
-                Err(state.out_of_bounds(u64::from(to), bytes, "initialisation from a data segment"))?;
-            }
-            Ok(())
+        "memory_fill",
+        |caller: Caller<'_, Seats<P>>, to: i32, byte: i32, bytes: i32| -> Answer {
+            begin(caller, async move |node| node.fill(to as u32, byte as u8, bytes as u32).await.map(|()| 0))
         },
     )?;
+    linker.func_wrap(RESERVED, "memory_init", |caller: Caller<'_, Seats<P>>, to: i32, bytes: i32| -> Result<()> {
+        let node = caller.data().node();
+        let (to, bytes) = (to as u32, u64::from(bytes as u32));
+        if u64::from(to) + bytes > node.private_bytes() {
+            Err(node.out_of_bounds(u64::from(to), bytes, "initialisation from a data segment"))?;
+        }
+        Ok(())
+    })?;
     Ok(())
 }
 
@@ -318,7 +295,7 @@ fn in_one_word(addr: u32, size: u32) -> bool {
 
 impl<P> NodeState<P> {
     fn private_bytes(&self) -> u64 {
-        self.private_pages * PAGE
+        self.private_pages.get() * PAGE
     }
 
     /// Whether `bytes` bytes at `addr` are the program's to use.
@@ -344,26 +321,26 @@ impl<P> NodeState<P> {
 
 impl<P: Processor> NodeState<P> {
     /// Notes the count, as compiled code gives it: the number of instructions, or the countdown.
-    fn note_count(&mut self, count: i64) -> u64 {
+    fn note_count(&self, count: i64) -> u64 {
         let instructions = match &self.counter {
-            Counter::Down { deadline, .. } => deadline.wrapping_sub(count as u64),
-            _ => count as u64,
+            Counter::Down(deadline) => deadline.get().wrapping_sub(count as u64),
+            Counter::Up(_) => count as u64,
         };
         self.instructions.set(instructions);
         instructions
     }
 
     /// Sets the countdown, after the processor was asked something.
-    pub(crate) fn wind_up(&mut self) {
-        if let Counter::Down { memory, deadline } = &mut self.counter {
+    fn wind_up(&self) {
+        if let Counter::Down(deadline) = &self.counter {
             // So that the countdown fits 64 bits with their sign.
-            *deadline = self.processor.borrow().deadline().min(1 << 62);
-            memory.set_countdown(deadline.wrapping_sub(self.instructions.get()) as i64);
+            deadline.set(self.processor.borrow().deadline().min(1 << 62));
+            self.memory.set_countdown(deadline.get().wrapping_sub(self.instructions.get()) as i64);
         }
     }
 
     /// Asks the processor about an access that the program is about to make.
-    fn access(&mut self, base: u32, offset: u32, meta: i32, value: u64) -> Result<i32> {
+    fn access(&self, base: u32, offset: u32, meta: i32, value: u64) -> Result<i32> {
         let size = (meta & 0xff) as u32;
         let kind = if meta & WRITE != 0 { AccessKind::Write } else { AccessKind::Read };
         let addr = u64::from(base) + u64::from(offset);
@@ -382,7 +359,7 @@ impl<P: Processor> NodeState<P> {
             Step::Go => GO,
             Step::Wait => WAIT,
             Step::Complete(bits) => {
-                self.completed = Some(bits);
+                self.completed.set(Some(bits));
                 SLOWLY
             }
         })

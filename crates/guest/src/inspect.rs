@@ -41,6 +41,7 @@ pub(crate) fn accepted_features() -> WasmFeatures {
 pub(crate) struct Import {
     pub module: String,
     pub name: String,
+    pub type_index: u32,
     pub ty: FuncType,
 }
 
@@ -50,7 +51,6 @@ pub(crate) struct Inspected<'a> {
     pub types: Option<TypeSectionReader<'a>>,
     /// The types, flattened; none where a type is not a function's.
     pub function_types: Vec<Option<FuncType>>,
-    pub import_section: Option<ImportSectionReader<'a>>,
     pub imports: Vec<Import>,
     pub functions: Option<FunctionSectionReader<'a>>,
     pub defined_functions: u32,
@@ -60,6 +60,8 @@ pub(crate) struct Inspected<'a> {
     pub globals: Option<GlobalSectionReader<'a>>,
     pub global_count: u32,
     pub exports: Option<ExportSectionReader<'a>>,
+    /// Index of the function `_start`.
+    pub start: u32,
     pub elements: Option<ElementSectionReader<'a>>,
     pub data_count: Option<u32>,
     pub code: Option<CodeSectionReader<'a>>,
@@ -80,7 +82,7 @@ pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, 
     let mut module = sections(bytes).map_err(refuse)?;
     check_operators(&module, name)?;
     validate(&mut module, bytes).map_err(|error| refuse(invalid(&error)))?;
-    check_entry(&module).map_err(refuse)?;
+    module.start = check_entry(&module).map_err(refuse)?;
     check_data(&module).map_err(refuse)?;
     Ok(module)
 }
@@ -206,11 +208,11 @@ fn types<'a>(module: &mut Inspected<'a>, reader: TypeSectionReader<'a>) -> Resul
     Ok(())
 }
 
-fn imports<'a>(module: &mut Inspected<'a>, reader: ImportSectionReader<'a>) -> Result<(), Refusal> {
-    for import in reader.clone().into_imports() {
+fn imports(module: &mut Inspected<'_>, reader: ImportSectionReader<'_>) -> Result<(), Refusal> {
+    for import in reader.into_imports() {
         let import = import?;
         let full = format!("{}.{}", import.module, import.name);
-        let TypeRef::Func(ty) = import.ty else {
+        let TypeRef::Func(type_index) = import.ty else {
             let kind = match import.ty {
                 TypeRef::Memory(_) => "memory",
                 TypeRef::Global(_) => "global",
@@ -220,11 +222,10 @@ fn imports<'a>(module: &mut Inspected<'a>, reader: ImportSectionReader<'a>) -> R
             Err(Error::new(format!("the module imports the {kind} `{full}`"))
                 .help("a program may import functions only: define the memory, tables and globals in the module"))?
         };
-        let ty = module.function_types.get(ty as usize).cloned().flatten();
+        let ty = module.function_types.get(type_index as usize).cloned().flatten();
         let Some(ty) = ty else { Err(Error::new(format!("the import `{full}` has an unknown type")))? };
-        module.imports.push(Import { module: import.module.into(), name: import.name.into(), ty });
+        module.imports.push(Import { module: import.module.into(), name: import.name.into(), type_index, ty });
     }
-    module.import_section = Some(reader);
     Ok(())
 }
 
@@ -333,8 +334,8 @@ fn check_operators(module: &Inspected<'_>, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A program must export `_start: [] -> []` and may not use reserved names.
-fn check_entry(module: &Inspected<'_>) -> Result<(), Error> {
+/// A program must export `_start: [] -> []`, of which this is the index, and may not use reserved names.
+fn check_entry(module: &Inspected<'_>) -> Result<u32, Error> {
     let missing = || {
         Error::new("the module does not export a function `_start` without parameters and results")
             .help("compile a program with `main`, as a command (not with -mexec-model=reactor or -Wl,--no-entry)")
@@ -350,8 +351,9 @@ fn check_entry(module: &Inspected<'_>) -> Result<(), Error> {
             start = Some(export.index);
         }
     }
-    let ty = module.function_type(start.ok_or_else(missing)?)?;
-    if ty.is_some_and(|ty| ty.params().is_empty() && ty.results().is_empty()) { Ok(()) } else { Err(missing()) }
+    let start = start.ok_or_else(missing)?;
+    let ty = module.function_type(start)?;
+    if ty.is_some_and(|ty| ty.params().is_empty() && ty.results().is_empty()) { Ok(start) } else { Err(missing()) }
 }
 
 /// Active data must lie in the initial private memory: the physical memory is larger, so the

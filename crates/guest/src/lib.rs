@@ -8,6 +8,9 @@
 //! [`Processor::deadline`], never leave compiled code. Calls that a program makes (allocation,
 //! barrier, atomics, printing, calls of a protocol) arrive at the same trait.
 //!
+//! The nodes of a host thread take turns on a [`Stage`]: each runs until its processor makes it wait. They do so by
+//! WebAssembly's stack switching, or where that is not possible by fibres ([`Switching`]).
+//!
 //! **Invariants.** This crate knows no protocol, no machine and no time: it never decides whether
 //! an access is allowed, only whether it lies inside memory. It never reorders accesses. The
 //! number of instructions depends on the program and the values that it reads, and not on how
@@ -47,6 +50,7 @@
 //! ```
 
 mod compile;
+mod coroutine;
 mod error;
 mod host;
 mod inspect;
@@ -55,6 +59,8 @@ mod node;
 mod processor;
 mod program;
 mod rewrite;
+mod stage;
+mod switching;
 mod tags;
 
 pub use compile::{CompileOptions, Toolchain, compile_c};
@@ -64,4 +70,6 @@ pub use node::{Node, Outcome};
 pub use processor::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step};
 pub use program::{CallImport, Program};
 pub use rewrite::Build;
+pub use stage::Stage;
+pub use switching::Switching;
 pub use tags::Tags;

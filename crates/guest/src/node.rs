@@ -1,18 +1,18 @@
 //! One node: an instance of a program that runs until it has to wait.
 
 use std::cell::{Cell, RefCell};
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
-use wasmtime::{Instance, Module, Store, Trap, WasmBacktrace};
+use wasmtime::{Trap, WasmBacktrace};
 
+use crate::coroutine::Coroutine;
 use crate::error::Error;
-use crate::host::{Counter, Exit, NodeState, instructions, linker};
-use crate::memory::{Memory, SHARED_BASE};
+use crate::host::Exit;
+use crate::memory::Memory;
 use crate::processor::{Fault, Processor};
-use crate::program::{Compiled, Program};
-use crate::rewrite::{Build, COUNTER_EXPORT, MEMORY_EXPORT, TAGS_EXPORT};
+use crate::program::Program;
+use crate::rewrite::Build;
+use crate::stage::Stage;
 use crate::tags::Tags;
 
 /// What has become of a node that was resumed.
@@ -34,12 +34,10 @@ pub enum Outcome {
     },
 }
 
-type Running<P> = Pin<Box<dyn Future<Output = (Store<NodeState<P>>, wasmtime::Result<()>)>>>;
-
-enum State<P: 'static> {
-    Running(Running<P>),
-    /// The store is kept for the memory in it.
-    Ended(Outcome, #[allow(dead_code)] Store<NodeState<P>>),
+enum State {
+    /// It has not ended.
+    Running,
+    Ended(Outcome),
     /// Only while it is resumed; for good if a callback panicked.
     Gone,
 }
@@ -47,7 +45,8 @@ enum State<P: 'static> {
 /// A node that runs a program. Everything that it asks for goes to its [`Processor`]. It belongs
 /// to the thread that made it.
 pub struct Node<P: Processor> {
-    state: State<P>,
+    coroutine: Coroutine<P>,
+    state: State,
     program: Program,
     memory: Memory,
     tags: Option<Tags>,
@@ -55,11 +54,8 @@ pub struct Node<P: Processor> {
     instructions: Rc<Cell<u64>>,
 }
 
-/// What a program is told that it is called: its file without the folders. The arguments lie in its memory, so with
-/// them where it lies on the host would have an effect on its cache.
-fn called(program: &Program) -> &str {
-    program.name().rsplit('/').next().unwrap_or_default()
-}
+/// A node's memory, its tags, whether it is alive, and how many instructions it has executed.
+type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<u64>>);
 
 impl<P: Processor> Node<P> {
     /// An instance of `program`, in the reference build; see [`Node::in_build`].
@@ -70,15 +66,10 @@ impl<P: Processor> Node<P> {
         Node::in_build(program, Build::Reference, number, args, processor)
     }
 
-    /// An instance of `program` that has not started yet. `number` is the node's, for messages;
-    /// `args` are the program's arguments after its name.
-    ///
-    /// The processor is borrowed while [`Node::resume`] runs the program, each time for the
-    /// length of one callback.
+    /// A node that has a [`Stage`] for itself; see [`Stage::node`].
     ///
     /// # Errors
-    /// The program cannot be compiled, or the host cannot give the address space of one more
-    /// memory.
+    /// Those of the stage.
     pub fn in_build(
         program: &Program,
         build: Build,
@@ -86,71 +77,38 @@ impl<P: Processor> Node<P> {
         args: &[String],
         processor: Rc<RefCell<P>>,
     ) -> Result<Node<P>, Error> {
-        let module = program.shared.module(build)?;
-        let executed = Rc::new(Cell::new(0));
-        let state = NodeState {
-            processor,
-            program: program.shared.clone(),
-            number,
-            args: std::iter::once(called(program)).chain(args.iter().map(String::as_str)).map(String::from).collect(),
-            memory: None,
-            counter: Counter::None,
-            instructions: executed.clone(),
-            private_pages: program.shared.private_pages.0,
-            shared_end: Rc::new(Cell::new(u64::from(SHARED_BASE))),
-            completed: None,
-            random: u64::from(number),
-        };
-        let mut store = Store::new(module.engine(), state);
-        let failed = |error: wasmtime::Error| {
-            Error::new(format!("node {number} of {} cannot be made: {error:#}", program.name()))
-                .help("each node reserves 4 GiB of address space: raise `ulimit -v`, or run fewer nodes")
-        };
-        let instance = instantiate(&mut store, &program.shared, &module).map_err(failed)?;
-        let alive = Rc::new(Cell::new(true));
-        let memory = memory(&mut store, &instance, alive.clone());
-        let tags = tags(&mut store, &instance, build, alive.clone());
-        connect(&mut store, &instance, &memory, build);
-        let start = instance.get_typed_func::<(), ()>(&mut store, "_start").map_err(failed)?;
-        let running = Box::pin(async move {
-            let result = start.call_async(&mut store, ()).await;
-            (store, result)
-        });
-        Ok(Node {
-            state: State::Running(running),
-            program: program.clone(),
-            memory,
-            tags,
-            alive,
-            instructions: executed,
-        })
+        Stage::new(program, build)?.node(number, args, processor)
+    }
+
+    pub(crate) fn made(
+        coroutine: Coroutine<P>,
+        program: &Program,
+        (memory, tags, alive, instructions): Parts,
+    ) -> Node<P> {
+        let state = State::Running;
+        Node { coroutine, state, program: program.clone(), memory, tags, alive, instructions }
     }
 
     /// Runs the program until it waits or ends. Of a node that has ended, the same outcome again.
     pub fn resume(&mut self) -> Outcome {
-        let mut running = match std::mem::replace(&mut self.state, State::Gone) {
-            State::Running(running) => running,
-            State::Ended(outcome, store) => {
-                self.state = State::Ended(outcome.clone(), store);
+        match std::mem::replace(&mut self.state, State::Gone) {
+            State::Running => {}
+            State::Ended(outcome) => {
+                self.state = State::Ended(outcome.clone());
                 return outcome;
             }
             State::Gone => {
                 let message = "the node was resumed after one of its callbacks panicked".into();
                 return Outcome::Trapped { message, function: None };
             }
-        };
-        match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Pending => {
-                self.state = State::Running(running);
-                Outcome::Suspended
-            }
-            Poll::Ready((mut store, result)) => {
-                self.instructions.set(instructions(&mut store));
-                let outcome = outcome(&self.program.shared, result);
-                self.state = State::Ended(outcome.clone(), store);
-                outcome
-            }
         }
+        let Some(result) = self.coroutine.resume() else {
+            self.state = State::Running;
+            return Outcome::Suspended;
+        };
+        let outcome = self.outcome(result);
+        self.state = State::Ended(outcome.clone());
+        outcome
     }
 
     /// Instructions executed up to the last callback, or to the end of an ended program.
@@ -167,6 +125,27 @@ impl<P: Processor> Node<P> {
     pub fn memory(&self) -> Memory {
         self.memory.clone()
     }
+
+    fn outcome(&self, result: wasmtime::Result<()>) -> Outcome {
+        let Err(error) = result else {
+            return Outcome::Finished { exit_code: 0 };
+        };
+        if let Some(Exit(exit_code)) = error.downcast_ref::<Exit>() {
+            return Outcome::Finished { exit_code: *exit_code };
+        }
+        let name = |function: u32| self.program.shared.function_name(function, self.program.switching);
+        let function = error
+            .downcast_ref::<WasmBacktrace>()
+            .and_then(|backtrace| backtrace.frames().iter().find_map(|frame| name(frame.func_index())));
+        let message = if let Some(fault) = error.downcast_ref::<Fault>() {
+            fault.message.clone()
+        } else if let Some(trap) = error.downcast_ref::<Trap>() {
+            trap_message(*trap)
+        } else {
+            error.root_cause().to_string()
+        };
+        Outcome::Trapped { message, function }
+    }
 }
 
 impl<P: Processor> Drop for Node<P> {
@@ -174,75 +153,6 @@ impl<P: Processor> Drop for Node<P> {
         // Handles may outlive the mapping.
         self.alive.set(false);
     }
-}
-
-fn instantiate<P: Processor>(
-    store: &mut Store<NodeState<P>>,
-    program: &Compiled,
-    module: &Module,
-) -> wasmtime::Result<Instance> {
-    let linker = linker(module.engine(), program)?;
-    let mut instance = Box::pin(linker.instantiate_async(store, module));
-    match instance.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(instance) => instance,
-        Poll::Pending => Err(wasmtime::Error::msg("instantiation did not end")),
-    }
-}
-
-fn memory<P: Processor>(store: &mut Store<NodeState<P>>, instance: &Instance, alive: Rc<Cell<bool>>) -> Memory {
-    let exported = instance.get_memory(&mut *store, MEMORY_EXPORT).expect("the rewriter exports the memory");
-    // SAFETY: the memory has its greatest size from the beginning and may not move
-    // (`memory_may_move(false)`), and is unmapped with the store, which the node keeps until
-    // after it has set `alive` to false.
-    unsafe { Memory::new(exported.data_ptr(&*store), exported.data_size(&*store), alive) }
-}
-
-fn tags<P: Processor>(
-    store: &mut Store<NodeState<P>>,
-    instance: &Instance,
-    build: Build,
-    alive: Rc<Cell<bool>>,
-) -> Option<Tags> {
-    if build == Build::Reference {
-        return None;
-    }
-    let exported = instance.get_memory(&mut *store, TAGS_EXPORT).expect("the rewriter exports the host's memory");
-    let shared_end = store.data().shared_end.clone();
-    // SAFETY: as in `memory`. The rewriter has made the memory of this size, and memories begin at
-    // a page.
-    Some(unsafe { Tags::new(exported.data_ptr(&*store), shared_end, alive) })
-}
-
-/// Tells the store of the parts of its instance.
-fn connect<P: Processor>(store: &mut Store<NodeState<P>>, instance: &Instance, memory: &Memory, build: Build) {
-    let global = instance.get_global(&mut *store, COUNTER_EXPORT);
-    let state = store.data_mut();
-    state.memory = Some(memory.clone());
-    state.counter = match (build, global) {
-        (Build::Fast, _) => Counter::Down { memory: memory.clone(), deadline: 0 },
-        (Build::Reference, Some(global)) => Counter::Up(global),
-        (Build::Reference, None) => Counter::None,
-    };
-}
-
-fn outcome(program: &Compiled, result: wasmtime::Result<()>) -> Outcome {
-    let Err(error) = result else {
-        return Outcome::Finished { exit_code: 0 };
-    };
-    if let Some(Exit(exit_code)) = error.downcast_ref::<Exit>() {
-        return Outcome::Finished { exit_code: *exit_code };
-    }
-    let function = error
-        .downcast_ref::<WasmBacktrace>()
-        .and_then(|backtrace| backtrace.frames().iter().find_map(|frame| program.function_name(frame.func_index())));
-    let message = if let Some(fault) = error.downcast_ref::<Fault>() {
-        fault.message.clone()
-    } else if let Some(trap) = error.downcast_ref::<Trap>() {
-        trap_message(*trap)
-    } else {
-        error.root_cause().to_string()
-    };
-    Outcome::Trapped { message, function }
 }
 
 fn trap_message(trap: Trap) -> String {

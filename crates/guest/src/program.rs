@@ -9,13 +9,14 @@ use wasmtime::{Config, Engine, Module};
 use crate::error::Error;
 use crate::host::known_imports;
 use crate::inspect::{Import, Inspected, inspect};
-use crate::rewrite::{Build, HOST_IMPORTS, added_functions, rewrite};
+use crate::rewrite::{Build, first_defined, rewrite};
+use crate::switching::Switching;
 use crate::tags::Tags;
 
 /// The stack of a node's compiled code, in bytes: deeper recursion is an error of the program.
 const WASM_STACK: usize = 1 << 20;
-/// The stack of a node's fibre, in bytes: compiled code and the host functions above it.
-const FIBRE_STACK: usize = 2 << 20;
+/// The stack that a node runs on, in bytes: compiled code and the host functions above it.
+const NODE_STACK: usize = 2 << 20;
 
 /// A protocol call that a program imports, from the module `trivium:PROTOCOL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,7 @@ pub struct CallImport {
 pub struct Program {
     pub(crate) shared: Arc<Compiled>,
     by_reference: bool,
+    pub(crate) switching: Switching,
 }
 
 pub(crate) struct Compiled {
@@ -44,14 +46,14 @@ pub(crate) struct Compiled {
     pub hash: String,
     bytes: Vec<u8>,
     /// What has been compiled so far.
-    modules: Mutex<BTreeMap<Build, Module>>,
+    modules: Mutex<BTreeMap<(Build, Switching), Module>>,
     pub imports: Vec<Import>,
     pub calls: Vec<CallImport>,
     /// Initial and greatest private size, in pages.
     pub private_pages: (u64, u64),
     pub function_names: BTreeMap<u32, String>,
-    /// Index in the rewritten module of the first function that is not the program's.
-    pub added_functions: u32,
+    /// How many functions the program defines.
+    defined_functions: u32,
 }
 
 impl Program {
@@ -68,10 +70,10 @@ impl Program {
         for import in &inspected.imports {
             check_import(import).map_err(|error| error.at(name))?;
         }
-        let added_functions = added_functions(&inspected);
-        let Inspected { imports, memory, function_names, .. } = inspected;
+        let Inspected { imports, memory, function_names, defined_functions, .. } = inspected;
         Ok(Program {
             by_reference: false,
+            switching: Switching::default(),
             shared: Arc::new(Compiled {
                 name: name.to_string(),
                 hash: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
@@ -81,7 +83,7 @@ impl Program {
                 calls,
                 private_pages: memory.unwrap_or((0, 0)),
                 function_names,
-                added_functions,
+                defined_functions,
             }),
         })
     }
@@ -89,6 +91,11 @@ impl Program {
     /// The same program, to be run in the reference build, whatever cache there is.
     pub fn by_reference(self) -> Program {
         Program { by_reference: true, ..self }
+    }
+
+    /// The same program, whose nodes are to take turns in this way.
+    pub fn switching_by(self, switching: Switching) -> Program {
+        Program { switching, ..self }
     }
 
     /// The fastest build in which it may run on a processor whose cache has lines of so many bytes.
@@ -114,35 +121,33 @@ impl Program {
 }
 
 impl Compiled {
-    /// The program compiled in this build.
-    pub(crate) fn module(&self, build: Build) -> Result<Module, Error> {
+    /// The program compiled in this build, to switch in this way.
+    pub(crate) fn module(&self, build: Build, switching: Switching) -> Result<Module, Error> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(&build) {
+        if let Some(module) = modules.get(&(build, switching)) {
             return Ok(module.clone());
         }
         let at = |error: Error| error.at(&self.name);
         let inspected = inspect(&self.bytes, &self.name)?;
-        let rewritten = rewrite(&inspected, build).map_err(at)?;
-        let module = compile(&rewritten, build)
+        let rewritten = rewrite(&inspected, build, switching).map_err(at)?;
+        let module = compile(&rewritten, build, switching)
             .map_err(|error| at(Error::new(format!("the program cannot be compiled: {error:#}"))))?;
-        modules.insert(build, module.clone());
+        modules.insert((build, switching), module.clone());
         Ok(module)
     }
 
-    /// What messages call a function of the rewritten module; none for added ones.
-    pub(crate) fn function_name(&self, index: u32) -> Option<String> {
+    /// What messages call a function of the rewritten module; none if it is not the program's.
+    pub(crate) fn function_name(&self, index: u32, switching: Switching) -> Option<String> {
         let imported = self.imports.len() as u32;
-        let first = imported + HOST_IMPORTS.len() as u32;
-        if index < first || index >= self.added_functions {
-            return None;
-        }
-        Some(crate::inspect::function_name(&self.function_names, index - HOST_IMPORTS.len() as u32))
+        let defined = index.checked_sub(first_defined(imported, switching))?;
+        (defined < self.defined_functions)
+            .then(|| crate::inspect::function_name(&self.function_names, imported + defined))
     }
 }
 
 /// Compiled code is the same on every machine as far as a program can see: no relaxed operators,
 /// one form of NaN (which the fast build sees to by itself).
-fn compile(module: &[u8], build: Build) -> wasmtime::Result<Module> {
+fn compile(module: &[u8], build: Build, switching: Switching) -> wasmtime::Result<Module> {
     let mut config = Config::new();
     config
         .cranelift_nan_canonicalization(build == Build::Reference)
@@ -152,7 +157,10 @@ fn compile(module: &[u8], build: Build) -> wasmtime::Result<Module> {
         .memory_may_move(false)
         .memory_reservation(1 << 32)
         .max_wasm_stack(WASM_STACK)
-        .async_stack_size(FIBRE_STACK);
+        .async_stack_size(NODE_STACK);
+    if switching == Switching::Stacks {
+        config.wasm_function_references(true).wasm_exceptions(true).wasm_stack_switching(true);
+    }
     Module::from_binary(&Engine::new(&config)?, module)
 }
 

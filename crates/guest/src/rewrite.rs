@@ -14,9 +14,11 @@
 //! * `memory.size`, `.grow`, `.copy`, `.fill` and `.init` become host calls; the memory gets its
 //!   full physical size.
 //!
-//! New imports follow the program's own, so that its imported functions keep their indices and its
-//! defined functions move up by [`HOST_IMPORTS`]`.len()`. New functions, types and the global
-//! come last.
+//! * The host never waits. A function that has to says so, and the added function that called it lets
+//!   the node wait and calls it again ([`switch`]). The program's own imports are called that way too.
+//!
+//! New imports follow the program's own, so that its defined functions move up by as many. New functions,
+//! types and globals come last.
 
 mod access;
 mod analysis;
@@ -24,18 +26,20 @@ mod atomic;
 mod code;
 mod fast;
 mod live;
+mod switch;
 mod values;
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{
-    BranchHints, CodeSection, DataCountSection, DataSection, ElementSection, EntityType, ExportKind, ExportSection,
-    FunctionSection, GlobalSection, GlobalType, ImportSection, MemorySection, MemoryType, Module, TableSection,
-    TypeSection, ValType,
+    BranchHints, CodeSection, ConstExpr, ContType, DataCountSection, DataSection, ElementSection, Elements, EntityType,
+    ExportKind, ExportSection, Function, FunctionSection, GlobalSection, GlobalType, ImportSection, MemorySection,
+    MemoryType, Module, TableSection, TypeSection, ValType,
 };
 
 use crate::error::Error;
-use crate::inspect::{Inspected, PAGE, RESERVED};
+use crate::inspect::{Import, Inspected, PAGE, RESERVED};
 use crate::memory::SHARED_END;
+use crate::switching::Switching;
 use crate::tags;
 pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
 pub(crate) use atomic::{is_atomic, read_modify_write_of};
@@ -46,6 +50,9 @@ use ValType::{I32, I64};
 pub(crate) const COUNTER_EXPORT: &str = "trivium-host:instructions";
 /// Name under which the memory is exported.
 pub(crate) const MEMORY_EXPORT: &str = "trivium-host:memory";
+/// Name under which the function is exported that runs the program until it waits (1) or ends (0), where WebAssembly
+/// switches.
+pub(crate) const RESUME_EXPORT: &str = "trivium-host:resume";
 /// Name under which the host's memory is exported, in the fast build.
 pub(crate) const TAGS_EXPORT: &str = "trivium-host:tags";
 
@@ -59,58 +66,86 @@ pub enum Build {
     Fast,
 }
 
-/// The host functions that a rewritten module imports from the module `trivium-host`, in order:
-/// name, parameters, results.
-pub(crate) const HOST_IMPORTS: [(&str, &[ValType], &[ValType]); 12] = [
+/// A host function that a rewritten module imports from the module `trivium-host`: name, parameters, results.
+type HostImport = (&'static str, &'static [ValType], &'static [ValType]);
+
+/// The host functions that any rewritten module imports, in order; those that may have to wait first. These, and the
+/// program's own imports, give GO and a result, or WAIT: then the node waits and calls `again`, which gives the same.
+const HOST_IMPORTS: [HostImport; 13] = [
+    // base, offset, size and kind -> the bits loaded
+    ("load_slowly", &[I32, I32, I32], ANSWER),
+    // base, offset, size and kind, the bits to store
+    ("store_slowly", &[I32, I32, I32, I64], ANSWER),
+    // to, from, bytes
+    ("memory_copy", &[I32, I32, I32], ANSWER),
+    // to, byte, bytes
+    ("memory_fill", &[I32, I32, I32], ANSWER),
+    // base, offset, which, operand, expected -> the value before
+    ("atomic", &[I32, I32, I32, I64, I64], ANSWER),
+    ("again", &[], ANSWER),
     // base, offset, size and kind, value, instructions -> GO, WAIT or SLOWLY
     ("access", &[I32, I32, I32, I64, I64], &[I32]),
     // instructions -> GO or WAIT
     ("poll", &[I64], &[I32]),
-    ("suspend", &[], &[]),
-    // base, offset, size and kind -> the bits loaded
-    ("load_slowly", &[I32, I32, I32], &[I64]),
-    // base, offset, size and kind, the bits to store
-    ("store_slowly", &[I32, I32, I32, I64], &[]),
     ("memory_size", &[], &[I32]),
     // pages -> pages before, or -1
     ("memory_grow", &[I32], &[I32]),
-    // to, from, bytes
-    ("memory_copy", &[I32, I32, I32], &[]),
-    // to, byte, bytes
-    ("memory_fill", &[I32, I32, I32], &[]),
     // to, bytes: may data be copied to here?
     ("memory_init", &[I32, I32], &[]),
-    // base, offset, which, operand, expected -> the value before
-    ("atomic", &[I32, I32, I32, I64, I64], &[I64]),
     // base, offset, size: of an atomic load or store
     ("misaligned", &[I32, I32, I32], &[]),
+    // lets the node wait; not imported where WebAssembly does that itself
+    ("suspend", &[], &[]),
 ];
 
-const ACCESS: u32 = 0;
-const POLL: u32 = 1;
-const SUSPEND: u32 = 2;
-const LOAD_SLOWLY: u32 = 3;
-const STORE_SLOWLY: u32 = 4;
-const MEMORY_SIZE: u32 = 5;
-const MEMORY_GROW: u32 = 6;
-const MEMORY_COPY: u32 = 7;
-const MEMORY_FILL: u32 = 8;
-const MEMORY_INIT: u32 = 9;
-const ATOMIC: u32 = 10;
+/// What functions give that may have to wait: GO and a result, or WAIT.
+const ANSWER: &[ValType] = &[I32, I64];
+
+const LOAD_SLOWLY: u32 = 0;
+const STORE_SLOWLY: u32 = 1;
+const MEMORY_COPY: u32 = 2;
+const MEMORY_FILL: u32 = 3;
+const ATOMIC: u32 = 4;
+const AGAIN: u32 = 5;
+const ACCESS: u32 = 6;
+const POLL: u32 = 7;
+const MEMORY_SIZE: u32 = 8;
+const MEMORY_GROW: u32 = 9;
+const MEMORY_INIT: u32 = 10;
 const MISALIGNED: u32 = 11;
+const SUSPEND: u32 = 12;
+
+/// The results of the functions of [`HOST_IMPORTS`] that may have to wait.
+const RESULTS: [&[ValType]; 5] = [&[I64], &[], &[], &[], &[I64]];
+
+/// The functions of [`HOST_IMPORTS`] that are imported.
+fn host_imports(switching: Switching) -> &'static [HostImport] {
+    match switching {
+        Switching::Stacks => &HOST_IMPORTS[..SUSPEND as usize],
+        Switching::Fibres => &HOST_IMPORTS,
+    }
+}
+
+/// Parameters and results of a function.
+type Signature = (Vec<ValType>, Vec<ValType>);
 
 /// Where things of the rewritten module are.
 struct Layout {
     build: Build,
+    switching: Switching,
     /// Functions that the program imports.
     imported: u32,
-    /// Index of the first added function: `poll`, then those of [`access::ACCESSES`], those of
-    /// [`atomic`], and one `memory.init` for each data segment.
+    /// Index of the first added function: `wait`, `poll`, those of [`access::ACCESSES`], those of [`atomic`], one for
+    /// each host function that may have to wait and for each of the program's imports ([`switch::patient`]), one
+    /// `memory.init` for each data segment, and those of [`switch`].
     added: u32,
-    /// Index of the counter among the globals.
+    /// Index of the counter among the globals. In the next one is the continuation, if there is one.
     counter: u32,
-    /// Index of the first added type.
+    /// Index of the first added type, of functions without parameters and results. If there are continuations, their
+    /// type is the next.
     types: u32,
+    /// The types of functions that are added. The first is that without parameters and results.
+    signatures: Vec<Signature>,
 }
 
 impl Layout {
@@ -118,20 +153,44 @@ impl Layout {
         self.imported + import
     }
 
-    fn poll(&self) -> u32 {
+    fn wait(&self) -> u32 {
         self.added
     }
 
+    fn poll(&self) -> u32 {
+        self.added + 1
+    }
+
     fn access(&self, access: u32) -> u32 {
-        self.added + 1 + access
+        self.added + 2 + access
     }
 
     fn atomic(&self, function: u32) -> u32 {
         self.access(access::ACCESSES.len() as u32) + function
     }
 
+    /// Calls a host function that may have to wait until it has not.
+    fn patient(&self, import: u32) -> u32 {
+        self.atomic(atomic::FUNCTIONS) + import
+    }
+
+    /// The same for one of the program's imports.
+    fn patient_import(&self, import: u32) -> u32 {
+        self.patient(RESULTS.len() as u32) + import
+    }
+
     fn memory_init(&self, data: u32) -> u32 {
-        self.atomic(atomic::FUNCTIONS) + data
+        self.patient_import(self.imported) + data
+    }
+
+    /// Index of a type, which is added if it is new.
+    fn signature(&mut self, signature: Signature) -> u32 {
+        let known = self.signatures.iter().position(|known| *known == signature);
+        let index = known.unwrap_or_else(|| {
+            self.signatures.push(signature);
+            self.signatures.len() - 1
+        });
+        self.types + index as u32 + u32::from(index > 0 && self.switching == Switching::Stacks)
     }
 }
 
@@ -139,51 +198,67 @@ impl Reencode for Layout {
     type Error = std::convert::Infallible;
 
     fn function_index(&mut self, index: u32) -> Result<u32, reencode::Error> {
-        let moved = if index < self.imported { 0 } else { HOST_IMPORTS.len() as u32 };
-        Ok(index + moved)
+        Ok(match index < self.imported {
+            true => self.patient_import(index),
+            false => index + host_imports(self.switching).len() as u32,
+        })
     }
 }
 
-/// Index in a rewritten module of the first function that is not the program's.
-pub(crate) fn added_functions(module: &Inspected<'_>) -> u32 {
-    (module.imports.len() + HOST_IMPORTS.len()) as u32 + module.defined_functions
+/// Index in a rewritten module of the first function that the program defines, given how many it imports.
+pub(crate) fn first_defined(imported: u32, switching: Switching) -> u32 {
+    imported + host_imports(switching).len() as u32
 }
 
 /// The module rewritten.
-pub(crate) fn rewrite(module: &Inspected<'_>, build: Build) -> Result<Vec<u8>, Error> {
+pub(crate) fn rewrite(module: &Inspected<'_>, build: Build, switching: Switching) -> Result<Vec<u8>, Error> {
+    let imported = module.imports.len() as u32;
     let mut layout = Layout {
         build,
-        imported: module.imports.len() as u32,
-        added: added_functions(module),
+        switching,
+        imported,
+        added: first_defined(imported, switching) + module.defined_functions,
         counter: module.global_count,
         types: module.function_types.len() as u32,
+        signatures: vec![Signature::default()],
     };
     layout.module(module).map_err(|error| Error::new(format!("the module cannot be rewritten: {error}")))
 }
 
 impl Layout {
     fn module(&mut self, from: &Inspected<'_>) -> Result<Vec<u8>, reencode::Error> {
+        let added = self.added(from)?;
+        let imports = self.imports(from);
+        let functions = self.functions(from, &added)?;
         let mut module = Module::new();
         module.section(&self.types(from)?);
-        module.section(&self.imports(from)?);
-        module.section(&self.functions(from)?);
+        module.section(&imports);
+        module.section(&functions);
         if let Some(section) = from.tables.clone() {
             let mut tables = TableSection::new();
             self.parse_table_section(&mut tables, section)?;
             module.section(&tables);
         }
         module.section(&self.memories());
-        module.section(&self.globals(from)?);
-        module.section(&self.exports(from)?);
-        if let Some(section) = from.elements.clone() {
-            let mut elements = ElementSection::new();
-            self.parse_element_section(&mut elements, section)?;
-            module.section(&elements);
+        if self.switching == Switching::Stacks {
+            module.section(&switch::tags(self));
         }
+        module.section(&self.globals(from)?);
+        module.section(&self.exports(from, added.len() as u32)?);
+        let mut elements = ElementSection::new();
+        if let Some(section) = from.elements.clone() {
+            self.parse_element_section(&mut elements, section)?;
+        }
+        if self.switching == Switching::Stacks {
+            // What a continuation is made of must be declared.
+            let main = self.added + added.len() as u32 - switch::MAIN_FROM_END;
+            elements.declared(Elements::Functions((&[main]).into()));
+        }
+        module.section(&elements);
         if let Some(count) = from.data_count {
             module.section(&DataCountSection { count });
         }
-        let (hints, code) = self.code(from)?;
+        let (hints, code) = self.code(from, added)?;
         if !hints.is_empty() {
             module.section(&hints);
         }
@@ -196,44 +271,75 @@ impl Layout {
         Ok(module.finish())
     }
 
+    /// The functions that are added, in the order of their indices, with their types.
+    fn added(&mut self, from: &Inspected<'_>) -> Result<Vec<(u32, Function)>, reencode::Error> {
+        let plain = self.signature(Signature::default());
+        let mut added = vec![(plain, switch::wait(self)), (plain, access::poll(self))];
+        for access in &access::ACCESSES {
+            added.push((self.signature(access.signature(self.build)), access.function(self)));
+        }
+        for number in 0..atomic::FUNCTIONS {
+            added.push((self.signature(atomic::signature(number)), atomic::function(self, number)));
+        }
+        for ((import, (_, params, _)), results) in (0..).zip(HOST_IMPORTS).zip(RESULTS) {
+            let signature = (params.to_vec(), results.to_vec());
+            let function = switch::patient(self, self.host(import), &signature);
+            added.push((self.signature(signature), function));
+        }
+        for (import, from) in (0..).zip(&from.imports) {
+            added.push((from.type_index, switch::patient(self, import, &signature_of(from))));
+        }
+        for data in 0..from.data_count.unwrap_or(0) {
+            added.push((self.signature((vec![I32; 3], vec![])), access::memory_init(self, data)));
+        }
+        if self.switching == Switching::Stacks {
+            let start = self.function_index(from.start)?;
+            let main = self.added + added.len() as u32;
+            added.push((plain, switch::main(start)));
+            added.push((self.signature((vec![], vec![I32])), switch::resume(self, main)));
+        }
+        Ok(added)
+    }
+
     fn types(&mut self, from: &Inspected<'_>) -> Result<TypeSection, reencode::Error> {
         let mut types = TypeSection::new();
         if let Some(section) = from.types.clone() {
             self.parse_type_section(&mut types, section)?;
         }
-        for (_, params, results) in HOST_IMPORTS {
+        for (index, (params, results)) in self.signatures.iter().enumerate() {
             types.ty().function(params.iter().copied(), results.iter().copied());
-        }
-        types.ty().function([], []);
-        let accesses = access::ACCESSES.iter().map(|access| access.signature(self.build));
-        for (params, results) in accesses.chain((0..atomic::FUNCTIONS).map(atomic::signature)) {
-            types.ty().function(params, results);
+            if index == 0 && self.switching == Switching::Stacks {
+                types.ty().cont(&ContType(self.types));
+            }
         }
         Ok(types)
     }
 
-    fn imports(&mut self, from: &Inspected<'_>) -> Result<ImportSection, reencode::Error> {
+    fn imports(&mut self, from: &Inspected<'_>) -> ImportSection {
         let mut imports = ImportSection::new();
-        if let Some(section) = from.import_section.clone() {
-            self.parse_import_section(&mut imports, section)?;
+        for import in &from.imports {
+            let (params, _) = signature_of(import);
+            let ty = self.signature((params, ANSWER.to_vec()));
+            imports.import(&import.module, &import.name, EntityType::Function(ty));
         }
-        for (index, (name, ..)) in HOST_IMPORTS.iter().enumerate() {
-            imports.import(RESERVED, name, EntityType::Function(self.types + index as u32));
+        for (name, params, results) in host_imports(self.switching) {
+            let ty = self.signature((params.to_vec(), results.to_vec()));
+            imports.import(RESERVED, name, EntityType::Function(ty));
         }
-        Ok(imports)
+        imports
     }
 
-    fn functions(&mut self, from: &Inspected<'_>) -> Result<FunctionSection, reencode::Error> {
+    fn functions(
+        &mut self,
+        from: &Inspected<'_>,
+        added: &[(u32, Function)],
+    ) -> Result<FunctionSection, reencode::Error> {
         let mut functions = FunctionSection::new();
         if let Some(section) = from.functions.clone() {
             self.parse_function_section(&mut functions, section)?;
         }
-        let first = self.types + HOST_IMPORTS.len() as u32;
-        for added in 0..=access::ACCESSES.len() as u32 + atomic::FUNCTIONS {
-            functions.function(first + added);
-        }
-        for _ in 0..from.data_count.unwrap_or(0) {
-            functions.function(self.types + MEMORY_COPY);
+        for (ty, _) in added {
+            functions.function(*ty);
         }
         Ok(functions)
     }
@@ -244,11 +350,15 @@ impl Layout {
             self.parse_global_section(&mut globals, section)?;
         }
         let counter = GlobalType { val_type: I64, mutable: true, shared: false };
-        globals.global(counter, &wasm_encoder::ConstExpr::i64_const(0));
+        globals.global(counter, &ConstExpr::i64_const(0));
+        if self.switching == Switching::Stacks {
+            let (ty, nothing) = switch::continuation(self);
+            globals.global(ty, &nothing);
+        }
         Ok(globals)
     }
 
-    fn exports(&mut self, from: &Inspected<'_>) -> Result<ExportSection, reencode::Error> {
+    fn exports(&mut self, from: &Inspected<'_>, added: u32) -> Result<ExportSection, reencode::Error> {
         let mut exports = ExportSection::new();
         if let Some(section) = from.exports.clone() {
             self.parse_export_section(&mut exports, section)?;
@@ -258,12 +368,19 @@ impl Layout {
         if let Build::Fast = self.build {
             exports.export(TAGS_EXPORT, ExportKind::Memory, fast::HOST_MEMORY);
         }
+        if let Switching::Stacks = self.switching {
+            exports.export(RESUME_EXPORT, ExportKind::Func, self.added + added - 1);
+        }
         Ok(exports)
     }
 
-    fn code(&mut self, from: &Inspected<'_>) -> Result<(BranchHints, CodeSection), reencode::Error> {
+    fn code(
+        &mut self,
+        from: &Inspected<'_>,
+        added: Vec<(u32, Function)>,
+    ) -> Result<(BranchHints, CodeSection), reencode::Error> {
         let (mut hints, mut code) = (BranchHints::new(), CodeSection::new());
-        let first = self.imported + HOST_IMPORTS.len() as u32;
+        let first = first_defined(self.imported, self.switching);
         let mut types = from.functions.clone().into_iter().flatten();
         for (number, body) in from.code.clone().into_iter().flatten().enumerate() {
             let ty = types.next().transpose()?;
@@ -278,15 +395,8 @@ impl Layout {
                 }
             };
         }
-        code.function(&access::poll(self));
-        for access in &access::ACCESSES {
-            code.function(&access.function(self));
-        }
-        for function in 0..atomic::FUNCTIONS {
-            code.function(&atomic::function(self, function));
-        }
-        for data in 0..from.data_count.unwrap_or(0) {
-            code.function(&access::memory_init(self, data));
+        for (_, function) in added {
+            code.function(&function);
         }
         Ok((hints, code))
     }
@@ -301,6 +411,14 @@ impl Layout {
         }
         memories
     }
+}
+
+/// Parameters and results of one of the program's imports, which are integers.
+fn signature_of(import: &Import) -> Signature {
+    let types = |types: &[wasmparser::ValType]| {
+        types.iter().map(|ty| if *ty == wasmparser::ValType::I64 { I64 } else { I32 }).collect()
+    };
+    (types(import.ty.params()), types(import.ty.results()))
 }
 
 /// A memory of a fixed size.

@@ -3,7 +3,7 @@
 mod world;
 
 use proptest::prelude::*;
-use trivium_guest::{Build, Outcome, Program};
+use trivium_guest::{Build, Outcome, Program, Switching};
 use wasm_encoder::reencode::{Reencode, utils};
 use wasm_encoder::{CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection};
 use wasmtime::{Config, Engine, Instance, Module, Store, Trap};
@@ -223,11 +223,17 @@ fn same(bytes: &[u8], traps: bool) -> bool {
         return false;
     }
     assert!(rewritten == original, "another end or memory than the original's");
-    for (build, patience) in [(Build::Reference, 7), (Build::Fast, 0), (Build::Fast, 7)] {
-        let (again, count) = run_rewritten(&program, build, patience, length);
+    let fibres = program.clone().switching_by(Switching::Fibres);
+    for (program, how, build, patience) in [
+        (&program, "default", Build::Reference, 7),
+        (&program, "default", Build::Fast, 0),
+        (&program, "default", Build::Fast, 7),
+        (&fibres, "fibres", Build::Fast, 7),
+    ] {
+        let (again, count) = run_rewritten(program, build, patience, length);
         if again != End::StackOverflow {
-            assert!(again == original, "{build:?}, patience {patience}: another end or memory");
-            assert_eq!(instructions, count, "{build:?}, patience {patience}: another count");
+            assert!(again == original, "{build:?}, patience {patience}, {how}: another end or memory");
+            assert_eq!(instructions, count, "{build:?}, patience {patience}, {how}: another count");
         }
     }
     true

@@ -7,10 +7,14 @@
 mod bench;
 
 use bench::{Run, file, machine, text_program};
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::Command;
+use std::rc::Rc;
 use std::time::Instant;
-use trivium_guest::Toolchain;
+use trivium_guest::{
+    Access, Build, Call, CallStep, Fault, Outcome, Processor, Program, Stage, Step, Switching, Toolchain,
+};
 use trivium_sim::SimResult;
 
 /// What one run took, in seconds of the host, and what came out.
@@ -116,6 +120,53 @@ fn many_nodes(name: &str, latency: &str, short: &[&str], long: &[&str]) {
     );
 }
 
+/// Says that it waits, to everything.
+struct Waits;
+
+impl Processor for Waits {
+    fn access(&mut self, _: u64, _: Access) -> Result<Step, Fault> {
+        Ok(Step::Wait)
+    }
+
+    fn poll(&mut self, _: u64) -> Result<Step, Fault> {
+        Ok(Step::Wait)
+    }
+
+    fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, Fault> {
+        Ok(CallStep::Wait)
+    }
+}
+
+/// Nodes that take turns and do nothing else: nanoseconds from one to the next and back to the host.
+fn turns(program: &Program) -> f64 {
+    const TURNS: u32 = 100_000;
+    let stage = Stage::new(program, Build::Fast).expect("a stage");
+    let make = |number| stage.node(number, &[], Rc::new(RefCell::new(Waits))).expect("a node");
+    let mut nodes: Vec<_> = (0..32).map(make).collect();
+    let begun = Instant::now();
+    (0..TURNS).for_each(|_| nodes.iter_mut().for_each(|node| assert_eq!(node.resume(), Outcome::Suspended)));
+    begun.elapsed().as_secs_f64() / f64::from(TURNS) / nodes.len() as f64 * 1e9
+}
+
+/// The ways in which nodes can take turns, one after the other, beside each other in one run.
+fn switches() {
+    let waits = text_program(r#"(module (func (export "_start")))"#);
+    let em3d = Run::of("em3d", &["-t", "192000", "-i", "2", "-c", "0"]).nodes(32);
+    let mut least = vec![(f64::INFINITY, f64::INFINITY); Switching::all().len()];
+    for _ in 0..3 {
+        for (least, switching) in least.iter_mut().zip(Switching::all()) {
+            least.0 = least.0.min(turns(&waits.clone().switching_by(*switching)));
+            let run = Run { program: em3d.program.clone().switching_by(*switching), ..em3d.clone() };
+            least.1 = least.1.min(timed(&run, 1).0);
+        }
+    }
+    for ((turn, seconds), switching) in least.iter().zip(Switching::all()) {
+        println!(
+            "32 nodes, {switching:?}: {turn:.0} ns a turn; em3d -t 192000 -i 2 -c 0 {seconds:.2} s from start to end"
+        );
+    }
+}
+
 fn misses() {
     let fast = difference(&Run::of("pingpong", &[]), &["-n", "1000"], &["-n", "100000"], 3);
     println!(
@@ -195,6 +246,9 @@ fn main() {
         one_node("em3d", &["-t", "2000"], "-i", 80_000);
         one_node("em3d", &["-t", "16000"], "-i", 5_000);
         one_node("matmul", &["-n", "200"], "-r", 40);
+    }
+    if is_chosen("switch") {
+        switches();
     }
     if is_chosen("misses") {
         misses();

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_engine::{Engine, Node};
-use trivium_guest::{Program, SHARED_BASE};
+use trivium_guest::{Program, SHARED_BASE, Stage};
 use trivium_lang::protocol::{OpId, Protocol};
 
 /// What is simulated.
@@ -117,11 +117,11 @@ pub(crate) fn make(
     let build = setup.program.build(setup.machine.cache.line);
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let stores_asked_from = if shared.one_writer.contains(&true) { SHARED_BASE } else { u32::MAX };
+    let stage = Stage::new(setup.program, build).map_err(of_guest)?;
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in numbers {
         let node = Rc::new(RefCell::new(NodeState::new(me as Node, shared.clone(), space.clone(), setup.seed)));
-        let program =
-            trivium_guest::Node::in_build(setup.program, build, me, &setup.args, node.clone()).map_err(of_guest)?;
+        let program = stage.node(me, &setup.args, node.clone()).map_err(of_guest)?;
         node.borrow_mut().memory = Memory::Program(program.memory());
         node.borrow_mut().cache.publish(program.tags(), stores_asked_from);
         nodes.push(node);

@@ -6,6 +6,7 @@ mod random;
 
 use bench::{Run, machine, text_program};
 use proptest::prelude::*;
+use trivium_guest::Switching;
 
 const MACHINES: [&str; 5] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype"];
 
@@ -20,10 +21,11 @@ fn told(run: &Run) -> String {
     }
 }
 
-/// Compares the reference build in the reference order with the fast build in these windows.
+/// Compares the reference build in the reference order, whose programs take turns in the portable way, with the fast
+/// build in these windows.
 fn same_in(run: &Run, windows: &[u64]) -> String {
     let mut reference = run.clone().window(0).jobs(1);
-    reference.program = reference.program.by_reference();
+    reference.program = reference.program.by_reference().switching_by(Switching::Fibres);
     let expected = told(&reference);
     for &window in windows {
         let fast = told(&run.clone().window(window));

@@ -2,38 +2,37 @@
 
 use wasmtime::Result;
 
-use super::running::Host;
+use super::NodeState;
 use crate::processor::{Call, Fault, Processor, ReadModifyWrite};
 use crate::rewrite::read_modify_write_of;
 
 /// Performs a read-modify-write and gives the value before.
 pub(super) async fn run<P: Processor>(
-    host: &mut Host<'_, '_, P>,
+    node: &NodeState<P>,
     (base, offset, code): (i32, i32, i32),
     operand: i64,
     expected: i64,
 ) -> Result<i64> {
-    let number = host.state().number;
+    let number = node.number;
     let Some((op, negated, size)) = read_modify_write_of(code) else {
         return Err(Fault::new(format!("node {number}: {code} is not an atomic operator")).into());
     };
-    let addr = aligned(host, base, offset, size)?;
+    let addr = aligned(node, base, offset, size)?;
     let operand = if negated { operand.wrapping_neg() } else { operand };
     // The operand is wrapped to the size, what is expected is not: a number that does not fit is never there.
     let operand = operand as u64 & (u64::MAX >> (64 - 8 * size));
     let rmw = ReadModifyWrite { addr, size, op, operand, expected: expected as u64 };
-    host.call(Call::ReadModifyWrite(rmw)).await
+    node.call(Call::ReadModifyWrite(rmw)).await
 }
 
 /// The address of an atomic operator; a fault if it is out of bounds or not aligned.
-pub(super) fn aligned<P: Processor>(host: &mut Host<'_, '_, P>, base: i32, offset: i32, size: u32) -> Result<u32> {
+pub(super) fn aligned<P: Processor>(node: &NodeState<P>, base: i32, offset: i32, size: u32) -> Result<u32> {
     let addr = u64::from(base as u32) + u64::from(offset as u32);
-    let state = host.state();
-    if !state.is_in_bounds(addr, size.into()) {
-        return Err(state.out_of_bounds(addr, size.into(), "an atomic operation").into());
+    if !node.is_in_bounds(addr, size.into()) {
+        return Err(node.out_of_bounds(addr, size.into(), "an atomic operation").into());
     }
     if !addr.is_multiple_of(size.into()) {
-        let number = state.number;
+        let number = node.number;
         return Err(Fault::new(format!(
             "node {number}: an atomic operation on {size} bytes at {addr:#x}: it must be aligned to its size"
         ))

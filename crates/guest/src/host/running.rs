@@ -1,15 +1,15 @@
-//! A running node, seen from a host function that may wait: calls, and memory by the word.
+//! What a host function does that may have to wait: calls, and memory by the word.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use wasmtime::{Caller, Result};
+use wasmtime::Result;
 
-use super::{NodeState, instructions};
-use crate::memory::{Memory, SHARED_BASE};
+use super::NodeState;
+use crate::memory::SHARED_BASE;
 use crate::processor::{Access, AccessKind, Call, CallStep, Processor, Step};
 
-/// Returns to whoever resumed the node, once.
+/// Pending, once: the node is to wait.
 pub(super) struct Suspend {
     done: bool,
 }
@@ -31,36 +31,12 @@ fn to_word_end(addr: u32, bytes: u32) -> u32 {
     bytes.min(8 - addr % 8)
 }
 
-/// A running node, seen from a host function that may wait.
-pub(crate) struct Host<'a, 'b, P: 'static> {
-    caller: &'a mut Caller<'b, NodeState<P>>,
-    memory: Memory,
-    instructions: u64,
-}
-
-// SAFETY: as for `NodeState`: Wasmtime asks for futures that are `Send`, and these stay on the
-// node's thread.
-unsafe impl<P> Send for Host<'_, '_, P> {}
-
-impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
-    pub(super) fn new(caller: &'a mut Caller<'b, NodeState<P>>) -> Host<'a, 'b, P> {
-        let instructions = instructions(&mut *caller);
-        let state = caller.data();
-        state.instructions.set(instructions);
-        let memory =
-            state.memory.clone().expect("a module without start function runs nothing before it is instantiated");
-        Host { caller, memory, instructions }
-    }
-
-    pub(super) fn state(&mut self) -> &mut NodeState<P> {
-        self.caller.data_mut()
-    }
-
+impl<P: Processor> NodeState<P> {
     /// Makes a call, waiting as often as the processor wants.
-    pub(super) async fn call(&mut self, call: Call) -> Result<i64> {
+    pub(super) async fn call(&self, call: Call) -> Result<i64> {
         loop {
-            let step = self.state().processor.clone().borrow_mut().call(self.instructions, &call)?;
-            self.state().wind_up();
+            let step = self.processor.borrow_mut().call(self.instructions.get(), &call)?;
+            self.wind_up();
             match step {
                 CallStep::Done(value) => return Ok(value),
                 CallStep::Wait => suspend().await,
@@ -69,10 +45,10 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     }
 
     /// Waits until an access may happen; the bits if the processor has completed it itself.
-    async fn grant(&mut self, access: Access) -> Result<Option<u64>> {
+    async fn grant(&self, access: Access) -> Result<Option<u64>> {
         loop {
-            let step = self.state().processor.clone().borrow_mut().access(self.instructions, access)?;
-            self.state().wind_up();
+            let step = self.processor.borrow_mut().access(self.instructions.get(), access)?;
+            self.wind_up();
             match step {
                 Step::Go => return Ok(None),
                 Step::Complete(bits) => return Ok(Some(bits)),
@@ -81,15 +57,15 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
         }
     }
 
-    pub(super) fn check(&mut self, addr: u32, bytes: u64, what: &str) -> Result<()> {
-        if self.state().is_in_bounds(u64::from(addr), bytes) {
+    pub(super) fn check(&self, addr: u32, bytes: u64, what: &str) -> Result<()> {
+        if self.is_in_bounds(u64::from(addr), bytes) {
             return Ok(());
         }
-        Err(self.state().out_of_bounds(u64::from(addr), bytes, what).into())
+        Err(self.out_of_bounds(u64::from(addr), bytes, what).into())
     }
 
     /// Reads within one aligned 8-byte word.
-    async fn read_piece(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
+    async fn read_piece(&self, addr: u32, into: &mut [u8]) -> Result<()> {
         let access = Access { addr, size: into.len() as u32, kind: AccessKind::Read, value: 0 };
         match self.grant(access).await? {
             None => self.memory.read(addr, into)?,
@@ -99,7 +75,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     }
 
     /// Writes within one aligned 8-byte word.
-    async fn write_piece(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+    async fn write_piece(&self, addr: u32, bytes: &[u8]) -> Result<()> {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
         let value = u64::from_le_bytes(word);
@@ -111,7 +87,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     }
 
     /// Reads, word by word, what is known to be in bounds.
-    pub(super) async fn read_pieces(&mut self, addr: u32, into: &mut [u8]) -> Result<()> {
+    pub(super) async fn read_pieces(&self, addr: u32, into: &mut [u8]) -> Result<()> {
         let mut at = 0;
         while at < into.len() {
             let here = addr + at as u32;
@@ -123,7 +99,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     }
 
     /// Writes, word by word, what is known to be in bounds.
-    pub(super) async fn write_pieces(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+    pub(super) async fn write_pieces(&self, addr: u32, bytes: &[u8]) -> Result<()> {
         let mut at = 0;
         while at < bytes.len() {
             let here = addr + at as u32;
@@ -136,7 +112,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
 
     /// `memory.copy`: as if by the largest aligned pieces, upwards, or downwards if the ranges
     /// overlap so.
-    pub(super) async fn copy(&mut self, to: u32, from: u32, bytes: u32) -> Result<()> {
+    pub(super) async fn copy(&self, to: u32, from: u32, bytes: u32) -> Result<()> {
         self.check(from, bytes.into(), "a copy")?;
         self.check(to, bytes.into(), "a copy")?;
         let mut word = [0; 8];
@@ -164,7 +140,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     }
 
     /// `memory.fill`.
-    pub(super) async fn fill(&mut self, to: u32, byte: u8, bytes: u32) -> Result<()> {
+    pub(super) async fn fill(&self, to: u32, byte: u8, bytes: u32) -> Result<()> {
         self.check(to, bytes.into(), "a fill")?;
         let mut at = 0;
         while at < bytes {
@@ -177,7 +153,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
 
     /// Reads an argument of a call out of memory. What lies in private memory is read as it is:
     /// the host's own work is not the program's.
-    pub(super) async fn read_bytes(&mut self, addr: u32, bytes: u32) -> Result<Vec<u8>> {
+    pub(super) async fn read_bytes(&self, addr: u32, bytes: u32) -> Result<Vec<u8>> {
         self.check(addr, bytes.into(), "a read by the system")?;
         let mut read = vec![0; bytes as usize];
         if addr >= SHARED_BASE {
@@ -189,7 +165,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     }
 
     /// Writes a result of a call to memory; see [`Host::read_bytes`].
-    pub(super) async fn write_bytes(&mut self, addr: u32, bytes: &[u8]) -> Result<()> {
+    pub(super) async fn write_bytes(&self, addr: u32, bytes: &[u8]) -> Result<()> {
         self.check(addr, bytes.len() as u64, "a write by the system")?;
         if addr >= SHARED_BASE {
             self.write_pieces(addr, bytes).await?;
@@ -200,7 +176,7 @@ impl<'a, 'b, P: Processor> Host<'a, 'b, P> {
     }
 
     /// A C string, at most 4096 bytes of it.
-    pub(super) async fn read_string(&mut self, addr: u32) -> Result<String> {
+    pub(super) async fn read_string(&self, addr: u32) -> Result<String> {
         let mut bytes = Vec::new();
         while bytes.len() < 4096 {
             let byte = self.read_bytes(addr.wrapping_add(bytes.len() as u32), 1).await?[0];

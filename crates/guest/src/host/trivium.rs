@@ -2,7 +2,7 @@
 
 use wasmtime::Result;
 
-use super::Host;
+use super::NodeState;
 use crate::memory::{SHARED_BASE, SHARED_END};
 use crate::processor::{Call, Fault, Placement, Processor, ReadModifyWrite, RmwOp};
 
@@ -40,35 +40,35 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 11] = [
     ("fail", "i", "", Function::Fail),
 ];
 
-pub(super) async fn run<P: Processor>(host: &mut Host<'_, '_, P>, function: Function, args: &[i64]) -> Result<i64> {
+pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
     match function {
-        Function::Node => host.call(Call::Node).await,
-        Function::Nodes => host.call(Call::Nodes).await,
-        Function::Alloc => alloc(host, args).await,
+        Function::Node => node.call(Call::Node).await,
+        Function::Nodes => node.call(Call::Nodes).await,
+        Function::Alloc => alloc(node, args).await,
         Function::Bind => {
             let addr = args[0] as u32;
-            let protocol = protocol_name(host, args[1] as u32).await?;
-            host.call(Call::Bind { addr, protocol }).await
+            let protocol = protocol_name(node, args[1] as u32).await?;
+            node.call(Call::Bind { addr, protocol }).await
         }
-        Function::Barrier => host.call(Call::Barrier).await,
-        Function::Rmw => rmw(host, args).await,
+        Function::Barrier => node.call(Call::Barrier).await,
+        Function::Rmw => rmw(node, args).await,
         Function::WaitUntilChanged => {
-            let (addr, size) = word(host, args[0], args[1])?;
-            host.call(Call::WaitUntilChanged { addr, size, old: truncate(args[2], size) }).await
+            let (addr, size) = word(node, args[0], args[1])?;
+            node.call(Call::WaitUntilChanged { addr, size, old: truncate(args[2], size) }).await
         }
-        Function::Begin => host.call(Call::RegionBegin).await,
-        Function::End => host.call(Call::RegionEnd).await,
-        Function::Cycles => host.call(Call::Cycles).await,
+        Function::Begin => node.call(Call::RegionBegin).await,
+        Function::End => node.call(Call::RegionEnd).await,
+        Function::Cycles => node.call(Call::Cycles).await,
         Function::Fail => {
-            let message = host.read_string(args[0] as u32).await?;
-            let number = host.state().number;
+            let message = node.read_string(args[0] as u32).await?;
+            let number = node.number;
             Err(Fault::new(format!("node {number}: the program reports: {message}")).into())
         }
     }
 }
 
-async fn alloc<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i64> {
-    let number = host.state().number;
+async fn alloc<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
+    let number = node.number;
     let fault = |message: String| Fault::new(format!("node {number}: trivium_alloc: {message}"));
     let placement = match args[1] {
         0 => Placement::Explicit(args[2] as u32),
@@ -81,26 +81,25 @@ async fn alloc<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result
     if bytes == 0 || bytes > most {
         Err(fault(format!("{bytes} bytes asked for; shared memory has {most}")))?;
     }
-    let protocol = protocol_name(host, args[3] as u32).await?;
-    let addr = host.call(Call::Alloc { bytes, placement, protocol }).await?;
+    let protocol = protocol_name(node, args[3] as u32).await?;
+    let addr = node.call(Call::Alloc { bytes, placement, protocol }).await?;
     let start = u64::from(SHARED_BASE);
     // The C library reads strings by whole words, up to the word's end.
     let end = (addr as u64).saturating_add(bytes).next_multiple_of(8);
     if (addr as u64) < start || end > u64::from(SHARED_END) {
         Err(fault(format!("shared memory is exhausted: {bytes} bytes do not fit")))?;
     }
-    let state = host.state();
-    state.shared_end.set(state.shared_end.get().max(end));
+    node.shared_end.set(node.shared_end.get().max(end));
     Ok(addr)
 }
 
 /// The protocol that a program names; none if it passes NULL.
-async fn protocol_name<P: Processor>(host: &mut Host<'_, '_, P>, name: u32) -> Result<Option<String>> {
-    if name == 0 { Ok(None) } else { Ok(Some(host.read_string(name).await?)) }
+async fn protocol_name<P: Processor>(node: &NodeState<P>, name: u32) -> Result<Option<String>> {
+    if name == 0 { Ok(None) } else { Ok(Some(node.read_string(name).await?)) }
 }
 
-async fn rmw<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i64> {
-    let (addr, size) = word(host, args[0], args[1])?;
+async fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
+    let (addr, size) = word(node, args[0], args[1])?;
     let op = match args[2] {
         0 => RmwOp::Add,
         1 => RmwOp::And,
@@ -109,25 +108,25 @@ async fn rmw<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i
         4 => RmwOp::Swap,
         5 => RmwOp::CompareSwap,
         other => {
-            let number = host.state().number;
+            let number = node.number;
             Err(Fault::new(format!("node {number}: {other} is not an atomic operation")))?
         }
     };
     let operand = truncate(args[3], size);
     let expected = truncate(args[4], size);
-    host.call(Call::ReadModifyWrite(ReadModifyWrite { addr, size, op, operand, expected })).await
+    node.call(Call::ReadModifyWrite(ReadModifyWrite { addr, size, op, operand, expected })).await
 }
 
 /// Checks the address and the size of a word.
-fn word<P: Processor>(host: &mut Host<'_, '_, P>, addr: i64, size: i64) -> Result<(u32, u32)> {
+fn word<P: Processor>(node: &NodeState<P>, addr: i64, size: i64) -> Result<(u32, u32)> {
     let (addr, size) = (addr as u32, size as u32);
     if (size != 4 && size != 8) || !addr.is_multiple_of(size) {
-        let number = host.state().number;
+        let number = node.number;
         Err(Fault::new(format!(
             "node {number}: an atomic operation on {size} bytes at {addr:#x}: it must be 4 or 8 bytes, aligned to their size"
         )))?;
     }
-    host.check(addr, size.into(), "an atomic operation")?;
+    node.check(addr, size.into(), "an atomic operation")?;
     Ok((addr, size))
 }
 

@@ -1,9 +1,11 @@
 //! What a C library needs of WASI preview 1: arguments, output, a clock that shows simulated
 //! time, and deterministic random numbers. There are no files and no environment.
 
+use std::cell::Cell;
+
 use wasmtime::Result;
 
-use super::{Exit, Host};
+use super::{Exit, NodeState};
 use crate::processor::{Call, Processor};
 
 #[derive(Clone, Copy)]
@@ -51,63 +53,63 @@ const SUCCESS: i64 = 0;
 const BAD_DESCRIPTOR: i64 = 8;
 const CANNOT_SEEK: i64 = 70;
 
-pub(super) async fn run<P: Processor>(host: &mut Host<'_, '_, P>, function: Function, args: &[i64]) -> Result<i64> {
+pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
     let pointer = |index: usize| args[index] as u32;
     match function {
-        Function::ArgsGet => args_get(host, pointer(0), pointer(1)).await,
+        Function::ArgsGet => args_get(node, pointer(0), pointer(1)).await,
         Function::ArgsSizesGet => {
-            let count = host.state().args.len() as u32;
-            let bytes: usize = host.state().args.iter().map(|arg| arg.len() + 1).sum();
-            host.write_bytes(pointer(0), &count.to_le_bytes()).await?;
-            host.write_bytes(pointer(1), &(bytes as u32).to_le_bytes()).await?;
+            let count = node.args.len() as u32;
+            let bytes: usize = node.args.iter().map(|arg| arg.len() + 1).sum();
+            node.write_bytes(pointer(0), &count.to_le_bytes()).await?;
+            node.write_bytes(pointer(1), &(bytes as u32).to_le_bytes()).await?;
             Ok(SUCCESS)
         }
         Function::EnvironGet => Ok(SUCCESS),
         Function::EnvironSizesGet => {
-            host.write_bytes(pointer(0), &[0; 4]).await?;
-            host.write_bytes(pointer(1), &[0; 4]).await?;
+            node.write_bytes(pointer(0), &[0; 4]).await?;
+            node.write_bytes(pointer(1), &[0; 4]).await?;
             Ok(SUCCESS)
         }
         Function::ClockResGet => {
-            host.write_bytes(pointer(1), &1u64.to_le_bytes()).await?;
+            node.write_bytes(pointer(1), &1u64.to_le_bytes()).await?;
             Ok(SUCCESS)
         }
         Function::ClockTimeGet => {
-            let cycles = host.call(Call::Cycles).await?;
-            host.write_bytes(pointer(2), &cycles.to_le_bytes()).await?;
+            let cycles = node.call(Call::Cycles).await?;
+            node.write_bytes(pointer(2), &cycles.to_le_bytes()).await?;
             Ok(SUCCESS)
         }
         Function::FdClose => Ok(if args[0] <= 2 { SUCCESS } else { BAD_DESCRIPTOR }),
-        Function::FdFdstatGet => fd_fdstat_get(host, args[0], pointer(1)).await,
+        Function::FdFdstatGet => fd_fdstat_get(node, args[0], pointer(1)).await,
         Function::FdPrestatGet | Function::FdPrestatDirName => Ok(BAD_DESCRIPTOR),
         Function::FdRead => {
             if args[0] != 0 {
                 return Ok(BAD_DESCRIPTOR);
             }
             // Standard input is at its end.
-            host.write_bytes(pointer(3), &[0; 4]).await?;
+            node.write_bytes(pointer(3), &[0; 4]).await?;
             Ok(SUCCESS)
         }
         Function::FdSeek => Ok(if args[0] <= 2 { CANNOT_SEEK } else { BAD_DESCRIPTOR }),
-        Function::FdWrite => fd_write(host, args).await,
+        Function::FdWrite => fd_write(node, args).await,
         Function::ProcExit => Err(wasmtime::Error::new(Exit(args[0] as i32))),
-        Function::RandomGet => random_get(host, pointer(0), pointer(1)).await,
+        Function::RandomGet => random_get(node, pointer(0), pointer(1)).await,
         Function::SchedYield => Ok(SUCCESS),
     }
 }
 
-async fn args_get<P: Processor>(host: &mut Host<'_, '_, P>, pointers: u32, strings: u32) -> Result<i64> {
+async fn args_get<P: Processor>(node: &NodeState<P>, pointers: u32, strings: u32) -> Result<i64> {
     let mut string = strings;
-    for (index, arg) in host.state().args.clone().into_iter().enumerate() {
-        host.write_bytes(pointers.wrapping_add(4 * index as u32), &string.to_le_bytes()).await?;
+    for (index, arg) in node.args.iter().enumerate() {
+        node.write_bytes(pointers.wrapping_add(4 * index as u32), &string.to_le_bytes()).await?;
         let bytes = [arg.as_bytes(), &[0]].concat();
-        host.write_bytes(string, &bytes).await?;
+        node.write_bytes(string, &bytes).await?;
         string = string.wrapping_add(bytes.len() as u32);
     }
     Ok(SUCCESS)
 }
 
-async fn fd_fdstat_get<P: Processor>(host: &mut Host<'_, '_, P>, fd: i64, into: u32) -> Result<i64> {
+async fn fd_fdstat_get<P: Processor>(node: &NodeState<P>, fd: i64, into: u32) -> Result<i64> {
     if fd > 2 {
         return Ok(BAD_DESCRIPTOR);
     }
@@ -115,7 +117,7 @@ async fn fd_fdstat_get<P: Processor>(host: &mut Host<'_, '_, P>, fd: i64, into: 
     let mut stat = [0; 24];
     stat[0] = 2;
     stat[8] = if fd == 0 { 2 } else { 64 };
-    host.write_bytes(into, &stat).await?;
+    node.write_bytes(into, &stat).await?;
     Ok(SUCCESS)
 }
 
@@ -123,7 +125,7 @@ async fn fd_fdstat_get<P: Processor>(host: &mut Host<'_, '_, P>, fd: i64, into: 
 /// writes the rest with its next call.
 const MOST_WRITTEN: u32 = 1 << 20;
 
-async fn fd_write<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Result<i64> {
+async fn fd_write<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
     let fd = args[0] as u32;
     if fd != 1 && fd != 2 {
         return Ok(BAD_DESCRIPTOR);
@@ -131,36 +133,36 @@ async fn fd_write<P: Processor>(host: &mut Host<'_, '_, P>, args: &[i64]) -> Res
     let mut bytes = Vec::new();
     for index in 0..args[2] as u32 {
         let vector = (args[1] as u32).wrapping_add(8 * index);
-        let part = read_word(host, vector).await?;
-        let length = read_word(host, vector.wrapping_add(4)).await?;
+        let part = read_word(node, vector).await?;
+        let length = read_word(node, vector.wrapping_add(4)).await?;
         let room = MOST_WRITTEN - bytes.len() as u32;
-        bytes.extend(host.read_bytes(part, length.min(room)).await?);
+        bytes.extend(node.read_bytes(part, length.min(room)).await?);
         if length >= room {
             break;
         }
     }
     let written = bytes.len() as u32;
-    host.call(Call::Print { fd, bytes }).await?;
-    host.write_bytes(args[3] as u32, &written.to_le_bytes()).await?;
+    node.call(Call::Print { fd, bytes }).await?;
+    node.write_bytes(args[3] as u32, &written.to_le_bytes()).await?;
     Ok(SUCCESS)
 }
 
-async fn read_word<P: Processor>(host: &mut Host<'_, '_, P>, addr: u32) -> Result<u32> {
-    let bytes = host.read_bytes(addr, 4).await?;
+async fn read_word<P: Processor>(node: &NodeState<P>, addr: u32) -> Result<u32> {
+    let bytes = node.read_bytes(addr, 4).await?;
     Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }
 
-async fn random_get<P: Processor>(host: &mut Host<'_, '_, P>, into: u32, length: u32) -> Result<i64> {
-    host.check(into, length.into(), "a write by the system")?;
-    let bytes: Vec<u8> = (0..length).map(|_| next_random(&mut host.state().random)).collect();
-    host.write_bytes(into, &bytes).await?;
+async fn random_get<P: Processor>(node: &NodeState<P>, into: u32, length: u32) -> Result<i64> {
+    node.check(into, length.into(), "a write by the system")?;
+    let bytes: Vec<u8> = (0..length).map(|_| next_random(&node.random)).collect();
+    node.write_bytes(into, &bytes).await?;
     Ok(SUCCESS)
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014), one byte a step.
-fn next_random(state: &mut u64) -> u8 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
+fn next_random(state: &Cell<u64>) -> u8 {
+    state.set(state.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
+    let mut z = state.get();
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     (z ^ (z >> 31)) as u8

@@ -8,7 +8,7 @@ use wasm_encoder::{BlockType, Function, Instruction as I, MemArg, ValType};
 use wasmparser::Operator;
 
 use super::fast::adjust_countdown;
-use super::{ACCESS, Build, LOAD_SLOWLY, Layout, MEMORY_INIT, POLL, STORE_SLOWLY, SUSPEND};
+use super::{ACCESS, Build, LOAD_SLOWLY, Layout, MEMORY_INIT, POLL, STORE_SLOWLY};
 
 /// The host's answer: the access may happen.
 pub(crate) const GO: i32 = 0;
@@ -132,7 +132,7 @@ impl Kind {
         self.perform(&mut f, offset);
         f.instruction(&I::Return);
         f.instruction(&I::End);
-        f.instruction(&I::Call(layout.host(SUSPEND)));
+        f.instruction(&I::Call(layout.wait()));
         f.instruction(&I::Br(1));
         f.instruction(&I::End);
         f.instruction(&I::End);
@@ -160,9 +160,9 @@ impl Kind {
         f.instruction(&I::I32Const(meta));
         if self.store {
             self.bits(f);
-            f.instruction(&I::Call(layout.host(STORE_SLOWLY)));
+            f.instruction(&I::Call(layout.patient(STORE_SLOWLY)));
         } else {
-            f.instruction(&I::Call(layout.host(LOAD_SLOWLY)));
+            f.instruction(&I::Call(layout.patient(LOAD_SLOWLY)));
             self.value_of_bits(f);
         }
     }
@@ -207,7 +207,7 @@ pub(super) fn poll(layout: &Layout) -> Function {
     layout.push_count(&mut f);
     f.instruction(&I::Call(layout.host(POLL)));
     f.instruction(&I::If(BlockType::Empty));
-    f.instruction(&I::Call(layout.host(SUSPEND)));
+    f.instruction(&I::Call(layout.wait()));
     f.instruction(&I::Br(1));
     f.instruction(&I::End);
     f.instruction(&I::End);

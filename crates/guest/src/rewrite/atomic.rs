@@ -250,7 +250,7 @@ fn read_modify_write(layout: &Layout, (value, expects): (ValType, bool)) -> Func
     } else {
         f.instruction(&I::I64Const(0));
     }
-    f.instruction(&I::Call(layout.host(ATOMIC)));
+    f.instruction(&I::Call(layout.patient(ATOMIC)));
     if value == I32 {
         f.instruction(&I::I32WrapI64);
     }

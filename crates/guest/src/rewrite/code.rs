@@ -154,8 +154,8 @@ impl Layout {
         let (constants, function) = match operator {
             Operator::MemorySize { .. } => (vec![], self.host(MEMORY_SIZE)),
             Operator::MemoryGrow { .. } => (vec![], self.host(MEMORY_GROW)),
-            Operator::MemoryCopy { .. } => (vec![], self.host(MEMORY_COPY)),
-            Operator::MemoryFill { .. } => (vec![], self.host(MEMORY_FILL)),
+            Operator::MemoryCopy { .. } => (vec![], self.patient(MEMORY_COPY)),
+            Operator::MemoryFill { .. } => (vec![], self.patient(MEMORY_FILL)),
             Operator::MemoryInit { data_index, .. } => (vec![], self.memory_init(*data_index)),
             _ => match atomic::find(operator)?.instead(self) {
                 Some(instead) => instead,

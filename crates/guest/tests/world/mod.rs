@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use trivium_guest::{
     Access, AccessKind, Build, Call, CallStep, CompileOptions, Fault, Node, Outcome, Processor, Program, SHARED_BASE,
-    Step, Tags, compile_c,
+    Stage, Step, Switching, Tags, compile_c,
 };
 
 /// Bytes of a line of the cache of private lines.
@@ -254,16 +254,32 @@ pub struct Run {
 }
 
 /// Runs a program on perfect memory, resuming the nodes in turn until all have ended. At most
-/// `turns` rounds; a node that still waits then is reported as suspended.
+/// `turns` rounds; a node that still waits then is reported as suspended. It is the same however the nodes switch.
 pub fn run(program: &Program, nodes: u32, args: &[&str], patience: u64, turns: u64) -> Run {
+    let run =
+        |switching: &Switching| run_switching(&program.clone().switching_by(*switching), nodes, args, patience, turns);
+    let mut runs = Switching::all().iter().map(run);
+    let first = runs.next().expect("there is always one");
+    for other in runs {
+        assert_eq!((&first.outcomes, &first.output), (&other.outcomes, &other.output));
+        // How deep a recursion is too deep may depend on it.
+        let is_deep =
+            |outcome: &Outcome| matches!(outcome, Outcome::Trapped { message, .. } if message.contains("deep"));
+        assert!(first.instructions == other.instructions || first.outcomes.iter().any(is_deep));
+    }
+    first
+}
+
+fn run_switching(program: &Program, nodes: u32, args: &[&str], patience: u64, turns: u64) -> Run {
     let shared = Rc::new(RefCell::new(Shared::default()));
     let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
+    let stage = Stage::new(program, Build::Reference).expect("a stage");
     let mut running: Vec<Node<Perfect>> = (0..nodes)
         .map(|number| {
             let mut processor = Perfect::new(number, nodes, program, shared.clone());
             processor.patience = patience;
             let processor = Rc::new(RefCell::new(processor));
-            Node::new(program, number, &args, processor).expect("a node")
+            stage.node(number, &args, processor).expect("a node")
         })
         .collect();
     let mut outcomes = vec![Outcome::Suspended; nodes as usize];

@@ -1,0 +1,94 @@
+//! The nodes of a store, and what their host functions have begun.
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use wasmtime::{AsContextMut, Caller, Result};
+
+use super::{Counter, NodeState};
+use crate::processor::Processor;
+use crate::rewrite::{GO, WAIT};
+
+/// What a store holds: the nodes whose instances are in it.
+pub(crate) struct Seats<P> {
+    all: Vec<Seat<P>>,
+    /// Whose program runs.
+    current: usize,
+}
+
+struct Seat<P> {
+    node: Rc<NodeState<P>>,
+    /// What a host function has begun, and waits in.
+    begun: Option<Begun>,
+}
+
+type Begun = Pin<Box<dyn Future<Output = Result<i64>>>>;
+
+// SAFETY: Wasmtime asks for `Send` because an async store may be polled on any thread. A `Node` holds its store, or
+// shares it with others of its thread, and every handle to its parts, and is itself neither `Send` nor `Sync` (it has
+// an `Rc`), so that all of this stays on the thread that made it.
+unsafe impl<P> Send for Seats<P> {}
+
+impl<P> Seats<P> {
+    pub(crate) fn new() -> Seats<P> {
+        Seats { all: Vec::new(), current: 0 }
+    }
+
+    /// Seats a node, and tells where.
+    pub(crate) fn add(&mut self, node: NodeState<P>) -> usize {
+        self.all.push(Seat { node: Rc::new(node), begun: None });
+        self.all.len() - 1
+    }
+
+    /// The program of the node with this seat runs from now on.
+    pub(crate) fn seat(&mut self, seat: usize) {
+        self.current = seat;
+    }
+
+    /// The node whose program runs.
+    pub(super) fn node(&self) -> &Rc<NodeState<P>> {
+        &self.all[self.current].node
+    }
+
+    pub(super) fn begun(&mut self) -> &mut Option<Begun> {
+        &mut self.all[self.current].begun
+    }
+}
+
+/// Brings the number of instructions that the present node has executed up to date.
+pub(crate) fn count_instructions<P: 'static>(mut store: impl AsContextMut<Data = Seats<P>>) {
+    let node = store.as_context().data().node().clone();
+    let instructions = match &node.counter {
+        Counter::Up(global) => global.get(store.as_context_mut()).i64().unwrap_or(0) as u64,
+        Counter::Down(deadline) => deadline.get().wrapping_sub(node.memory.countdown() as u64),
+    };
+    node.instructions.set(instructions);
+}
+
+/// GO and a result, or WAIT: then `again` is to be called after waiting.
+pub(super) type Answer = Result<(i32, i64)>;
+
+/// Begins something that may have to wait.
+pub(super) fn begin<P: Processor, F>(
+    mut caller: Caller<'_, Seats<P>>,
+    begin: impl FnOnce(Rc<NodeState<P>>) -> F,
+) -> Answer
+where
+    F: Future<Output = Result<i64>> + 'static,
+{
+    count_instructions(&mut caller);
+    let begun = Box::pin(begin(caller.data().node().clone()));
+    go_on(&mut caller, begun)
+}
+
+/// Goes on with what was begun until it has to wait.
+pub(super) fn go_on<P: Processor>(caller: &mut Caller<'_, Seats<P>>, mut begun: Begun) -> Answer {
+    match begun.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Ok((GO, value?)),
+        Poll::Pending => {
+            *caller.data_mut().begun() = Some(begun);
+            Ok((WAIT, 0))
+        }
+    }
+}
