@@ -140,7 +140,7 @@ impl Mechanisms for Here<'_> {
         }
     }
 
-    fn send(&mut self, to: Node, message: Outgoing) {
+    fn send(&mut self, to: Node, message: &Outgoing) {
         let lane = self.model.protocol().messages[message.message.index()].lane;
         let flight = Flight {
             to,
@@ -152,7 +152,7 @@ impl Mechanisms for Here<'_> {
             payload: message.payload,
         };
         self.world.post(flight, self.model.lanes[lane.index()].fifo);
-        self.effects.sends.push((to, message));
+        self.effects.sends.push((to, *message));
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {

@@ -287,7 +287,7 @@ fn lanes<B: Bench>(bench: &B, book: &mut Book) {
         let of_lane: Vec<MessageId> = kinds.filter(|k| protocol.messages[k.index()].lane == id).collect();
         if let Some(message) = of_lane.into_iter().find_map(|kind| sample(bench, &mut m, kind)) {
             let to = m.home(message.object);
-            m.send(to, message);
+            m.send(to, &message);
             let (rest, all) = (m.room(id, holds - 1), m.room(id, holds));
             book.expect("a message that was sent takes one place of its lane", rest && !all, || {
                 format!("{}: room for {}: {rest}, for {holds}: {all}", lane.name, holds - 1)

@@ -9,6 +9,16 @@ use crate::mechanisms::{Charge, Mechanisms, Node, Object};
 use crate::run::{Frame, LargeRoom, Run, SmallRoom, Start};
 use trivium_lang::protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
+/// What came of an event: what an [`Outcome`] says besides who answered, in parts that are read as they were written.
+struct Came {
+    after: StateId,
+    /// The handler, if one `ran`.
+    handler: HandlerId,
+    ran: bool,
+    disposition: Disposition,
+    steps: u32,
+}
+
 impl Engine {
     /// Dispatches an event to the role of this node that answers it, and runs one handler to its end.
     ///
@@ -20,7 +30,7 @@ impl Engine {
     pub fn dispatch<M: Mechanisms>(&self, event: &Event, m: &mut M) -> Result<Outcome, Fault> {
         let is_home = event.object.kind != NODE && m.home(event.object) == m.me();
         match self.role_for(event.kind, event.object.kind, is_home) {
-            Some(role) => self.dispatch_to(role, event, m),
+            Some(role) => self.dispatch_there(role, event, is_home, m),
             None => {
                 let trouble = Trouble { kind: FaultKind::Unanswered, span: Default::default() };
                 Err(self.fault(m.me(), None, event, trouble))
@@ -33,7 +43,18 @@ impl Engine {
     /// # Errors
     /// As [`Engine::dispatch`].
     pub fn dispatch_to<M: Mechanisms>(&self, role: RoleId, event: &Event, m: &mut M) -> Result<Outcome, Fault> {
-        if let Err(kind) = self.check_event(role, event, m) {
+        let is_home = event.object.kind != NODE && m.home(event.object) == m.me();
+        self.dispatch_there(role, event, is_home, m)
+    }
+
+    fn dispatch_there<M: Mechanisms>(
+        &self,
+        role: RoleId,
+        event: &Event,
+        is_home: bool,
+        m: &mut M,
+    ) -> Result<Outcome, Fault> {
+        if let Err(kind) = self.check_event(role, event, is_home) {
             let span = self.protocol.roles[role.index()].span;
             return Err(self.fault(m.me(), Some((role, None)), event, Trouble { kind, span }));
         }
@@ -62,13 +83,13 @@ impl Engine {
     }
 
     /// Whether an event that comes from outside fits its declaration.
-    fn check_event<M: Mechanisms>(&self, role: RoleId, event: &Event, m: &M) -> Result<(), FaultKind> {
+    fn check_event(&self, role: RoleId, event: &Event, is_home: bool) -> Result<(), FaultKind> {
         let declared = &self.protocol.roles[role.index()];
         let object = event.object;
         if declared.object != object.kind {
             return Err(FaultKind::NotHere);
         }
-        if object.kind != NODE && !declared.kind.lives_at(m.home(object) == m.me()) {
+        if object.kind != NODE && !declared.kind.lives_at(is_home) {
             return Err(FaultKind::NotHere);
         }
         let shapes = self.args.of(event.kind);
@@ -117,31 +138,35 @@ impl Engine {
         m: &mut M,
     ) -> Result<Outcome, Fault> {
         let before = self.state(role, m.record(role, event.object));
-        match self.respond(role, before, event, replay, m) {
-            Ok(outcome) => Ok(outcome),
+        let mut came =
+            Came { after: before, handler: HandlerId(0), ran: false, disposition: Disposition::Handled, steps: 0 };
+        match self.respond(role, event, replay, m, &mut came) {
+            Ok(()) => Ok(Outcome {
+                role,
+                object: event.object,
+                before,
+                after: came.after,
+                handler: came.ran.then_some(came.handler),
+                disposition: came.disposition,
+                steps: came.steps,
+            }),
             Err(trouble) => Err(self.fault(m.me(), Some((role, Some(before))), event, *trouble)),
         }
     }
 
+    // Inlined, as is what it calls: what comes of it is small, and waiting for it to be written to memory is not.
+    #[inline(always)]
     fn respond<M: Mechanisms>(
         &self,
         role: RoleId,
-        before: StateId,
         event: &Event,
         replay: Option<u32>,
         m: &mut M,
-    ) -> Try<Outcome> {
+        came: &mut Came,
+    ) -> Try<()> {
+        let before = came.after;
         let declared = &self.protocol.roles[role.index()];
         let state = &declared.states[before.index()];
-        let outcome = |disposition| Outcome {
-            role,
-            object: event.object,
-            before,
-            after: before,
-            handler: None,
-            disposition,
-            steps: 0,
-        };
         // The tag may have been raised since the access faulted.
         let access = |m: &mut M| if self.protocol.cached { m.probe(event.object).access() } else { state.access };
         let allowed = match event.kind {
@@ -151,7 +176,8 @@ impl Engine {
         };
         if allowed {
             m.resume(event.object);
-            return Ok(outcome(Disposition::Passed));
+            came.disposition = Disposition::Passed;
+            return Ok(());
         }
         let Some(column) = self.roles[role.index()].column(event.kind) else {
             return trouble(FaultKind::Unanswered, state.span);
@@ -160,34 +186,44 @@ impl Engine {
         match &declared.table[before.index()][column] {
             Response::Handle(handlers) => {
                 let start = Start { event, role, before, column, replay };
-                self.handle(handlers, start, m)
+                self.handle(handlers, start, m, came)
             }
             Response::Defer => {
                 let record = m.record(role, event.object);
                 self.keep(role, record, column, event, replay).at(state.span)?;
-                Ok(outcome(Disposition::Deferred))
+                came.disposition = Disposition::Deferred;
+                Ok(())
             }
-            Response::Hold => Ok(outcome(Disposition::Held)),
+            Response::Hold => {
+                came.disposition = Disposition::Held;
+                Ok(())
+            }
             Response::Impossible | Response::Passes => trouble(FaultKind::Impossible, state.span),
         }
     }
 
     /// Runs the first handler whose guard holds.
     #[inline(always)]
-    fn handle<M: Mechanisms>(&self, handlers: &[HandlerId], start: Start, m: &mut M) -> Try<Outcome> {
+    fn handle<M: Mechanisms>(&self, handlers: &[HandlerId], start: Start, m: &mut M, came: &mut Came) -> Try<()> {
         let declared = &self.protocol.roles[start.role.index()];
         if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {
             let mut room = SmallRoom::EMPTY;
-            self.handle_in(room.frame(), handlers, start, m)
+            self.handle_in(room.frame(), handlers, start, m, came)
         } else {
             let mut room = LargeRoom::EMPTY;
-            self.handle_in(room.frame(), handlers, start, m)
+            self.handle_in(room.frame(), handlers, start, m, came)
         }
     }
 
-    // Inlined, as is what it calls: what it needs is small, and waiting for it to be written to memory is not.
     #[inline(always)]
-    fn handle_in<M: Mechanisms>(&self, frame: Frame, handlers: &[HandlerId], start: Start, m: &mut M) -> Try<Outcome> {
+    fn handle_in<M: Mechanisms>(
+        &self,
+        frame: Frame,
+        handlers: &[HandlerId],
+        start: Start,
+        m: &mut M,
+        came: &mut Came,
+    ) -> Try<()> {
         let declared = &self.protocol.roles[start.role.index()];
         let [first, others @ ..] = handlers else {
             return trouble(FaultKind::Unanswered, declared.states[start.before.index()].span);
@@ -208,15 +244,11 @@ impl Engine {
             return trouble(FaultKind::Unanswered, declared.states[start.before.index()].span);
         }
         let after = run.run()?;
-        Ok(Outcome {
-            role: start.role,
-            object: start.event.object,
-            before: start.before,
-            after,
-            handler: Some(chosen),
-            disposition: if run.deferred() { Disposition::Deferred } else { Disposition::Handled },
-            steps: run.steps(),
-        })
+        (came.after, came.handler, came.ran, came.steps) = (after, chosen, true, run.steps());
+        if run.deferred() {
+            came.disposition = Disposition::Deferred;
+        }
+        Ok(())
     }
 
     /// A fault with everything that is known about it.

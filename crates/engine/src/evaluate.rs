@@ -130,17 +130,33 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         ExprKind::Binary(operator, left, right) => binary(scope, *operator, left, right, span),
         ExprKind::SetEqual(left, right) => {
             let (lo, _) = scope.engine().set_range(&left.ty);
-            Ok(i64::from(set(scope, left)? == set_from(scope, right, lo)?))
+            let (mut one, mut other) = (Set::default(), Set::default());
+            set(scope, left, &mut one)?;
+            set_from(scope, right, lo, &mut other)?;
+            Ok(i64::from(one == other))
         }
         ExprKind::In(element, of) => {
             let element = scalar(scope, element)?;
             let (lo, _) = scope.engine().set_range(&of.ty);
-            Ok(i64::from(set(scope, of)?.contains(element.wrapping_sub(lo))))
+            let bit = element.wrapping_sub(lo);
+            if let ExprKind::Var(place) = &of.kind {
+                let cell = scope.engine().set_cell(place, of.span)?;
+                return Ok(i64::from(cell.contains(scope.record(&place.owner, place.role, of.span)?, 0, bit)));
+            }
+            let mut elements = Set::default();
+            set(scope, of, &mut elements)?;
+            Ok(i64::from(elements.contains(bit)))
         }
-        ExprKind::SetCount(of) => Ok(i64::from(set(scope, of)?.count())),
+        ExprKind::SetCount(of) => {
+            let mut elements = Set::default();
+            set(scope, of, &mut elements)?;
+            Ok(i64::from(elements.count()))
+        }
         ExprKind::Pick(of) => {
             let (lo, _) = scope.engine().set_range(&of.ty);
-            set(scope, of)?.take_least().map(|bit| bit + lo).ok_or(FaultKind::Empty).at(span)
+            let mut elements = Set::default();
+            set(scope, of, &mut elements)?;
+            elements.take_least().map(|bit| bit + lo).ok_or(FaultKind::Empty).at(span)
         }
         ExprKind::Length(place) => {
             let list = scope.engine().list_cell(place, span)?;
@@ -216,36 +232,40 @@ fn binary<'e, S: Scope<'e>>(scope: &mut S, operator: Operator, left: &Expr, righ
     result.ok_or(FaultKind::Overflow).at(span)
 }
 
-/// The value of a set expression; its elements count from the least possible one of the expression's type.
-pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<Set> {
+/// The value of a set expression; its elements count from the least possible one of the expression's type. It is added
+/// to `into`, which is empty.
+// Not returned: a copy would have to wait until it has been written.
+pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, into: &mut Set) -> Try<()> {
     let span = expr.span;
     match &expr.kind {
-        ExprKind::Local(local) => scope.local_set(*local).ok_or(FaultKind::Malformed).at(span),
+        ExprKind::Local(local) => *into = scope.local_set(*local).ok_or(FaultKind::Malformed).at(span)?,
         ExprKind::Var(place) => {
             let cell = scope.engine().set_cell(place, span)?;
-            Ok(cell.read(scope.record(&place.owner, place.role, span)?, 0))
+            *into = cell.read(scope.record(&place.owner, place.role, span)?, 0);
         }
         ExprKind::SetOf(elements) => {
-            let mut result = Set::default();
             for element in elements {
                 let value = scalar(scope, element)?;
-                result.insert(set_bit(scope.engine(), &expr.ty, value).at(element.span)?);
+                into.insert(set_bit(scope.engine(), &expr.ty, value).at(element.span)?);
             }
-            Ok(result)
         }
-        ExprKind::AllNodes => Ok(Set::all(scope.engine().nodes)),
+        ExprKind::AllNodes => *into = Set::all(scope.engine().nodes),
         ExprKind::SetBinary(operator, left, right) => {
             let (lo, _) = scope.engine().set_range(&expr.ty);
-            let left = set_from(scope, left, lo)?;
-            let right = set_from(scope, right, lo)?;
-            Ok(left.zip(right, |l, r| match operator {
-                SetOperator::Union => l | r,
-                SetOperator::Difference => l & !r,
-                SetOperator::Intersection => l & r,
-            }))
+            let mut other = Set::default();
+            set_from(scope, left, lo, into)?;
+            set_from(scope, right, lo, &mut other)?;
+            for (l, r) in into.0.iter_mut().zip(other.0) {
+                match operator {
+                    SetOperator::Union => *l |= r,
+                    SetOperator::Difference => *l &= !r,
+                    SetOperator::Intersection => *l &= r,
+                }
+            }
         }
-        _ => trouble(FaultKind::Malformed, span),
+        _ => return trouble(FaultKind::Malformed, span),
     }
+    Ok(())
 }
 
 /// The bit of an element in a set of a type.
@@ -259,23 +279,23 @@ pub(crate) fn set_bit(engine: &Engine, ty: &Type, element: i64) -> Result<i64, F
     if (0..count).contains(&bit) { Ok(bit) } else { Err(FaultKind::Range { value: element, lo, hi: lo + count - 1 }) }
 }
 
-/// The value of a set expression whose elements count from `lo`.
-pub(crate) fn set_from<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, lo: i64) -> Try<Set> {
-    let value = set(scope, expr)?;
+/// The value of a set expression whose elements count from `lo`, added to `into`, which is empty.
+pub(crate) fn set_from<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, lo: i64, into: &mut Set) -> Try<()> {
     let (from, _) = scope.engine().set_range(&expr.ty);
     if from == lo {
-        return Ok(value);
+        return set(scope, expr, into);
     }
-    let mut moved = Set::default();
+    let mut value = Set::default();
+    set(scope, expr, &mut value)?;
     for bit in value.iter() {
         let element = bit.wrapping_add(from);
         let bit = element.wrapping_sub(lo);
         if !(0..256).contains(&bit) {
             return trouble(FaultKind::Range { value: element, lo, hi: lo.saturating_add(255) }, expr.span);
         }
-        moved.insert(bit);
+        into.insert(bit);
     }
-    Ok(moved)
+    Ok(())
 }
 
 /// What a quantifier makes of the number of nodes for which its body is true.

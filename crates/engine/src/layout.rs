@@ -139,6 +139,25 @@ impl SetCell {
         bytes[from..from + count].copy_from_slice(&set.to_bytes()[..count]);
     }
 
+    /// Whether it has the element of a bit, which may be any number.
+    #[inline]
+    pub fn contains(&self, bytes: &[u8], base: usize, bit: i64) -> bool {
+        (0..i64::from(self.count)).contains(&bit)
+            && bytes[base + self.at as usize + bit as usize / 8] >> (bit % 8) & 1 == 1
+    }
+
+    /// Puts the element of a bit in.
+    #[inline]
+    pub fn insert(&self, bytes: &mut [u8], base: usize, bit: i64) {
+        bytes[base + self.at as usize + bit as usize / 8] |= 1 << (bit % 8);
+    }
+
+    /// Takes the element of a bit out.
+    #[inline]
+    pub fn remove(&self, bytes: &mut [u8], base: usize, bit: i64) {
+        bytes[base + self.at as usize + bit as usize / 8] &= !(1 << (bit % 8));
+    }
+
     /// The bit of an element.
     #[inline]
     pub fn bit(&self, element: i64) -> Result<i64, FaultKind> {

@@ -154,9 +154,9 @@ impl Mechanisms for Local {
         self.records.entry((role, object)).or_insert_with(|| vec![0; bytes])
     }
 
-    fn send(&mut self, to: Node, message: Outgoing) {
+    fn send(&mut self, to: Node, message: &Outgoing) {
         self.lanes[self.lane_of[message.message.index()].index()].1 += 1;
-        self.effects.push(Effect::Sent { to, message });
+        self.effects.push(Effect::Sent { to, message: *message });
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {

@@ -124,7 +124,8 @@ pub trait Mechanisms {
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8];
 
     /// A message leaves for `to` (which may be this node: it really travels).
-    fn send(&mut self, to: Node, message: Outgoing);
+    // By address: it is large, and a copy would have to wait until it has been written.
+    fn send(&mut self, to: Node, message: &Outgoing);
 
     /// Whether this node has room for `count` more messages on a lane.
     fn room(&mut self, lane: LaneId, count: u32) -> bool;

@@ -80,7 +80,7 @@ impl Mechanisms for Sloppy {
         }
         record
     }
-    fn send(&mut self, to: Node, message: Outgoing) {
+    fn send(&mut self, to: Node, message: &Outgoing) {
         self.local.send(to, message);
     }
     fn room(&mut self, lane: LaneId, count: u32) -> bool {

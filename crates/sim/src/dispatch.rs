@@ -2,7 +2,7 @@
 
 use crate::effects::{Source, lay};
 use crate::error::SimError;
-use crate::event::{Arrival, Credit, Envelope, Expiry, Local, Posted, Signal};
+use crate::event::{Arrival, Credit, Envelope, Expiry, Local, Post, Posted, Signal};
 use crate::machine::EngineKind;
 use crate::mechanisms::{Handling, Touched};
 use crate::next::{Action, Next};
@@ -11,14 +11,11 @@ use crate::processor::{Doing, Wait};
 use crate::timeline::{Cause, Run};
 use crate::trace::{Handled, Note};
 use std::sync::Arc;
-use trivium_engine::{Disposition, Engine, Event, Fault, Outcome};
+use trivium_engine::{Disposition, Engine, Event, Fault, Node, Outcome};
 use trivium_lang::protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles (tempest.md 8: watchdog).
 const WATCHDOG: u64 = 1_000_000;
-
-/// A node keeps at most so many envelopes to write new messages into.
-const ENVELOPES: usize = 64;
 
 /// How an event came to the engine.
 struct Origin {
@@ -115,11 +112,11 @@ impl NodeState {
         let cause = self.replay_causes.remove(&(protocol, role, object)).flatten();
         let possible = cause.as_ref().map_or(start, |(_, left)| *left);
         let origin = Origin { protocol, source: Source::Replay, cause, possible, arrived: None };
-        self.handling.restart(protocol, start);
+        self.begin_handling(protocol);
         let outcome = engine.replay(role, object, self);
-        match outcome {
-            Ok(outcome) => self.ended(&origin, event.as_ref(), &outcome),
-            Err(fault) => Err(self.broken(&engine, &fault, start)),
+        match &outcome {
+            Ok(outcome) => self.ended(&origin, event.as_ref(), outcome),
+            Err(fault) => Err(self.broken(&engine, fault, start)),
         }
     }
 
@@ -154,7 +151,7 @@ impl NodeState {
             let origin = Origin { protocol, source, cause, possible: arrived, arrived: None };
             self.dispatch(&origin, None, &local.event)?;
         }
-        self.locals.push(local);
+        self.shared.spare.borrow_mut().keep_local(local);
         Ok(())
     }
 
@@ -164,7 +161,7 @@ impl NodeState {
         self.note_queue(cycles, false, &envelope);
         let credit = Credit { by: self.me, protocol: envelope.protocol, lane: envelope.lane };
         let back = self.now + self.shared.machine.network.latency;
-        self.post(envelope.from, back, Posted::Credit(credit));
+        self.post_credit(envelope.from, back, credit);
         let payload = envelope.data.take().map(|data| self.keep(data));
         let mut event = Event::local(EventKind::Message(envelope.message), envelope.object, 0);
         event.sender = envelope.from;
@@ -178,34 +175,34 @@ impl NodeState {
             possible: arrived,
             arrived: Some((envelope.id, envelope.departed)),
         };
-        self.keep_envelope(envelope);
+        self.shared.spare.borrow_mut().keep_envelope(envelope);
         self.dispatch(&origin, None, &event)
     }
 
-    /// An envelope whose message has been read, to be written again.
-    pub(crate) fn keep_envelope(&mut self, envelope: Box<Envelope>) {
-        if self.envelopes.len() < ENVELOPES {
-            self.envelopes.push(envelope);
-        }
+    /// A handler begins to run; what it does is in `handling` until it has ended.
+    fn begin_handling(&mut self, protocol: usize) {
+        let handling = self.shared.spare.borrow_mut().handling();
+        self.resting = Some(std::mem::replace(&mut self.handling, handling));
+        self.handling.restart(protocol, self.now);
     }
 
     fn dispatch(&mut self, origin: &Origin, role: Option<RoleId>, event: &Event) -> Result<(), SimError> {
         let start = self.now;
         let engine = self.shared.engines[origin.protocol].clone();
-        self.handling.restart(origin.protocol, start);
+        self.begin_handling(origin.protocol);
         let outcome = match role {
             Some(role) => engine.dispatch_to(role, event, self),
             None => engine.dispatch(event, self),
         };
-        match outcome {
-            Ok(outcome) => self.ended(origin, Some(event), &outcome),
-            Err(fault) => Err(self.broken(&engine, &fault, start)),
+        match &outcome {
+            Ok(outcome) => self.ended(origin, Some(event), outcome),
+            Err(fault) => Err(self.broken(&engine, fault, start)),
         }
     }
 
     /// A handler has ended: its time is worked out, and what it did to others leaves.
     fn ended(&mut self, origin: &Origin, event: Option<&Event>, outcome: &Outcome) -> Result<(), SimError> {
-        let mut handling = std::mem::replace(&mut self.handling, self.spare_handling.take().unwrap_or_default());
+        let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
         let engine = self.shared.engines[origin.protocol].clone();
         if let Some(what) = &handling.trouble {
             let handler = outcome.handler.map_or(String::new(), |id| {
@@ -267,7 +264,7 @@ impl NodeState {
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
             self.given_up(origin.protocol, event, outcome, end, &cause)?;
         }
-        self.spare_handling = Some(std::mem::replace(&mut self.handling, handling));
+        shared.spare.borrow_mut().keep_handling(handling);
         Ok(())
     }
 
@@ -324,7 +321,7 @@ impl NodeState {
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
             if let Some((queue, arrival, envelope)) = self.interface.send(at, fifo, envelope) {
                 self.note_queue(queue, true, &envelope);
-                self.post(envelope.to, arrival, Posted::Arrival(Arrival::Message(envelope)));
+                self.post_message(arrival, envelope);
             }
         }
         let resumed = handling.timing.resume.unwrap_or(end);
@@ -397,7 +394,30 @@ impl NodeState {
         let fifo = self.shared.engines[envelope.protocol].protocol().lanes[envelope.lane.index()].fifo;
         let (queue, arrival, envelope) = self.interface.depart(at, fifo, envelope);
         self.note_queue(queue, true, &envelope);
-        self.post(envelope.to, arrival, Posted::Arrival(Arrival::Message(envelope)));
+        self.post_message(arrival, envelope);
+    }
+
+    /// A message is on its way.
+    // It is written where it stays, as a credit is: a copy would have to wait until it has been written.
+    #[inline(always)]
+    fn post_message(&mut self, arrival: u64, envelope: Box<Envelope>) {
+        let (key, to) = (self.key(arrival), envelope.to);
+        if to == self.me {
+            self.inbox.insert(key, Arrival::Message(envelope));
+        } else {
+            self.outbox.push(Post { to, key, what: Posted::Arrival(Arrival::Message(envelope)) });
+        }
+    }
+
+    /// A credit is on its way back.
+    #[inline(always)]
+    fn post_credit(&mut self, to: Node, arrival: u64, credit: Credit) {
+        let key = self.key(arrival);
+        if to == self.me {
+            self.credits.insert(key, credit);
+        } else {
+            self.outbox.push(Post { to, key, what: Posted::Credit(credit) });
+        }
     }
 
     fn note_queue(&mut self, cycles: std::ops::Range<u64>, leaves: bool, envelope: &Envelope) {

@@ -2,7 +2,6 @@
 
 use crate::binding::Binding;
 use crate::timeline::Cause;
-use std::sync::Arc;
 use trivium_engine::{Args, Event, Node, Object};
 use trivium_lang::protocol::{BLOCK, LaneId, MessageId, RoleId};
 
@@ -36,12 +35,27 @@ impl Key {
 }
 
 /// The bytes of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Data {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// Where they came from, if they go back to the same places: offset and length.
     pub places: Vec<(u64, u32)>,
+}
+
+impl Data {
+    /// None; the space that they took stays.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
+
+    /// Become a copy of others.
+    pub(crate) fn assign(&mut self, others: &Data) {
+        self.clear();
+        self.bytes.extend_from_slice(&others.bytes);
+        self.places.extend_from_slice(&others.places);
+    }
 }
 
 /// A message on its way.
@@ -58,7 +72,7 @@ pub struct Envelope {
     /// Its arguments.
     pub args: Args,
     /// Its data.
-    pub data: Option<Arc<Data>>,
+    pub data: Option<Box<Data>>,
     /// Who sent it.
     pub from: Node,
     /// To whom.

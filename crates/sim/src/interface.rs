@@ -104,6 +104,8 @@ impl Interface {
 
     /// A message is handed over at cycle `at`; gives it back, unless it has to wait, with the cycles for which it is in
     /// the queue and its arrival.
+    // Inlined, as `depart` is: what it gives back would have to wait until it has been written to memory.
+    #[inline(always)]
     pub fn send(&mut self, at: u64, fifo: bool, envelope: Box<Envelope>) -> Option<(Range<u64>, u64, Box<Envelope>)> {
         self.lane(envelope.protocol, envelope.lane).on_way += 1;
         let peer = &mut self.peers[envelope.to as usize];
@@ -136,6 +138,7 @@ impl Interface {
 
     /// A message with a credit leaves as soon as the queue has passed it on: the cycles for which it is in the
     /// queue, and the arrival of its head.
+    #[inline(always)]
     pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Box<Envelope>) -> (Range<u64>, u64, Box<Envelope>) {
         let length = envelope.words() * self.cycles_per_word;
         let (queue, departure) = if self.send_occupancy > length {

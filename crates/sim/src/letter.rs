@@ -7,7 +7,6 @@
 use crate::event::{Arrival, Credit, Data, Envelope, Key, Post, Posted};
 use crate::watch::{FirstStore, TagChange};
 use crate::world::Arrivals;
-use std::sync::Arc;
 use trivium_engine::{Args, Node, Object};
 use trivium_guest::Placement;
 use trivium_lang::protocol::{LaneId, MessageId, ObjectKindId};
@@ -119,7 +118,7 @@ impl Letter {
             let what = if head & 0xff == CREDIT {
                 Posted::Credit(Credit { by: from, protocol: words.word() as usize, lane })
             } else {
-                let mut envelope = receivers.envelope(to);
+                let mut envelope = receivers.envelope();
                 (envelope.lane, envelope.to, envelope.from) = (lane, to, from);
                 words.message((head >> 16) as u8, (head >> 24) as u8, &mut envelope);
                 Posted::Arrival(Arrival::Message(envelope))
@@ -132,8 +131,8 @@ impl Letter {
 
 /// Who gets what was posted.
 pub(crate) trait Receivers {
-    /// A box for a message to a node.
-    fn envelope(&mut self, to: Node) -> Box<Envelope>;
+    /// A box for a message.
+    fn envelope(&mut self) -> Box<Envelope>;
     /// A post.
     fn accept(&mut self, post: Post);
 }
@@ -173,7 +172,7 @@ impl<'a> Words<'a> {
             let mut bytes = Vec::with_capacity(length.next_multiple_of(8) as usize);
             self.take(length.div_ceil(8) as usize).iter().for_each(|word| bytes.extend(word.to_le_bytes()));
             bytes.truncate(length as usize);
-            Arc::new(Data { bytes, places })
+            Box::new(Data { bytes, places })
         });
     }
 }
@@ -185,8 +184,8 @@ mod tests {
     use trivium_lang::protocol::BLOCK;
 
     impl Receivers for Vec<String> {
-        fn envelope(&mut self, _to: Node) -> Box<Envelope> {
-            let data = Some(Arc::new(Data { bytes: vec![1], places: Vec::new() }));
+        fn envelope(&mut self) -> Box<Envelope> {
+            let data = Some(Box::new(Data { bytes: vec![1], places: Vec::new() }));
             Box::new(Envelope { args: Args::of(&[7; 5]), data, ..Envelope::default() })
         }
 
@@ -199,7 +198,7 @@ mod tests {
     fn what_is_read_is_what_was_written() {
         let key = |number| Key::new(1 << 40, 255, number);
         let data = |bytes: &[u8], places: &[(u64, u32)]| {
-            Some(Arc::new(Data { bytes: bytes.to_vec(), places: places.to_vec() }))
+            Some(Box::new(Data { bytes: bytes.to_vec(), places: places.to_vec() }))
         };
         let message = |number, data, args: &[i64]| {
             let envelope = Envelope {

@@ -55,6 +55,7 @@ mod script;
 mod setup;
 mod shared;
 mod space;
+mod spare;
 mod timeline;
 mod trace;
 mod usage;

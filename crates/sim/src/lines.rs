@@ -12,7 +12,6 @@ use crate::node::{Held, NodeState};
 use crate::price::Transaction;
 use crate::processor::{Doing, Wait};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 use trivium_engine::{CacheLine, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, Response};
@@ -27,7 +26,7 @@ pub(crate) struct Lines {
     /// Buffers that are emptied when the handler ends.
     buffers: Vec<u32>,
     /// Contents on their way from the cache to the engine.
-    leaving: FxHashMap<u32, Arc<Data>>,
+    leaving: FxHashMap<u32, Box<Data>>,
 }
 
 impl Lines {
@@ -247,7 +246,7 @@ impl NodeState {
             let mut bytes = vec![0; self.shared.block as usize];
             let read = self.memory.read(self.offset_of(block), &mut bytes);
             self.trouble_of(read);
-            self.lines.leaving.insert(block.id, Arc::new(Data { bytes, places: Vec::new() }));
+            self.lines.leaving.insert(block.id, Box::new(Data { bytes, places: Vec::new() }));
             for _ in 0..self.shared.block / self.shared.machine.cache.line {
                 self.bus.book(Transaction::WriteBack, time);
             }

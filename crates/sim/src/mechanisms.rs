@@ -6,7 +6,6 @@ use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use crate::records::Place;
 use crate::watch::TagChange;
-use std::sync::Arc;
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_lang::protocol::{Access, LaneId, Line, RoleId, RoleKind, StateId, TaskId};
@@ -74,38 +73,62 @@ impl Handling {
 }
 
 impl NodeState {
-    fn gather(&mut self, bytes: Vec<u8>, places: Vec<(u64, u32)>, origin: Origin) -> Payload {
-        let payload = self.keep(Arc::new(Data { bytes, places }));
+    /// What lies in places of this node's memory, one behind the other, as a payload; to be put back there if `back`.
+    fn gather(&mut self, places: impl Iterator<Item = (u64, u64)>, back: bool, origin: Origin) -> Payload {
+        let mut data = self.shared.spare.borrow_mut().data();
+        data.clear();
+        for (offset, length) in places {
+            self.read(offset, length, &mut data.bytes);
+            if back {
+                data.places.push((offset, length as u32));
+            }
+        }
+        let payload = self.keep(data);
         self.handling.gathered.push((payload, origin));
         payload
     }
 
-    fn bytes(&mut self, offset: u64, length: u64) -> Vec<u8> {
+    /// Whether so many bytes are allocated.
+    fn must_be_allocated(&mut self, offset: u64, length: u64) -> bool {
         let limit = self.space.borrow().bytes();
-        if offset > limit || length > limit - offset {
+        let allocated = offset <= limit && length <= limit - offset;
+        if !allocated {
             self.handling.trouble.get_or_insert_with(|| {
                 format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated")
             });
-            return Vec::new();
         }
+        allocated
+    }
+
+    /// Reads bytes of this node's memory, behind those that are there.
+    fn read(&mut self, offset: u64, length: u64, into: &mut Vec<u8>) {
+        if self.must_be_allocated(offset, length) {
+            let there = into.len();
+            into.resize(there + length as usize, 0);
+            self.read_allocated(offset, &mut into[there..]);
+        }
+    }
+
+    /// Reads a word of this node's memory.
+    fn word(&mut self, offset: u64) -> [u8; 8] {
+        let mut word = [0; 8];
+        if self.must_be_allocated(offset, 8) {
+            self.read_allocated(offset, &mut word);
+        }
+        word
+    }
+
+    fn read_allocated(&mut self, offset: u64, into: &mut [u8]) {
         self.must_be_in_memory(offset);
-        let mut bytes = vec![0; length as usize];
         if self.is_cached() {
-            self.read_copies(offset, &mut bytes);
-            return bytes;
+            return self.read_copies(offset, into);
         }
-        let read = self.memory.read(offset, &mut bytes);
+        let read = self.memory.read(offset, into);
         self.trouble_of(read);
-        bytes
     }
 
     fn put(&mut self, offset: u64, bytes: &[u8]) {
-        let limit = self.space.borrow().bytes();
-        if offset > limit || bytes.len() as u64 > limit - offset {
-            let length = bytes.len();
-            self.handling.trouble.get_or_insert_with(|| {
-                format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated")
-            });
+        if !self.must_be_allocated(offset, bytes.len() as u64) {
             return;
         }
         if self.is_cached() {
@@ -114,8 +137,9 @@ impl NodeState {
         self.must_be_in_memory(offset);
         let written = self.memory.write(offset, bytes);
         self.trouble_of(written);
-        for block in offset / self.shared.block..=(offset + bytes.len().max(1) as u64 - 1) / self.shared.block {
-            self.handling.changed.push(Object { kind: trivium_lang::protocol::BLOCK, id: block as u32 });
+        let last = offset + bytes.len().max(1) as u64 - 1;
+        for id in self.shared.block_number(offset)..=self.shared.block_number(last) {
+            self.handling.changed.push(Object { kind: trivium_lang::protocol::BLOCK, id });
         }
     }
 
@@ -136,6 +160,18 @@ impl NodeState {
             self.put(pending.address, &new.to_le_bytes()[..size]);
         }
         Some(old)
+    }
+
+    /// The place of a record that the running handler looks at.
+    fn touch(&mut self, role: RoleId, object: Object) -> Place {
+        if let Some(touched) = self.handling.touched.iter().find(|t| t.role == role && t.object == object) {
+            return touched.place;
+        }
+        let protocol = self.handling.protocol;
+        let place = self.records.place(protocol, role, object);
+        let before = self.shared.engines[protocol].state(role, self.records.at(place));
+        self.handling.touched.push(Touched { role, object, before, place });
+        place
     }
 
     /// An access that a handler performs for the program is to a word of the handler's own block.
@@ -169,9 +205,13 @@ impl NodeState {
         }
     }
 
-    fn data(&self, payload: Payload) -> Arc<Data> {
-        let empty = || Arc::new(Data { bytes: Vec::new(), places: Vec::new() });
-        self.payloads.get(payload.0 as usize).cloned().flatten().unwrap_or_else(empty)
+    /// Does something with a payload's data.
+    fn with_data(&mut self, payload: Payload, what: impl FnOnce(&mut NodeState, &Data)) {
+        let at = payload.0 as usize;
+        if let Some(data) = self.payloads.get_mut(at).and_then(Option::take) {
+            what(self, &data);
+            self.payloads[at] = Some(data);
+        }
     }
 }
 
@@ -184,20 +224,18 @@ impl Mechanisms for NodeState {
         self.home_of(object)
     }
 
+    #[inline]
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
-        let protocol = self.handling.protocol;
-        if let Some(touched) = self.handling.touched.iter().find(|t| t.role == role && t.object == object) {
-            return self.records.at_mut(touched.place);
-        }
-        let place = self.records.place(protocol, role, object);
-        let before = self.shared.engines[protocol].state(role, self.records.at(place));
-        self.handling.touched.push(Touched { role, object, before, place });
+        let place = match self.handling.touched.first() {
+            Some(first) if first.role == role && first.object == object => first.place,
+            _ => self.touch(role, object),
+        };
         self.records.at_mut(place)
     }
 
-    fn send(&mut self, to: Node, message: Outgoing) {
+    fn send(&mut self, to: Node, message: &Outgoing) {
         let words = message.args.words().len() as u64;
-        let mut envelope = self.envelopes.pop().unwrap_or_default();
+        let mut envelope = self.shared.spare.borrow_mut().envelope();
         let protocol = self.handling.protocol;
         envelope.protocol = protocol;
         envelope.message = message.message;
@@ -209,7 +247,8 @@ impl Mechanisms for NodeState {
         match message.payload {
             None => self.handling.effects.push(Primitive::Send { words, data: None }),
             Some(payload) => {
-                let data = self.data(payload);
+                let mut data = self.shared.spare.borrow_mut().data();
+                self.with_data(payload, |_, of| data.assign(of));
                 let bytes = data.bytes.len() as u64;
                 envelope.data = Some(data);
                 let made = self.handling.gathered.iter().find(|g| g.0 == payload);
@@ -230,50 +269,44 @@ impl Mechanisms for NodeState {
     }
 
     fn gather_block(&mut self, block: Object) -> Payload {
-        let bytes = self.bytes(self.offset_of(block), self.shared.block);
-        self.gather(bytes, Vec::new(), Origin::Block(block))
+        let place = (self.offset_of(block), self.shared.block);
+        self.gather(std::iter::once(place), false, Origin::Block(block))
     }
 
     fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
-        let bytes = self.bytes(from, to.saturating_sub(from));
-        self.gather(bytes, Vec::new(), Origin::Memory)
+        self.gather(std::iter::once((from, to.saturating_sub(from))), false, Origin::Memory)
     }
 
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
-        let (mut all, mut places) = (Vec::new(), Vec::new());
-        for &item in items {
-            let (offset, length) =
-                if blocks { (item as u64 * self.shared.block, self.shared.block) } else { (item as u64, 8) };
-            all.extend(self.bytes(offset, length));
-            places.push((offset, length as u32));
-        }
-        self.gather(all, places, if blocks { Origin::Memory } else { Origin::Words })
+        let block = self.shared.block;
+        let place = |&item: &i64| if blocks { (item as u64 * block, block) } else { (item as u64, 8) };
+        self.gather(items.iter().map(place), true, if blocks { Origin::Memory } else { Origin::Words })
     }
 
     fn install_block(&mut self, payload: Payload, block: Object) {
-        let data = self.data(payload);
         self.handling.effects.push(Primitive::InstallBlock(block));
-        self.put(self.offset_of(block), &data.bytes);
+        self.with_data(payload, |node, data| node.put(node.offset_of(block), &data.bytes));
     }
 
     fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
-        let data = self.data(payload);
-        let words = address.is_none() && data.places.iter().all(|&(_, length)| length == 8);
-        self.handling.effects.push(match words {
-            true => Primitive::InstallWords(data.places.len() as u64),
-            false => Primitive::InstallMemory(data.bytes.len() as u64),
-        });
-        match address {
-            Some(address) => self.put(address, &data.bytes),
-            None => {
-                let mut rest = &data.bytes[..];
-                for &(offset, length) in &data.places {
-                    let (now, later) = rest.split_at(rest.len().min(length as usize));
-                    self.put(offset, now);
-                    rest = later;
+        self.with_data(payload, |node, data| {
+            let words = address.is_none() && data.places.iter().all(|&(_, length)| length == 8);
+            node.handling.effects.push(match words {
+                true => Primitive::InstallWords(data.places.len() as u64),
+                false => Primitive::InstallMemory(data.bytes.len() as u64),
+            });
+            match address {
+                Some(address) => node.put(address, &data.bytes),
+                None => {
+                    let mut rest = &data.bytes[..];
+                    for &(offset, length) in &data.places {
+                        let (now, later) = rest.split_at(rest.len().min(length as usize));
+                        node.put(offset, now);
+                        rest = later;
+                    }
                 }
             }
-        }
+        });
     }
 
     fn set_access(&mut self, block: Object, from: Access, to: Access) {
@@ -292,8 +325,7 @@ impl Mechanisms for NodeState {
 
     fn load(&mut self, address: u64) -> u64 {
         self.handling.effects.push(Primitive::Load);
-        let bytes = self.bytes(address, 8);
-        bytes.try_into().map_or(0, u64::from_le_bytes)
+        u64::from_le_bytes(self.word(address))
     }
 
     fn store(&mut self, address: u64, value: u64) {
@@ -303,7 +335,8 @@ impl Mechanisms for NodeState {
 
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {
         self.handling.effects.push(Primitive::Copy(bytes));
-        let data = self.bytes(from, bytes);
+        let mut data = Vec::new();
+        self.read(from, bytes, &mut data);
         self.put(to, &data);
     }
 
@@ -333,10 +366,10 @@ impl Mechanisms for NodeState {
     fn perform_read(&mut self, block: Object, address: u64, to: u64) {
         self.handling.effects.extend([Primitive::Load, Primitive::Store]);
         self.must_lie_in(block, address);
-        let bytes = self.bytes(address, 8);
-        let written = self.memory.write_private(to, &bytes);
+        let word = self.word(address);
+        let written = self.memory.write_private(to, &word);
         self.trouble_of(written);
-        self.note_performed(&bytes);
+        self.note_performed(&word);
     }
 
     fn perform_write(&mut self, block: Object, address: u64, value: u64) {

@@ -8,7 +8,7 @@ use crate::bus::Bus;
 use crate::cache::Cache;
 use crate::counters::Counters;
 use crate::error::SimError;
-use crate::event::{Arrival, Credit, Data, Envelope, Key, Local, Post, Posted, Signal};
+use crate::event::{Arrival, Credit, Data, Key, Local, Post, Posted, Signal};
 use crate::forced::Times;
 use crate::frames::Frames;
 use crate::interface::Interface;
@@ -27,7 +27,6 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
-use std::sync::Arc;
 use trivium_engine::{Args, Event, Node, Object};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, RoleId};
 
@@ -87,22 +86,16 @@ pub struct NodeState {
     pub interface: Interface,
     /// The handler that is running.
     pub(crate) handling: Box<Handling>,
-    /// For the next handler, while one that has ended is worked out.
-    pub(crate) spare_handling: Option<Box<Handling>>,
+    /// What is in its place while none runs.
+    pub(crate) resting: Option<Box<Handling>>,
     pub(crate) records: Records,
-    pub(crate) payloads: Vec<Option<Arc<Data>>>,
+    pub(crate) payloads: Vec<Option<Box<Data>>>,
     pub(crate) free_payloads: Vec<u32>,
-    /// Envelopes to write messages into.
-    #[expect(clippy::vec_box, reason = "they are handed on by their address")]
-    pub(crate) envelopes: Vec<Box<Envelope>>,
-    /// What happened on this node and has been handled, to be written again.
-    #[expect(clippy::vec_box, reason = "they are handed on by their address")]
-    pub(crate) locals: Vec<Box<Local>>,
     /// Tag changes since the world looked.
     pub tag_changes: Vec<TagChange>,
     pub(crate) held: Vec<Held>,
     /// Messages sent, by protocol and kind.
-    sent_of: Vec<Vec<u64>>,
+    sent_of: Vec<u64>,
     /// How many messages it has sent.
     pub(crate) sent: u64,
     /// First stores to blocks since the world looked.
@@ -141,7 +134,7 @@ impl NodeState {
             memory: Memory::Plain(Vec::new()),
             compute: Compute::new(machine.processor.cpi),
             counters: Counters::default(),
-            sent_of: shared.engines.iter().map(|engine| vec![0; engine.protocol().messages.len()]).collect(),
+            sent_of: vec![0; shared.kinds_before(shared.engines.len())],
             lines: Lines::default(),
             frames: Frames::default(),
             tags: Vec::new(),
@@ -150,8 +143,6 @@ impl NodeState {
             records: Records::new(&shared.engines),
             payloads: Vec::new(),
             free_payloads: Vec::new(),
-            envelopes: Vec::new(),
-            locals: Vec::new(),
             inbox: Agenda::default(),
             signals: Agenda::default(),
             credits: Agenda::default(),
@@ -169,7 +160,7 @@ impl NodeState {
             stored: Vec::new(),
             forced: None,
             handling: Box::default(),
-            spare_handling: None,
+            resting: None,
             usage: Usage::default(),
             recording: shared.traced.is_some(),
             replay_causes: FxHashMap::default(),
@@ -227,7 +218,8 @@ impl NodeState {
 
     /// An event of this node, without arguments.
     pub(crate) fn local(&mut self, protocol: usize, kind: EventKind, object: Object) -> Box<Local> {
-        match self.locals.pop() {
+        let spare = self.shared.spare.borrow_mut().local();
+        match spare {
             None => Box::new(Local { protocol, event: Event::local(kind, object, 0), cause: None }),
             Some(mut local) => {
                 let event = &mut local.event;
@@ -276,7 +268,7 @@ impl NodeState {
     }
 
     /// Data become a payload.
-    pub(crate) fn keep(&mut self, data: Arc<Data>) -> trivium_engine::Payload {
+    pub(crate) fn keep(&mut self, data: Box<Data>) -> trivium_engine::Payload {
         match self.free_payloads.pop() {
             Some(at) => {
                 self.payloads[at as usize] = Some(data);
@@ -291,8 +283,9 @@ impl NodeState {
 
     /// A payload is no longer needed.
     pub(crate) fn forget(&mut self, payload: trivium_engine::Payload) {
-        if self.payloads[payload.0 as usize].take().is_some() {
+        if let Some(data) = self.payloads[payload.0 as usize].take() {
             self.free_payloads.push(payload.0);
+            self.shared.spare.borrow_mut().keep_data(data);
         }
     }
 
@@ -302,15 +295,16 @@ impl NodeState {
 
     /// A message has been handed to the interface.
     pub(crate) fn count_sent(&mut self, protocol: usize, message: MessageId) {
-        self.sent_of[protocol][message.index()] += 1;
+        self.sent_of[self.shared.kinds_before(protocol) + message.index()] += 1;
     }
 
     fn sent_by_kind(&self) -> BTreeMap<(usize, u16), u64> {
-        let of = |(protocol, counts): (usize, &Vec<u64>)| {
-            let kinds = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            kinds.map(|(kind, &count)| ((protocol, kind as u16), count)).collect::<Vec<_>>()
+        let of = |protocol: usize| {
+            let from = self.shared.kinds_before(protocol);
+            let counts = self.sent_of[from..self.shared.kinds_before(protocol + 1)].iter().enumerate();
+            counts.filter(|(_, count)| **count > 0).map(move |(kind, &count)| ((protocol, kind as u16), count))
         };
-        self.sent_of.iter().enumerate().flat_map(of).collect()
+        (0..self.shared.engines.len()).flat_map(of).collect()
     }
 
     /// What the node's program, or its engine, has made of its cycles so far.

@@ -1,12 +1,14 @@
-//! What all nodes share and none changes.
+//! What all nodes share.
 
 use crate::machine::Machine;
+use crate::spare::Spare;
+use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 use trivium_engine::Engine;
 use trivium_lang::protocol::{Assume, OpId, Promise};
 
-/// What all nodes share and none changes.
+/// What all nodes share; none changes anything of it that could be felt.
 pub struct Shared {
     /// The protocols; the first is the default of allocations.
     pub engines: Vec<Rc<Engine>>,
@@ -36,6 +38,10 @@ pub struct Shared {
     pub any_cached: bool,
     /// The cycles of which notes are kept for a trace, if any are.
     pub traced: Option<Range<u64>>,
+    /// Of each protocol, and behind the last, how many kinds of messages those before it have.
+    pub(crate) kinds_before: Vec<usize>,
+    /// Boxes to write to again.
+    pub(crate) spare: RefCell<Spare>,
 }
 
 impl Shared {
@@ -47,6 +53,8 @@ impl Shared {
         let watched = of_each(|engine| engine.protocol().promises.contains(&Promise::SingleWriter));
         let one_writer = of_each(|engine| engine.protocol().assumptions.contains(&Assume::OneWriterPerPhase));
         let cached = of_each(|engine| engine.protocol().cached);
+        let kinds = |before: usize| engines[..before].iter().map(|engine| engine.protocol().messages.len()).sum();
+        let kinds_before = (0..=engines.len()).map(kinds).collect();
         Shared {
             home_writes: of_each(|engine| engine.protocol().assumptions.contains(&Assume::HomeWrites)),
             any_cached: cached.contains(&true),
@@ -62,6 +70,8 @@ impl Shared {
             watched,
             one_writer,
             traced: None,
+            kinds_before,
+            spare: RefCell::default(),
         }
     }
 
@@ -69,6 +79,12 @@ impl Shared {
     #[inline]
     pub fn page_number(&self, offset: u64) -> usize {
         (offset >> self.machine.memory.page.trailing_zeros()) as usize
+    }
+
+    /// How many kinds of messages the protocols before one have.
+    #[inline]
+    pub fn kinds_before(&self, protocol: usize) -> usize {
+        self.kinds_before[protocol]
     }
 
     /// The number of the block of a byte offset.

@@ -649,8 +649,7 @@ impl World {
 
     /// A box that a message from one of its nodes has left.
     pub(crate) fn keep(&mut self, envelope: Box<Envelope>) {
-        let node = usize::from(envelope.from) - self.first;
-        self.nodes[node].borrow_mut().keep_envelope(envelope);
+        self.shared.spare.borrow_mut().keep_envelope(envelope);
     }
 
     /// Nothing can happen, and someone waits: who, for what, for whom.
@@ -753,8 +752,8 @@ fn first_access(engine: &Engine) -> Access {
 
 /// What nodes of other parts have posted.
 impl Receivers for World {
-    fn envelope(&mut self, to: Node) -> Box<Envelope> {
-        self.nodes[usize::from(to) - self.first].borrow_mut().envelopes.pop().unwrap_or_default()
+    fn envelope(&mut self) -> Box<Envelope> {
+        self.shared.spare.borrow_mut().envelope()
     }
 
     fn accept(&mut self, post: Post) {

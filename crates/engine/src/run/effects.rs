@@ -5,6 +5,7 @@ use crate::evaluate::{Locate, Scope, Try, scalar, set_from, trouble};
 use crate::fault::FaultKind;
 use crate::layout::{Shape, get, put};
 use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Thread};
+use crate::set::Set;
 use trivium_lang::protocol::{
     BLOCK, EventKind, Expr, Line, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, StepKind, TaskId, Type,
 };
@@ -28,7 +29,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                     args.push(value);
                 }
                 Shape::Set(cell) => {
-                    let value = set_from(self, expr, cell.lo)?;
+                    let mut value = Set::default();
+                    set_from(self, expr, cell.lo, &mut value)?;
                     value.0[..cell.words()].iter().for_each(|&word| args.push(word as i64));
                 }
                 Shape::List(_) | Shape::Record(_) => return trouble(FaultKind::Malformed, span),
@@ -56,14 +58,15 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         self.args(EventKind::Message(message), args, span, &mut outgoing.args)?;
         let destination = scalar(self, to)?;
         let destination = self.engine.node(destination).at(to.span)?;
-        outgoing.payload = self.gather(payload, object, span)?;
-        self.m.send(destination, outgoing);
+        self.gather(payload, object, span, &mut outgoing)?;
+        self.m.send(destination, &outgoing);
         Ok(())
     }
 
-    fn gather(&mut self, source: &PayloadSource, object: Object, span: Span) -> Try<Option<Payload>> {
-        Ok(Some(match source {
-            PayloadSource::Nothing => return Ok(None),
+    // The payload is written where it stays: a copy would have to wait until it has been written.
+    fn gather(&mut self, source: &PayloadSource, object: Object, span: Span, outgoing: &mut Outgoing) -> Try<()> {
+        let payload: Payload = match source {
+            PayloadSource::Nothing => return Ok(()),
             PayloadSource::Block => self.m.gather_block(object),
             PayloadSource::Received => self.event.payload.ok_or(FaultKind::NoData).at(span)?,
             PayloadSource::Memory { from, to } => {
@@ -82,7 +85,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                     (0..list.len(record)).map(|i| list.fields[0].read(record, list.element_at(i))).collect();
                 self.m.gather_list(blocks, &items)
             }
-        }))
+        };
+        outgoing.payload = Some(payload);
+        Ok(())
     }
 
     pub(super) fn goto(&mut self, to: StateId) {

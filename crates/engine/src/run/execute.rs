@@ -3,7 +3,7 @@
 use super::Run;
 use crate::evaluate::{Locate, Scope, Try, scalar, set, trouble, truth};
 use crate::fault::FaultKind;
-use crate::layout::MAX_FIELDS;
+use crate::layout::{MAX_FIELDS, SetCell};
 use crate::mechanisms::{Charge, Mechanisms};
 use crate::set::Set;
 use trivium_lang::protocol::{EventKind, Expr, LocalId, Owner, Place, RoleId, Step, StepKind};
@@ -23,15 +23,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         match &step.kind {
             StepKind::Assign(place, values) => self.assign(place, values, span),
             StepKind::Let(local, values) => self.bind(*local, values, span),
-            StepKind::Insert(place, element) => self.change_set(place, element, Set::insert, span),
-            StepKind::Remove(place, element) => {
-                let remove = |set: &mut Set, bit: i64| {
-                    let mut one = Set::default();
-                    one.insert(bit);
-                    *set = set.zip(one, |s, o| s & !o);
-                };
-                self.change_set(place, element, remove, span)
-            }
+            StepKind::Insert(place, element) => self.change_set(place, element, SetCell::insert, span),
+            StepKind::Remove(place, element) => self.change_set(place, element, SetCell::remove, span),
             StepKind::Push(place, values) => self.push(place, values, span),
             StepKind::Pop(place, local) => self.pop(place, *local, span),
             StepKind::Clear(place) => self.clear(place, span),
@@ -123,7 +116,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
 
     fn for_set(&mut self, local: LocalId, of: &Expr, body: &'e [Step], span: Span) -> Try<()> {
         let (lo, _) = self.engine.set_range(&of.ty);
-        for bit in set(self, of)?.iter() {
+        let mut elements = Set::default();
+        set(self, of, &mut elements)?;
+        for bit in elements.iter() {
             self.element(local, bit + lo, span)?;
             self.execute(body)?;
         }

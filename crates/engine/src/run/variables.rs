@@ -3,7 +3,7 @@
 use super::Run;
 use crate::evaluate::{Locate, Try, scalar, set_bit, set_from, trouble};
 use crate::fault::FaultKind;
-use crate::layout::{MAX_FIELDS, Shape};
+use crate::layout::{MAX_FIELDS, SetCell, Shape};
 use crate::mechanisms::{Charge, Mechanisms};
 use crate::set::Set;
 use trivium_lang::protocol::{Expr, LocalId, Place, Slot, Type};
@@ -14,7 +14,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         self.m.charge(Charge::Step);
         match (self.engine.shape(place), exprs) {
             (Some(Shape::Set(cell)), [expr]) => {
-                let value = set_from(self, expr, cell.lo)?;
+                let mut value = Set::default();
+                set_from(self, expr, cell.lo, &mut value)?;
                 if value != value.zip(Set::all(cell.count), |v, all| v & all) {
                     let outside = value.zip(Set::all(cell.count), |v, all| v & !all).iter().next().unwrap_or(0);
                     cell.bit(outside + cell.lo).at(expr.span)?;
@@ -50,16 +51,22 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         match (declared.slot, exprs) {
             (Slot::Set { at }, [expr]) => {
                 let (lo, _) = self.engine.set_range(&declared.ty);
-                self.frame.sets[at as usize] = set_from(self, expr, lo)?;
+                let mut value = Set::default();
+                set_from(self, expr, lo, &mut value)?;
+                self.frame.sets[at as usize] = value;
             }
-            (Slot::Scalars { at, count }, exprs) if exprs.len() <= count as usize => {
-                let values = self.values(exprs, span)?;
-                if let (Type::Int { lo, hi }, [value, ..]) = (&declared.ty, values) {
+            (Slot::Scalars { at, count: 1.. }, [expr]) => {
+                let value = scalar(self, expr)?;
+                if let Type::Int { lo, hi } = &declared.ty {
                     let (lo, hi) = (lo.at(self.engine.nodes), hi.at(self.engine.nodes));
                     if !(lo..=hi).contains(&value) {
                         return trouble(FaultKind::Range { value, lo, hi }, span);
                     }
                 }
+                self.frame.scalars[at as usize] = value;
+            }
+            (Slot::Scalars { at, count }, exprs) if exprs.len() <= count as usize => {
+                let values = self.values(exprs, span)?;
                 let at = at as usize;
                 self.frame.scalars[at..at + exprs.len()].copy_from_slice(&values[..exprs.len()]);
             }
@@ -72,7 +79,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         &mut self,
         place: &Place,
         element: &Expr,
-        change: impl Fn(&mut Set, i64),
+        change: impl Fn(&SetCell, &mut [u8], usize, i64),
         span: Span,
     ) -> Try<()> {
         self.m.charge(Charge::Step);
@@ -80,10 +87,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let cell = self.engine.set_cell(place, span)?;
         let ty = &self.engine.protocol.roles[place.role.index()].vars[place.var.index()].ty;
         let bit = set_bit(self.engine, ty, value).at(element.span)?;
-        let record = self.record_mut(place, span)?;
-        let mut value = cell.read(record, 0);
-        change(&mut value, bit);
-        cell.write(record, 0, value);
+        change(&cell, self.record_mut(place, span)?, 0, bit);
         Ok(())
     }
 
