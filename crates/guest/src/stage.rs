@@ -31,7 +31,8 @@ impl<P: Processor> Stage<P> {
     /// A stage without nodes yet.
     ///
     /// # Errors
-    /// The program cannot be compiled, or this host cannot let its nodes take turns in the way that it is to ([`Switching::all`]).
+    /// The program cannot be compiled, or its nodes are to take turns in a way that this host cannot
+    /// ([`Switching::all`]).
     pub fn new(program: &Program, build: Build) -> Result<Stage<P>, Error> {
         let switching = program.switching;
         let module = program.shared.module(build, switching)?;
