@@ -1,5 +1,9 @@
 //! The shipped protocols on the plain implementation: whole machines of a few nodes, in random order.
 
+#[path = "../../lang/tests/mutant/mod.rs"]
+mod mutant;
+
+use mutant::config;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -211,7 +215,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(400))]
 
     #[test]
     fn coherent_in_random_order(

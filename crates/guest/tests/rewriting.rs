@@ -239,8 +239,15 @@ fn same(bytes: &[u8], traps: bool) -> bool {
     true
 }
 
+/// A test of so many cases, or of as many as the variable `PROPTEST_CASES` says.
+fn cases(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
+    ProptestConfig { cases, failure_persistence: None, ..default }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn rewriting_keeps_what_random_modules_do(

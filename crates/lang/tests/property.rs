@@ -1,16 +1,13 @@
 //! Any text, and protocols with mistakes of all kinds: the compiler answers, with a place inside the text.
 
-use proptest::prelude::*;
-use trivium_lang::lexer::lex;
-use trivium_lang::{Diagnostics, Options, compile};
+#[path = "mutant/mod.rs"]
+mod mutant;
 
-const PROTOCOLS: [&str; 5] = [
-    include_str!("../../../protocols/msi.tri"),
-    include_str!("../../../protocols/stache.tri"),
-    include_str!("../../../protocols/token-lock.tri"),
-    include_str!("../../../protocols/tree-barrier.tri"),
-    include_str!("../../../protocols/remote-write.tri"),
-];
+use mutant::{compiled, config, protocols, slip, slipped};
+use proptest::prelude::*;
+use std::path::Path;
+use trivium_lang::lexer::lex;
+use trivium_lang::{Diagnostics, Options, c_header, compile, show};
 
 /// Words and marks of the language, and some that are not.
 const WORDS: [&str; 92] = [
@@ -109,15 +106,23 @@ const WORDS: [&str; 92] = [
 ];
 
 fn judge(text: &str) -> Result<(), TestCaseError> {
-    let load = |name: &str| PROTOCOLS.first().filter(|_| name == "msi.tri").map(|t| t.to_string());
-    match compile("p.tri", text, &Options { params: Vec::new(), load: Some(&load) }) {
-        Ok(protocol) => {
-            // What compiles can be shown.
-            prop_assert!(!trivium_lang::show::table(&protocol).is_empty());
-            prop_assert!(trivium_lang::show::svg(&protocol).ends_with("</svg>\n"));
-        }
-        Err(errors) => placed(&errors)?,
-    }
+    judge_in(Path::new("p.tri"), text)
+}
+
+fn judge_in(path: &Path, text: &str) -> Result<(), TestCaseError> {
+    let protocol = match compiled(path, text, &[]) {
+        Ok(protocol) => protocol,
+        Err(errors) => return placed(&errors),
+    };
+    // What compiles can be shown, and compiles again to the same.
+    prop_assert!(!show::table(&protocol).is_empty());
+    prop_assert!(!show::markdown(&protocol).is_empty());
+    prop_assert!(show::dot(&protocol).starts_with("digraph"));
+    prop_assert!(show::svg(&protocol).ends_with("</svg>\n"));
+    prop_assert!(c_header(&protocol).contains("#endif"));
+    prop_assert!(show::json(&protocol).is_object());
+    let again = compiled(path, text, &[]).expect("it has just been compiled");
+    prop_assert_eq!(format!("{again:?}"), format!("{protocol:?}"));
     Ok(())
 }
 
@@ -193,7 +198,7 @@ fn changed(text: &str, changes: &[Change]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(600))]
 
     #[test]
     fn any_text_is_answered(text in "\\PC{0,200}") {
@@ -207,14 +212,43 @@ proptest! {
         judge(&format!("protocol p\nlane main buffered\nrole home of block {{ state S: write {{ on evict {{ {} }} }} }}", words.join(" ")))?;
     }
 
+    /// Bytes that are no text are refused where files are read; what is left of them is a text.
     #[test]
-    fn protocols_with_mistakes_are_answered(which in 0..PROTOCOLS.len(), changes in prop::collection::vec(change(), 1..6)) {
-        judge(&changed(PROTOCOLS[which], &changes))?;
+    fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        judge(&String::from_utf8_lossy(&bytes))?;
     }
 
     #[test]
-    fn one_change_to_a_protocol_is_answered(which in 0..PROTOCOLS.len(), change in change()) {
-        judge(&changed(PROTOCOLS[which], &[change]))?;
+    fn protocols_with_mistakes_are_answered(which in any::<prop::sample::Index>(), changes in prop::collection::vec(change(), 1..6)) {
+        let all = protocols();
+        let (path, text) = which.get(&all);
+        judge_in(path, &changed(text, &changes))?;
+    }
+
+    #[test]
+    fn one_change_to_a_protocol_is_answered(which in any::<prop::sample::Index>(), change in change()) {
+        let all = protocols();
+        let (path, text) = which.get(&all);
+        judge_in(path, &changed(text, &[change]))?;
+    }
+
+    /// These often leave a protocol.
+    #[test]
+    fn protocols_with_slips_are_answered(which in any::<prop::sample::Index>(), slips in prop::collection::vec(slip(), 1..4)) {
+        let all = protocols();
+        let (path, text) = which.get(&all);
+        judge_in(path, &slipped(text, &slips))?;
+    }
+
+    /// A text that ends or goes on anywhere, in the middle of a word too.
+    #[test]
+    fn torn_protocols_are_answered(which in any::<prop::sample::Index>(), a in any::<prop::sample::Index>(), b in any::<prop::sample::Index>()) {
+        let all = protocols();
+        let (path, text) = which.get(&all);
+        let place = |index: &prop::sample::Index| (0..=index.index(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap();
+        let (a, b) = (place(&a), place(&b));
+        judge_in(path, &text[..a])?;
+        judge_in(path, &format!("{}{}", &text[..a], &text[b..]))?;
     }
 }
 

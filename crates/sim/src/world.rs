@@ -419,9 +419,12 @@ impl World {
                 }
             }
             if self.window == 0 {
-                return Ok(());
-            }
-            if state.has_reached_others() {
+                if !state.compute.must_run() {
+                    return Ok(());
+                }
+                // An access that was let through belongs to the event that did: no limit of cycles comes between.
+                end = 0;
+            } else if state.has_reached_others() {
                 end = soon;
             }
         }

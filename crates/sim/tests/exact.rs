@@ -2,64 +2,15 @@
 //! of the repository and on random ones.
 
 mod bench;
+#[path = "../../lang/tests/mutant/mod.rs"]
+mod mutant;
 mod random;
 
-use bench::{Run, machine, text_program};
+use bench::{Run, machine, same_in, text_program, windows};
+use mutant::config;
 use proptest::prelude::*;
-use trivium_guest::Switching;
 
 const MACHINES: [&str; 5] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype"];
-
-/// All that a run tells, but for the host's time.
-fn told(run: &Run) -> String {
-    match run.go() {
-        Ok(mut result) => {
-            result.host_seconds = 0.0;
-            serde_json::to_string_pretty(&result).unwrap()
-        }
-        Err(error) => format!("{error:?}"),
-    }
-}
-
-/// Compares the reference build in the reference order, whose programs take turns in the portable way, with the fast
-/// build in these windows.
-fn same_in(run: &Run, windows: &[u64]) -> String {
-    let mut reference = run.clone().window(0).jobs(1);
-    reference.program = reference.program.by_reference().switching_by(Switching::Fibres);
-    let expected = told(&reference);
-    for &window in windows {
-        let fast = told(&run.clone().window(window));
-        let what = || {
-            format!(
-                "{} {:?} on {}, {} nodes, seed {}",
-                run.program.name(),
-                run.args,
-                run.machine.name,
-                run.nodes,
-                run.seed
-            )
-        };
-        assert!(
-            fast == expected,
-            "{}, window {window}, {} host threads\n{}",
-            what(),
-            run.jobs,
-            difference(&expected, &fast)
-        );
-    }
-    expected
-}
-
-/// The first lines that differ.
-fn difference(expected: &str, found: &str) -> String {
-    let mut lines = expected.lines().zip(found.lines()).filter(|(a, b)| a != b);
-    lines.next().map_or("one is longer".into(), |(a, b)| format!("reference: {a}\nfast:      {b}"))
-}
-
-fn windows(run: &Run) -> [u64; 5] {
-    let lookahead = run.machine.lookahead();
-    [0, 1, 7, lookahead / 2, lookahead]
-}
 
 /// In all windows, and the program is content.
 fn same_and_right(run: Run) {
@@ -317,7 +268,7 @@ fn programs_end_with_the_same_errors() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(60))]
 
     #[test]
     fn random_programs(seed: u64, wild in any::<bool>(), nodes in 1..5u32, machine_number in 0..4usize, shape in 0..3usize) {
@@ -335,6 +286,18 @@ fn random_run(seed: u64, wild: bool, nodes: u32, machine_number: usize, shape: u
     let program = text_program(&random::program(seed, wild));
     let run = Run::with(program, &[]).on(machine(MACHINES[machine_number], &set)).nodes(nodes).seed(seed);
     run.under(&[["stache", "msi"][(seed % 2) as usize]]).block(32 << (seed % 3))
+}
+
+/// A run that is cut off has come equally far on every node: an access that an event let through belongs to the event.
+#[test]
+fn a_limit_of_cycles_cuts_all_off_at_one_place() {
+    for seed in 0..16 {
+        let run = random_run(seed, false, 3, 3, 0);
+        let whole = run.go().unwrap_or_else(|error| panic!("{seed}: {error:?}")).cycles;
+        for part in 1..4 {
+            same_in(&run.clone().max_cycles(whole * part / 4 + seed), &[7, run.machine.lookahead()]);
+        }
+    }
 }
 
 /// Two nodes do something wrong within one window: the earlier one is told, whichever is simulated first.

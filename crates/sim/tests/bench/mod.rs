@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_guest::{CompileOptions, Program, compile_c};
+use trivium_guest::{CompileOptions, Program, Switching, compile_c};
 use trivium_lang::protocol::Protocol;
 use trivium_sim::{Machine, Note, Setup, SimError, SimResult, run, run_with_trace};
 
@@ -166,4 +166,56 @@ impl Run {
             Ok(result) => panic!("no error, but {}{}", result.output, result.errors),
         }
     }
+}
+
+/// All that a run tells, but for the host's time.
+pub fn told(run: &Run) -> String {
+    match run.go() {
+        Ok(mut result) => {
+            result.host_seconds = 0.0;
+            serde_json::to_string_pretty(&result).unwrap()
+        }
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+/// Compares the reference build in the reference order, whose programs take turns in the portable way, with the fast
+/// build in these windows.
+pub fn same_in(run: &Run, windows: &[u64]) -> String {
+    let mut reference = run.clone().window(0).jobs(1);
+    reference.program = reference.program.by_reference().switching_by(Switching::Fibres);
+    let expected = told(&reference);
+    for &window in windows {
+        let fast = told(&run.clone().window(window));
+        let what = || {
+            format!(
+                "{} {:?} on {}, {} nodes, seed {}",
+                run.program.name(),
+                run.args,
+                run.machine.name,
+                run.nodes,
+                run.seed
+            )
+        };
+        assert!(
+            fast == expected,
+            "{}, window {window}, {} host threads\n{}",
+            what(),
+            run.jobs,
+            difference(&expected, &fast)
+        );
+    }
+    expected
+}
+
+/// The first lines that differ.
+fn difference(expected: &str, found: &str) -> String {
+    let mut lines = expected.lines().zip(found.lines()).filter(|(a, b)| a != b);
+    lines.next().map_or("one is longer".into(), |(a, b)| format!("reference: {a}\nfast:      {b}"))
+}
+
+/// Windows in which a run is tried: up to as far as the machine lets nodes be ahead of each other.
+pub fn windows(run: &Run) -> [u64; 5] {
+    let lookahead = run.machine.lookahead();
+    [0, 1, 7, lookahead / 2, lookahead]
 }
