@@ -63,7 +63,7 @@ impl Engine {
     ///
     /// A timer belongs to the role whose state it was set for, which is not always the one found here: use
     /// [`Engine::dispatch_to`] for timers.
-    #[inline]
+    #[inline(always)]
     pub fn role_for(&self, event: EventKind, object: ObjectKindId, is_home: bool) -> Option<RoleId> {
         match event {
             EventKind::Message(m) => self.protocol.messages.get(m.index()).map(|m| m.role),
@@ -71,8 +71,12 @@ impl Engine {
             EventKind::Read | EventKind::Write | EventKind::Evict | EventKind::WriteBack if object == BLOCK => {
                 self.tag_role(is_home)
             }
-            _ => self.roles_of(object, is_home).find(|role| self.answers(*role, event)),
+            _ => self.role_answering(event, object, is_home),
         }
+    }
+
+    fn role_answering(&self, event: EventKind, object: ObjectKindId, is_home: bool) -> Option<RoleId> {
+        self.roles_of(object, is_home).find(|role| self.answers(*role, event))
     }
 
     /// All roles about a kind of object that have an instance on a node that is, or is not, its home.

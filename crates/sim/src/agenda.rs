@@ -20,14 +20,17 @@ impl<T> Agenda<T> {
     #[inline]
     pub fn insert(&mut self, key: Key, what: T) {
         if self.entries.back().is_none_or(|last| last.0 < key) {
-            return self.entries.push_back((key, what));
+            // Where there is room nothing can go wrong, so that nothing is kept ready to be dropped.
+            if self.entries.len() < self.entries.capacity() {
+                return self.entries.push_back((key, what));
+            }
         }
-        self.insert_before(key, what);
+        self.insert_anywhere(key, what);
     }
 
-    // By itself, so that the way through `insert` has its entry in registers.
+    // By itself, so that the short way through `insert` has its entry in registers.
     #[inline(never)]
-    fn insert_before(&mut self, key: Key, what: T) {
+    fn insert_anywhere(&mut self, key: Key, what: T) {
         let place = self.entries.partition_point(|(other, _)| *other < key);
         self.entries.insert(place, (key, what));
     }

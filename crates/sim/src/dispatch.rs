@@ -8,6 +8,7 @@ use crate::mechanisms::{Handling, Touched};
 use crate::next::{Action, Next};
 use crate::node::{Held, NodeState};
 use crate::processor::{Doing, Wait};
+use crate::shared::Shared;
 use crate::timeline::{Cause, Run};
 use crate::trace::{Handled, Note};
 use std::sync::Arc;
@@ -107,7 +108,8 @@ impl NodeState {
     fn begin_replay(&mut self, at: usize) -> Result<(), SimError> {
         let start = self.now;
         let Some((protocol, role, object)) = self.replays.remove(at) else { return Ok(()) };
-        let engine = self.shared.engines[protocol].clone();
+        let shared = self.shared.clone();
+        let engine = &shared.engines[protocol];
         let event = self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
         let cause = self.replay_causes.remove(&(protocol, role, object)).flatten();
         let possible = cause.as_ref().map_or(start, |(_, left)| *left);
@@ -115,8 +117,8 @@ impl NodeState {
         self.begin_handling(protocol);
         let outcome = engine.replay(role, object, self);
         match &outcome {
-            Ok(outcome) => self.ended(&origin, event.as_ref(), outcome),
-            Err(fault) => Err(self.broken(&engine, fault, start)),
+            Ok(outcome) => self.ended(&shared, &origin, event.as_ref(), outcome),
+            Err(fault) => Err(self.broken(engine, fault, start)),
         }
     }
 
@@ -188,22 +190,29 @@ impl NodeState {
 
     fn dispatch(&mut self, origin: &Origin, role: Option<RoleId>, event: &Event) -> Result<(), SimError> {
         let start = self.now;
-        let engine = self.shared.engines[origin.protocol].clone();
+        let shared = self.shared.clone();
+        let engine = &shared.engines[origin.protocol];
         self.begin_handling(origin.protocol);
         let outcome = match role {
             Some(role) => engine.dispatch_to(role, event, self),
             None => engine.dispatch(event, self),
         };
         match &outcome {
-            Ok(outcome) => self.ended(origin, Some(event), outcome),
-            Err(fault) => Err(self.broken(&engine, fault, start)),
+            Ok(outcome) => self.ended(&shared, origin, Some(event), outcome),
+            Err(fault) => Err(self.broken(engine, fault, start)),
         }
     }
 
     /// A handler has ended: its time is worked out, and what it did to others leaves.
-    fn ended(&mut self, origin: &Origin, event: Option<&Event>, outcome: &Outcome) -> Result<(), SimError> {
+    fn ended(
+        &mut self,
+        shared: &Shared,
+        origin: &Origin,
+        event: Option<&Event>,
+        outcome: &Outcome,
+    ) -> Result<(), SimError> {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
-        let engine = self.shared.engines[origin.protocol].clone();
+        let engine = &shared.engines[origin.protocol];
         if let Some(what) = &handling.trouble {
             let handler = outcome.handler.map_or(String::new(), |id| {
                 engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
@@ -214,7 +223,6 @@ impl NodeState {
             );
             return Err(SimError::subject(what));
         }
-        let shared = self.shared.clone();
         if self.recording != handling.timing.stretches.is_some() {
             handling.timing.stretches = self.recording.then(Vec::new);
         }
@@ -242,7 +250,7 @@ impl NodeState {
         {
             let sent = origin.cause.as_ref().map(|(run, _)| run.begun);
             let arrow = origin.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
-            let line = self.trace_line(&engine, event, outcome, &handling, end);
+            let line = self.trace_line(engine, event, outcome, &handling, end);
             self.note(Note::Handled(Handled { busy, arrow, ..line }));
         }
         let run = self.recording.then(|| {
@@ -260,7 +268,7 @@ impl NodeState {
         }
         self.lines.empty_buffers();
         let cause = run.clone().map(|run| (run, end));
-        self.release(origin.protocol, &engine, &mut handling, run);
+        self.release(origin.protocol, engine, &mut handling, run);
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
             self.given_up(origin.protocol, event, outcome, end, &cause)?;
         }
@@ -403,10 +411,11 @@ impl NodeState {
     fn post_message(&mut self, arrival: u64, envelope: Box<Envelope>) {
         let (key, to) = (self.key(arrival), envelope.to);
         if to == self.me {
-            self.inbox.insert(key, Arrival::Message(envelope));
-        } else {
-            self.outbox.push(Post { to, key, what: Posted::Arrival(Arrival::Message(envelope)) });
+            return self.inbox.insert(key, Arrival::Message(envelope));
         }
+        let post = Post { to, key, what: Posted::Arrival(Arrival::Message(envelope)) };
+        // Where there is room nothing can go wrong, so that nothing is kept ready to be dropped.
+        if self.outbox.len() == self.outbox.capacity() { self.post_further(post) } else { self.outbox.push(post) }
     }
 
     /// A credit is on its way back.
@@ -414,10 +423,15 @@ impl NodeState {
     fn post_credit(&mut self, to: Node, arrival: u64, credit: Credit) {
         let key = self.key(arrival);
         if to == self.me {
-            self.credits.insert(key, credit);
-        } else {
-            self.outbox.push(Post { to, key, what: Posted::Credit(credit) });
+            return self.credits.insert(key, credit);
         }
+        let post = Post { to, key, what: Posted::Credit(credit) };
+        if self.outbox.len() == self.outbox.capacity() { self.post_further(post) } else { self.outbox.push(post) }
+    }
+
+    #[cold]
+    fn post_further(&mut self, post: Post) {
+        self.outbox.push(post);
     }
 
     fn note_queue(&mut self, cycles: std::ops::Range<u64>, leaves: bool, envelope: &Envelope) {

@@ -243,7 +243,9 @@ impl Machine {
 
     /// Granules of a block, at least 1.
     pub fn granules(&self, block: u64) -> u64 {
-        block.div_ceil(self.access_control.granule).max(1)
+        let granule = self.access_control.granule;
+        let whole = block >> granule.trailing_zeros();
+        (whole + u64::from(block & (granule - 1) != 0)).max(1)
     }
 
     /// What the types alone cannot say.
