@@ -1,7 +1,22 @@
-//! Built-in protocols and headers are part of the program: build it again when one of them changes or is new.
+//! Built-in protocols and headers are part of the program: build it again when one of them changes or is new. And the
+//! program knows from which sources its simulator was made.
+
+mod sources;
+
+use std::path::Path;
+
+/// All that a simulation's result depends on, besides its inputs, from the repository's root.
+const SIMULATOR: [&str; 5] =
+    ["crates/lang/src", "crates/engine/src", "crates/guest/src", "crates/sim/src", "Cargo.lock"];
 
 fn main() {
     println!("cargo::rerun-if-changed=../../protocols");
     println!("cargo::rerun-if-changed=../../protocols/broken");
     println!("cargo::rerun-if-changed=../../programs/include");
+    for part in SIMULATOR {
+        println!("cargo::rerun-if-changed=../../{part}");
+    }
+    let fingerprint =
+        sources::fingerprint(Path::new("../.."), &SIMULATOR).expect("the simulator's sources can be read");
+    println!("cargo::rustc-env=TRIVIUM_SIMULATOR={fingerprint:016x}");
 }

@@ -135,7 +135,8 @@ impl Runner<'_> {
     fn file(&self, plan: &RunPlan, ready: &Ready) -> PathBuf {
         let protocols: Vec<String> = ready.protocols.iter().map(|protocol| library::hash(protocol).1).collect();
         let parts = [
-            env!("CARGO_PKG_VERSION").to_string(),
+            // A changed simulator may come to another result.
+            env!("TRIVIUM_SIMULATOR").to_string(),
             ready.program.hash().to_string(),
             protocols.join(" "),
             ready.machine.hash.clone(),
