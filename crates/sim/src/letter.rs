@@ -5,16 +5,22 @@
 //! makes its own boxes.
 
 use crate::event::{Arrival, Credit, Data, Envelope, Key, Post, Posted};
+use crate::exchange::Mail;
 use crate::watch::{FirstStore, TagChange};
 use crate::world::Arrivals;
 use trivium_engine::{Args, Node, Object};
 use trivium_guest::Placement;
 use trivium_lang::protocol::{LaneId, MessageId, ObjectKindId};
 
-/// What a part tells another at the end of a window.
+/// What a part tells another now and then.
 #[derive(Default)]
 pub(crate) struct Letter {
-    pub about: About,
+    /// The phase that all nodes of the part have reached.
+    pub oldest: u64,
+    /// Of each time that all nodes of the part have arrived at the hardware barrier.
+    pub arrivals: Vec<Arrivals>,
+    /// When the last of the part's programs ended, if they all have.
+    pub ended: Option<u64>,
     /// Messages and credits for nodes of the other part.
     words: Vec<u64>,
     /// What else is posted to them; there is little of that.
@@ -27,21 +33,6 @@ pub(crate) struct Letter {
     pub allocations: Vec<(usize, u64, Placement, usize)>,
 }
 
-/// What a part tells all others.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct About {
-    /// When something next happens in it; `u64::MAX` if nothing does.
-    pub next: u64,
-    /// The earliest of what it posts to others.
-    pub posted: u64,
-    pub finished: usize,
-    pub arrivals: Arrivals,
-    /// The phase that all its nodes have reached.
-    pub oldest: u64,
-    pub failed: bool,
-    pub cancelled: bool,
-}
-
 const MESSAGE: u64 = 0;
 const CREDIT: u64 = 1;
 
@@ -52,8 +43,21 @@ fn head(kind: u64, small: [u8; 3], to: Node, from: Node) -> u64 {
 }
 
 impl Letter {
+    /// Whether nothing has been written that the other part would miss.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ended.is_none()
+            && self.arrivals.is_empty()
+            && self.words.is_empty()
+            && self.others.is_empty()
+            && self.tags.is_empty()
+            && self.stores.is_empty()
+            && self.allocations.is_empty()
+    }
+
     /// Forgets what was written; the space for it stays.
     pub(crate) fn clear(&mut self) {
+        self.arrivals.clear();
+        self.ended = None;
         self.words.clear();
         self.others.clear();
         self.tags.clear();
@@ -125,7 +129,21 @@ impl Letter {
             };
             receivers.accept(Post { to, key, what });
         }
+        self.words.clear();
         self.others.drain(..).for_each(|post| receivers.accept(post));
+    }
+}
+
+impl Mail for Letter {
+    fn append(&mut self, later: &mut Letter) {
+        self.oldest = later.oldest;
+        self.arrivals.append(&mut later.arrivals);
+        self.ended = self.ended.or(later.ended.take());
+        self.words.append(&mut later.words);
+        self.others.append(&mut later.others);
+        self.tags.append(&mut later.tags);
+        self.stores.append(&mut later.stores);
+        self.allocations.append(&mut later.allocations);
     }
 }
 

@@ -30,6 +30,7 @@ mod dispatch;
 mod effects;
 mod error;
 mod event;
+mod exchange;
 mod forced;
 mod frames;
 mod interface;
@@ -40,7 +41,6 @@ pub mod machine;
 mod mechanisms;
 #[cfg(test)]
 mod mechanisms_tests;
-mod meeting;
 mod memory;
 mod miss;
 mod next;

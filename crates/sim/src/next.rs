@@ -83,7 +83,7 @@ impl NodeState {
     }
 
     /// Whether something waits that a credit may let go on.
-    fn waits_for_credits(&self) -> bool {
+    pub(crate) fn waits_for_credits(&self) -> bool {
         self.interface.has_waiting() || self.shared.any_finite
     }
 

@@ -1,19 +1,21 @@
-//! A simulation on several host threads: each has a part of the nodes, and they meet at the end of each window.
+//! A simulation on several host threads: each has a part of the nodes, and goes on as far as the others allow.
 //!
-//! A part is made, run and read on its own thread. What a node does to a node of another part is handed over at the
-//! next meeting: it is felt a lookahead later at the earliest, and no part goes further than that beyond the others.
-//! So a result is the same for any number of threads.
+//! A part is made, run and read on its own thread. What a node does to a node of another part is left there as a letter:
+//! it is felt a lookahead later at the earliest, and no part goes further than that beyond what others still do. So a
+//! result is the same for any number of threads, and whichever of them is ahead. A part that is ahead goes on in shorter
+//! steps, one that is behind in full ones: so what one of them has to do more now and another later evens out.
 //!
 //! An error is another matter: which one is told, and in which words, depends on everything that the nodes did before
 //! it. So when anything goes wrong the simulation is given up, and the caller repeats it on one thread.
 
 use crate::error::SimError;
-use crate::letter::{About, Letter};
-use crate::meeting::{Meeting, Present};
+use crate::exchange::{Desk, Exchange, Present, Stop};
+use crate::letter::Letter;
 use crate::result::NodeEnd;
 use crate::setup::{Setup, make};
 use crate::watch::TagChange;
-use crate::world::{Arrivals, Ended, Happened, ROUNDS, World};
+use crate::world::{Arrivals, Ended, ROUNDS, World};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use trivium_engine::Node;
@@ -27,7 +29,7 @@ fn parts(nodes: u32, jobs: u32) -> Vec<Range<u32>> {
 /// anything went wrong.
 pub(crate) fn run(setup: &Setup, jobs: u32) -> Option<(Ended, Vec<NodeEnd>)> {
     let parts = parts(setup.nodes, jobs);
-    let meeting = Meeting::new(parts.len());
+    let exchange = Exchange::new(parts.len());
     // A setup cannot leave its thread: whom to tell the progress belongs to it.
     let &Setup { program, ref protocols, ref machine, nodes, block, ref args, seed, max_cycles, window, .. } = setup;
     let own = || Setup {
@@ -47,16 +49,19 @@ pub(crate) fn run(setup: &Setup, jobs: u32) -> Option<(Ended, Vec<NodeEnd>)> {
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..parts.len())
             .map(|thread| {
-                let (parts, meeting, own) = (&parts, &meeting, &own);
-                scope.spawn(move || part(thread, parts, &own(), meeting))
+                let (parts, exchange, own) = (&parts, &exchange, &own);
+                scope.spawn(move || part(thread, parts, &own(), exchange))
             })
             .collect();
-        let first = part(0, &parts, setup, &meeting);
+        let first = part(0, &parts, setup, &exchange);
         let mut ended = None;
         let mut all = Vec::new();
         for one in std::iter::once(first).chain(others.into_iter().map(|other| other.join().ok().flatten())) {
             let (how, nodes) = one?;
-            ended = Some(how);
+            // Who is asked to end late may have ended already.
+            if ended != Some(Ended::Cancelled) {
+                ended = Some(how);
+            }
             all.extend(nodes);
         }
         ended.map(|how| (how, all))
@@ -68,20 +73,36 @@ fn part(
     thread: usize,
     parts: &[Range<u32>],
     setup: &Setup,
-    meeting: &Meeting<Letter>,
+    exchange: &Exchange<Letter>,
 ) -> Option<(Ended, Vec<NodeEnd>)> {
-    let _present = Present(meeting);
+    let _present = Present(exchange);
     let Ok((world, _)) = make(setup, None, parts[thread].clone()) else {
-        meeting.break_off();
+        exchange.stop(Stop::BrokenOff);
         return None;
     };
-    let world = world.into_part(parts[thread].start as usize, setup.max_cycles);
     let letters = || parts.iter().map(|_| Letter::default()).collect();
-    let (sent, received) = (letters(), letters());
-    let mut part =
-        Part { thread, parts, setup, meeting, world, sent, received, tags: Vec::new(), allocations: 0, failed: false };
-    let ended = part.run()?;
-    Some((ended, part.world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect()))
+    let mut part = Part {
+        thread,
+        parts,
+        setup,
+        exchange,
+        desk: Desk::new(exchange, thread),
+        world: world.into_part(parts[thread].start as usize, setup.max_cycles),
+        sent: letters(),
+        received: letters(),
+        tags: Vec::new(),
+        allocations: 0,
+        arrivals: parts.iter().map(|_| VecDeque::new()).collect(),
+        has_arrived: false,
+        oldest: vec![0; parts.len()],
+        ended: vec![None; parts.len()],
+        effects: vec![0; parts.len()],
+    };
+    let ended = part.run();
+    if ended.is_none() {
+        exchange.stop(Stop::BrokenOff);
+    }
+    Some((ended?, part.world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect()))
 }
 
 /// A part of the nodes. Of what all parts check together it watches the blocks whose homes it has, and of first stores
@@ -90,113 +111,115 @@ struct Part<'a> {
     thread: usize,
     parts: &'a [Range<u32>],
     setup: &'a Setup<'a>,
-    meeting: &'a Meeting<Letter>,
+    exchange: &'a Exchange<Letter>,
+    desk: Desk<'a, Letter>,
     world: World,
-    /// Letters to each part, to be written, and from each part. What it would tell itself is in its own of `received`.
+    /// Letters to each part, to be written, and from each part. What it would tell itself is in its own of `sent`.
     sent: Vec<Letter>,
     received: Vec<Letter>,
     /// Tag changes that have not been checked yet, since others may still make earlier ones.
     tags: Vec<TagChange>,
-    /// Allocations that all know.
+    /// Allocations that all have been told.
     allocations: usize,
-    failed: bool,
+    /// Of each part, the times that all its nodes arrived at the barrier, which has not opened since.
+    arrivals: Vec<VecDeque<Arrivals>>,
+    /// Whether its own nodes are there.
+    has_arrived: bool,
+    /// Of each part, the phase that all its nodes have reached.
+    oldest: Vec<u64>,
+    /// Of each part, when the last of its programs ended.
+    ended: Vec<Option<u64>>,
+    /// When the letter to each part that is being written makes it do something.
+    effects: Vec<u64>,
 }
 
 impl Part<'_> {
+    /// None if anything went wrong, here or elsewhere.
     fn run(&mut self) -> Option<Ended> {
-        let mut happened = Happened::default();
-        let mut round = 0u64;
+        let window = self.world.window();
+        let mut turn = 0u64;
+        let (ahead, least) = (window * 3 / 4, window / 4);
         loop {
-            round += 1;
-            let look = self.thread == 0 && round.is_multiple_of(ROUNDS);
-            let cancel = self.setup.cancel.filter(|_| look);
-            self.write(happened, cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)));
-            self.meeting.meet(self.thread, round, &mut self.sent, &mut self.received)?;
-            let all = || self.received.iter().map(|letter| letter.about);
-            if all().any(|about| about.failed) {
+            turn += 1;
+            match self.exchange.stopped() {
+                Some(Stop::BrokenOff) => return None,
+                Some(Stop::Cancelled) => return Some(Ended::Cancelled),
+                None => {}
+            }
+            let mut next = self.world.next();
+            if self.desk.others() <= next {
+                self.desk.hear(&mut self.received);
+                self.read().ok()?;
+                self.open_barrier()?;
+                next = self.world.next();
+                let all = next.min(self.desk.others());
+                self.check(all).ok()?;
+                if let Some(ended) = self.is_over(all) {
+                    self.desk.tell(next);
+                    return ended;
+                }
+            }
+            if self.thread == 0 && turn.is_multiple_of(ROUNDS) {
+                self.look_up(next.min(self.desk.others()));
+            }
+            let went_on = self.world.run_part(self.desk.others(), ahead, least);
+            if self.world.has_failed() {
                 return None;
             }
-            let finished = all().map(|about| about.finished).sum::<usize>() == self.setup.nodes as usize;
-            let cancelled = all().any(|about| about.cancelled);
-            let mut next = self.next();
-            self.read(if finished { u64::MAX } else { next.all });
-            if finished {
-                return if self.failed { None } else { Some(Ended::Finished) };
+            self.write().ok()?;
+            self.open_barrier()?;
+            self.desk.tell(self.world.next());
+            if !went_on {
+                self.desk.wait();
             }
-            if cancelled {
-                return Some(Ended::Cancelled);
-            }
-            self.open_barrier(&mut next);
-            if next.all == u64::MAX {
-                // Nothing can happen any more.
-                return None;
-            }
-            if let Some(max) = self.setup.max_cycles.filter(|&max| next.all >= max) {
-                return Some(Ended::MaxCycles(max));
-            }
-            if let Some(progress) = self.setup.progress.filter(|_| look) {
-                progress(next.all);
-            }
-            happened = self.world.run_part(next.others);
         }
     }
 
-    /// When something next happens at all, and when in other parts, but for the barrier.
-    fn next(&self) -> Next {
-        let mut next = Next { all: u64::MAX, others: u64::MAX };
-        for (thread, letter) in self.received.iter().enumerate() {
-            let about = &letter.about;
-            next.all = next.all.min(about.next).min(about.posted);
-            next.others = next.others.min(about.posted);
-            if thread != self.thread {
-                next.others = next.others.min(about.next);
-            }
+    /// Whether all is over, or nothing can go on; nothing happens any more before cycle `all`.
+    fn is_over(&mut self, all: u64) -> Option<Option<Ended>> {
+        if let Some(last) = self.ended.iter().copied().try_fold(0, |last, ended| Some(ended?.max(last))) {
+            return (all >= self.world.end_after(last)).then_some(Some(Ended::Finished));
         }
-        next
+        match self.setup.max_cycles {
+            Some(max) if all >= max && all < u64::MAX => Some(Some(Ended::MaxCycles(max))),
+            _ => (all == u64::MAX).then_some(None),
+        }
     }
 
-    /// The barrier opens if all have arrived. If they are there for different things nothing can happen any more.
-    fn open_barrier(&mut self, next: &mut Next) {
-        let all = self.received.iter().map(|letter| letter.about.arrivals).fold(Arrivals::default(), Arrivals::and);
-        if all.count < self.setup.nodes as usize {
-            return;
+    /// Tells the caller how far it has come, and asks whether to end.
+    fn look_up(&self, now: u64) {
+        if self.setup.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            self.exchange.stop(Stop::Cancelled);
         }
-        *next = match all.binding {
-            None => Next { all: u64::MAX, others: u64::MAX },
-            Some(binding) => {
-                let opens = self.world.release(all.last, binding);
-                Next { all: next.all.min(opens), others: next.others.min(opens) }
-            }
-        };
+        if let Some(progress) = self.setup.progress.filter(|_| now < u64::MAX) {
+            progress(now);
+        }
+    }
+
+    /// The barrier opens if all have arrived. None if they are there for different things: then nothing can happen any
+    /// more.
+    fn open_barrier(&mut self) -> Option<()> {
+        if self.arrivals.iter().any(VecDeque::is_empty) {
+            return Some(());
+        }
+        let all = self.arrivals.iter_mut().filter_map(VecDeque::pop_front).fold(Arrivals::default(), Arrivals::and);
+        self.world.release(all.last, all.binding?);
+        self.has_arrived = false;
+        Some(())
     }
 
     fn part_of(&self, node: Node) -> usize {
         self.parts.partition_point(|part| part.end <= u32::from(node))
     }
 
-    /// Writes to each part, this one included, what has happened.
-    fn write(&mut self, happened: Happened, cancelled: bool) {
+    /// Writes to each part, this one included, what has happened, and leaves the letters.
+    fn write(&mut self) -> Result<(), SimError> {
+        let mut effects = std::mem::take(&mut self.effects);
+        effects.fill(u64::MAX);
         let mut posts = std::mem::take(&mut self.world.abroad);
-        let about = About {
-            next: self.world.next(),
-            posted: posts.iter().map(|post| post.key.time).min().unwrap_or(u64::MAX),
-            finished: self.world.finished(),
-            arrivals: self.world.arrivals(),
-            oldest: happened.oldest,
-            failed: happened.failed || self.failed,
-            cancelled,
-        };
-        let new = self.world.allocations() > self.allocations;
-        std::mem::swap(&mut self.sent[self.thread], &mut self.received[self.thread]);
-        for letter in &mut self.sent {
-            letter.clear();
-            letter.about = about;
-            if new {
-                letter.allocations = self.world.allocations_from(self.allocations);
-            }
-        }
         for post in posts.drain(..) {
             let to = self.part_of(post.to);
+            effects[to] = effects[to].min(post.key.time);
             if let Some(envelope) = self.sent[to].write(post) {
                 self.world.keep(envelope);
             }
@@ -208,29 +231,66 @@ impl Part<'_> {
             self.sent[to].tags.push(change);
         }
         self.world.changes = changes;
-        let count = self.parts.len();
-        for store in happened.stores {
-            self.sent[store.block as usize % count].stores.push(store);
+        self.write_to_all(&mut effects);
+        for to in (0..self.parts.len()).filter(|&to| to != self.thread) {
+            if !self.sent[to].is_empty() {
+                self.desk.send(to, &mut self.sent[to], effects[to]);
+            }
         }
+        self.effects = effects;
         std::mem::swap(&mut self.sent[self.thread], &mut self.received[self.thread]);
+        self.read_from(self.thread)
     }
 
-    /// Reads what parts have written, this one included; nothing happens any more before cycle `next`.
-    fn read(&mut self, next: u64) {
-        let oldest = self.received.iter().map(|letter| letter.about.oldest).min().unwrap_or(0);
-        let (mut result, mut stores) = (Ok(()), Vec::new());
-        for letter in &mut self.received {
-            letter.read(&mut self.world);
-            self.tags.append(&mut letter.tags);
-            result = result.and_then(|()| self.world.allocate(&letter.allocations));
-            stores.append(&mut letter.stores);
+    /// What concerns all parts.
+    fn write_to_all(&mut self, effects: &mut [u64]) {
+        let (stores, oldest) = self.world.first_stores();
+        for store in stores {
+            let to = store.block as usize % self.parts.len();
+            self.sent[to].stores.push(store);
         }
-        if !stores.is_empty() {
-            result = result.and_then(|()| self.world.watch_stores(&stores, oldest));
+        let arrivals = self.world.arrivals().filter(|_| !self.has_arrived);
+        self.has_arrived |= arrivals.is_some();
+        let ended = self.world.ended().filter(|_| self.ended[self.thread].is_none());
+        let allocations = self.world.allocations() > self.allocations;
+        for (to, letter) in self.sent.iter_mut().enumerate() {
+            letter.oldest = oldest;
+            letter.ended = ended;
+            if let Some(arrivals) = arrivals {
+                letter.arrivals.push(arrivals);
+                effects[to] = effects[to].min(arrivals.last + self.world.lookahead());
+            }
+            if allocations {
+                letter.allocations = self.world.allocations_from(self.allocations);
+            }
         }
         self.allocations = self.world.allocations();
-        let checked = self.check(next);
-        self.failed |= result.and(checked).is_err();
+    }
+
+    /// Reads what other parts have written.
+    fn read(&mut self) -> Result<(), SimError> {
+        let me = self.thread;
+        (0..self.parts.len()).filter(|&from| from != me).try_for_each(|from| self.read_from(from))
+    }
+
+    fn read_from(&mut self, from: usize) -> Result<(), SimError> {
+        let letter = &mut self.received[from];
+        if letter.is_empty() {
+            return Ok(());
+        }
+        letter.read(&mut self.world);
+        self.oldest[from] = letter.oldest;
+        self.ended[from] = self.ended[from].or(letter.ended);
+        self.arrivals[from].extend(letter.arrivals.drain(..));
+        self.tags.append(&mut letter.tags);
+        self.world.allocate(&letter.allocations)?;
+        if !letter.stores.is_empty() {
+            let oldest = self.oldest.iter().copied().min().unwrap_or(0);
+            self.world.watch_stores(&letter.stores, oldest)?;
+        }
+        letter.clear();
+        self.allocations = self.world.allocations();
+        Ok(())
     }
 
     /// Checks the tag changes before cycle `next`.
@@ -241,10 +301,4 @@ impl Part<'_> {
         self.tags.drain(..count);
         Ok(())
     }
-}
-
-/// When something next happens: at all, and in other parts.
-struct Next {
-    all: u64,
-    others: u64,
 }

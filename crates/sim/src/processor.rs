@@ -165,6 +165,11 @@ impl Compute {
         self.doing == Doing::Running
     }
 
+    /// Whether its program has ended.
+    pub fn has_finished(&self) -> bool {
+        matches!(self.doing, Doing::Finished(_))
+    }
+
     /// Whether it must go on before anything else happens on its node.
     pub fn must_run(&self) -> bool {
         self.runnable() && self.grant.is_some()

@@ -63,8 +63,8 @@ pub struct World {
     /// The nodes.
     pub nodes: Vec<Rc<RefCell<NodeState>>>,
     runners: Vec<Runner>,
-    /// The next moment of each node at which anything can happen on it, `u64::MAX` if there is none; none if that must
-    /// be looked up.
+    /// The next moment of each node at which anything can happen on it, or one before that; `u64::MAX` if there is none,
+    /// none if that must be looked up.
     positions: Vec<Option<u64>>,
     /// Nodes that did something in this round.
     active: Vec<usize>,
@@ -72,6 +72,8 @@ pub struct World {
     due: Vec<usize>,
     /// How many programs have ended.
     finished: usize,
+    /// When the last of those did.
+    last_end: u64,
     /// What went wrong, when, and on which node, which has stopped there.
     failures: Vec<(u64, usize, SimError)>,
     /// When each node arrived at the barrier.
@@ -92,17 +94,6 @@ pub struct World {
     pub(crate) abroad: Vec<Post>,
     /// Whether it is a part of a world.
     is_part: bool,
-}
-
-/// What happened in a part of a world that concerns checks over all nodes.
-#[derive(Default)]
-pub(crate) struct Happened {
-    /// First stores to blocks.
-    pub stores: Vec<FirstStore>,
-    /// The phase that all nodes have reached.
-    pub oldest: u64,
-    /// Whether something went wrong.
-    pub failed: bool,
 }
 
 /// Some nodes at the hardware barrier.
@@ -160,6 +151,7 @@ impl World {
             active: Vec::with_capacity(count),
             due: Vec::with_capacity(count),
             finished: 0,
+            last_end: 0,
             failures: Vec::new(),
             arrived: vec![None; count],
             arrived_count: 0,
@@ -193,10 +185,13 @@ impl World {
         self.max_cycles = limits.max_cycles.unwrap_or(u64::MAX);
         self.look_again();
         loop {
-            if self.finished == self.nodes.len() {
-                return Ok(Ended::Finished);
-            }
             let earliest = self.earliest();
+            if self.finished == self.nodes.len() {
+                let end = self.end_after(self.last_end);
+                if earliest.is_none_or(|(now, _)| now >= end) && self.failures.is_empty() {
+                    return Ok(Ended::Finished);
+                }
+            }
             if let Some(failure) = self.first_failure(earliest) {
                 return Err(failure);
             }
@@ -240,6 +235,18 @@ impl World {
         }
     }
 
+    /// All programs have ended, the last at cycle `last`. What happens before the given cycle still counts: by then any
+    /// order of nodes may have simulated it, and none has simulated more.
+    pub(crate) fn end_after(&mut self, last: u64) -> u64 {
+        self.max_cycles = self.max_cycles.min(last + 2 * self.shared.machine.lookahead());
+        self.max_cycles
+    }
+
+    /// When the last of its programs ended, if they all have.
+    pub(crate) fn ended(&self) -> Option<u64> {
+        (self.finished == self.nodes.len()).then_some(self.last_end)
+    }
+
     /// What went wrong first, once every other node has come so far that nothing earlier can go wrong. Which node is
     /// simulated first must not decide what is reported.
     fn first_failure(&mut self, earliest: Option<(u64, usize)>) -> Option<SimError> {
@@ -266,15 +273,15 @@ impl World {
             let far = (now + ALONE * self.window).min(self.max_cycles).max(end);
             return self.run_node_or_stop(first, end, far);
         }
-        self.run_window(end);
+        self.run_window(end, end);
     }
 
-    /// Simulates all nodes up to cycle `end`: the engines of all, then the processors of all, until nobody has anything
+    /// Simulates all nodes that have not come to cycle `from` up to cycle `end`: the engines of all, then the processors of all, until nobody has anything
     /// left to do. The code of either fills the host's cache of instructions, so that going from one to the other and
     /// back on each node would take more time.
-    fn run_window(&mut self, end: u64) {
+    fn run_window(&mut self, from: u64, end: u64) {
         let mut due = std::mem::take(&mut self.due);
-        due.extend((0..self.nodes.len()).filter(|&node| self.positions[node].is_none_or(|position| position < end)));
+        due.extend((0..self.nodes.len()).filter(|&node| self.positions[node].is_none_or(|position| position < from)));
         self.active.extend(&due);
         while !due.is_empty() {
             due.retain(|&node| self.run_engine(node, end));
@@ -370,20 +377,26 @@ impl World {
     fn earliest(&mut self) -> Option<(u64, usize)> {
         let mut earliest = (u64::MAX, 0);
         for number in 0..self.positions.len() {
-            let at = match self.positions[number] {
-                Some(at) => at,
-                None if self.has_stopped(number) => u64::MAX,
-                None => {
-                    let node = self.nodes[number].borrow();
-                    node.position(node.next())
-                }
-            };
-            self.positions[number] = Some(at);
+            let at = self.position_of(number);
             if at < earliest.0 {
                 earliest = (at, number);
             }
         }
         (earliest.0 < u64::MAX).then_some(earliest)
+    }
+
+    fn position_of(&mut self, number: usize) -> u64 {
+        if let Some(at) = self.positions[number] {
+            return at;
+        }
+        let at = if self.has_stopped(number) {
+            u64::MAX
+        } else {
+            let node = self.nodes[number].borrow();
+            node.position(node.next())
+        };
+        self.positions[number] = Some(at);
+        at
     }
 
     /// Simulates a node up to cycle `end`, or up to cycle `alone` as long as nothing that it does reaches another.
@@ -424,7 +437,7 @@ impl World {
                 }
                 // An access that was let through belongs to the event that did: no limit of cycles comes between.
                 end = 0;
-            } else if state.has_reached_others() {
+            } else if state.has_reached_others() || state.compute.has_finished() {
                 end = soon;
             }
         }
@@ -444,6 +457,7 @@ impl World {
                 }
                 state.finish(exit_code);
                 self.finished += 1;
+                self.last_end = self.last_end.max(state.compute.clock());
                 Ok(())
             }
             Outcome::Trapped { message, function } => {
@@ -471,8 +485,9 @@ impl World {
             let to = usize::from(post.to).wrapping_sub(self.first);
             match self.nodes.get(to) {
                 Some(node) => {
-                    self.positions[to] = None;
-                    node.borrow_mut().accept(post);
+                    let mut node = node.borrow_mut();
+                    reach(&mut self.positions[to], &node, &post, self.window);
+                    node.accept(post);
                 }
                 None => self.abroad.push(post),
             }
@@ -567,7 +582,7 @@ impl World {
 
     /// The first stores to blocks that the nodes have made since, if anybody watches them, and the phase that all have
     /// reached.
-    fn first_stores(&self) -> (Vec<FirstStore>, u64) {
+    pub(crate) fn first_stores(&self) -> (Vec<FirstStore>, u64) {
         let (mut stores, mut oldest) = (Vec::new(), u64::MAX);
         if !self.shared.any_one_writer {
             return (stores, oldest);
@@ -582,29 +597,35 @@ impl World {
 
     // What the host threads need of their parts of a world.
 
-    /// Simulates up to where other parts, of which none does anything before cycle `others`, can be felt.
-    pub(crate) fn run_part(&mut self, others: u64) -> Happened {
-        let arrived = self.arrived_count;
-        let mut happened = Happened::default();
-        let mut felt = others;
-        while let Some((now, _)) = self.earliest()
-            && self.failures.is_empty()
-            && self.arrived_count == arrived
-        {
-            let end = (now + self.window).min(felt.saturating_add(self.window)).min(self.max_cycles);
-            if now >= end {
-                break;
-            }
-            let sent = self.abroad.len();
-            self.active.clear();
-            self.run_window(end);
-            let first = self.abroad[sent..].iter().map(|post| post.key.time).min();
-            felt = felt.min(first.unwrap_or(u64::MAX));
-            self.collect_tag_changes();
+    /// Simulates the nodes that have come least far, up to a window beyond that, or up to where other parts can be felt,
+    /// of which none does anything before cycle `others`. A node that has come `ahead` cycles further waits for its
+    /// turn; it is not worth it for less than `least` cycles. Whether any node went on.
+    pub(crate) fn run_part(&mut self, others: u64, ahead: u64, least: u64) -> bool {
+        self.active.clear();
+        let Some((now, _)) = self.earliest() else { return false };
+        let limit = others.min(now).saturating_add(self.window);
+        if now >= self.max_cycles || limit < now.saturating_add(least.max(1)) {
+            return false;
         }
-        (happened.stores, happened.oldest) = self.first_stores();
-        happened.failed = !self.failures.is_empty();
-        happened
+        let end = limit.min(self.max_cycles);
+        self.run_window(end.min(now.saturating_add(ahead.max(1))), end);
+        self.collect_tag_changes();
+        true
+    }
+
+    /// For how many cycles a node is simulated beyond the others.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// The least time in which one node can affect another.
+    pub(crate) fn lookahead(&self) -> u64 {
+        self.shared.machine.lookahead()
+    }
+
+    /// Whether something went wrong.
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failures.is_empty()
     }
 
     /// When something next happens on one of its nodes; `u64::MAX` if nothing does.
@@ -612,16 +633,18 @@ impl World {
         self.earliest().map_or(u64::MAX, |earliest| earliest.0)
     }
 
-    /// Who has arrived at the hardware barrier.
-    pub(crate) fn arrivals(&self) -> Arrivals {
-        if self.arrived_count == 0 {
-            return Arrivals::default();
+    /// The arrivals of all nodes at the hardware barrier, if they all have arrived.
+    pub(crate) fn arrivals(&self) -> Option<Arrivals> {
+        if self.arrived_count < self.nodes.len() {
+            return None;
         }
-        self.arrived
+        let all = self
+            .arrived
             .iter()
             .flatten()
             .map(|&(last, binding)| Arrivals { count: 1, last, binding: Some(binding) })
-            .fold(Arrivals::default(), Arrivals::and)
+            .fold(Arrivals::default(), Arrivals::and);
+        Some(all)
     }
 
     /// Its allocations from the `known`-th on.
@@ -643,11 +666,6 @@ impl World {
         made.iter().try_for_each(|&(index, bytes, placement, protocol)| {
             space.allocate(0, index, bytes, placement, protocol).map(|_| ())
         })
-    }
-
-    /// How many programs have ended.
-    pub(crate) fn finished(&self) -> usize {
-        self.finished
     }
 
     /// A box that a message from one of its nodes has left.
@@ -747,6 +765,14 @@ impl World {
     }
 }
 
+/// Something is posted to a node at this position. Its time may be before the node can do anything about it; but the
+/// reference order must know when that is.
+fn reach(position: &mut Option<u64>, node: &NodeState, post: &Post, window: u64) {
+    if !matches!(post.what, Posted::Credit(_)) || node.waits_for_credits() {
+        *position = position.filter(|_| window > 0).map(|at| at.min(post.key.time));
+    }
+}
+
 /// The access that a block's home has before any change.
 fn first_access(engine: &Engine) -> Access {
     let role = engine.tag_role(true);
@@ -761,7 +787,8 @@ impl Receivers for World {
 
     fn accept(&mut self, post: Post) {
         let to = usize::from(post.to) - self.first;
-        self.positions[to] = None;
-        self.nodes[to].borrow_mut().accept(post);
+        let mut node = self.nodes[to].borrow_mut();
+        reach(&mut self.positions[to], &node, &post, self.window);
+        node.accept(post);
     }
 }

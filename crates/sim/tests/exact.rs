@@ -109,6 +109,28 @@ fn any_number_of_host_threads() {
     same_in(&short, &[0, 1, 7, short.machine.lookahead() / 2]);
 }
 
+/// What is still on its way when the last program ends: cached processors give lines up until then, and nobody waits
+/// for the messages. There is no region of interest.
+#[test]
+fn messages_on_their_way_at_the_end() {
+    let text = r#"(module (import "trivium" "node" (func $node (result i32)))
+        (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+        (memory 1)
+        (func (export "_start") (local $base i32) (local $i i32)
+            (local.set $base (call $alloc (i64.const 65536) (i32.const 1) (i32.const 0) (i32.const 0)))
+            (loop $all
+                (drop (i32.load (i32.add (local.get $base) (i32.add (i32.mul (call $node) (i32.const 4096)) (local.get $i)))))
+                (br_if $all (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 64))) (i32.const 16384))))))"#;
+    let small = machine("typhoon", &[("cache.bytes", "1024")]);
+    for nodes in 4..6 {
+        let run = Run::with(text_program(text), &[]).nodes(nodes).on(small.clone()).under(&["flash-coherence"]);
+        same_and_right(run.clone());
+        for jobs in 2..5 {
+            same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
+        }
+    }
+}
+
 /// The part of a node that ends early, or never, is no reason to wait for ever, or to tell something else.
 #[test]
 fn errors_and_limits_on_several_host_threads() {
