@@ -211,8 +211,11 @@ impl NodeState {
         let name = format!("{}.{}", engine.protocol().name, op.name);
         let mut words = args.to_vec();
         let object = self.called_object(&name, op.object, &mut words)?;
-        if object.kind == BLOCK && !self.bring_page(self.offset_of(object), Spent::Sync)? {
-            return Ok(CallStep::Wait);
+        if object.kind == BLOCK {
+            let offset = self.offset_of(object);
+            if !self.map(offset, Spent::Sync) || !self.bring_page(offset, Spent::Sync)? {
+                return Ok(CallStep::Wait);
+            }
         }
         for (word, arg) in words.iter_mut().zip(&op.args) {
             if arg.ty == Type::Address {

@@ -2,7 +2,7 @@
 
 mod bench;
 
-use bench::{Run, machine, program};
+use bench::{Run, machine, program, text_program};
 use trivium_sim::{Note, SimResult};
 
 const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
@@ -353,4 +353,46 @@ fn a_trace_tells_every_event_in_order_whatever_the_window() {
     assert!(counted > 10 && sent as u64 >= counted, "the region of interest counts a part of {sent}: {counted}");
     assert_eq!((lines[0].event.as_str(), lines[0].after.as_str()), ("stache.read", "Invalid.read.Readable"));
     assert_eq!(trace(1).1, lines);
+}
+
+/// A call about a block touches its page, as an access does: it waits until the page has a home.
+#[test]
+fn a_call_about_a_block_gives_its_page_a_home() {
+    let protocol = r"protocol where
+        op whose(b: block): word
+        lane main fifo buffered
+        message Get on main
+        message Data on main with block
+        role home of block {
+            state Here: write { on whose { return 1 } on Get { send Data to sender } }
+        }
+        role copy of block {
+            state Away { on whose { return 2 } on read, write { send Get to home; await Data { install; goto Near; resume } } on Data impossible }
+            state Near: write { on whose { return 3 } on Data impossible }
+        }";
+    let protocol = trivium_lang::compile("where.tri", protocol, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+    // Node 1 asks about a block of a page that nobody has touched, and stores to it; then node 0 asks about it.
+    let text = r#"(module
+        (import "trivium" "node" (func $node (result i32)))
+        (import "trivium" "barrier" (func $barrier))
+        (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+        (import "trivium:where" "whose" (func $whose (param i64) (result i64)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+        (memory (export "memory") 1)
+        (func (export "_start") (local $at i32) (local $said i32)
+            (local.set $at (call $alloc (i64.const 4096) (i32.const 2) (i32.const 0) (i32.const 0)))
+            (if (call $node) (then
+                (local.set $said (i32.wrap_i64 (call $whose (i64.extend_i32_u (local.get $at)))))
+                (i32.store (local.get $at) (i32.const 7))))
+            (call $barrier)
+            (if (i32.eqz (call $node)) (then (local.set $said (i32.wrap_i64 (call $whose (i64.extend_i32_u (local.get $at)))))))
+            (call $exit (local.get $said))))"#;
+    for window in [0, 1, 100] {
+        let mut run = Run::with(text_program(text), &[]).window(window);
+        run.protocols = vec![std::sync::Arc::new(protocol.clone())];
+        let result = run.go().unwrap_or_else(|error| panic!("{error}"));
+        let said: Vec<i32> = result.exit_codes.values().copied().collect();
+        assert_eq!(said, [2, 1], "node 1 is the home, and node 0 is not");
+        assert_eq!(result.messages.values().sum::<u64>(), 0, "{:?}", result.messages);
+    }
 }
