@@ -43,10 +43,15 @@ impl Set {
         self.0[element as usize / 64] |= 1 << (element % 64);
     }
 
-    /// Combines two sets word by word.
+    /// The least element that is not below `count`.
+    // Word by word, and no more than there are: several at once would have to wait until each has been written.
     #[inline]
-    pub fn zip(self, other: Set, f: impl Fn(u64, u64) -> u64) -> Set {
-        Set(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+    pub fn first_from(&self, count: u32) -> Option<i64> {
+        (count as usize / 64..self.0.len()).find_map(|word| {
+            let below = count.saturating_sub(word as u32 * 64);
+            let bits = self.0[word] & (u64::MAX << below);
+            (bits != 0).then(|| word as i64 * 64 + i64::from(bits.trailing_zeros()))
+        })
     }
 
     /// How many elements it has.
@@ -71,5 +76,25 @@ impl Set {
     /// The elements in ascending order.
     pub fn iter(mut self) -> impl Iterator<Item = i64> {
         std::iter::from_fn(move || self.take_least())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_outside_is_found() {
+        for count in [0, 1, 63, 64, 65, 128, 255, 256] {
+            let all = Set::all(count);
+            assert_eq!(all.first_from(count), None, "{count}");
+            assert_eq!(all.iter().count(), count as usize);
+            for element in i64::from(count)..256 {
+                let mut more = all;
+                more.insert(255);
+                more.insert(element);
+                assert_eq!(more.first_from(count), Some(element), "{count}");
+            }
+        }
     }
 }

@@ -18,6 +18,12 @@ impl Calendar {
         if length == 0 {
             return earliest;
         }
+        if self.taken.back().is_none_or(|last| last.0 < earliest) {
+            let start = self.taken.back().map_or(earliest, |last| earliest.max(last.1));
+            self.taken.push_back((start, start + length));
+            self.forget();
+            return start;
+        }
         let mut at = self.taken.len();
         while at > 0 && self.taken[at - 1].0 >= earliest {
             at -= 1;
@@ -31,10 +37,14 @@ impl Calendar {
             at += 1;
         }
         self.taken.insert(at, (start, start + length));
+        self.forget();
+        start
+    }
+
+    fn forget(&mut self) {
         if self.taken.len() > REMEMBERED {
             self.taken.pop_front();
         }
-        start
     }
 }
 

@@ -16,8 +16,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             (Some(Shape::Set(cell)), [expr]) => {
                 let mut value = Set::default();
                 set_from(self, expr, cell.lo, &mut value)?;
-                if value != value.zip(Set::all(cell.count), |v, all| v & all) {
-                    let outside = value.zip(Set::all(cell.count), |v, all| v & !all).iter().next().unwrap_or(0);
+                if let Some(outside) = value.first_from(cell.count) {
                     cell.bit(outside + cell.lo).at(expr.span)?;
                 }
                 cell.write(self.record_mut(place, span)?, 0, value);
