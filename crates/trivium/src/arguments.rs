@@ -111,17 +111,11 @@ pub struct Common {
     pub out: Option<PathBuf>,
 }
 
-/// `trivium sim`
+/// What is simulated, whatever under: of `trivium sim` and `trivium compare`
 #[derive(Debug, Args)]
-pub struct Sim {
+pub struct Simulated {
     /// A .c or .wasm file
     pub program: PathBuf,
-    /// Protocol: a name or a .tri file; the first is the default of shared regions (repeatable)
-    #[arg(long, short, required = true)]
-    pub protocol: Vec<String>,
-    /// Machine: a name or a .toml file (repeatable: one result each)
-    #[arg(long, short, required = true)]
-    pub machine: Vec<String>,
     /// Number of nodes, 1 to 256
     #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
@@ -131,6 +125,26 @@ pub struct Sim {
     /// Stop after this many cycles
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
+    /// Leave a report of the runs here: one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Arguments of the program
+    #[arg(last = true)]
+    pub args: Vec<String>,
+}
+
+/// `trivium sim`
+#[derive(Debug, Args)]
+pub struct Sim {
+    /// What is simulated
+    #[command(flatten)]
+    pub run: Simulated,
+    /// Protocol: a name or a .tri file; the first is the default of shared regions (repeatable)
+    #[arg(long, short, required = true)]
+    pub protocol: Vec<String>,
+    /// Machine: a name or a .toml file (repeatable: one result each)
+    #[arg(long, short, required = true)]
+    pub machine: Vec<String>,
     /// Leave a trace of all processors, engines, buses and links here, as Chrome trace events (for Perfetto); one
     /// machine only
     #[arg(long, value_name = "FILE")]
@@ -141,9 +155,6 @@ pub struct Sim {
     /// Trace only what begins before this cycle
     #[arg(long, value_name = "CYCLE", requires = "trace", allow_negative_numbers = true, value_parser = whole)]
     pub trace_to: Option<u64>,
-    /// Leave a report of the runs here: one HTML page
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Ask the host at every access, as the oracle of the fast build does; changes speed, never results
     #[arg(long, hide = true)]
     pub reference: bool,
@@ -153,9 +164,6 @@ pub struct Sim {
     /// What all commands take
     #[command(flatten)]
     pub common: Common,
-    /// Arguments of the program
-    #[arg(last = true)]
-    pub args: Vec<String>,
 }
 
 /// What kind of miss.
@@ -326,35 +334,21 @@ pub struct Export {
 /// `trivium compare`
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// A .c or .wasm file
-    pub program: PathBuf,
+    /// What is simulated
+    #[command(flatten)]
+    pub run: Simulated,
     /// Protocols, separated by commas
     #[arg(long, value_delimiter = ',', required = true)]
     pub protocols: Vec<String>,
     /// Machines, separated by commas
     #[arg(long, value_delimiter = ',', required = true)]
     pub machines: Vec<String>,
-    /// Number of nodes, 1 to 256
-    #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
-    pub nodes: u32,
-    /// Bytes of a coherence block
-    #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
-    pub block: u32,
-    /// Stop after this many cycles
-    #[arg(long, allow_negative_numbers = true, value_parser = whole)]
-    pub max_cycles: Option<u64>,
     /// Leave the picture (SVG) here
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Leave a report of the runs here: one HTML page
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// What all commands take
     #[command(flatten)]
     pub common: Common,
-    /// Arguments of the program
-    #[arg(last = true)]
-    pub args: Vec<String>,
 }
 
 /// `trivium study`

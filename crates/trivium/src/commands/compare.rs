@@ -31,11 +31,11 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         machines.push(library::machine(name, &settings)?);
     }
     let bench = Bench {
-        program: super::program::load(&arguments.program, &all)?,
-        block: arguments.block,
-        args: arguments.args.clone(),
+        program: super::program::load(&arguments.run.program, &all)?,
+        block: arguments.run.block,
+        args: arguments.run.args.clone(),
         seed: common.seed,
-        max_cycles: arguments.max_cycles,
+        max_cycles: arguments.run.max_cycles,
         window: None,
         jobs: common.jobs,
     };
@@ -45,7 +45,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     for protocol in &all {
         for machine in &machines {
             let loaded = std::slice::from_ref(protocol);
-            let result = bench.run(loaded, machine, arguments.nodes)?;
+            let result = bench.run(loaded, machine, arguments.run.nodes)?;
             entries.push(Entry { protocol: protocol.name.clone(), machine: machine.machine.name.clone(), result });
             if single.len() < machines.len() {
                 single.push(bench.run(loaded, machine, 1)?);
@@ -59,10 +59,10 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
             let head = Head {
                 command: "compare",
                 protocols: all.iter().map(|p| p.name.clone()).collect(),
-                program: Some(arguments.program.display().to_string()),
-                args: arguments.args.clone(),
+                program: Some(arguments.run.program.display().to_string()),
+                args: arguments.run.args.clone(),
                 hashes: hashes(&entries),
-                nodes: arguments.nodes,
+                nodes: arguments.run.nodes,
                 seed: common.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
@@ -78,20 +78,20 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     if let Some(path) = &arguments.svg {
         output::write_file(path, draw(arguments, &entries)?.as_bytes())?;
     }
-    if let Some(path) = &arguments.html {
+    if let Some(path) = &arguments.run.html {
         let pairs = all.iter().flat_map(|protocol| machines.iter().map(move |machine| (protocol, machine)));
         let runs: Vec<Shown> = entries
             .iter()
             .zip(pairs)
             .map(|(entry, (protocol, machine))| Shown {
                 result: &entry.result,
-                miss: quiet_miss(protocol, machine, arguments.block),
+                miss: quiet_miss(protocol, machine, arguments.run.block),
             })
             .collect();
         output::write_file(path, page(&runs, Some(base)).as_bytes())?;
     }
     let results: Vec<SimResult> = entries.into_iter().map(|e| e.result).chain(single).collect();
-    verdict(&results, &arguments.program)
+    verdict(&results, &arguments.run.program)
 }
 
 /// Those of all results, each once, in order.
@@ -111,12 +111,12 @@ fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {
         "handler",
     ];
     let rows: Vec<Vec<String>> = entries.iter().map(|e| row(e, base)).collect();
-    let args = arguments.args.join(" ");
+    let args = arguments.run.args.join(" ");
     format!(
         "{} {args} on {} nodes, blocks of {} bytes\n\n{}\nspeedup: over the best run on one node ({} cycles). compute to handler: share of the nodes' time in percent.\n",
-        arguments.program.display(),
-        arguments.nodes,
-        arguments.block,
+        arguments.run.program.display(),
+        arguments.run.nodes,
+        arguments.run.block,
         table(&head, &rows),
         grouped(base)
     )
@@ -157,8 +157,8 @@ fn draw(arguments: &Compare, entries: &[Entry]) -> Result<String, Failure> {
             Bar { label, values: sums.iter().map(|s| *s as f64 / nodes).collect() }
         })
         .collect();
-    let program = arguments.program.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let title = format!("{program}: where a node's time goes ({} nodes)", arguments.nodes);
+    let program = arguments.run.program.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let title = format!("{program}: where a node's time goes ({} nodes)", arguments.run.nodes);
     let headings = PARTS_OF_TIME.map(|name| name.replace('_', " "));
     stacked_bars(&title, "cycles per node", &headings.each_ref().map(String::as_str), &bars)
 }

@@ -100,13 +100,13 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     for name in &arguments.machine {
         machines.push(library::machine(name, &settings)?);
     }
-    let program = super::program::load(&arguments.program, &protocols)?;
+    let program = super::program::load(&arguments.run.program, &protocols)?;
     let bench = Bench {
         program: if arguments.reference { program.by_reference() } else { program },
-        block: arguments.block,
-        args: arguments.args.clone(),
+        block: arguments.run.block,
+        args: arguments.run.args.clone(),
         seed: common.seed,
-        max_cycles: arguments.max_cycles,
+        max_cycles: arguments.run.max_cycles,
         window: arguments.window,
         jobs: common.jobs,
     };
@@ -114,7 +114,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     match &arguments.trace {
         None => {
             for machine in &machines {
-                results.push(bench.run(&protocols, machine, arguments.nodes)?);
+                results.push(bench.run(&protocols, machine, arguments.run.nodes)?);
             }
         }
         Some(file) => {
@@ -122,7 +122,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
                 return Err(Failure::input("a trace is of one machine", "give --machine once, or leave out --trace"));
             };
             let window = arguments.trace_from.unwrap_or(0)..arguments.trace_to.unwrap_or(u64::MAX);
-            results.push(traced(&bench, &protocols, machine, arguments.nodes, window, file)?);
+            results.push(traced(&bench, &protocols, machine, arguments.run.nodes, window, file)?);
         }
     }
     let text = match common.format {
@@ -130,9 +130,9 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         Format::Json => output::pretty(&json(&results)),
     };
     output::write(common.out.as_ref(), &text)?;
-    if let Some(path) = &arguments.html {
+    if let Some(path) = &arguments.run.html {
         let protocol = &protocols[0];
-        let of_machine = |loaded: &LoadedMachine| quiet_miss(protocol, loaded, arguments.block);
+        let of_machine = |loaded: &LoadedMachine| quiet_miss(protocol, loaded, arguments.run.block);
         let runs: Vec<Shown> = results
             .iter()
             .zip(&machines)
@@ -143,7 +143,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     for result in &results {
         eprint!("{}", result.errors);
     }
-    verdict(&results, &arguments.program)
+    verdict(&results, &arguments.run.program)
 }
 
 /// What a remote read miss costs, if the protocol is about blocks.
