@@ -138,7 +138,7 @@ impl Part<'_> {
     fn run(&mut self) -> Option<Ended> {
         let window = self.world.window();
         let mut turn = 0u64;
-        let (ahead, least) = (window * 3 / 4, window / 4);
+        let least = window / 4;
         loop {
             turn += 1;
             match self.exchange.stopped() {
@@ -162,7 +162,7 @@ impl Part<'_> {
             if self.thread == 0 && turn.is_multiple_of(ROUNDS) {
                 self.look_up(next.min(self.desk.others()));
             }
-            let went_on = self.world.run_part(self.desk.others(), ahead, least);
+            let went_on = self.world.run_part(self.desk.others(), least);
             if self.world.has_failed() {
                 return None;
             }

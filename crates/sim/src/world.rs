@@ -273,15 +273,15 @@ impl World {
             let far = (now + ALONE * self.window).min(self.max_cycles).max(end);
             return self.run_node_or_stop(first, end, far);
         }
-        self.run_window(end, end);
+        self.run_window(end);
     }
 
-    /// Simulates all nodes that have not come to cycle `from` up to cycle `end`: the engines of all, then the processors of all, until nobody has anything
+    /// Simulates all nodes up to cycle `end`: the engines of all, then the processors of all, until nobody has anything
     /// left to do. The code of either fills the host's cache of instructions, so that going from one to the other and
     /// back on each node would take more time.
-    fn run_window(&mut self, from: u64, end: u64) {
+    fn run_window(&mut self, end: u64) {
         let mut due = std::mem::take(&mut self.due);
-        due.extend((0..self.nodes.len()).filter(|&node| self.positions[node].is_none_or(|position| position < from)));
+        due.extend((0..self.nodes.len()).filter(|&node| self.positions[node].is_none_or(|position| position < end)));
         self.active.extend(&due);
         while !due.is_empty() {
             due.retain(|&node| self.run_engine(node, end));
@@ -597,18 +597,16 @@ impl World {
 
     // What the host threads need of their parts of a world.
 
-    /// Simulates the nodes that have come least far, up to a window beyond that, or up to where other parts can be felt,
-    /// of which none does anything before cycle `others`. A node that has come `ahead` cycles further waits for its
-    /// turn; it is not worth it for less than `least` cycles. Whether any node went on.
-    pub(crate) fn run_part(&mut self, others: u64, ahead: u64, least: u64) -> bool {
+    /// Simulates a window, or up to where other parts can be felt, of which none does anything before cycle `others`; it is
+    /// not worth it for less than `least` cycles. Whether anything went on.
+    pub(crate) fn run_part(&mut self, others: u64, least: u64) -> bool {
         self.active.clear();
         let Some((now, _)) = self.earliest() else { return false };
         let limit = others.min(now).saturating_add(self.window);
         if now >= self.max_cycles || limit < now.saturating_add(least.max(1)) {
             return false;
         }
-        let end = limit.min(self.max_cycles);
-        self.run_window(end.min(now.saturating_add(ahead.max(1))), end);
+        self.run_window(limit.min(self.max_cycles));
         self.collect_tag_changes();
         true
     }
