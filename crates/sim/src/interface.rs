@@ -10,14 +10,6 @@ use std::ops::Range;
 use trivium_engine::Node;
 use trivium_lang::protocol::LaneId;
 
-/// What a node knows about one other node.
-#[derive(Clone, Debug, Default)]
-struct Peer {
-    outstanding: u32,
-    /// Messages that wait in memory for a credit, and when they were handed over.
-    waiting: VecDeque<(u64, Box<Envelope>)>,
-}
-
 /// What a node knows about one lane of a protocol.
 #[derive(Clone, Debug)]
 struct Lane {
@@ -47,7 +39,11 @@ pub struct Interface {
     jitter: u64,
     random: SmallRng,
     out: Calendar,
-    peers: Vec<Peer>,
+    /// Messages to each node that have not been consumed yet.
+    outstanding: Vec<u32>,
+    /// Messages to each node that wait in memory for a credit, and when they were handed over. Apart from the above,
+    /// which every message looks at.
+    waiting_for: Vec<VecDeque<(u64, Box<Envelope>)>>,
     /// What is known of the lanes that have been used. They are few.
     lanes: Vec<Lane>,
     /// How many messages wait for credits.
@@ -70,7 +66,8 @@ impl Interface {
             jitter: machine.network.jitter,
             random: SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(me)),
             out: Calendar::default(),
-            peers: vec![Peer::default(); nodes as usize],
+            outstanding: vec![0; nodes as usize],
+            waiting_for: vec![VecDeque::new(); nodes as usize],
             lanes: Vec::new(),
             waiting: 0,
             in_free: 0,
@@ -96,7 +93,7 @@ impl Interface {
 
     fn lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
         let at = self.lanes.iter().position(|known| known.is(protocol, lane)).unwrap_or_else(|| {
-            self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.peers.len()] });
+            self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.outstanding.len()] });
             self.lanes.len() - 1
         });
         &mut self.lanes[at]
@@ -108,13 +105,13 @@ impl Interface {
     #[inline(always)]
     pub fn send(&mut self, at: u64, fifo: bool, envelope: Box<Envelope>) -> Option<(Range<u64>, u64, Box<Envelope>)> {
         self.lane(envelope.protocol, envelope.lane).on_way += 1;
-        let peer = &mut self.peers[envelope.to as usize];
-        if peer.outstanding >= self.credits {
-            peer.waiting.push_back((at, envelope));
+        let outstanding = &mut self.outstanding[envelope.to as usize];
+        if *outstanding >= self.credits {
+            self.waiting_for[envelope.to as usize].push_back((at, envelope));
             self.waiting += 1;
             return None;
         }
-        peer.outstanding += 1;
+        *outstanding += 1;
         Some(self.depart(at, fifo, envelope))
     }
 
@@ -123,17 +120,14 @@ impl Interface {
     pub fn credit(&mut self, at: u64, by: Node, protocol: usize, lane: LaneId) -> Option<(u64, Box<Envelope>)> {
         let known = self.lane(protocol, lane);
         known.on_way = known.on_way.saturating_sub(1);
-        let peer = &mut self.peers[by as usize];
-        match peer.waiting.pop_front() {
-            Some((handed, envelope)) => {
-                self.waiting -= 1;
-                Some((handed.max(at), envelope))
-            }
-            None => {
-                peer.outstanding -= 1;
-                None
-            }
+        if self.waiting > 0
+            && let Some((handed, envelope)) = self.waiting_for[by as usize].pop_front()
+        {
+            self.waiting -= 1;
+            return Some((handed.max(at), envelope));
         }
+        self.outstanding[by as usize] -= 1;
+        None
     }
 
     /// A message with a credit leaves as soon as the queue has passed it on: the cycles for which it is in the
