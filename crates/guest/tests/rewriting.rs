@@ -3,6 +3,7 @@
 mod world;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use trivium_guest::{Build, Outcome, Program, Switching};
 use wasm_encoder::reencode::{Reencode, utils};
 use wasm_encoder::{CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection};
@@ -239,11 +240,13 @@ fn same(bytes: &[u8], traps: bool) -> bool {
     true
 }
 
-/// A test of so many cases, or of as many as the variable `PROPTEST_CASES` says.
+/// A test of so many cases, the same in every run; or of as many others as the variable `PROPTEST_CASES` says.
 fn cases(cases: u32) -> ProptestConfig {
-    let default = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
-    ProptestConfig { cases, failure_persistence: None, ..default }
+    let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => default,
+        None => ProptestConfig { cases, rng_seed: RngSeed::Fixed(1), ..default },
+    }
 }
 
 proptest! {

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,11 +10,13 @@ use trivium_lang::lexer::{Kind, Token, lex};
 use trivium_lang::protocol::Protocol;
 use trivium_lang::{Diagnostics, Options, compile};
 
-/// A test of so many cases, or of as many as the variable `PROPTEST_CASES` says.
+/// A test of so many cases, the same in every run; or of as many others as the variable `PROPTEST_CASES` says.
 pub fn config(cases: u32) -> ProptestConfig {
-    let default = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..default }
+    let default = ProptestConfig { failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() };
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => default,
+        None => ProptestConfig { cases, rng_seed: RngSeed::Fixed(2), ..default },
+    }
 }
 
 /// All protocols of the repository, the broken ones too: their files, in order, and texts.
