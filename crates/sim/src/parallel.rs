@@ -152,12 +152,14 @@ impl Part<'_> {
                 self.read().ok()?;
                 self.open_barrier()?;
                 next = self.world.next();
-                let all = next.min(self.desk.others());
+                self.check(next.min(self.desk.others())).ok()?;
+            }
+            // Others may have ended long before what they would do next, and then tell nothing more.
+            let all = next.min(self.desk.others());
+            if let Some(ended) = self.is_over(all) {
                 self.check(all).ok()?;
-                if let Some(ended) = self.is_over(all) {
-                    self.desk.tell(next);
-                    return ended;
-                }
+                self.desk.tell(next);
+                return ended;
             }
             if self.thread == 0 && turn.is_multiple_of(ROUNDS) {
                 self.look_up(next.min(self.desk.others()));

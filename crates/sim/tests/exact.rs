@@ -317,7 +317,11 @@ fn a_limit_of_cycles_cuts_all_off_at_one_place() {
         let run = random_run(seed, false, 3, 3, 0);
         let whole = run.go().unwrap_or_else(|error| panic!("{seed}: {error:?}")).cycles;
         for part in 1..4 {
-            same_in(&run.clone().max_cycles(whole * part / 4 + seed), &[7, run.machine.lookahead()]);
+            let cut = run.clone().max_cycles(whole * part / 4 + seed);
+            same_in(&cut, &[7, run.machine.lookahead()]);
+            // One part has more to do just behind the limit, another only much later.
+            same_in(&cut.clone().jobs(2), &[run.machine.lookahead()]);
+            same_in(&cut.jobs(3), &[run.machine.lookahead()]);
         }
     }
 }

@@ -41,6 +41,7 @@ fn simulated(protocol: Protocol, name: &str, seed: u64, nodes: u32) -> String {
     run.protocols = protocols;
     let run = run.on(machine(MACHINES[(seed % 4) as usize], &[])).nodes(nodes).seed(seed).max_cycles(MOST);
     let window = run.machine.lookahead();
+    same_in(&run.clone().jobs(2), &[window]);
     same_in(&run, &[7, window])
 }
 
