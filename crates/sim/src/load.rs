@@ -69,7 +69,7 @@ impl Machine {
                 error.at(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")))
             })?,
         };
-        machine.validate().map_err(|error| {
+        check_times(&table).and_then(|()| machine.validate()).map_err(|error| {
             let place = place_of_key(text, &error.what)
                 .map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
             error.at(place).help(SEE)
@@ -81,7 +81,9 @@ impl Machine {
             set(&mut table, key, value)?;
             let changed =
                 Machine::try_from_table(&table).map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
-            changed.validate().map_err(|error| error.at(format!("--set machine.{key}={value}")).help(SEE))?;
+            check_times(&table)
+                .and_then(|()| changed.validate())
+                .map_err(|error| error.at(format!("--set machine.{key}={value}")).help(SEE))?;
         }
         Machine::try_from_table(&table)
     }
@@ -92,6 +94,29 @@ impl Machine {
             let explained = explain(&error, "", &text);
             SimError { place: None, ..explained }
         })
+    }
+}
+
+/// The tables whose numbers are times of single steps.
+const TIMES: [&str; 4] = ["processor", "bus", "interface", "prices"];
+
+/// Such a time is at most so many cycles, so that sums of them, however scaled, are far below 2^64.
+const LONGEST: i64 = 1 << 24;
+
+/// No time of a single step is out of all proportion.
+fn check_times(table: &Table) -> Result<(), SimError> {
+    let times = |name: &&str| table.get(*name).map(|value| (name.to_string(), value));
+    TIMES.iter().filter_map(times).try_for_each(|(name, value)| check_time(&name, value))
+}
+
+fn check_time(key: &str, value: &Value) -> Result<(), SimError> {
+    match value {
+        Value::Integer(cycles) if *cycles > LONGEST => {
+            Err(SimError::input(format!("`{key}` is {cycles}, which is not from 0 to {LONGEST}")))
+        }
+        Value::Table(inner) => inner.iter().try_for_each(|(name, value)| check_time(&format!("{key}.{name}"), value)),
+        Value::Array(parts) => parts.iter().try_for_each(|part| check_time(key, part)),
+        _ => Ok(()),
     }
 }
 

@@ -273,6 +273,8 @@ impl Machine {
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("network.latency", self.network.latency, 0, 1 << 32)?;
         within("memory.frames", self.memory.frames.unwrap_or(1), 1, 1 << 32)?;
+        within("network.data_latency", self.network.data_latency, 0, 1 << 32)?;
+        within("memory.critical_word", self.memory.critical_word, 0, 1 << 24)?;
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
         within("engine.interval", self.engine.interval, 0, 1 << 20)
