@@ -1,17 +1,21 @@
 //! All nodes together, and the order in which they are simulated.
 //!
 //! *Reference order* (window 0): always the node whose next moment is the earliest, the lower number first.
-//! With a window of W cycles every node is simulated to the end of the window before the next node; since nothing
-//! that happens on a node is felt by another within the machine's lookahead, the results are the same for every W
-//! up to it.
+//! With a window of W cycles all nodes are simulated to the end of the window, in whatever order is the cheapest; since
+//! nothing that happens on a node is felt by another within the machine's lookahead, the results are the same for every
+//! W up to it.
+
+mod deadlock;
+mod part;
+
+pub(crate) use deadlock::DEADLOCK;
 
 use crate::binding::{self, Binding};
 use crate::error::SimError;
-use crate::event::{Envelope, Key, Post, Posted, Signal};
-use crate::letter::Receivers;
+use crate::event::{Key, Post, Posted, Signal};
 use crate::next::{Next, Turn};
 use crate::node::NodeState;
-use crate::processor::{Doing, Wait};
+use crate::processor::Doing;
 use crate::script::Script;
 use crate::shared::Shared;
 use crate::space::Space;
@@ -20,8 +24,8 @@ use crate::watch::{FirstStore, TagChange, Watch, Writers};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trivium_engine::{Engine, Node, Object};
-use trivium_guest::{Outcome, Placement};
+use trivium_engine::{Engine, Node};
+use trivium_guest::Outcome;
 use trivium_lang::protocol::Access;
 
 /// What runs on a node's processor.
@@ -121,9 +125,6 @@ impl Arrivals {
 
 /// Between two looks at the cancel flag, in rounds.
 pub(crate) const ROUNDS: u64 = 256;
-
-/// What is said when nothing can happen any more.
-pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
 
 /// For how many windows a node that is alone is simulated at once.
 const ALONE: u64 = 1024;
@@ -595,179 +596,9 @@ impl World {
         (stores, oldest)
     }
 
-    // What the host threads need of their parts of a world.
-
-    /// Simulates a window, or up to where other parts can be felt, of which none does anything before cycle `others`; it is
-    /// not worth it for less than `least` cycles. Whether anything went on.
-    pub(crate) fn run_part(&mut self, others: u64, least: u64) -> bool {
-        self.active.clear();
-        let Some((now, _)) = self.earliest() else { return false };
-        let limit = others.min(now).saturating_add(self.window);
-        if now >= self.max_cycles || limit < now.saturating_add(least.max(1)) {
-            return false;
-        }
-        self.run_window(limit.min(self.max_cycles));
-        self.collect_tag_changes();
-        true
-    }
-
-    /// For how many cycles a node is simulated beyond the others.
-    pub(crate) fn window(&self) -> u64 {
-        self.window
-    }
-
-    /// The least time in which one node can affect another.
-    pub(crate) fn lookahead(&self) -> u64 {
-        self.shared.machine.lookahead()
-    }
-
-    /// Whether something went wrong.
-    pub(crate) fn has_failed(&self) -> bool {
-        !self.failures.is_empty()
-    }
-
-    /// When something next happens on one of its nodes; `u64::MAX` if nothing does.
-    pub(crate) fn next(&mut self) -> u64 {
-        self.earliest().map_or(u64::MAX, |earliest| earliest.0)
-    }
-
-    /// The arrivals of all nodes at the hardware barrier, if they all have arrived.
-    pub(crate) fn arrivals(&self) -> Option<Arrivals> {
-        if self.arrived_count < self.nodes.len() {
-            return None;
-        }
-        let all = self
-            .arrived
-            .iter()
-            .flatten()
-            .map(|&(last, binding)| Arrivals { count: 1, last, binding: Some(binding) })
-            .fold(Arrivals::default(), Arrivals::and);
-        Some(all)
-    }
-
-    /// Its allocations from the `known`-th on.
-    pub(crate) fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
-        self.space.borrow().allocations_from(known)
-    }
-
-    /// How many allocations it knows.
-    pub(crate) fn allocations(&self) -> usize {
-        self.space.borrow().allocations()
-    }
-
-    /// Allocations that nodes of other parts have made.
-    ///
-    /// # Errors
-    /// They differ from those of this part's nodes.
-    pub(crate) fn allocate(&mut self, made: &[(usize, u64, Placement, usize)]) -> Result<(), SimError> {
-        let mut space = self.space.borrow_mut();
-        made.iter().try_for_each(|&(index, bytes, placement, protocol)| {
-            space.allocate(0, index, bytes, placement, protocol).map(|_| ())
-        })
-    }
-
-    /// A box that a message from one of its nodes has left.
-    pub(crate) fn keep(&mut self, envelope: Box<Envelope>) {
-        self.shared.spare.borrow_mut().keep_envelope(envelope);
-    }
-
-    /// Nothing can happen, and someone waits: who, for what, for whom.
-    fn deadlock(&self) -> SimError {
-        let mut error = SimError::subject(DEADLOCK);
-        for (number, node) in self.nodes.iter().enumerate() {
-            let state = node.borrow();
-            let clock = state.compute.clock();
-            let what = match state.compute.doing {
-                Doing::Running | Doing::Finished(_) => continue,
-                Doing::Waiting(Wait::Barrier) => {
-                    let left: Vec<String> = self.left().iter().map(ToString::to_string).collect();
-                    match left.is_empty() {
-                        true => "waits at the barrier".to_string(),
-                        false => format!(
-                            "waits at the barrier, which nodes {} cannot reach: they have left main",
-                            left.join(", ")
-                        ),
-                    }
-                }
-                Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
-                Doing::Waiting(Wait::Frame(page)) => {
-                    format!("waits for the frame of page {page}, which is being given up")
-                }
-                Doing::Waiting(Wait::Change(block)) => format!("waits for a word of block {} to change", block.id),
-                Doing::Waiting(Wait::Access(block)) => {
-                    format!("waits for access to block {}{}", block.id, self.roles(&state, block))
-                }
-                Doing::Waiting(Wait::Call { protocol, op, object }) => {
-                    let declared = self.shared.engines[protocol].protocol();
-                    format!(
-                        "waits in {}.{} of object {}{}",
-                        declared.name,
-                        declared.ops[op.index()].name,
-                        object.id,
-                        self.roles_under(&state, protocol, object)
-                    )
-                }
-            };
-            error = error.note(format!("node {number}, since cycle {clock}: {what}"));
-        }
-        for node in &self.nodes {
-            let state = node.borrow();
-            for (protocol, lane) in state.full_lanes() {
-                let declared = self.shared.engines[protocol].protocol();
-                let name = &declared.lanes[lane.index()].name;
-                error = error.note(format!(
-                    "node {}: an event waits, since lane {}.{name} has no room: {} on their way",
-                    state.me,
-                    declared.name,
-                    state.interface.on_lane(protocol, lane)
-                ));
-            }
-        }
-        error.help("`trivium check` on the protocol finds the shortest story that leads to a deadlock; if it finds none, look at the program's locks and barriers")
-    }
-
     /// Nodes that have left `main`.
     fn left(&self) -> Vec<usize> {
         (0..self.nodes.len()).filter(|&n| matches!(self.nodes[n].borrow().compute.doing, Doing::Finished(_))).collect()
-    }
-
-    fn roles(&self, state: &NodeState, block: Object) -> String {
-        let protocol = state.protocol_at(u64::from(block.id) * self.shared.block);
-        protocol.map_or(String::new(), |protocol| self.roles_under(state, protocol, block))
-    }
-
-    /// The states of a node's own roles for an object, and of its home's.
-    fn roles_under(&self, state: &NodeState, protocol: usize, object: Object) -> String {
-        let engine = &self.shared.engines[protocol];
-        let mut text = String::new();
-        let home = state.home_of(object);
-        let mut describe = |state: &NodeState| {
-            for role in engine.roles_of(object.kind, home == state.me) {
-                if let Some(record) = state.record_of(protocol, role, object) {
-                    let declared = &engine.protocol().roles[role.index()];
-                    let now = &declared.states[engine.state(role, record).index()];
-                    text += &format!("; {} at node {}: {}", declared.name, state.me, engine.describe(role, record));
-                    let awaited: Vec<&str> =
-                        now.awaits.iter().map(|m| engine.protocol().messages[m.index()].name.as_str()).collect();
-                    if !awaited.is_empty() {
-                        text += &format!(" (awaits {})", awaited.join(" or "));
-                    }
-                }
-            }
-        };
-        describe(state);
-        if home != state.me && object.kind != trivium_lang::protocol::NODE {
-            describe(&self.nodes[home as usize].borrow());
-        }
-        text
-    }
-}
-
-/// Something is posted to a node at this position. Its time may be before the node can do anything about it; but the
-/// reference order must know when that is.
-fn reach(position: &mut Option<u64>, node: &NodeState, post: &Post, window: u64) {
-    if !matches!(post.what, Posted::Credit(_)) || node.waits_for_credits() {
-        *position = position.filter(|_| window > 0).map(|at| at.min(post.key.time));
     }
 }
 
@@ -777,16 +608,10 @@ fn first_access(engine: &Engine) -> Access {
     role.map_or(Access::None, |role| engine.protocol().roles[role.index()].states[0].access)
 }
 
-/// What nodes of other parts have posted.
-impl Receivers for World {
-    fn envelope(&mut self) -> Box<Envelope> {
-        self.shared.spare.borrow_mut().envelope()
-    }
-
-    fn accept(&mut self, post: Post) {
-        let to = usize::from(post.to) - self.first;
-        let mut node = self.nodes[to].borrow_mut();
-        reach(&mut self.positions[to], &node, &post, self.window);
-        node.accept(post);
+/// Something is posted to a node at this position. Its time may be before the node can do anything about it; but the
+/// reference order must know when that is.
+fn reach(position: &mut Option<u64>, node: &NodeState, post: &Post, window: u64) {
+    if !matches!(post.what, Posted::Credit(_)) || node.waits_for_credits() {
+        *position = position.filter(|_| window > 0).map(|at| at.min(post.key.time));
     }
 }

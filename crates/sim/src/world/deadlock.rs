@@ -1,0 +1,98 @@
+//! What is said when nothing can happen any more.
+
+use super::World;
+use crate::error::SimError;
+use crate::node::NodeState;
+use crate::processor::{Doing, Wait};
+use trivium_engine::Object;
+
+/// The first words of it.
+pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
+
+impl World {
+    /// Nothing can happen, and someone waits: who, for what, for whom.
+    pub(crate) fn deadlock(&self) -> SimError {
+        let mut error = SimError::subject(DEADLOCK);
+        for (number, node) in self.nodes.iter().enumerate() {
+            let state = node.borrow();
+            let clock = state.compute.clock();
+            let what = match state.compute.doing {
+                Doing::Running | Doing::Finished(_) => continue,
+                Doing::Waiting(Wait::Barrier) => {
+                    let left: Vec<String> = self.left().iter().map(ToString::to_string).collect();
+                    match left.is_empty() {
+                        true => "waits at the barrier".to_string(),
+                        false => format!(
+                            "waits at the barrier, which nodes {} cannot reach: they have left main",
+                            left.join(", ")
+                        ),
+                    }
+                }
+                Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
+                Doing::Waiting(Wait::Frame(page)) => {
+                    format!("waits for the frame of page {page}, which is being given up")
+                }
+                Doing::Waiting(Wait::Change(block)) => format!("waits for a word of block {} to change", block.id),
+                Doing::Waiting(Wait::Access(block)) => {
+                    format!("waits for access to block {}{}", block.id, self.roles(&state, block))
+                }
+                Doing::Waiting(Wait::Call { protocol, op, object }) => {
+                    let declared = self.shared.engines[protocol].protocol();
+                    format!(
+                        "waits in {}.{} of object {}{}",
+                        declared.name,
+                        declared.ops[op.index()].name,
+                        object.id,
+                        self.roles_under(&state, protocol, object)
+                    )
+                }
+            };
+            error = error.note(format!("node {number}, since cycle {clock}: {what}"));
+        }
+        for node in &self.nodes {
+            let state = node.borrow();
+            for (protocol, lane) in state.full_lanes() {
+                let declared = self.shared.engines[protocol].protocol();
+                let name = &declared.lanes[lane.index()].name;
+                error = error.note(format!(
+                    "node {}: an event waits, since lane {}.{name} has no room: {} on their way",
+                    state.me,
+                    declared.name,
+                    state.interface.on_lane(protocol, lane)
+                ));
+            }
+        }
+        error.help("`trivium check` on the protocol finds the shortest story that leads to a deadlock; if it finds none, look at the program's locks and barriers")
+    }
+
+    fn roles(&self, state: &NodeState, block: Object) -> String {
+        let protocol = state.protocol_at(u64::from(block.id) * self.shared.block);
+        protocol.map_or(String::new(), |protocol| self.roles_under(state, protocol, block))
+    }
+
+    /// The states of a node's own roles for an object, and of its home's.
+    fn roles_under(&self, state: &NodeState, protocol: usize, object: Object) -> String {
+        let engine = &self.shared.engines[protocol];
+        let mut text = String::new();
+        let home = state.home_of(object);
+        let mut describe = |state: &NodeState| {
+            for role in engine.roles_of(object.kind, home == state.me) {
+                if let Some(record) = state.record_of(protocol, role, object) {
+                    let declared = &engine.protocol().roles[role.index()];
+                    let now = &declared.states[engine.state(role, record).index()];
+                    text += &format!("; {} at node {}: {}", declared.name, state.me, engine.describe(role, record));
+                    let awaited: Vec<&str> =
+                        now.awaits.iter().map(|m| engine.protocol().messages[m.index()].name.as_str()).collect();
+                    if !awaited.is_empty() {
+                        text += &format!(" (awaits {})", awaited.join(" or "));
+                    }
+                }
+            }
+        };
+        describe(state);
+        if home != state.me && object.kind != trivium_lang::protocol::NODE {
+            describe(&self.nodes[home as usize].borrow());
+        }
+        text
+    }
+}
