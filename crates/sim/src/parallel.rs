@@ -162,7 +162,7 @@ impl Part<'_> {
                 return ended;
             }
             if self.thread == 0 && turn.is_multiple_of(ROUNDS) {
-                self.look_up(next.min(self.desk.others()));
+                self.look_up(all);
             }
             let went_on = self.world.run_part(self.desk.others(), least);
             if self.world.has_failed() {

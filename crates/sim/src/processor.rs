@@ -356,7 +356,7 @@ impl NodeState {
 
     /// Whether the home of the page is known; if not, the processor waits until it is.
     pub(crate) fn map(&mut self, offset: u64, spent: Spent) -> bool {
-        let page = self.shared.page_number(offset);
+        let page = self.space.borrow().page_of(offset);
         if page >= self.mapped.len() {
             self.mapped.resize(page + 16, false);
         }

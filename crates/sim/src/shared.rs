@@ -75,12 +75,6 @@ impl Shared {
         }
     }
 
-    /// The number of the page of a byte offset.
-    #[inline]
-    pub fn page_number(&self, offset: u64) -> usize {
-        (offset >> self.machine.memory.page.trailing_zeros()) as usize
-    }
-
     /// How many kinds of messages the protocols before one have.
     #[inline]
     pub fn kinds_before(&self, protocol: usize) -> usize {
