@@ -33,7 +33,7 @@ const BREATH: StateNumber = 1 << 12;
 /// When such a system cannot be made of the protocol.
 pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
     let model = Model::new(protocol, &config.system)?;
-    if config.search == Search::Fast && crate::search::can_explore(&model) {
+    if config.search == Search::Fast {
         return Ok(crate::search::explore(&model, config));
     }
     let mut search = BruteForce::new(&model, config);

@@ -28,13 +28,13 @@ pub(crate) struct Store {
 #[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,
-    ends: Vec<u32>,
+    ends: Vec<usize>,
     parents: Vec<StateNumber>,
 }
 
 impl Chunk {
     fn memory(&self) -> u64 {
-        (self.bytes.capacity() + (self.ends.capacity() + self.parents.capacity()) * 4) as u64
+        (self.bytes.capacity() + self.ends.capacity() * size_of::<usize>() + self.parents.capacity() * 4) as u64
     }
 }
 
@@ -62,8 +62,8 @@ impl Store {
     pub fn get(&self, number: StateNumber) -> &[u8] {
         let chunk = &self.chunks[number as usize / CHUNK];
         let at = number as usize % CHUNK;
-        let start = if at == 0 { 0 } else { chunk.ends[at - 1] as usize };
-        &chunk.bytes[start..chunk.ends[at] as usize]
+        let start = if at == 0 { 0 } else { chunk.ends[at - 1] };
+        &chunk.bytes[start..chunk.ends[at]]
     }
 
     /// Bytes of all states.
@@ -107,7 +107,7 @@ impl Store {
         }
         let chunk = self.chunks.last_mut().expect("there is a chunk that is not full");
         chunk.bytes.extend_from_slice(state);
-        chunk.ends.push(chunk.bytes.len() as u32);
+        chunk.ends.push(chunk.bytes.len());
         chunk.parents.push(parent);
         self.states += 1;
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trivium_check::{Config, Progress, Report, Verdict, explore, text};
+use trivium_check::{Config, Progress, Report, Search, System, Verdict, explore, text};
 use trivium_lang::protocol::Protocol;
 
 fn protocol(file: &str) -> Arc<Protocol> {
@@ -102,4 +102,70 @@ fn the_keys_are_those_of_the_contract() {
     for key in "step node event object before after sends".split_whitespace() {
         assert!(json["counterexample"][0].get(key).is_some(), "no key `counterexample[].{key}`");
     }
+}
+
+/// An endless flood: each message makes eight, of eighty bytes. Soon a state takes more bytes than two bytes can count.
+const FLOOD: &str = "
+protocol flood
+object box
+op post(b: box)
+lane main fifo buffered
+message Post(a: word, b: word, c: word, d: word, e: word, f: word, g: word, h: word) on main
+role home of box {
+  action again() {
+    send Post(-9000000000000000000, -9000000000000000000, -9000000000000000000, -9000000000000000000,
+      -9000000000000000000, -9000000000000000000, -9000000000000000000, -9000000000000000000) to me
+  }
+  state S { on Post { again(); again(); again(); again(); again(); again(); again(); again() } }
+}
+role client of box everywhere {
+  state S { on post { send Post(0, 0, 0, 0, 0, 0, 0, 0) to home; return } }
+}
+";
+
+#[test]
+fn a_flood_of_long_states_ends_incomplete() {
+    let options = trivium_lang::Options::default();
+    let protocol = Arc::new(trivium_lang::compile("flood.tri", FLOOD, &options).unwrap_or_else(|e| panic!("{e}")));
+    let system = System { nodes: 1, ops: Some(1), ..System::default() };
+    for search in [Search::Fast, Search::Brute] {
+        let with = |max_states, memory| Config { search, max_states, memory, ..Config::from(system.clone()) };
+        for config in [with(Some(300), None), with(None, Some(64 << 20))] {
+            let report = explore(&protocol, &config).unwrap();
+            let reason = report.reason.unwrap_or_default();
+            assert_eq!(report.verdict, Verdict::Incomplete, "{search:?}: {reason}");
+            assert!(report.packed_bytes > 65_536.0, "{search:?}: {} bytes each", report.packed_bytes);
+            assert!(reason.contains("lane main from node 0 to node 0 may grow without bound"), "{search:?}: {reason}");
+            let limit = if config.memory.is_some() { "67108864 bytes of memory" } else { "300 states" };
+            assert!(reason.contains(limit), "{search:?}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn livelocks_are_looked_for_however_long_a_state_is() {
+    let source = "
+protocol wide
+object box
+op post(b: box)
+lane main fifo buffered
+message Post, Again on main
+role home of box {
+  var log: list of word up to 4096
+  var more: list of word up to 4000
+  state S {
+    on post { log.push(1); send Post to me; return }
+    on Post { more.push(1); send Again to me }
+    on Again { log.clear(); more.clear() }
+  }
+}
+";
+    let options = trivium_lang::Options::default();
+    let protocol = Arc::new(trivium_lang::compile("wide.tri", source, &options).unwrap_or_else(|e| panic!("{e}")));
+    let system = System { nodes: 1, ops: Some(1), ..System::default() };
+    let report = explore(&protocol, &system.clone().into()).unwrap();
+    assert_eq!((report.verdict, report.states, report.liveness), (Verdict::Holds, 4, true));
+    let brute = explore(&protocol, &Config { search: Search::Brute, ..Config::from(system) }).unwrap();
+    assert_eq!((brute.verdict, brute.states, brute.transitions), (Verdict::Holds, 4, report.transitions));
+    assert!(brute.packed_bytes > 60_000.0);
 }

@@ -10,14 +10,11 @@ const CHUNK: usize = 1 << 12;
 /// States between two known offsets.
 const STRIDE: usize = 16;
 
-/// Longest packed state.
-pub(crate) const LONGEST: usize = u16::MAX as usize;
-
 /// A length that is this one or more is kept apart.
 const LONG: u8 = u8::MAX;
 
 /// All states found, each with the state from which it was first reached: 5.25 bytes more than the packed state, and
-/// four more where that is long.
+/// four more where that is long. A state may have any length.
 #[derive(Default)]
 pub(crate) struct Arena {
     chunks: Vec<Chunk>,
@@ -34,16 +31,56 @@ struct Chunk {
     lengths: Vec<u8>,
     /// The lengths of those for which [`LONG`] stands there, with their places, in order.
     long: Vec<(u16, u16)>,
+    /// States whose lengths are too great even for that, with their places, in order: none of their bytes is among the
+    /// others, so that the offsets stay small.
+    apart: Vec<(u16, Box<[u8]>)>,
+    apart_bytes: usize,
     parents: Vec<StateNumber>,
 }
 
 impl Chunk {
     fn memory(&self) -> u64 {
         let numbers = self.starts.capacity() + self.long.capacity() + self.parents.capacity();
-        (self.bytes.capacity() + self.lengths.capacity() + numbers * 4) as u64
+        let apart = self.apart_bytes + self.apart.capacity() * size_of::<(u16, Box<[u8]>)>();
+        (self.bytes.capacity() + self.lengths.capacity() + numbers * 4 + apart) as u64
     }
 
-    /// Bytes of the state at a place.
+    /// The state at a place, if it is the one whose bytes begin at an offset.
+    #[inline]
+    fn state(&self, at: usize, start: usize) -> &[u8] {
+        match self.length(at) {
+            0 => self.state_apart(at),
+            length => &self.bytes[start..start + length],
+        }
+    }
+
+    /// Adds the bytes of the next state, and how many they are.
+    fn push_bytes(&mut self, state: &[u8]) {
+        let short = u8::try_from(state.len()).unwrap_or(LONG);
+        self.lengths.push(short);
+        if short < LONG {
+            return self.bytes.extend_from_slice(state);
+        }
+        let place = u16::try_from(self.lengths.len() - 1).expect("a chunk has 4096 states");
+        match u16::try_from(state.len()) {
+            Ok(length) => {
+                self.long.push((place, length));
+                self.bytes.extend_from_slice(state);
+            }
+            Err(_) => {
+                self.apart.push((place, state.into()));
+                self.apart_bytes += state.len();
+            }
+        }
+    }
+
+    #[cold]
+    fn state_apart(&self, at: usize) -> &[u8] {
+        let found = self.apart.binary_search_by_key(&at, |(place, _)| usize::from(*place));
+        found.map_or(&[], |found| &self.apart[found].1)
+    }
+
+    /// Bytes among the others of the state at a place.
     #[inline]
     fn length(&self, at: usize) -> usize {
         match self.lengths[at] {
@@ -54,11 +91,11 @@ impl Chunk {
 
     #[cold]
     fn long_length(&self, at: usize) -> usize {
-        let found = self.long.binary_search_by_key(&(at as u16), |(place, _)| *place);
+        let found = self.long.binary_search_by_key(&at, |(place, _)| usize::from(*place));
         found.map_or(0, |found| usize::from(self.long[found].1))
     }
 
-    /// Bytes of the states at some places.
+    /// Bytes among the others of the states at some places.
     #[inline]
     fn length_of_all(&self, places: Range<usize>) -> usize {
         if self.long.is_empty() {
@@ -84,8 +121,7 @@ impl Arena {
         let chunk = &self.chunks[number as usize / CHUNK];
         let at = number as usize % CHUNK;
         let first = at - at % STRIDE;
-        let start = chunk.starts[at / STRIDE] as usize + chunk.length_of_all(first..at);
-        &chunk.bytes[start..start + chunk.length(at)]
+        chunk.state(at, chunk.starts[at / STRIDE] as usize + chunk.length_of_all(first..at))
     }
 
     /// Some states in order, each with its number. The first must be the first of a chunk.
@@ -93,11 +129,11 @@ impl Arena {
         debug_assert!(range.is_empty() || range.start.is_multiple_of(CHUNK));
         let chunks = &self.chunks[range.start.div_ceil(CHUNK).min(self.chunks.len())..];
         let states = chunks.iter().flat_map(|chunk| {
-            let mut rest = chunk.bytes.as_slice();
+            let mut next = 0;
             (0..chunk.lengths.len()).map(move |at| {
-                let (state, others) = rest.split_at(chunk.length(at));
-                rest = others;
-                state
+                let start = next;
+                next += chunk.length(at);
+                chunk.state(at, start)
             })
         });
         (range.start as StateNumber..range.end as StateNumber).zip(states)
@@ -105,7 +141,7 @@ impl Arena {
 
     /// Bytes of all states.
     pub fn packed(&self) -> u64 {
-        self.chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum()
+        self.chunks.iter().map(|chunk| (chunk.bytes.len() + chunk.apart_bytes) as u64).sum()
     }
 
     /// The state from which a state was first reached; the first state's is itself.
@@ -115,7 +151,6 @@ impl Arena {
 
     /// Adds a state; its number.
     pub fn push(&mut self, state: &[u8], parent: StateNumber) -> StateNumber {
-        debug_assert!(state.len() <= LONGEST);
         if self.states.is_multiple_of(CHUNK) {
             if let Some(full) = self.chunks.last_mut() {
                 full.bytes.shrink_to_fit();
@@ -125,13 +160,10 @@ impl Arena {
         }
         let chunk = self.chunks.last_mut().expect("there is a chunk that is not full");
         if chunk.lengths.len().is_multiple_of(STRIDE) {
-            chunk.starts.push(chunk.bytes.len() as u32);
+            let start = u32::try_from(chunk.bytes.len());
+            chunk.starts.push(start.expect("a chunk has 4096 states, and of each at most 65535 bytes"));
         }
-        chunk.bytes.extend_from_slice(state);
-        if state.len() >= usize::from(LONG) {
-            chunk.long.push((chunk.lengths.len() as u16, state.len() as u16));
-        }
-        chunk.lengths.push(state.len().min(usize::from(LONG)) as u8);
+        chunk.push_bytes(state);
         chunk.parents.push(parent);
         self.states += 1;
         self.states as StateNumber - 1
@@ -145,10 +177,12 @@ mod tests {
     #[test]
     fn states_of_all_lengths_come_back() {
         let mut arena = Arena::default();
-        let state = |n: usize| vec![n as u8; [3, 254, 255, 256, 0, 40_000, 17][n % 7] / (1 + n % 3)];
+        let lengths = [3, 254, 255, 256, 0, 40_000, 17, 65_534, 65_535, 65_536, 200_000];
+        let state = |n: usize| vec![n as u8; if n % 50 < 11 { lengths[n % 50] } else { n % 7 }];
         let count = 2 * CHUNK + 300;
         (0..count).for_each(|n| assert_eq!(arena.push(&state(n), n as u32 / 2), n as u32));
         assert!((0..count).all(|n| arena.get(n as u32) == state(n) && arena.parent(n as u32) == n as u32 / 2));
+        assert!(arena.memory() >= arena.packed());
         let from = CHUNK;
         assert!(arena.states(from..count).all(|(n, bytes)| bytes == state(n as usize)));
         assert_eq!(arena.states(from..count).count(), count - from);

@@ -40,12 +40,6 @@ const PORTION: StateNumber = 256;
 /// Most states of a batch.
 const MOST_IN_BATCH: StateNumber = 1 << 15;
 
-/// Whether the states of a system are short enough to be packed.
-pub(crate) fn can_explore(model: &Model) -> bool {
-    // Messages and masks come on top of the fixed part; a protocol with so many on their way ends at a limit before.
-    model.layout.len * 2 < arena::LONGEST
-}
-
 /// Visits every state.
 pub(crate) fn explore(model: &Model, config: &Config) -> Report {
     Search::new(model, config).run()
