@@ -1,4 +1,4 @@
-//! What is proved about a protocol before anything runs: handlers end, lanes cannot block each other, and
+//! What is proved about a protocol before anything runs: handlers end soon enough, lanes cannot block each other, and
 //! which variables are dead in which state.
 
 mod lanes;
@@ -7,12 +7,13 @@ mod longest;
 
 use crate::diagnostics::Diagnostics;
 use crate::protocol::*;
+pub use longest::MAX_STEPS;
 
 /// Runs all analyses: fills in [`Handler::longest`], [`Handler::sends`] and [`State::dead`], and notes
-/// violations of the lane rule.
+/// handlers that take too long and violations of the lane rule.
 pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
-    longest::longest(protocol);
     lanes::lanes(protocol, diagnostics);
+    longest::longest(protocol, diagnostics);
     live::live(protocol);
 }
 
@@ -43,9 +44,7 @@ fn product(times: Bound, body: Bound) -> Bound {
 fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
     match step {
         StepKind::ForSet(_, set, _) => match &set.ty {
-            Type::IntSet { lo, hi } => {
-                Bound::fixed(hi.at(MAX_NODES).saturating_sub(lo.at(MAX_NODES)).saturating_add(1).min(256))
-            }
+            Type::IntSet { lo, hi } => Bound::fixed(elements(*lo, *hi)),
             _ => match &set.kind {
                 ExprKind::SetOf(list) => Bound::fixed(list.len() as i64),
                 // `S - {x}` with x a member is smaller, but x need not be one.
@@ -67,6 +66,12 @@ fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
     }
 }
 
+/// How many elements a set of the numbers from `lo` to `hi` has at the most, whatever the number of nodes.
+fn elements(lo: Bound, hi: Bound) -> i64 {
+    let of = |nodes| hi.at(nodes).saturating_sub(lo.at(nodes)).saturating_add(1);
+    of(1).max(of(MAX_NODES)).clamp(0, 256)
+}
+
 /// The least value that an expression's type allows.
 fn least(protocol: &Protocol, expr: &Expr) -> Bound {
     range(protocol, expr).map_or(Bound::fixed(0), |(lo, _)| lo)
@@ -85,7 +90,11 @@ pub(crate) fn range(protocol: &Protocol, expr: &Expr) -> Option<(Bound, Bound)> 
     };
     match &expr.kind {
         ExprKind::Constant(c) => Some((*c, *c)),
-        ExprKind::SetCount(_) | ExprKind::Index(_) => Some((Bound::fixed(0), Bound { constant: 0, per_node: 1 })),
+        ExprKind::SetCount(set) => match &set.ty {
+            Type::IntSet { lo, hi } => Some((Bound::fixed(0), Bound::fixed(elements(*lo, *hi)))),
+            _ => Some((Bound::fixed(0), Bound { constant: 0, per_node: 1 })),
+        },
+        ExprKind::Index(_) => Some((Bound::fixed(0), Bound { constant: 0, per_node: 1 })),
         ExprKind::Length(place) => match &protocol.roles[place.role.index()].vars[place.var.index()].ty {
             Type::List { up_to, .. } => Some((Bound::fixed(0), *up_to)),
             _ => None,

@@ -59,6 +59,7 @@ impl Compiler {
 
     /// An expression.
     pub(super) fn expr(&mut self, frame: &mut Frame, expr: &ast::Expr) -> Option<Expr> {
+        self.parts += 1;
         let span = expr.span;
         let make = |kind, ty| Some(Expr { kind, ty, span });
         if let ast::ExprKind::Member(base, member) = &expr.kind

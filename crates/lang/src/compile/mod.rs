@@ -8,6 +8,7 @@ mod claims;
 mod declare;
 mod expressions;
 mod frame;
+mod limits;
 mod places;
 mod roles;
 mod statements;
@@ -58,9 +59,12 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
     }
     let mut compiler = Compiler::new(diagnostics, about);
     compiler.declare(&parsed, options);
+    if compiler.too_many() {
+        return compiler.finish();
+    }
     compiler.roles();
     compiler.claims(&parsed);
-    if compiler.diagnostics.is_empty() {
+    if !compiler.too_many() && compiler.diagnostics.is_empty() {
         crate::analyse::analyse(&mut compiler.protocol, &mut compiler.diagnostics);
     }
     compiler.finish()
@@ -200,8 +204,12 @@ struct Compiler {
     expanding: Vec<(RoleId, String)>,
     /// How many actions have been expanded.
     expansions: u32,
+    /// How many statements and expressions have been compiled, each as often as it was expanded.
+    parts: usize,
     /// Whether it has been said that a role has too many states.
     too_many_states: bool,
+    /// Whether it has been said that the protocol is too large.
+    too_many_parts: bool,
 }
 
 impl Compiler {
@@ -216,7 +224,9 @@ impl Compiler {
             pending: Vec::new(),
             expanding: Vec::new(),
             expansions: 0,
+            parts: 0,
             too_many_states: false,
+            too_many_parts: false,
         }
     }
 

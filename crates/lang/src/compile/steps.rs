@@ -18,6 +18,8 @@ const MAX_LOCALS: usize = 2048;
 /// How deep actions may call each other, and how often they may be expanded in a protocol.
 const MAX_CALLS: usize = 32;
 const MAX_EXPANSIONS: u32 = 20_000;
+/// Most statements and expressions of a protocol after that, so that a short text cannot become too large a program.
+const MAX_PARTS: usize = 1_000_000;
 
 impl Compiler {
     /// The statements of a block, in a scope of their own.
@@ -36,6 +38,10 @@ impl Compiler {
                     .help("actions are expanded in place: let them call each other less often");
                 break;
             }
+            if self.parts > MAX_PARTS {
+                self.too_large(statement.span);
+                break;
+            }
             if flow == Flow::Waits {
                 self.error(statement.span, "nothing can stand behind an `await`")
                     .help("what follows belongs into the braces of the `await`");
@@ -46,7 +52,16 @@ impl Compiler {
         flow
     }
 
+    /// Said once: what has become too large is not compiled further.
+    fn too_large(&mut self, span: Span) {
+        if !std::mem::replace(&mut self.too_many_parts, true) {
+            self.error(span, format!("this protocol has more than {MAX_PARTS} statements and expressions"))
+                .help("actions are expanded wherever they are called, and clauses for each event and state: write less of them, or a task");
+        }
+    }
+
     fn statement(&mut self, frame: &mut Frame, statement: &ast::Statement, steps: &mut Vec<Step>) -> Flow {
+        self.parts += 1;
         let span = statement.span;
         match &statement.kind {
             ast::StatementKind::If { condition, then, otherwise } => {

@@ -5,6 +5,7 @@
 //! which waits that cannot be pending together share.
 
 use super::frame::{Binding, Frame, Origin, Scope};
+use super::limits::MAX_STATES;
 use super::steps::Flow;
 use super::types::{SOME_NODE, fits};
 use super::*;
@@ -30,9 +31,6 @@ enum From {
     Var(VarId),
     Fixed(ExprKind),
 }
-
-/// Most states of a role.
-const MAX_STATES: usize = 1000;
 
 /// A waiting state that wants its handlers.
 pub(super) struct Variant {
