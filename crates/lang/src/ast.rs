@@ -57,6 +57,8 @@ pub enum Item {
         result: Option<Type>,
     },
     Role(Role),
+    /// `extend role R { .. }`.
+    Extend(Extension),
     Invariant {
         name: Ident,
         of: Option<Ident>,
@@ -129,6 +131,51 @@ pub struct Role {
     /// `otherwise` for messages that a state does not name.
     pub otherwise: Option<(Otherwise, Span)>,
     pub exceptions: Vec<Exception>,
+    /// Clauses that are said of states by name. Once extensions are applied, those of waiting states, which are only known when handlers
+    /// are compiled; those of one file after those of the files that it uses.
+    pub clauses: Vec<Vec<InClause>>,
+}
+
+/// `extend role R { .. }`: what a file adds to a role of a file that it uses, and what it puts in place of something there.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Extension {
+    /// What is added; its `of` is the role's name again if none was written.
+    pub added: Role,
+    /// The kind of object, if it is said again.
+    pub of: Option<Ident>,
+    /// `replace var`, `replace action`, `replace task`, `replace state`, `replace otherwise`.
+    pub replaced: Role,
+    pub span: Span,
+}
+
+impl Role {
+    /// A role without members.
+    pub fn new(name: Ident, of: Ident) -> Role {
+        Role {
+            name,
+            of,
+            everywhere: false,
+            defers: None,
+            vars: Vec::new(),
+            actions: Vec::new(),
+            tasks: Vec::new(),
+            states: Vec::new(),
+            otherwise: None,
+            exceptions: Vec::new(),
+            clauses: Vec::new(),
+        }
+    }
+}
+
+/// `in STATE, STATE on EVENT when GUARD { .. }`, perhaps with `replace` before it.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct InClause {
+    /// As reports write them: `Idle`, `Clean.write.Owned(none)`.
+    pub states: Vec<Ident>,
+    pub clause: Clause,
+    pub replaces: bool,
 }
 
 /// `in STATE on EVENT, EVENT impossible`: what else would have an answer, and cannot happen.

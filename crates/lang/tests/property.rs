@@ -10,7 +10,7 @@ use trivium_lang::lexer::lex;
 use trivium_lang::{Diagnostics, Options, c_header, compile, show};
 
 /// Words and marks of the language, and some that are not.
-const WORDS: [&str; 92] = [
+const WORDS: [&str; 94] = [
     "protocol",
     "use",
     "promises",
@@ -22,6 +22,8 @@ const WORDS: [&str; 92] = [
     "message",
     "op",
     "role",
+    "extend",
+    "replace",
     "invariant",
     "scenario",
     "waive",

@@ -7,6 +7,7 @@
 mod claims;
 mod declare;
 mod expressions;
+mod extend;
 mod frame;
 mod limits;
 mod places;
@@ -53,6 +54,9 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
     let (tokens, about) = lex(file, text);
     let mut parsed = parse(&tokens, &mut diagnostics);
     include(&mut parsed, options, &mut diagnostics, &mut vec![name.to_string()], &mut Vec::new());
+    if diagnostics.is_empty() {
+        extend::apply(&mut parsed, &mut diagnostics);
+    }
     if !diagnostics.is_empty() {
         diagnostics.finish();
         return Err(diagnostics);
@@ -79,11 +83,13 @@ fn include(
     inside: &mut Vec<String>,
     done: &mut Vec<String>,
 ) {
+    extend::judge(file, diagnostics);
     let own: Vec<(&'static str, String)> = file.items.iter().flat_map(declared_names).collect();
-    let mut all = Vec::new();
+    let (mut all, mut extensions) = (Vec::new(), Vec::new());
     for item in std::mem::take(&mut file.items) {
         let ast::Item::Use { file: name, span } = item else {
-            all.push(item);
+            let list = if matches!(item, ast::Item::Extend(_)) { &mut extensions } else { &mut all };
+            list.push(item);
             continue;
         };
         let name = beside(diagnostics.sources.name(span.file), &name);
@@ -115,6 +121,8 @@ fn include(
         inside.pop();
         all.extend(used.items.into_iter().filter_map(|item| without(item, &own)));
     }
+    // Wherever it stands, what this file extends is extended after what the used files extend.
+    all.extend(extensions);
     file.items = all;
 }
 
@@ -133,6 +141,7 @@ fn without(item: ast::Item, own: &[(&'static str, String)]) -> Option<ast::Item>
             names.retain(|name| !is_own("object", name));
             Some(ast::Item::Object(names))
         }
+        ast::Item::Extend(extension) if is_own("role", &extension.added.name) => None,
         item => {
             if declared_names(&item).iter().any(|n| own.contains(n)) {
                 None

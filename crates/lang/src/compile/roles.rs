@@ -22,6 +22,7 @@ impl Compiler {
             }
             self.tasks_of(r, role);
             self.waiting_states();
+            self.unknown_waits(r);
             self.check_defer_space(r, role);
         }
         if self.diagnostics.is_empty() {
@@ -40,6 +41,7 @@ impl Compiler {
             for state in &role.states {
                 state.clauses.iter().for_each(|c| named_events(c, &mut names));
             }
+            role.clauses.iter().flatten().for_each(|c| named_events(&c.clause, &mut names));
             role.actions.iter().chain(&role.tasks).for_each(|a| awaited(&a.body, &mut names));
             for name in names {
                 let Some(id) = self.protocol.message(&name.text) else { continue };
@@ -149,12 +151,50 @@ impl Compiler {
         }
     }
 
-    /// `on EVENT defer`, `on EVENT impossible`.
+    /// `on EVENT defer`, `on EVENT impossible`; behind clauses with guards it is what happens when none of these holds.
     fn direct(&mut self, r: usize, s: usize, event: EventKind, what: Otherwise, span: Span) {
-        if self.answers[r][s].list.iter().any(|(e, _)| *e == event) {
-            self.error(span, "an earlier clause answers this event already").help("remove one of them");
+        let at = self.answers[r][s].list.iter().position(|(e, _)| *e == event);
+        let Some(at) = at else {
+            self.answers[r][s].list.push((event, Answer::Direct(what)));
+            return;
+        };
+        let guarded = match &self.answers[r][s].list[at].1 {
+            Answer::Handlers(list) if self.is_guarded(r, list) => list.clone(),
+            _ => {
+                self.error(span, "an earlier clause answers this event already").help("remove one of them");
+                return;
+            }
+        };
+        if what == Otherwise::Defer && self.protocol.roles[r].defers.is_none() {
+            self.needs_defer_space(RoleId(r as u8), span);
         }
-        self.answers[r][s].list.push((event, Answer::Direct(what)));
+        let id = self.fallback(r, s, &guarded, what, span);
+        if let Answer::Handlers(list) = &mut self.answers[r][s].list[at].1 {
+            list.push(id);
+        }
+    }
+
+    /// Whether none of these handlers may run because of their guards.
+    fn is_guarded(&self, r: usize, list: &[HandlerId]) -> bool {
+        list.last().is_some_and(|last| self.protocol.roles[r].handlers[last.index()].guard.is_some())
+    }
+
+    /// A handler for what is left when no guard of these holds.
+    fn fallback(&mut self, r: usize, s: usize, list: &[HandlerId], what: Otherwise, span: Span) -> HandlerId {
+        let kind = match what {
+            Otherwise::Defer => StepKind::Defer,
+            Otherwise::Impossible => StepKind::Impossible,
+        };
+        let role = &mut self.protocol.roles[r];
+        let last = &role.handlers[list.last().expect("a clause has a handler").index()];
+        let mut fallback = last.clone();
+        fallback.guard = None;
+        fallback.name = format!("{}.otherwise", last.name);
+        fallback.steps = vec![Step { kind, span }];
+        fallback.state = StateId(s as u16);
+        fallback.span = span;
+        role.handlers.push(fallback);
+        HandlerId(role.handlers.len() as u16 - 1)
     }
 
     fn event(&mut self, frame: &Frame, event: &ast::Event, clause: &ast::Clause) -> Option<EventKind> {
@@ -178,6 +218,9 @@ impl Compiler {
                 None
             }
             "after" => {
+                if event.after.is_none() {
+                    self.error(event.name.span, "after how long?").help("`on after TIME { .. }`");
+                }
                 let time = event.after.as_ref().and_then(|t| self.bound(t))?;
                 let state = &mut self.protocol.roles[frame.role.index()].states[frame.state.index()];
                 if state.timer.replace(time).is_some() {
@@ -311,10 +354,14 @@ impl Compiler {
             }
         }
         frame.scopes.push(Scope::default());
+        let is_guarded = guard.is_some();
         let guard = guard.and_then(|g| self.expr_of(&mut frame, g, &Type::Bool));
         let mut steps = Vec::new();
         self.statements(&mut frame, body, &mut steps);
-        self.add_handler(frame, guard, steps, &name, span);
+        // A mistake in a guard is told once: without its guard the clause would hide those behind it.
+        if guard.is_some() || !is_guarded {
+            self.add_handler(frame, guard, steps, &name, span);
+        }
     }
 
     /// `read(a)`, `write(a, v)`, with an optional size behind.
@@ -532,8 +579,16 @@ impl Compiler {
                 let list = list.clone();
                 self.with_fallback(r, s, event, list, otherwise)
             }
+            None if otherwise.is_none() && self.is_excepted(r, s, event, ast) => Response::Hold,
             None => self.unanswered(r, s, event, otherwise),
         }
+    }
+
+    /// Whether a line `in STATE on EVENT impossible` is about this pair.
+    fn is_excepted(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> bool {
+        let state = &self.protocol.roles[r].states[s].name;
+        let name = self.protocol.event_name(event);
+        ast.exceptions.iter().any(|e| e.state.text == *state && e.events.iter().any(|e| e.text == name))
     }
 
     /// What a state does about an event that it does not name.
@@ -563,29 +618,17 @@ impl Compiler {
         otherwise: Option<Otherwise>,
     ) -> Response {
         let last = list.last().expect("a clause has a handler").index();
-        let handler = &self.protocol.roles[r].handlers[last];
-        if handler.guard.is_none() {
+        if !self.is_guarded(r, &list) {
             return Response::Handle(list);
         }
-        let span = handler.span;
-        let kind = match otherwise {
-            Some(Otherwise::Defer) => StepKind::Defer,
-            Some(Otherwise::Impossible) => StepKind::Impossible,
-            None => {
-                let name = self.protocol.event_name(event);
-                self.error(span, format!("all guards for `{name}` may be false"))
-                    .help(format!("add a clause `on {name} {{ .. }}` without guard behind it"));
-                return Response::Impossible;
-            }
+        let span = self.protocol.roles[r].handlers[last].span;
+        let Some(what) = otherwise else {
+            let name = self.protocol.event_name(event);
+            self.error(span, format!("all guards for `{name}` may be false"))
+                .help(format!("add a clause `on {name} {{ .. }}` without guard behind it"));
+            return Response::Impossible;
         };
-        let mut fallback = handler.clone();
-        fallback.guard = None;
-        fallback.name = format!("{}.otherwise", handler.name);
-        fallback.steps = vec![Step { kind, span }];
-        fallback.state = StateId(s as u16);
-        let role = &mut self.protocol.roles[r];
-        role.handlers.push(fallback);
-        list.push(HandlerId(role.handlers.len() as u16 - 1));
+        list.push(self.fallback(r, s, &list, what, span));
         Response::Handle(list)
     }
 

@@ -63,11 +63,13 @@ impl Compiler {
         inner.sender = Origin::Nowhere;
         inner.caller = Origin::Nowhere;
         inner.call = frame.call;
+        let written = wait;
+        let wait = &self.extended_wait(frame.role, &name, written);
         self.keep(frame, &mut inner, wait, steps, span);
         let missing: Vec<_> = wait.arms.iter().map(|arm| self.missing(frame, &mut inner, arm, steps)).collect();
         let from: Vec<_> = wait.arms.iter().map(|arm| self.from(frame, &mut inner, arm, steps)).collect();
         let site = Rc::new(Site {
-            wait: wait.clone(),
+            wait: written.clone(),
             frame: inner,
             name,
             missing: missing.clone(),
@@ -101,6 +103,9 @@ impl Compiler {
     fn keep(&mut self, frame: &mut Frame, inner: &mut Frame, wait: &ast::Await, steps: &mut Vec<Step>, span: Span) {
         let mut used = Vec::new();
         self.used_in_wait(wait, &mut used, &mut Vec::new());
+        for said in self.said_of_wait(frame.role, &inner.name) {
+            self.used_in_clause(&said.clause, wait, &mut used);
+        }
         let is_used = |name: &str| used.iter().any(|u| u == name);
         for (name, binding) in frame.visible() {
             if !is_used(&name) {
@@ -260,10 +265,12 @@ impl Compiler {
             let site = Rc::clone(&variant.site);
             let role = site.frame.role;
             self.expanding.clone_from(&site.expanding);
-            for (i, arm) in site.wait.arms.iter().enumerate() {
+            let name = self.protocol.roles[role.index()].states[variant.state.index()].name.clone();
+            let wait = self.extended_wait(role, &name, &site.wait);
+            for (i, arm) in wait.arms.iter().enumerate() {
                 self.arm(&variant, i, arm);
             }
-            for clause in &site.wait.clauses {
+            for clause in &wait.clauses {
                 let mut frame = site.frame.clone();
                 frame.state = variant.state;
                 frame.access = variant.access;
@@ -271,7 +278,7 @@ impl Compiler {
                 self.clause(frame, None, clause, &format!("{}.", site.name));
             }
             let answers = &mut self.answers[role.index()][variant.state.index()];
-            answers.otherwise = site.wait.otherwise.map(|(o, _)| o);
+            answers.otherwise = wait.otherwise.map(|(o, _)| o);
         }
         self.expanding.clear();
     }
@@ -333,16 +340,22 @@ impl Compiler {
             self.used_in_block(&arm.body, used, seen);
         }
         for clause in &wait.clauses {
-            if let Some(guard) = &clause.guard {
-                used_in_expr(guard, used);
-            }
-            if let ast::Body::Steps(steps) = &clause.body {
-                let mut inner = Vec::new();
-                self.used_in_block(steps, &mut inner, &mut Vec::new());
-                // A clause has a sender and a caller of its own.
-                used.extend(inner.into_iter().filter(|n| n != "sender" && n != "caller"));
-            }
+            self.used_in_clause(clause, wait, used);
         }
+    }
+
+    /// Names that a clause of a waiting state mentions.
+    fn used_in_clause(&self, clause: &ast::Clause, wait: &ast::Await, used: &mut Vec<String>) {
+        let mut inner = Vec::new();
+        if let Some(guard) = &clause.guard {
+            used_in_expr(guard, &mut inner);
+        }
+        if let ast::Body::Steps(steps) = &clause.body {
+            self.used_in_block(steps, &mut inner, &mut Vec::new());
+        }
+        // A clause has a sender and a caller of its own; what stands in the place of an awaited message's body has not.
+        let awaited = wait.arms.iter().any(|a| clause.events.iter().any(|e| e.name.text == a.message.text));
+        used.extend(inner.into_iter().filter(|n| awaited || (n != "sender" && n != "caller")));
     }
 
     fn used_in_block(&self, block: &[ast::Statement], used: &mut Vec<String>, seen: &mut Vec<*const ast::Action>) {

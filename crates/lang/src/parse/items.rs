@@ -76,6 +76,7 @@ impl Parser<'_> {
                 Item::Op { name, params, result }
             }
             "role" => Item::Role(self.role()?),
+            "extend" => Item::Extend(self.extension(span)?),
             "invariant" => {
                 let name = self.name("the invariant's name")?;
                 let of = if self.eat_word("of") { Some(self.name("a kind of object")?) } else { None };
@@ -156,7 +157,7 @@ impl Parser<'_> {
         Ok(fields)
     }
 
-    fn field(&mut self) -> Parsed<Field> {
+    pub(super) fn field(&mut self) -> Parsed<Field> {
         let name = self.name("a name")?;
         self.need_mark(":")?;
         Ok(Field { name, ty: self.ty()? })
@@ -191,212 +192,6 @@ impl Parser<'_> {
         let lo = self.sum()?;
         self.need_mark("..")?;
         Ok(Type::Range { lo, hi: self.sum()? })
-    }
-
-    fn role(&mut self) -> Parsed<Role> {
-        let name = self.name("the role's name")?;
-        self.need_word("of")?;
-        let of = self.name("a kind of object")?;
-        let everywhere = self.eat_word("everywhere");
-        let defers = if self.eat_word("defers") {
-            self.need_word("up")?;
-            self.need_word("to")?;
-            Some(self.sum()?)
-        } else {
-            None
-        };
-        self.need_mark("{")?;
-        let mut role = Role {
-            name,
-            of,
-            everywhere,
-            defers,
-            vars: Vec::new(),
-            actions: Vec::new(),
-            tasks: Vec::new(),
-            states: Vec::new(),
-            otherwise: None,
-            exceptions: Vec::new(),
-        };
-        while !self.is_mark("}") && !self.at_end() {
-            let before = self.at;
-            if self.role_member(&mut role).is_err() {
-                self.skip_statement();
-                if self.at == before {
-                    self.advance();
-                }
-            }
-            self.eat_mark(";");
-        }
-        self.need_mark("}")?;
-        Ok(role)
-    }
-
-    fn role_member(&mut self, role: &mut Role) -> Parsed<()> {
-        self.operators = 0;
-        if self.eat_word("var") {
-            let names = self.listed(|p| p.name("the variable's name"))?;
-            self.need_mark(":")?;
-            let ty = self.ty()?;
-            let initial = if self.eat_mark("=") { Some(self.expression()?) } else { None };
-            for name in names {
-                role.vars.push(Var { name, ty: ty.clone(), initial: initial.clone() });
-            }
-        } else if self.eat_word("action") {
-            role.actions.push(self.action()?);
-        } else if self.eat_word("task") {
-            role.tasks.push(self.action()?);
-        } else if self.eat_word("state") {
-            role.states.push(self.state()?);
-        } else if self.is_word("otherwise") {
-            role.otherwise = self.only_otherwise(role.otherwise)?;
-        } else if self.eat_word("in") {
-            role.exceptions.push(self.exception()?);
-        } else {
-            return self.expected("`var`, `action`, `task`, `state`, `in` or `otherwise`");
-        }
-        Ok(())
-    }
-
-    /// What follows `in`: `STATE on EVENT, EVENT impossible`.
-    fn exception(&mut self) -> Parsed<Exception> {
-        let state = self.state_name()?;
-        self.need_word("on")?;
-        let events = self.listed(|p| p.name("an event"))?;
-        self.need_word("impossible")?;
-        Ok(Exception { state, events })
-    }
-
-    /// The name of any state, as reports write it: `Idle`, `Clean.write.Owned(none)`.
-    fn state_name(&mut self) -> Parsed<Ident> {
-        let mut name = self.name("a state's name")?;
-        loop {
-            let mark = if self.eat_mark(".") {
-                '.'
-            } else if self.eat_mark("|") {
-                '|'
-            } else {
-                break;
-            };
-            name.text.push(mark);
-            match self.token().kind {
-                // The second and later waits of the same name are numbered.
-                Kind::Int(number) => {
-                    self.advance();
-                    name.text.push_str(&number.to_string());
-                }
-                _ => name.text.push_str(&self.name("a part of a state's name")?.text),
-            }
-        }
-        if self.eat_mark("(") {
-            let access = self.access_word()?;
-            self.need_mark(")")?;
-            name.text.push_str(&format!("({})", access.text));
-        }
-        name.span = name.span.to(self.previous_span());
-        Ok(name)
-    }
-
-    fn action(&mut self) -> Parsed<Action> {
-        let name = self.name("a name")?;
-        let params = self.bracketed(Self::field)?;
-        Ok(Action { name, params, body: self.block()? })
-    }
-
-    /// `otherwise defer | impossible`, or nothing.
-    pub(super) fn otherwise(&mut self) -> Parsed<Option<(Otherwise, Span)>> {
-        if !self.is_word("otherwise") {
-            return Ok(None);
-        }
-        let span = self.advance().span;
-        let what = if self.eat_word("defer") {
-            Otherwise::Defer
-        } else if self.eat_word("impossible") {
-            Otherwise::Impossible
-        } else {
-            return self.expected("`defer` or `impossible`");
-        };
-        Ok(Some((what, span.to(self.previous_span()))))
-    }
-
-    /// An `otherwise` line, of which there may be one.
-    fn only_otherwise(&mut self, before: Option<(Otherwise, Span)>) -> Parsed<Option<(Otherwise, Span)>> {
-        let found = self.otherwise()?;
-        if let (Some(_), Some((_, span))) = (before, found) {
-            self.diagnostics.error(span, "there is already an `otherwise` here").help("remove one of them");
-        }
-        Ok(found)
-    }
-
-    fn state(&mut self) -> Parsed<State> {
-        let name = self.name("the state's name")?;
-        let access = if self.eat_mark(":") { Some(self.access_word()?) } else { None };
-        let mut state = State { name, access, clauses: Vec::new(), otherwise: None };
-        if !self.is_mark("{") {
-            return Ok(state);
-        }
-        self.need_mark("{")?;
-        while !self.is_mark("}") && !self.at_end() {
-            let before = self.at;
-            let parsed = if self.is_word("on") {
-                self.clause().map(|clause| state.clauses.push(clause))
-            } else if self.is_word("otherwise") {
-                self.only_otherwise(state.otherwise).map(|o| state.otherwise = o)
-            } else {
-                self.expected("`on EVENT {..}` or `otherwise`")
-            };
-            if parsed.is_err() {
-                self.skip_statement();
-                if self.at == before {
-                    self.advance();
-                }
-            }
-            self.eat_mark(";");
-        }
-        self.need_mark("}")?;
-        Ok(state)
-    }
-
-    /// `none`, `read` or `write`; `none` is otherwise reserved.
-    pub(super) fn access_word(&mut self) -> Parsed<Ident> {
-        if self.is_word("none") || self.is_word("read") || self.is_word("write") {
-            let span = self.span();
-            let text = match &self.advance().kind {
-                Kind::Name(text) => text.clone(),
-                _ => unreachable!("a word was seen"),
-            };
-            return Ok(Ident { text, span });
-        }
-        self.expected("an access: `none`, `read` or `write`")
-    }
-
-    pub(super) fn clause(&mut self) -> Parsed<Clause> {
-        self.operators = 0;
-        let start = self.need_word("on")?;
-        let events = self.listed(Self::event)?;
-        let guard = if self.eat_word("when") { Some(self.expression()?) } else { None };
-        let span = start.to(self.previous_span());
-        let body = if self.eat_word("as") {
-            Body::As(self.name("the name of a message")?)
-        } else if self.eat_word("defer") {
-            Body::Otherwise(Otherwise::Defer)
-        } else if self.eat_word("impossible") {
-            Body::Otherwise(Otherwise::Impossible)
-        } else {
-            Body::Steps(self.block()?)
-        };
-        Ok(Clause { events, guard, body, span })
-    }
-
-    fn event(&mut self) -> Parsed<Event> {
-        let name =
-            self.name("an event: `read`, `write`, `evict`, `writeback`, `after T`, a message, a call or a task")?;
-        if name.text == "after" {
-            let time = self.sum()?;
-            return Ok(Event { name, args: None, after: Some(time) });
-        }
-        let args = if self.is_mark("(") { Some(self.bracketed(|p| p.name("a name for the argument"))?) } else { None };
-        Ok(Event { name, args, after: None })
     }
 
     fn scenario(&mut self, start: Span) -> Parsed<Scenario> {

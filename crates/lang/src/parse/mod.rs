@@ -5,6 +5,7 @@
 
 mod expressions;
 mod items;
+mod roles;
 mod statements;
 
 use crate::ast::*;
@@ -225,7 +226,7 @@ impl Parser<'_> {
 }
 
 /// Words that start an item.
-const ITEMS: [&str; 15] = [
+const ITEMS: [&str; 16] = [
     "use",
     "promises",
     "assume",
@@ -237,6 +238,7 @@ const ITEMS: [&str; 15] = [
     "message",
     "op",
     "role",
+    "extend",
     "invariant",
     "scenario",
     "waive",
