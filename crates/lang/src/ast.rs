@@ -58,7 +58,7 @@ pub enum Item {
     },
     Role(Role),
     /// `extend role R { .. }`.
-    Extend(Extension),
+    Extend(Box<Extension>),
     Invariant {
         name: Ident,
         of: Option<Ident>,

@@ -7,7 +7,7 @@
 use crate::ast::{Arm, Await, Body, Clause, Extension, File, Ident, InClause, Item, Role};
 use crate::diagnostics::{Diagnostics, nearest};
 use crate::protocol::RoleId;
-use crate::source::Place;
+use crate::source::{Place, Span};
 
 /// What is wrong with a file's extensions before the files that it uses are looked at.
 pub(super) fn judge(file: &File, diagnostics: &mut Diagnostics) {
@@ -54,7 +54,7 @@ pub(super) fn apply(file: &mut File, diagnostics: &mut Diagnostics) {
         let name = extension.added.name.clone();
         let mut roles = items.iter_mut().filter_map(|item| if let Item::Role(r) = item { Some(r) } else { None });
         if let Some(role) = roles.find(|role| role.name.text == name.text) {
-            extend(role, extension, diagnostics);
+            extend(role, *extension, diagnostics);
         } else {
             let known =
                 items.iter().filter_map(|i| if let Item::Role(r) = i { Some(r.name.text.as_str()) } else { None });
@@ -228,9 +228,10 @@ struct Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// Adds one file's clauses to those of the files that it uses: guarded ones before them, in their order.
+    /// Adds one file's clauses to those of the files that it uses: guarded ones before them, in their order; what replaces a
+    /// clause at its place.
     fn merge(&mut self, new: &[&InClause], excepted: &[Ident], diagnostics: &mut Diagnostics) {
-        self.remove_replaced(new, excepted, diagnostics);
+        let removed = self.remove_replaced(new, excepted, diagnostics);
         let mut guarded = 0;
         for added in new {
             if self.awaited(added, diagnostics) {
@@ -243,7 +244,9 @@ impl Answers<'_> {
                 self.answered(added, &e.text, place, diagnostics);
                 continue;
             }
-            if added.clause.guard.is_some() {
+            let place = removed.iter().find(|(event, _)| names(&added.clause, event)).map(|(_, span)| *span);
+            let place = place.and_then(|span| self.clauses.iter().position(|c| c.span == span));
+            if added.clause.guard.is_some() && place.is_none() {
                 self.clauses.insert(guarded, added.clause.clone());
                 guarded += 1;
                 continue;
@@ -261,12 +264,19 @@ impl Answers<'_> {
                 }
                 continue;
             }
-            self.clauses.push(added.clause.clone());
+            self.clauses.insert(place.unwrap_or(self.clauses.len()), added.clause.clone());
         }
+        self.clauses.retain(|clause| !clause.events.is_empty());
     }
 
-    /// Takes away what is replaced, of which there must be something.
-    fn remove_replaced(&mut self, new: &[&InClause], excepted: &[Ident], diagnostics: &mut Diagnostics) {
+    /// Takes away what is replaced, of which there must be something. Returns the events, and which clause each was in first; one of which
+    /// nothing is left stays, without events, to keep the place.
+    fn remove_replaced(
+        &mut self,
+        new: &[&InClause],
+        excepted: &[Ident],
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<(String, Span)> {
         let replaced = new.iter().filter(|c| c.replaces);
         let events: Vec<&Ident> = replaced.flat_map(|c| c.clause.events.iter().map(|e| &e.name)).collect();
         for event in &events {
@@ -285,10 +295,15 @@ impl Answers<'_> {
                     .help("remove `replace`: the clause is then added");
             }
         }
+        let mut removed = Vec::new();
+        for event in &events {
+            let first = self.clauses.iter().find(|c| names(c, &event.text));
+            removed.extend(first.map(|clause| (event.text.clone(), clause.span)));
+        }
         for clause in self.clauses.iter_mut() {
             clause.events.retain(|e| !events.iter().any(|r| r.text == e.name.text));
         }
-        self.clauses.retain(|clause| !clause.events.is_empty());
+        removed
     }
 
     /// A message that an `await` waits for: the body of its arm can be another. Whether the clause is about such a message.

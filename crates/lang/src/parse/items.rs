@@ -76,7 +76,7 @@ impl Parser<'_> {
                 Item::Op { name, params, result }
             }
             "role" => Item::Role(self.role()?),
-            "extend" => Item::Extend(self.extension(span)?),
+            "extend" => Item::Extend(Box::new(self.extension(span)?)),
             "invariant" => {
                 let name = self.name("the invariant's name")?;
                 let of = if self.eat_word("of") { Some(self.name("a kind of object")?) } else { None };
