@@ -71,6 +71,15 @@ pub struct System {
     /// Words of 8 bytes that each node has beyond its blocks, for protocols that address memory; the others
     /// have none. `None`: enough for each call of each thread to write one.
     pub memory_words: Option<u32>,
+    /// Whether variables that nobody can read again are cleared. Without it states differ in leftovers too, and the
+    /// verdict owes nothing to the analysis that says which variables these are: the oracle of that analysis.
+    #[serde(default = "yes")]
+    pub clearing: bool,
+}
+
+/// What a system says that was written down before it could be said.
+fn yes() -> bool {
+    true
 }
 
 impl Default for System {
@@ -86,6 +95,7 @@ impl Default for System {
             lane_capacity: None,
             scenario: None,
             memory_words: None,
+            clearing: true,
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct LaneModel {
 pub(crate) struct Model {
     pub engine: Engine,
     pub nodes: u32,
+    /// Whether variables that nobody can read again are cleared.
+    pub clearing: bool,
     /// How many objects of each kind there are.
     pub objects: Vec<u32>,
     pub client: Client,
@@ -49,7 +51,8 @@ impl Model {
             Some(name) => Some(find_scenario(protocol, name)?),
             None => None,
         };
-        let engine = Engine::load(Arc::clone(protocol), system.nodes)
+        let explored = if system.clearing { Arc::clone(protocol) } else { Arc::new(protocol.without_clearing()) };
+        let engine = Engine::load(explored, system.nodes)
             .map_err(|e| ConfigError::new(e.message, "check it with fewer nodes or smaller parameters"))?;
         let objects = object_counts(protocol, system, scenario);
         if objects.iter().any(|&count| count > MOST_OBJECTS) {
@@ -98,7 +101,7 @@ impl Model {
         let lanes = lanes(protocol, system)?;
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
         let untouched = vec![0; longest.unwrap_or(0)];
-        let model = Model { engine, nodes: system.nodes, objects, client, lanes, layout, codec, untouched };
+        let model = Model { engine, nodes: system.nodes, clearing: system.clearing, objects, client, lanes, layout, codec, untouched };
         model.check_capacities()?;
         Ok(model)
     }

@@ -76,6 +76,8 @@ pub struct Report {
     pub packed_bytes: f64,
     /// Whether states that differ only in the names of nodes were taken for one.
     pub symmetry: bool,
+    /// Whether variables that nobody can read again were cleared.
+    pub clearing: bool,
     /// Whether livelocks were looked for.
     pub liveness: bool,
     /// Promises and invariants that were checked.
@@ -162,6 +164,9 @@ fn write_numbers(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out, "transitions   {}", report.transitions)?;
     writeln!(out, "depth         {}", report.depth)?;
     writeln!(out, "seconds       {:.2}", report.seconds)?;
+    if !report.clearing {
+        writeln!(out, "clearing      off: every variable keeps what it was last given")?;
+    }
     writeln!(out, "coverage      {} of {} (state, event) pairs", report.coverage.reached, report.coverage.total)?;
     if report.verdict == Verdict::Holds {
         for pair in &report.coverage.unreached {

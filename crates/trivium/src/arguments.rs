@@ -237,6 +237,10 @@ pub struct System {
     /// Run a scenario of the file in place of the most general client
     #[arg(long)]
     pub scenario: Option<String>,
+    /// Keep what variables hold when nobody can read it again: more states, and a verdict that does not rest on the
+    /// analysis which says so
+    #[arg(long)]
+    pub no_clearing: bool,
 }
 
 /// `trivium check`

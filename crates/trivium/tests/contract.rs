@@ -175,7 +175,7 @@ fn miss_has_the_keys_of_the_contract() {
     }
 }
 
-const CHECK: [&str; 13] = [
+const CHECK: [&str; 14] = [
     "verdict",
     "property",
     "states",
@@ -184,6 +184,7 @@ const CHECK: [&str; 13] = [
     "seconds",
     "bytes_per_state",
     "symmetry",
+    "clearing",
     "promises",
     "assumptions",
     "coverage",

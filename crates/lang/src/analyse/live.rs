@@ -1,5 +1,11 @@
 //! Which variables nobody can read again from a state: they are cleared there, so that states do not
 //! multiply on leftovers.
+//!
+//! A variable is live in a state if a handler of that state may read it before it is certain to have written it, or
+//! if it is live in a state that may come next. What comes next is where the handlers of the state `goto`, and
+//! wherever other code may put the instance: another role of the node, or another object, may call an action of it, at
+//! any time. So each state that is the target of such a `goto` may follow on every state of the role. What other code or
+//! an invariant reads or writes itself is never cleared.
 
 use crate::protocol::*;
 use std::collections::BTreeSet;
@@ -7,26 +13,44 @@ use std::collections::BTreeSet;
 type Vars = BTreeSet<VarId>;
 
 pub(super) fn live(protocol: &mut Protocol) {
-    let mut pinned: Vec<Vars> = protocol.roles.iter().map(|_| Vars::new()).collect();
+    let mut foreign: Vec<Foreign> = protocol.roles.iter().map(|_| Foreign::default()).collect();
     for invariant in &protocol.invariants {
-        pin_expr(&invariant.condition, None, &mut pinned);
+        pin_expr(&invariant.condition, None, &mut foreign);
     }
     for (r, role) in protocol.roles.iter().enumerate() {
         for handler in &role.handlers {
             if let Some(guard) = &handler.guard {
-                pin_expr(guard, Some(r), &mut pinned);
+                pin_expr(guard, Some(r), &mut foreign);
             }
-            pin_steps(&handler.steps, Some(r), &mut pinned);
+            foreign_steps(&handler.steps, Code::Own(r), &mut foreign);
         }
     }
-    for (r, role) in protocol.roles.iter_mut().enumerate() {
-        let live = live_in(role);
-        let count = role.vars.len();
+    for (role, foreign) in protocol.roles.iter_mut().zip(foreign) {
+        let live = live_in(role, &foreign.entered);
+        let count = role.vars.len() as u16;
         for (state, live) in role.states.iter_mut().zip(live) {
-            let dead = (0..count as u16).map(VarId).filter(|v| !live.contains(v) && !pinned[r].contains(v));
+            let dead = (0..count).map(VarId).filter(|v| !live.contains(v) && !foreign.pinned.contains(v));
             state.dead = dead.collect();
         }
     }
+}
+
+/// What code that is not a role's own handlers on their own object does to it.
+#[derive(Default)]
+struct Foreign {
+    /// Variables that it, or an invariant, looks at or changes: they stay as they are.
+    pinned: Vars,
+    /// States that it may put an instance into, whatever the instance's state was.
+    entered: BTreeSet<StateId>,
+}
+
+/// Whose steps are looked at.
+#[derive(Clone, Copy)]
+enum Code {
+    /// The role's own, for the object of its event.
+    Own(usize),
+    /// An action of this role that others call: nothing of its instance is known to be dead.
+    Called(usize),
 }
 
 /// What one handler reads before it writes it, writes for certain, and where it may end.
@@ -37,13 +61,16 @@ struct Summary {
     targets: Vec<(StateId, Vars)>,
 }
 
-fn live_in(role: &Role) -> Vec<Vars> {
+fn live_in(role: &Role, entered: &BTreeSet<StateId>) -> Vec<Vars> {
     let summaries: Vec<Summary> = role.handlers.iter().map(summary).collect();
     let mut live: Vec<Vars> = role.states.iter().map(|_| Vars::new()).collect();
     loop {
         let mut changed = false;
         for s in 0..role.states.len() {
             let mut now = live[s].clone();
+            for target in entered {
+                now.extend(&live[target.index()]);
+            }
             for response in &role.table[s] {
                 let Response::Handle(handlers) = response else { continue };
                 for handler in handlers {
@@ -135,52 +162,76 @@ fn reads(expr: &Expr, written: &Vars, read: &mut Vars) {
 }
 
 /// Variables that another role or an invariant looks at stay as they are.
-fn pin_expr(expr: &Expr, own_role: Option<usize>, pinned: &mut [Vars]) {
+fn pin_expr(expr: &Expr, own_role: Option<usize>, foreign: &mut [Foreign]) {
     visit(expr, &mut |e| match &e.kind {
         ExprKind::Var(place) | ExprKind::Length(place) | ExprKind::Element(place, _, _) => {
-            pin(place, own_role, pinned);
+            pin(place, own_role, foreign);
         }
         _ => {}
     });
 }
 
-fn pin(place: &Place, own_role: Option<usize>, pinned: &mut [Vars]) {
+fn pin(place: &Place, own_role: Option<usize>, foreign: &mut [Foreign]) {
     if !own(place) || own_role != Some(place.role.index()) {
-        pinned[place.role.index()].insert(place.var);
+        foreign[place.role.index()].pinned.insert(place.var);
     }
 }
 
-fn pin_steps(steps: &[Step], own_role: Option<usize>, pinned: &mut [Vars]) {
+fn foreign_steps(steps: &[Step], code: Code, foreign: &mut [Foreign]) {
+    let own_role = match code {
+        Code::Own(role) => Some(role),
+        Code::Called(_) => None,
+    };
     for step in steps {
         for expr in expressions(&step.kind) {
-            pin_expr(expr, own_role, pinned);
+            pin_expr(expr, own_role, foreign);
         }
-        match &step.kind {
-            StepKind::Assign(place, _)
-            | StepKind::Insert(place, _)
-            | StepKind::Remove(place, _)
-            | StepKind::Push(place, _)
-            | StepKind::Pop(place, _)
-            | StepKind::Clear(place)
-            | StepKind::Send { payload: PayloadSource::List(place), .. } => pin(place, own_role, pinned),
-            StepKind::If(_, a, b) => {
-                pin_steps(a, own_role, pinned);
-                pin_steps(b, own_role, pinned);
+        if let Some(place) = place_of(&step.kind) {
+            pin(place, own_role, foreign);
+        }
+        match (&step.kind, code) {
+            (StepKind::Goto(state), Code::Called(role)) => {
+                foreign[role].entered.insert(*state);
             }
-            StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) => pin_steps(body, own_role, pinned),
-            StepKind::ForList(_, place, body) => {
-                pin(place, own_role, pinned);
-                pin_steps(body, own_role, pinned);
-            }
-            // Inside, "current" is another instance: nothing of it is known to be dead.
-            StepKind::Elsewhere(_, _, body) => pin_steps(body, None, pinned),
-            _ => {}
+            (StepKind::Elsewhere(_, role, body), _) => foreign_steps(body, Code::Called(role.index()), foreign),
+            _ => inner(&step.kind).for_each(|steps| foreign_steps(steps, code, foreign)),
         }
     }
 }
 
-/// The expressions that stand directly in a step.
+/// The steps that stand in a branch or a loop.
+fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
+    let (first, second): (&[Step], &[Step]) = match step {
+        StepKind::If(_, a, b) => (a, b),
+        StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => (body, &[]),
+        _ => (&[], &[]),
+    };
+    [first, second].into_iter()
+}
+
+/// The variable that a step itself reads or changes.
+fn place_of(step: &StepKind) -> Option<&Place> {
+    match step {
+        StepKind::Assign(place, _)
+        | StepKind::Insert(place, _)
+        | StepKind::Remove(place, _)
+        | StepKind::Push(place, _)
+        | StepKind::Pop(place, _)
+        | StepKind::Clear(place)
+        | StepKind::ForList(_, place, _)
+        | StepKind::Send { payload: PayloadSource::List(place), .. } => Some(place),
+        _ => None,
+    }
+}
+
+/// The expressions that stand directly in a step, that which names the object of its variable among them.
 fn expressions(step: &StepKind) -> Vec<&Expr> {
+    let mut all = values(step);
+    all.extend(place_of(step).and_then(|place| object_of(&place.owner)));
+    all
+}
+
+fn values(step: &StepKind) -> Vec<&Expr> {
     match step {
         StepKind::Assign(_, values) | StepKind::Let(_, values) | StepKind::Push(_, values) => values.iter().collect(),
         StepKind::Start(_, values) => values.iter().collect(),
@@ -201,26 +252,30 @@ fn expressions(step: &StepKind) -> Vec<&Expr> {
         StepKind::Install(at) => at.iter().collect(),
         StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
         StepKind::Invoke(f, args) => [f].into_iter().chain(args).collect(),
-        StepKind::Elsewhere(Owner::RoleOf(_, e) | Owner::At(_, e), _, _) => vec![e],
+        StepKind::Elsewhere(owner, _, _) => object_of(owner).into_iter().collect(),
         _ => Vec::new(),
+    }
+}
+
+/// The expression that says which object's, or node's, instance an owner is.
+fn object_of(owner: &Owner) -> Option<&Expr> {
+    match owner {
+        Owner::RoleOf(_, e) | Owner::At(_, e) => Some(e),
+        Owner::Current | Owner::Role(_) => None,
     }
 }
 
 /// Calls `see` for an expression and all that stands in it.
 fn visit<'a>(expr: &'a Expr, see: &mut impl FnMut(&'a Expr)) {
     see(expr);
-    let owner = |owner: &'a Owner| match owner {
-        Owner::RoleOf(_, e) | Owner::At(_, e) => Some(&**e),
-        _ => None,
-    };
     match &expr.kind {
         ExprKind::Var(place) | ExprKind::Length(place) => {
-            if let Some(e) = owner(&place.owner) {
+            if let Some(e) = object_of(&place.owner) {
                 visit(e, see);
             }
         }
         ExprKind::Element(place, index, _) => {
-            if let Some(e) = owner(&place.owner) {
+            if let Some(e) = object_of(&place.owner) {
                 visit(e, see);
             }
             visit(index, see);
@@ -235,7 +290,7 @@ fn visit<'a>(expr: &'a Expr, see: &mut impl FnMut(&'a Expr)) {
         }
         ExprKind::SetOf(list) => list.iter().for_each(|e| visit(e, see)),
         ExprKind::InState(o, _, _) => {
-            if let Some(e) = owner(o) {
+            if let Some(e) = object_of(o) {
                 visit(e, see);
             }
         }

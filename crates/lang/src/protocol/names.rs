@@ -22,6 +22,13 @@ impl Protocol {
         self.params.iter().filter_map(|param| Some((param.name.clone(), param.check?))).collect()
     }
 
+    /// The same protocol with variables that keep what they hold when nobody can read it again: see [`State::dead`].
+    pub fn without_clearing(&self) -> Protocol {
+        let mut protocol = self.clone();
+        protocol.roles.iter_mut().flat_map(|role| &mut role.states).for_each(|state| state.dead.clear());
+        protocol
+    }
+
     /// The message of a name.
     pub fn message(&self, name: &str) -> Option<MessageId> {
         self.messages.iter().position(|m| m.name == name).map(|i| MessageId(i as u16))

@@ -27,6 +27,7 @@ pub fn system(arguments: &System) -> trivium_check::System {
         lane_capacity: arguments.lane_capacity,
         scenario: arguments.scenario.clone(),
         memory_words: None,
+        clearing: !arguments.no_clearing,
     }
 }
 

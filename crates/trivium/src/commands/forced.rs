@@ -103,9 +103,9 @@ fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
     Ok(order)
 }
 
-/// The protocol with the lanes that were explored.
+/// The protocol as it was explored: with those lanes, and its variables cleared or not.
 fn explored(protocol: &Arc<Protocol>, system: &System) -> Arc<Protocol> {
-    let mut protocol = Protocol::clone(protocol);
+    let mut protocol = if system.clearing { Protocol::clone(protocol) } else { protocol.without_clearing() };
     for lane in &mut protocol.lanes {
         lane.fifo = match system.network {
             Network::Declared => lane.fifo,
