@@ -35,5 +35,5 @@ pub use explore::explore;
 pub use layout::BLOCK_BYTES;
 pub use murphi::murphi;
 pub use report::{Report, Step, Verdict, text, text_around};
-pub use search::orbits;
+pub use search::{leftovers, orbits};
 pub use trace::{Trace, is_minimal};

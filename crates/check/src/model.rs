@@ -101,7 +101,17 @@ impl Model {
         let lanes = lanes(protocol, system)?;
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
         let untouched = vec![0; longest.unwrap_or(0)];
-        let model = Model { engine, nodes: system.nodes, clearing: system.clearing, objects, client, lanes, layout, codec, untouched };
+        let model = Model {
+            engine,
+            nodes: system.nodes,
+            clearing: system.clearing,
+            objects,
+            client,
+            lanes,
+            layout,
+            codec,
+            untouched,
+        };
         model.check_capacities()?;
         Ok(model)
     }

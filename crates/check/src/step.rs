@@ -216,11 +216,13 @@ impl<'m> Stepper<'m> {
                 return false;
             }
         }
-        let Some(role) = model.engine.role_for(kind, object.kind, model.is_home(node, object)) else { return false };
+        let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
+        let Some(role) = role.filter(|role| model.engine.answers(*role, kind)) else {
+            // Where blocks are accessed they are on any node: an access that nobody answers is raised, to become a
+            // fault. A call that no role of the node answers is none of its calls.
+            return intent.is_access() && model.engine.answers_accesses();
+        };
         let Some(record) = model.record(world, node, role, object) else { return false };
-        if !model.engine.answers(role, kind) {
-            return false;
-        }
         let held = *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold;
         (first || !held) && self.ready(world, node, role, object, kind)
     }

@@ -47,6 +47,12 @@ impl Engine {
         StateId(get(record, 0, self.roles[role.index()].state_width) as u16)
     }
 
+    /// Clears the variables of a record that nobody can read again, as is done after each handler. It changes nothing
+    /// in a record of this engine's own; records of an engine that never clears become such as this one has.
+    pub fn clear_dead(&self, role: RoleId, record: &mut [u8]) {
+        self.roles[role.index()].clear_dead(self.state(role, record), record);
+    }
+
     /// The access that the state in a record gives the local thread: none where processors are cached.
     #[inline]
     pub fn access(&self, role: RoleId, record: &[u8]) -> Access {
@@ -90,6 +96,13 @@ impl Engine {
     #[inline]
     pub fn answers(&self, role: RoleId, event: EventKind) -> bool {
         self.roles[role.index()].column(event).is_some()
+    }
+
+    /// Whether threads load and store blocks under this protocol: some role gives access to them, or answers accesses.
+    /// Then each node's role must. Else only calls use its blocks.
+    pub fn answers_accesses(&self) -> bool {
+        let accesses = |role: &RoleId| self.answers(*role, EventKind::Read) || self.answers(*role, EventKind::Write);
+        self.tag_roles.iter().flatten().any(accesses)
     }
 
     /// What the role does about an event in a state.

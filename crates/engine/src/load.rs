@@ -65,6 +65,14 @@ impl RolePlan {
         (column != NO_COLUMN).then_some(column as usize)
     }
 
+    /// Clears the variables that nobody can read again from a state.
+    #[inline]
+    pub fn clear_dead(&self, state: StateId, record: &mut [u8]) {
+        for &(at, bytes) in &self.dead[state.index()] {
+            record[at as usize..(at + bytes) as usize].fill(0);
+        }
+    }
+
     /// The room that an event needs in a state.
     pub fn room(&self, event: EventKind, state: StateId) -> Option<&[u32]> {
         let column = self.column(event)?;

@@ -184,9 +184,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
         let plan = &self.engine.roles[touch.role.index()];
         let record = self.m.record(touch.role, touch.object);
         let after = StateId(get(record, 0, plan.state_width) as u16);
-        for &(at, bytes) in &plan.dead[after.index()] {
-            record[at as usize..(at + bytes) as usize].fill(0);
-        }
+        plan.clear_dead(after, record);
         if after != touch.before {
             if let Some(defers) = &plan.defers {
                 defers.set_cursor(record, 0);

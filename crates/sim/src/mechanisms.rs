@@ -319,7 +319,13 @@ impl Mechanisms for NodeState {
             self.cache.lower(address, self.shared.block as u32, to == Access::Read);
         }
         if self.shared.watched[self.handling.protocol] {
-            self.note_tag(self.handling.protocol, block, to, self.handling.start);
+            // A tag that a handler changes twice is seen as the handler leaves it: no other event comes between.
+            let changes = |effect: &&Primitive| matches!(effect, Primitive::Tag(of, ..) if *of == block);
+            let again = self.handling.effects.iter().filter(changes).nth(1).is_some();
+            match self.tag_changes.iter_mut().rfind(|change| again && change.block == block.id) {
+                Some(change) => change.to = to,
+                None => self.note_tag(self.handling.protocol, block, to, self.handling.start),
+            }
         }
     }
 

@@ -256,7 +256,11 @@ impl Export<'_> {
                         let block = intent.object().id;
                         out.line(format!("if cache[me][{block}] = 3 | requested(me, {block}) then return false; end;"));
                     }
-                    self.by_role(intent, out, |role, column, out| self.can_raise(role, column, intent, out));
+                    self.by_role(intent, out, |answers, out| match answers {
+                        Some((role, column)) => self.can_raise(role, column, intent, out),
+                        None if self.must_be_answered(intent) => out.line("return true;"),
+                        None => {}
+                    });
                     out.line("return false;");
                 },
             );
@@ -274,12 +278,22 @@ impl Export<'_> {
                     _ => String::new(),
                 };
                 let object = intent.object().id;
-                self.by_role(intent, out, |role, column, out| {
-                    out.line(format!("on{}_{column}(me, {object}, me, number_of(t){arguments}, 0, -1, fx);", role.0));
+                self.by_role(intent, out, |answers, out| match answers {
+                    Some((role, column)) => {
+                        let role = role.0;
+                        out.line(format!("on{role}_{column}(me, {object}, me, number_of(t){arguments}, 0, -1, fx);"));
+                    }
+                    None if self.must_be_answered(intent) => out.line("error \"fault: nothing answers this event\";"),
+                    None => {}
                 });
                 out.line("settle(me, t, fx);");
             });
         }
+    }
+
+    /// Whether it is a fault where nobody answers an intent.
+    fn must_be_answered(&self, intent: &Intent) -> bool {
+        intent.is_access() && self.engine().answers_accesses()
     }
 
     fn can_raise(&self, role: RoleId, column: usize, intent: &Intent, out: &mut Lines) {
@@ -300,8 +314,8 @@ impl Export<'_> {
         out.line(format!("return ready{}_{column}(me, {object});", role.0));
     }
 
-    /// Lines for the role that answers an intent: at the object's home, and elsewhere.
-    fn by_role(&self, intent: &Intent, out: &mut Lines, each: impl Fn(RoleId, usize, &mut Lines)) {
+    /// Lines for the role that answers an intent, if there is one: at the object's home, and elsewhere.
+    fn by_role(&self, intent: &Intent, out: &mut Lines, each: impl Fn(Option<(RoleId, usize)>, &mut Lines)) {
         let (kind, object) = (event_kind(intent), intent.object());
         let found = |is_home| {
             let role = self.engine().role_for(kind, object.kind, is_home)?;
@@ -310,19 +324,13 @@ impl Export<'_> {
         let is_agent = object.kind == NODE;
         let (away, home) = (found(false), if is_agent { found(false) } else { found(true) });
         if away == home {
-            if let Some((role, column)) = away {
-                each(role, column, out);
-            }
+            each(away, out);
             return;
         }
         out.open(format!("if me = {} then", object.id % self.model.nodes));
-        if let Some((role, column)) = home {
-            each(role, column, out);
-        }
+        each(home, out);
         out.middle("else");
-        if let Some((role, column)) = away {
-            each(role, column, out);
-        }
+        each(away, out);
         out.close("end;");
     }
 

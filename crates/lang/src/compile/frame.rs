@@ -1,6 +1,7 @@
 //! A handler that is being compiled: its locals, and what names mean in it.
 
 use crate::protocol::*;
+use crate::source::Span;
 
 /// What a name stands for inside a handler.
 #[derive(Clone, Debug)]
@@ -56,6 +57,8 @@ pub(super) struct Frame {
     pub wait: Option<std::rc::Rc<super::waiting::Site>>,
     /// The call whose thread `caller` is, if that is known: what `return` must fit.
     pub call: Option<OpId>,
+    /// A `goto` of this instance that some path to here has passed.
+    pub went: Option<Span>,
     /// Whether this is an invariant, where other nodes may be looked at.
     pub global: bool,
 }
@@ -77,6 +80,7 @@ impl Frame {
             caller: Origin::Event,
             wait: None,
             call: None,
+            went: None,
             global: false,
         }
     }

@@ -39,7 +39,10 @@ impl Compiler {
                     .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");
                 None
             }
-            S::Goto(state) => one(StepKind::Goto(self.state_of(frame.seen, state)?)),
+            S::Goto(state) => {
+                frame.went.get_or_insert(span);
+                one(StepKind::Goto(self.state_of(frame.seen, state)?))
+            }
             S::Lower(access) => self.lower(frame, access).map(|k| vec![k]),
             S::Resume => one(StepKind::Resume),
             S::Complete if self.protocol.cached => {

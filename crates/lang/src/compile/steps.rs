@@ -67,8 +67,11 @@ impl Compiler {
             ast::StatementKind::If { condition, then, otherwise } => {
                 let condition = self.expr_of(frame, condition, &Type::Bool);
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
+                let before = frame.went;
                 let a = self.block(frame, then, &mut yes);
+                let went = std::mem::replace(&mut frame.went, before);
                 let b = self.block(frame, otherwise, &mut no);
+                frame.went = went.or(frame.went);
                 if let Some(condition) = condition {
                     steps.push(Step { kind: StepKind::If(condition, yes, no), span });
                 }
@@ -177,10 +180,13 @@ impl Compiler {
                     };
                     let mut inner = Vec::new();
                     let origins = self.carry(frame, &action, steps, span);
+                    let went = frame.went;
                     if self.expand(frame, role, &action, scope, &mut inner) == Flow::Waits {
                         self.error(span, "an action of another role or object cannot wait");
                     }
                     (frame.sender, frame.caller) = origins;
+                    // The state of another instance, as a rule.
+                    frame.went = went;
                     steps.push(Step { kind: StepKind::Elsewhere(owner, role, inner), span });
                 } else if let Some(kind) = self.method(frame, base, method, args) {
                     steps.push(Step { kind, span });

@@ -50,6 +50,11 @@ impl Compiler {
                 .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");
             return Flow::Waits;
         }
+        if let Some(goto) = frame.went.take() {
+            self.error(goto, "this `goto` stands before an `await`, which makes a state of its own: nothing happens in the state it names")
+                .help("write it in the body of the `await`; a waiting state has the access of the state in which the handler started");
+            return Flow::Waits;
+        }
         if self.protocol.roles[frame.role.index()].states.len() > MAX_STATES {
             if !std::mem::replace(&mut self.too_many_states, true) {
                 self.error(span, format!("this role has more than {MAX_STATES} states"))
@@ -85,6 +90,7 @@ impl Compiler {
             let Some(var) = *var else { continue };
             let mut body = Vec::new();
             self.block(frame, &arm.body, &mut body);
+            frame.went = None;
             rest = vec![Step { kind: StepKind::If(nobody(frame.role, var, span), body, rest), span }];
         }
         steps.extend(rest);

@@ -1,0 +1,302 @@
+//! Random protocols whose roles and objects call each other's actions: what one role's own text does not show.
+
+use std::fmt::Write;
+
+/// A random number generator: small, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len() as u64) as usize]
+    }
+
+    /// Once in so many times.
+    fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+}
+
+/// A role, and what its text may name.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// At the home of a thing.
+    Home,
+    /// On every node, for each thing.
+    Peer,
+    /// Of the node.
+    Agent,
+}
+
+/// What stands around a statement.
+#[derive(Clone, Copy)]
+struct Place {
+    role: Role,
+    /// Whether the event or the action has a number `n`.
+    has_number: bool,
+    /// Whether the event has an object `t2`.
+    has_object: bool,
+    /// Which actions may be called: those of this rank and above.
+    rank: usize,
+    /// Whether messages may be sent.
+    sends: bool,
+    /// Whether the state may be left here.
+    goes: bool,
+}
+
+const STATES: [&str; 3] = ["A", "B", "C"];
+/// Ranks of actions: one calls those of the next rank, so that no action calls itself.
+const RANKS: usize = 2;
+
+struct Writer {
+    random: Random,
+    text: String,
+    depth: usize,
+}
+
+/// The protocol of a number.
+pub fn protocol(seed: u64) -> String {
+    let text = "protocol calls\nobject thing\nrecord pair { a: 0..2, b: 0..2 }\nlane main fifo buffered\n\
+        op put(t: thing, n: 0..2)\nop link(t: thing, t2: thing)\n\
+        message ToHome(n: 0..2), Ask(n: 0..2), ToPeer(n: 0..2), Told(m: 0..2), ToAgent(n: 0..2) on main\n";
+    let mut writer = Writer { random: Random(seed), text: text.into(), depth: 0 };
+    for _ in 0..4 {
+        writer.random.below(2);
+    }
+    writer.role("role home of thing defers up to 3", Role::Home);
+    writer.role("role peer of thing everywhere defers up to 3", Role::Peer);
+    writer.role("role agent of node", Role::Agent);
+    if writer.random.once_in(4) {
+        let number = writer.random.below(3);
+        let _ = writeln!(writer.text, "invariant seen of thing: home.v != {number} or (peer at home).v != {number}");
+    }
+    writer.text
+}
+
+impl Writer {
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{:1$}{line}", "", 2 * self.depth);
+    }
+
+    fn open(&mut self, line: &str) {
+        self.line(line);
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn role(&mut self, head: &str, role: Role) {
+        self.open(&format!("{head} {{"));
+        self.line("var v, w, x: 0..2");
+        self.line("var r: pair");
+        self.line("var o: thing");
+        for rank in 0..RANKS {
+            self.open(&format!("action act{rank}(n: 0..2) {{"));
+            let place = Place { role, has_number: true, has_object: false, rank: rank + 1, sends: false, goes: true };
+            self.statements(place);
+            self.close();
+        }
+        if role == Role::Peer {
+            self.open("task later(n: 0..2) {");
+            self.statements(Place { role, has_number: true, has_object: false, rank: 0, sends: false, goes: true });
+            self.close();
+        }
+        for state in STATES {
+            self.state(state, role);
+        }
+        self.close();
+    }
+
+    fn state(&mut self, state: &str, role: Role) {
+        self.open(&format!("state {state} {{"));
+        let place = Place { role, has_number: true, has_object: false, rank: 0, sends: false, goes: true };
+        match role {
+            Role::Home => {
+                self.message("ToHome(n)", place);
+                let answer = self.random.one(&["n", "v", "w"]);
+                self.line(&format!("on Ask(n) {{ send Told({answer}) to sender }}"));
+                if self.random.once_in(5) {
+                    let state = self.random.one(&STATES);
+                    self.line(&format!("on after 10 {{ goto {state} }}"));
+                }
+            }
+            Role::Peer => {
+                self.put(place);
+                self.open("on link(t2) {");
+                self.statements(Place { has_number: false, has_object: true, sends: true, ..place });
+                self.line("return");
+                self.close();
+                self.message("ToPeer(n)", place);
+                self.line("on Told impossible");
+            }
+            Role::Agent => self.message("ToAgent(n)", place),
+        }
+        self.close();
+    }
+
+    /// The clauses of a message: deferred, with a guard, or plain.
+    fn message(&mut self, event: &str, place: Place) {
+        if place.role != Role::Agent && self.random.once_in(8) {
+            let name = event.split('(').next().unwrap_or(event);
+            return self.line(&format!("on {name} defer"));
+        }
+        if self.random.once_in(3) {
+            let guard = self.condition(place);
+            self.open(&format!("on {event} when {guard} {{"));
+            self.statements(place);
+            self.close();
+        }
+        self.open(&format!("on {event} {{"));
+        self.statements(place);
+        self.close();
+    }
+
+    /// The clauses of the call `put`, which may wait for an answer.
+    fn put(&mut self, place: Place) {
+        self.open("on put(n) {");
+        if self.random.once_in(3) {
+            self.statements(Place { goes: false, sends: true, ..place });
+            let number = self.number(place);
+            self.line(&format!("send Ask({number}) to home"));
+            self.open("await Told(m) {");
+            self.statements(place);
+            self.line(&format!("v = {}", self.random.0 % 3));
+            if self.random.once_in(2) {
+                self.line("w = m");
+            }
+            let state = self.random.one(&STATES);
+            self.line(&format!("goto {state}"));
+            self.line("return");
+            self.close();
+            self.open("while waiting on ToPeer(n) {");
+            self.statements(Place { goes: false, rank: RANKS, ..place });
+            self.close();
+        } else {
+            self.statements(Place { sends: true, ..place });
+            self.line("return");
+        }
+        self.close();
+    }
+
+    fn statements(&mut self, place: Place) {
+        for _ in 0..1 + self.random.below(3) {
+            self.statement(place, 0);
+        }
+    }
+
+    fn statement(&mut self, place: Place, nested: u32) {
+        match self.random.below(if nested < 2 { 16 } else { 12 }) {
+            0..3 => self.assignment(place),
+            3..5 if place.goes => {
+                let state = self.random.one(&STATES);
+                self.line(&format!("goto {state}"));
+            }
+            5 if place.sends => self.send(place),
+            6 => {
+                let (number, not) = (self.number(place), self.random.below(3));
+                if self.random.once_in(3) {
+                    self.line(&format!("assert {number} != {not}"));
+                }
+            }
+            7..10 => self.call(place),
+            10 => {
+                let object = self.object(place);
+                let (var, number) = (self.random.one(&["v", "w", "r.a"]), self.number(place));
+                self.line(&format!("peer[{object}].{var} = {number}"));
+            }
+            11 if place.role == Role::Peer => {
+                let number = self.number(place);
+                self.line(&format!("start later({number})"));
+            }
+            12..16 => self.branch(place, nested),
+            _ => self.assignment(place),
+        }
+    }
+
+    fn assignment(&mut self, place: Place) {
+        let number = self.number(place);
+        let line = match self.random.below(6) {
+            0..3 => format!("{} = {number}", self.random.one(&["v", "w", "x"])),
+            3 => format!("r.{} = {number}", self.random.one(&["a", "b"])),
+            4 => format!("r = {{a: {number}, b: {}}}", self.number(place)),
+            _ => format!("o = {}", self.object(place)),
+        };
+        self.line(&line);
+    }
+
+    fn send(&mut self, place: Place) {
+        let number = self.number(place);
+        let line = match self.random.below(3) {
+            0 => format!("send ToHome({number}) to home"),
+            1 => format!("send ToPeer({number}) of {} to home", self.object(place)),
+            _ => format!("send ToAgent({number}) to home"),
+        };
+        self.line(&line);
+    }
+
+    fn call(&mut self, place: Place) {
+        if place.rank >= RANKS {
+            return self.assignment(place);
+        }
+        let rank = place.rank + self.random.below((RANKS - place.rank) as u64) as usize;
+        let number = self.number(place);
+        let object = self.object(place);
+        match self.random.below(5) {
+            0 => self.line(&format!("agent.act{rank}({number})")),
+            1 if place.role != Role::Agent => {
+                let state = self.random.one(&["B", "C"]);
+                self.line(&format!("if home is ({state}, A) {{ home.act{rank}({number}) }}"));
+            }
+            2 if place.goes && place.role != Role::Agent => self.line(&format!("act{rank}({number})")),
+            3 if place.role == Role::Home => self.line(&format!("peer.act{rank}({number})")),
+            _ => self.line(&format!("peer[{object}].act{rank}({number})")),
+        }
+    }
+
+    fn branch(&mut self, place: Place, nested: u32) {
+        let condition = self.condition(place);
+        self.open(&format!("if {condition} {{"));
+        self.statement(place, nested + 1);
+        if self.random.once_in(3) {
+            self.depth -= 1;
+            self.open("} else {");
+            self.statement(place, nested + 1);
+        }
+        self.close();
+    }
+
+    fn condition(&mut self, place: Place) -> String {
+        let number = self.number(place);
+        format!("{number} {} {}", self.random.one(&["==", "!="]), self.random.below(3))
+    }
+
+    /// An expression from 0 to 2.
+    fn number(&mut self, place: Place) -> String {
+        let object = self.object(place);
+        match self.random.below(12) {
+            0 => self.random.below(3).to_string(),
+            1..4 if place.has_number => "n".into(),
+            4 => "agent.v".into(),
+            5 => format!("peer[{object}].{}", self.random.one(&["v", "w"])),
+            6 => format!("r.{}", self.random.one(&["a", "b"])),
+            7..10 => self.random.one(&["v", "w"]).into(),
+            _ => "x".into(),
+        }
+    }
+
+    /// A thing.
+    fn object(&mut self, place: Place) -> &'static str {
+        match self.random.below(3) {
+            0 if place.has_object => "t2",
+            1 if place.role != Role::Agent => "object",
+            _ => "o",
+        }
+    }
+}
