@@ -305,6 +305,8 @@ pub struct Replay {
 pub enum Target {
     /// Murphi, as Rumur reads it.
     Murphi,
+    /// Promela with C in it, as SPIN reads it.
+    Spin,
 }
 
 /// `trivium export`

@@ -2,7 +2,7 @@
 
 /// Lines of the model.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     text: String,
     depth: usize,
 }

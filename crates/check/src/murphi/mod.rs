@@ -23,7 +23,7 @@ mod types;
 
 use crate::config::{ConfigError, System};
 use crate::model::Model;
-use lines::Lines;
+pub(crate) use lines::Lines;
 use std::sync::Arc;
 use trivium_engine::Engine;
 use trivium_lang::protocol::{BLOCK, MessageId, PayloadShape, Protocol, Role, RoleId};

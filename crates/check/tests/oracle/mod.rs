@@ -1,0 +1,285 @@
+//! What `check` says about a protocol, another checker says about the exported model.
+//!
+//! Where a protocol holds, the other checker, the fast search without symmetry and the brute-force explorer must have seen
+//! the same number of states, and as many firings of rules as transitions. Where something is violated, it must be the same.
+
+use crate::file_test::{self, FileTest};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use trivium_check::{Config, ConfigError, Report, Search, System, Verdict, explore};
+use trivium_lang::protocol::Protocol;
+
+/// Systems in which a fault is looked for: nodes and objects, the smallest first.
+const SIZES: [(u32, u32); 4] = [(2, 1), (3, 1), (3, 2), (4, 1)];
+/// More states than this are left to the slow tests.
+pub const FAST: u64 = 40_000;
+pub const SLOW: u64 = 800_000;
+
+/// Another checker.
+pub struct Oracle {
+    pub name: &'static str,
+    /// Programs that must be there, each with an option with which it does nothing.
+    pub tools: &'static [(&'static str, &'static str)],
+    pub write: fn(&Arc<Protocol>, &System, u32) -> Result<String, ConfigError>,
+    /// Gives it a model, for which there is a folder and a name; whether compiling it well is worth the time.
+    pub ask: fn(&Path, &str, &str, bool) -> Result<Answer, String>,
+    /// Larger systems are left to the slow tests.
+    pub most_states: u64,
+}
+
+/// What the other checker says of a model.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What is violated, in its words.
+    pub error: Option<String>,
+    pub states: u64,
+    pub firings: u64,
+}
+
+/// A system without symmetry, of which the model knows nothing.
+pub fn system(nodes: u32, objects: u32) -> Config<'static> {
+    Config { system: System { nodes, objects, ..System::default() }, symmetry: false, ..Config::default() }
+}
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn slow() -> bool {
+    std::env::var_os("TRIVIUM_SLOW").is_some()
+}
+
+/// Runs a program, which may end with a code that says that it has found something, if it then says `found` too.
+pub fn run(command: &mut Command, found: &str) -> Result<String, String> {
+    let out = command.output().map_err(|e| format!("{command:?}: {e}"))?;
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    if out.status.success() || text.contains(found) {
+        return Ok(text);
+    }
+    Err(format!("{command:?}\n{text}{}", String::from_utf8_lossy(&out.stderr)))
+}
+
+/// The last number that stands right before these words.
+pub fn number_before(text: &str, words: &str) -> Option<u64> {
+    let before = text.rsplit_once(words)?.0;
+    before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+impl Oracle {
+    pub fn is_installed(&self) -> bool {
+        let found = |(name, option): &(&str, &str)| {
+            Command::new(name).arg(option).output().is_ok_and(|out| out.status.success())
+        };
+        let all = self.tools.iter().all(found);
+        if !all {
+            println!("skipped: {} is not installed", self.name);
+        }
+        all
+    }
+
+    fn is_asked_for_slowly(&self) -> bool {
+        if !slow() {
+            println!("skipped: not asked for with TRIVIUM_SLOW=1");
+        }
+        slow() && self.is_installed()
+    }
+
+    pub fn asked(&self, name: &str, model: &str, optimised: bool) -> Result<Answer, String> {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(self.name);
+        std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+        (self.ask)(&folder, name, model, optimised)
+    }
+
+    /// What both say of a protocol in a system must be the same.
+    pub fn compare(
+        &self,
+        name: &str,
+        protocol: &Arc<Protocol>,
+        config: &Config,
+        report: &Report,
+    ) -> Result<(), String> {
+        let model = (self.write)(protocol, &config.system, 8).map_err(|e| format!("{name}: {e}"))?;
+        let answer = self.asked(name, &model, report.states > FAST)?;
+        let line = format!(
+            "{name}: {} nodes, {} objects: check {} {} states {} transitions; {} {answer:?}",
+            config.system.nodes, config.system.objects, report.verdict, report.states, report.transitions, self.name
+        );
+        println!("{line}");
+        let same = match report.verdict {
+            Verdict::Holds => {
+                let brute = Config { search: Search::Brute, ..config.clone() };
+                let brute = explore(protocol, &brute).map_err(|e| format!("{name}: {e}"))?;
+                let counts = (report.states, report.transitions);
+                answer.error.is_none()
+                    && (answer.states, answer.firings) == counts
+                    && (brute.states, brute.transitions) == counts
+            }
+            Verdict::Violated => {
+                let property = report.property.as_deref().unwrap_or_default();
+                answer.error.as_deref().is_some_and(|error| means(error, property))
+            }
+            Verdict::Incomplete => return Err(format!("{line}: not explored to its end")),
+        };
+        if same { Ok(()) } else { Err(line) }
+    }
+
+    pub fn counts_the_same_states_of_every_protocol(&self) {
+        if !self.is_installed() {
+            return;
+        }
+        let found = protocols("protocols");
+        assert!(found.len() >= 6, "the protocols are not where they should be");
+        let wrong: Vec<String> = found
+            .iter()
+            .filter_map(|(name, path)| {
+                let protocol = compile(path);
+                let small = system(2, 1);
+                let (config, report) = explore_bounded(&protocol, small, FAST);
+                self.compare(name, &protocol, &config, &report).err()
+            })
+            .collect();
+        expect_none(&wrong);
+    }
+
+    pub fn finds_the_fault_of_every_broken_protocol(&self) {
+        if !self.is_installed() {
+            return;
+        }
+        let found = protocols("protocols/broken");
+        assert!(found.len() >= 5, "the broken protocols are not where they should be");
+        let wrong: Vec<String> = found.iter().filter_map(|(name, path)| self.broken(name, path).err()).collect();
+        expect_none(&wrong);
+    }
+
+    /// At the smallest size at which `check` catches the fault, the other does too; in the file's first scenario, if it has one.
+    fn broken(&self, name: &str, path: &Path) -> Result<(), String> {
+        let protocol = compile(path);
+        for (nodes, objects) in SIZES {
+            // A use that is wrong is a scenario, the first of the file; where the protocol is wrong, it tells the story briefly.
+            let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
+            let mut config = Config { max_states: Some(2_000_000), ..system(nodes, objects) };
+            config.system.scenario = scenario;
+            let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;
+            if report.verdict == Verdict::Violated && report.states > self.most_states && !slow() {
+                println!("{name}: {} states, left to TRIVIUM_SLOW=1", report.states);
+                return Ok(());
+            }
+            // The others decide about states, not about what can happen for ever.
+            if report.verdict == Verdict::Violated && report.property.as_deref() != Some("livelock") {
+                return self.compare(&format!("broken-{name}"), &protocol, &config, &report);
+            }
+            if report.verdict == Verdict::Violated {
+                println!("{name}: a livelock, which the model does not express");
+                return Ok(());
+            }
+        }
+        Err(format!("{name}: not caught in any of the sizes {SIZES:?}"))
+    }
+
+    pub fn agrees_about_the_file_tests(&self) {
+        if !self.is_asked_for_slowly() {
+            return;
+        }
+        let paths = file_test::paths();
+        let mut compared = 0;
+        let wrong: Vec<String> = paths
+            .iter()
+            .filter_map(|path| match self.file_test(path) {
+                Ok(true) => {
+                    compared += 1;
+                    None
+                }
+                Ok(false) => None,
+                Err(error) => Some(error),
+            })
+            .collect();
+        expect_none(&wrong);
+        assert!(compared > 40, "only {compared} file tests were compared");
+    }
+
+    /// Whether a file test could be compared: not those of limits and of mistakes.
+    fn file_test(&self, path: &Path) -> Result<bool, String> {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let test = FileTest::read(path)?;
+        let expected = test.directive("expect").unwrap_or_default();
+        if ["error", "incomplete"].contains(&expected) || expected.ends_with("livelock") {
+            return Ok(false);
+        }
+        let config = test.config().map_err(|e| format!("{name}: {e}"))?;
+        let config = Config { symmetry: false, max_states: None, ..config };
+        let protocol = Arc::new(test.protocol().map_err(|e| format!("{name}: {e}"))?);
+        let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;
+        if (self.write)(&protocol, &config.system, 8).is_err_and(|e| e.message.contains("cannot be exported")) {
+            return Ok(false);
+        }
+        self.compare(&format!("file-{name}"), &protocol, &config, &report).map(|()| true)
+    }
+
+    pub fn counts_the_same_states_of_larger_systems(&self) {
+        if !self.is_asked_for_slowly() {
+            return;
+        }
+        let mut wrong = Vec::new();
+        for (name, path) in protocols("protocols") {
+            for (nodes, objects) in [(3, 1), (2, 2)] {
+                let protocol = compile(&path);
+                let config = system(nodes, objects);
+                let (config, report) = explore_bounded(&protocol, config, SLOW);
+                wrong.extend(self.compare(&format!("{name}-{nodes}x{objects}"), &protocol, &config, &report).err());
+            }
+        }
+        expect_none(&wrong);
+    }
+}
+
+/// Whether what the other reports is the violation of a property, or a deadlock that is reached by as many events: it looks
+/// at a state when it is found, `check` when it is expanded.
+fn means(error: &str, property: &str) -> bool {
+    let error = error.replace('"', "");
+    match property {
+        _ if error.contains("invariant deadlock failed") => true,
+        "fault" => error.contains("fault: ") || error.contains("out-of-range"),
+        "last_write" | "last_phase" | "sequential" => error.contains("a read misses the last write"),
+        "single_writer" => error.contains("invariant single_writer failed"),
+        other if other.starts_with("mutex") => error.contains("mutex: "),
+        other if other.starts_with("barrier") => error.contains("barrier: "),
+        other => error.contains(other.strip_prefix("invariant ").unwrap_or(other)) && error.contains("failed"),
+    }
+}
+
+/// The `.tri` files of a folder, in order.
+fn protocols(folder: &str) -> Vec<(String, PathBuf)> {
+    let files = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "tri")).collect();
+    files.sort();
+    files.into_iter().map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path)).collect()
+}
+
+/// With the values of parameters that are for `check`.
+pub fn compile(path: &Path) -> Arc<Protocol> {
+    let with = |params: &[(String, i64)]| trivium_lang::compile_file(path, params).unwrap_or_else(|e| panic!("{e}"));
+    Arc::new(with(&with(&[]).sizes_to_check()))
+}
+
+/// Explores with as many operations of each thread as end below a limit of states.
+fn explore_bounded(protocol: &Arc<Protocol>, config: Config<'static>, most: u64) -> (Config<'static>, Report) {
+    for ops in [None, Some(4), Some(3), Some(2)] {
+        let config = Config { max_states: Some(most), ..with_ops(&config, ops) };
+        let report = explore(protocol, &config).unwrap_or_else(|e| panic!("{}: {e}", protocol.name));
+        if report.verdict == Verdict::Holds {
+            return (config, report);
+        }
+    }
+    let config = with_ops(&config, Some(1));
+    let report = explore(protocol, &config).unwrap();
+    (config, report)
+}
+
+fn with_ops(config: &Config<'static>, ops: Option<u32>) -> Config<'static> {
+    Config { system: System { ops, ..config.system.clone() }, ..config.clone() }
+}
+
+fn expect_none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{} differ\n{}", wrong.len(), wrong.join("\n"));
+}
