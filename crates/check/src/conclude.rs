@@ -35,7 +35,6 @@ pub(crate) enum Conclusion {
 /// Tells what a search has found.
 pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, coverage: Coverage, conclusion: Conclusion) -> Report {
     let protocol = stepper.model.protocol();
-    let invariants = protocol.invariants.iter().map(|i| format!("invariant {}", i.name));
     let mut report = Report {
         verdict: Verdict::Holds,
         property: None,
@@ -50,8 +49,8 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, coverage: Coverage, 
         symmetry: tally.symmetry,
         clearing: stepper.model.clearing,
         liveness: tally.liveness,
-        promises: protocol.promises.iter().map(|p| protocol.promise_name(p)).chain(invariants).collect(),
-        assumptions: protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect(),
+        promises: protocol.claim_names(),
+        assumptions: protocol.assumption_names(),
         coverage,
         counterexample: Vec::new(),
         wait_cycle: Vec::new(),

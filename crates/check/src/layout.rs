@@ -79,7 +79,7 @@ impl Layout {
         for node in 0..sizes.nodes {
             for (r, role) in protocol.roles.iter().enumerate() {
                 for object in 0..sizes.objects[role.object.index()] {
-                    if role.kind.lives_at(object % sizes.nodes == node) {
+                    if role.kind.is_kept_at(object % sizes.nodes == node) {
                         let slot = (node as usize * roles + r) * widest_kind + object as usize;
                         record_at[slot] = take(record_bytes[r]);
                     }

@@ -15,6 +15,7 @@ mod coverage;
 mod deadlock;
 mod explore;
 mod flood;
+mod ghost;
 mod layout;
 mod mechanisms;
 mod model;
@@ -27,6 +28,7 @@ mod spin;
 mod step;
 mod store;
 mod trace;
+mod usage;
 mod world;
 
 pub use config::{Config, ConfigError, Network, Progress, Search, System};

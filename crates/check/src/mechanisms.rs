@@ -1,6 +1,7 @@
 //! `Mechanisms` over an explored state: sends go into the network of the state, data are small values.
 
 use crate::client::Intent;
+use crate::ghost::{self, Sight};
 use crate::layout::{BLOCK_BYTES, WORD};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
@@ -8,7 +9,7 @@ use crate::promise::{Violation, load, perform_access, store};
 use crate::trace::FAULT;
 use crate::world::{Flight, Phase, Queued, World};
 use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, TaskId};
+use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, TaskId, Watched};
 
 /// An access that was performed: by whom, and what a load saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +107,12 @@ impl Here<'_> {
             self.trouble(format!("no word of {} is at address {address}", self.model.object_name(block)));
         }
         beside == Some(0)
+    }
+
+    /// Ghosts see an access for the program.
+    fn see(&mut self, what: Watched, block: Object, value: u64) -> Result<(), Violation> {
+        let sight = Sight { what, node: self.me, object: block, words: &[value as i64] };
+        ghost::tell(self, sight)
     }
 
     fn change_line(&mut self, block: Object, change: impl FnOnce(&mut CacheLine)) {
@@ -242,7 +249,9 @@ impl Mechanisms for Here<'_> {
             if phase != Phase::Waiting || !intent.is_access() || intent.object() != object {
                 continue;
             }
-            match perform_access(self.model, self.world, thread as usize, intent) {
+            let performed = perform_access(self.model, self.world, thread as usize, intent);
+            let performed = performed.and_then(|seen| ghost::tell_access(self, self.me, intent, seen).map(|()| seen));
+            match performed {
                 Ok(seen) => {
                     self.effects.performed.push(Performed { thread: thread as usize, intent: number, seen });
                     self.world.set_thread(&self.model.layout, thread as usize, Phase::Idle, 0);
@@ -258,7 +267,8 @@ impl Mechanisms for Here<'_> {
         if !self.looks_at(block, address) {
             return;
         }
-        match load(self.model, self.world, self.me, block.id) {
+        let performed = load(self.model, self.world, self.me, block.id);
+        match performed.and_then(|value| self.see(Watched::Read, block, value).map(|()| value)) {
             Ok(value) => {
                 self.effects.for_program.push(ForProgram { node: self.me, block, stores: false, value });
             }
@@ -277,6 +287,9 @@ impl Mechanisms for Here<'_> {
             return self.trouble(format!("{value} does not fit a word of the explored memory"));
         }
         store(self.model, self.world, self.me, block.id, value);
+        if let Err(violation) = self.see(Watched::Write, block, value) {
+            self.effects.trouble.get_or_insert(violation);
+        }
         self.effects.for_program.push(ForProgram { node: self.me, block, stores: true, value });
     }
 

@@ -6,7 +6,7 @@ use crate::step::event_kind;
 use crate::trace::FAULT;
 use crate::world::{Phase, World};
 use trivium_engine::{Node, Object};
-use trivium_lang::protocol::{Access, Assume, BLOCK, MessageId, ObjectKindId, OpId, Promise, RoleId};
+use trivium_lang::protocol::{Access, Assume, BLOCK, CopyIn, MessageId, ObjectKindId, OpId, Promise, RoleId};
 
 /// A property that does not hold, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -392,9 +392,9 @@ fn registers(model: &Model, world: &World) -> Vec<i64> {
 }
 
 /// A state as invariants see it.
-struct Seen<'a> {
-    model: &'a Model,
-    world: &'a World,
+pub(crate) struct Seen<'a> {
+    pub model: &'a Model,
+    pub world: &'a World,
 }
 
 impl trivium_engine::World for Seen<'_> {
@@ -407,6 +407,18 @@ impl trivium_engine::World for Seen<'_> {
             Some(record) => record,
             None => untouched(self.model, role),
         }
+    }
+
+    fn contents(&self, node: Node, block: Object, copy: CopyIn) -> u64 {
+        let at = match copy {
+            CopyIn::Processor => accessed(self.model, node, block.id),
+            CopyIn::Memory => self.model.layout.block(node, block.id),
+        };
+        self.world.number(at)
+    }
+
+    fn access(&self, node: Node, block: Object) -> Access {
+        self.model.tag(self.world, node, block.id)
     }
 
     fn in_flight(&self, message: MessageId, object: Object, to: Option<Node>) -> u32 {

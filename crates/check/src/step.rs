@@ -2,11 +2,13 @@
 
 use crate::client::Intent;
 use crate::coverage::Reached;
+use crate::ghost;
 use crate::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, may_start, new_phase, perform_access, returned, started};
 use crate::trace::FAULT;
+use crate::usage::may_use;
 use crate::world::{Phase, World};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, Response, RoleId};
@@ -192,7 +194,12 @@ impl<'m> Stepper<'m> {
                         return;
                     }
                     for (number, intent) in model.client.intents.iter().enumerate() {
-                        if may_start(model, world, thread, intent) && self.can_raise(world, thread, intent, true) {
+                        // One whose assumption is at fault is tried, so that the fault is found.
+                        let assumed = || may_use(model, world, thread, intent).unwrap_or(true);
+                        if may_start(model, world, thread, intent)
+                            && assumed()
+                            && self.can_raise(world, thread, intent, true)
+                        {
                             out.push(Action::Start { thread, intent: number });
                         }
                     }
@@ -316,6 +323,10 @@ impl<'m> Stepper<'m> {
                     world.set_count(&self.model.layout, thread, left - 1);
                 }
                 started(self.model, world, thread, &self.model.client.intents[intent]);
+                let model = self.model;
+                may_use(model, world, thread, &model.client.intents[intent])?;
+                let node = model.client.threads[thread].node;
+                ghost::tell_call(&mut self.here(world, node), node, &model.client.intents[intent])?;
                 self.raise(world, thread, intent)
             }
             Action::Retry { thread } => {
@@ -549,6 +560,7 @@ impl<'m> Stepper<'m> {
             self.account.returned.push((thread, intent, value));
             self.advance(world, thread, Some(value));
             returned(model, world, thread, op, object)?;
+            ghost::tell_return(&mut self.here(world, node), node, op, object, value)?;
         }
         Ok(())
     }
@@ -604,7 +616,10 @@ impl<'m> Stepper<'m> {
     }
 
     fn finish_access(&mut self, world: &mut World, thread: usize, number: usize) -> Result<(), Violation> {
-        let seen = perform_access(self.model, world, thread, &self.model.client.intents[number])?;
+        let model = self.model;
+        let (node, intent) = (model.client.threads[thread].node, &model.client.intents[number]);
+        let seen = perform_access(model, world, thread, intent)?;
+        ghost::tell_access(&mut self.here(world, node), node, intent, seen)?;
         world.set_thread(&self.model.layout, thread, Phase::Idle, 0);
         self.account.performed.push(Performed { thread, intent: number, seen });
         self.advance(world, thread, seen.map(|value| value as i64));

@@ -3,6 +3,7 @@
 use crate::client::Intent;
 use crate::config::{ConfigError, System};
 use crate::deadlock::stuck;
+use crate::ghost;
 use crate::mechanisms::Performed;
 use crate::model::Model;
 use crate::payload::Data;
@@ -190,6 +191,7 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
         let Some(action) = label.resolve(stepper, &world, &actions) else { break };
         let subject = subject(stepper.model, &world, action);
         let before = describe(stepper.model, &world, &subject);
+        let ghosts = ghost::lines(stepper.model, &world);
         let result = stepper.perform(&mut world, action);
         let model = stepper.model;
         steps.push(Step {
@@ -200,7 +202,10 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
             object: if subject.object.kind == NODE { String::new() } else { model.object_name(subject.object) },
             before,
             sends: stepper.account.sends.iter().map(|(to, m)| send_text(stepper, *to, m)).collect(),
-            performs: performs(stepper),
+            performs: performs(stepper)
+                .into_iter()
+                .chain(ghost::changed(&ghosts, ghost::lines(model, &world)))
+                .collect(),
         });
         if result.is_err() {
             break;

@@ -199,6 +199,8 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         | ExprKind::Probe
         | ExprKind::Over(..)
         | ExprKind::InState(..)
+        | ExprKind::Contents(..)
+        | ExprKind::Access(_)
         | ExprKind::Flight(..) => scope.own(expr),
     }
 }

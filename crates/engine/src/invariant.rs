@@ -6,7 +6,9 @@ use crate::fault::{Fault, FaultKind, place};
 use crate::load::MAX_RECORD_BYTES;
 use crate::mechanisms::{Node, Object};
 use crate::set::Set;
-use trivium_lang::protocol::{BLOCK, Expr, ExprKind, Invariant, LocalId, MessageId, NODE, Owner, RoleId};
+use trivium_lang::protocol::{
+    Access, BLOCK, Condition, CopyIn, Expr, ExprKind, Invariant, LocalId, MessageId, NODE, Owner, RoleId,
+};
 use trivium_lang::source::Span;
 
 /// The record of a role where it has no instance: untouched.
@@ -18,6 +20,10 @@ pub trait World {
     fn home(&self, object: Object) -> Node;
     /// The record of a role for an object on a node. Asked only where the role lives.
     fn record(&self, node: Node, role: RoleId, object: Object) -> &[u8];
+    /// The word that is looked at of a node's copy of a block.
+    fn contents(&self, node: Node, block: Object, copy: CopyIn) -> u64;
+    /// The access that a node has to a block.
+    fn access(&self, node: Node, block: Object) -> Access;
     /// How many messages of a kind about an object are on their way, to `to` if given.
     fn in_flight(&self, message: MessageId, object: Object, to: Option<Node>) -> u32;
 }
@@ -34,8 +40,25 @@ impl Engine {
         world: &W,
     ) -> Result<bool, Fault> {
         let locals = vec![0; invariant.locals as usize];
-        let mut view = View { engine: self, world, object, locals };
+        let mut view = View { engine: self, world, object, me: None, locals };
         self.condition(&mut view, &invariant.condition, object)
+    }
+
+    /// Whether an assumption about a use is kept when a node makes a call, with these arguments, or begins an access. Of
+    /// the world only that node is looked at.
+    ///
+    /// # Errors
+    /// A fault in the condition itself, such as a look at a role that the node has not.
+    pub fn evaluate_condition<W: World>(
+        &self,
+        condition: &Condition,
+        me: Node,
+        object: Object,
+        args: &[i64],
+        world: &W,
+    ) -> Result<bool, Fault> {
+        let mut view = View { engine: self, world, object, me: Some(me), locals: args.to_vec() };
+        self.condition(&mut view, &condition.condition, object)
     }
 
     /// Whether a condition over registers, such as a scenario's `forbid`, holds.
@@ -44,7 +67,7 @@ impl Engine {
     /// A fault in the condition itself.
     pub fn evaluate_registers(&self, condition: &Expr, registers: &[i64]) -> Result<bool, Fault> {
         let object = Object { kind: BLOCK, id: 0 };
-        let mut view = View { engine: self, world: &Nowhere, object, locals: registers.to_vec() };
+        let mut view = View { engine: self, world: &Nowhere, object, me: None, locals: registers.to_vec() };
         self.condition(&mut view, condition, object)
     }
 
@@ -74,6 +97,14 @@ impl World for Nowhere {
         &NO_RECORD
     }
 
+    fn contents(&self, _: Node, _: Object, _: CopyIn) -> u64 {
+        0
+    }
+
+    fn access(&self, _: Node, _: Object) -> Access {
+        Access::None
+    }
+
     fn in_flight(&self, _: MessageId, _: Object, _: Option<Node>) -> u32 {
         0
     }
@@ -84,6 +115,8 @@ struct View<'e, 'w, W> {
     engine: &'e Engine,
     world: &'w W,
     object: Object,
+    /// The node of which an assumption speaks.
+    me: Option<Node>,
     locals: Vec<i64>,
 }
 
@@ -106,15 +139,18 @@ impl<W: World> View<'_, '_, W> {
                 let node = scalar(self, node)?;
                 self.engine.node(node).at(span)?
             }
-            _ if kind == NODE => return trouble(FaultKind::NotHere, span),
-            _ => self.world.home(object),
+            _ => match self.me {
+                Some(me) => me,
+                None if kind == NODE => return trouble(FaultKind::NotHere, span),
+                None => self.world.home(object),
+            },
         };
         Ok((node, object))
     }
 
     fn lives(&self, node: Node, role: RoleId, object: Object) -> bool {
         let kind = self.engine.protocol.roles[role.index()].kind;
-        object.kind == NODE || kind.lives_at(self.world.home(object) == node)
+        object.kind == NODE || kind.is_kept_at(self.world.home(object) == node)
     }
 }
 
@@ -133,12 +169,21 @@ impl<'e, W: World> Scope<'e> for View<'e, '_, W> {
 
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]> {
         let (node, object) = self.resolve(owner, role, span)?;
-        if self.lives(node, role, object) { Ok(self.world.record(node, role, object)) } else { Ok(&NO_RECORD) }
+        match self.lives(node, role, object) {
+            true => Ok(self.world.record(node, role, object)),
+            false if self.me.is_some() => trouble(FaultKind::NotHere, span),
+            false => Ok(&NO_RECORD),
+        }
     }
 
     fn own(&mut self, expr: &Expr) -> Try<i64> {
         let span = expr.span;
         match &expr.kind {
+            ExprKind::Me => match self.me {
+                Some(me) => Ok(i64::from(me)),
+                None => trouble(FaultKind::Malformed, span),
+            },
+            ExprKind::Home if self.object.kind == NODE => self.own(&Expr { kind: ExprKind::Me, ..expr.clone() }),
             ExprKind::Home => Ok(i64::from(self.world.home(self.object))),
             ExprKind::Object => Ok(i64::from(self.object.id)),
             ExprKind::InState(owner, role, states) => {
@@ -148,6 +193,16 @@ impl<'e, W: World> Scope<'e> for View<'e, '_, W> {
                 }
                 let state = self.engine.state(*role, self.world.record(node, *role, object));
                 Ok(i64::from(states.contains(&state)))
+            }
+            ExprKind::Contents(copy, node) => {
+                let node = scalar(self, node)?;
+                let node = self.engine.node(node).at(span)?;
+                Ok(self.world.contents(node, self.object, *copy).cast_signed())
+            }
+            ExprKind::Access(node) => {
+                let node = scalar(self, node)?;
+                let node = self.engine.node(node).at(span)?;
+                Ok(self.world.access(node, self.object) as i64)
             }
             ExprKind::Flight(message, to) => {
                 let to = match to {

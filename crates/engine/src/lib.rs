@@ -39,6 +39,7 @@ mod engine;
 mod evaluate;
 mod event;
 mod fault;
+mod ghost;
 mod invariant;
 mod layout;
 mod line;

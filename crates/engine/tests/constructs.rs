@@ -5,7 +5,7 @@ use trivium_engine::local::{Effect, Local, Waiting};
 use trivium_engine::{
     Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, World,
 };
-use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, OpId, RoleId, TaskId};
+use trivium_lang::protocol::{Access, BLOCK, CopyIn, EventKind, MessageId, NODE, OpId, RoleId, TaskId};
 
 fn load(text: &str, nodes: u32) -> Engine {
     let protocol = trivium_lang::compile("test.tri", text, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -241,6 +241,12 @@ impl World for Three {
     fn record(&self, node: Node, role: RoleId, _: Object) -> &[u8] {
         if role == RoleId(0) { &self.home } else { &self.caches[node as usize] }
     }
+    fn contents(&self, node: Node, _: Object, copy: CopyIn) -> u64 {
+        if copy == CopyIn::Memory { 9 } else { u64::from(node) }
+    }
+    fn access(&self, node: Node, _: Object) -> Access {
+        if node == 1 { Access::Read } else { Access::None }
+    }
     fn in_flight(&self, message: MessageId, _: Object, to: Option<Node>) -> u32 {
         assert_eq!(to, None);
         if message == MessageId(0) { self.gives } else { 0 }
@@ -267,6 +273,22 @@ fn invariants_see_all_nodes_and_messages() {
     assert_eq!(claims(&lost), [true, false, true]);
     let flying = Three { home: home(1, 2), caches: caches(&away, &away), gives: 1 };
     assert_eq!(claims(&flying), [true, true, true]);
+}
+
+#[test]
+fn invariants_see_contents_and_access() {
+    let text =
+        "protocol seen\nlane main buffered\nmessage Go on main\nrole home of block { state Here: write { on Go { } } }
+invariant own of block: contents at home == 0 and memory at home == 9
+invariant same of block: all n: access at n is (none, write) or contents at n == 1
+invariant known of block: (count n: access at n is read) == 1
+invariant other of block: any n: contents at n == 9 or access at n is write
+";
+    let engine = load(text, 3);
+    let world = Three { home: vec![0], caches: [vec![0], vec![0], vec![0]], gives: 0 };
+    let holds = |claim| engine.evaluate_invariant(claim, block(0), &world).unwrap();
+    let claims: Vec<bool> = engine.protocol().invariants.iter().map(holds).collect();
+    assert_eq!(claims, [true, true, true, false]);
 }
 
 #[test]

@@ -59,6 +59,7 @@ pub enum Item {
     Role(Role),
     /// `extend role R { .. }`.
     Extend(Box<Extension>),
+    Ghost(Ghost),
     Invariant {
         name: Ident,
         of: Option<Ident>,
@@ -81,6 +82,8 @@ pub enum Item {
 pub struct Word {
     pub name: Ident,
     pub args: Vec<Ident>,
+    /// `when EXPR`, of an assumption about a call or an access.
+    pub when: Option<Expr>,
 }
 
 /// `name: type`, in records, messages, calls, actions.
@@ -185,6 +188,26 @@ pub struct Exception {
     /// As reports write it: `Clean.write.Owned(none)`.
     pub state: Ident,
     pub events: Vec<Ident>,
+}
+
+/// A ghost: variables that the performed accesses and calls change, and that only claims look at.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Ghost {
+    pub name: Ident,
+    pub of: Ident,
+    pub vars: Vec<Var>,
+    pub clauses: Vec<GhostClause>,
+}
+
+/// `on EVENT { .. }` or `on return CALL { .. }` of a ghost.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct GhostClause {
+    /// Whether it is about the return of the call.
+    pub returned: bool,
+    pub event: Event,
+    pub body: Vec<Statement>,
 }
 
 /// A variable of a role.

@@ -347,6 +347,21 @@ impl Assume {
     }
 }
 
+/// An assumption about each use of one kind: a call is made, or an access begun, only when this is true on the node.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// [`EventKind::Read`], [`EventKind::Write`] or a call.
+    pub event: EventKind,
+    /// The kind of object that it is about.
+    pub object: ObjectKindId,
+    /// What must be true; the arguments of the call are the first locals.
+    pub condition: Expr,
+    /// As the file writes it: `give_back when member.held >= n`.
+    pub text: String,
+    /// Where it was written.
+    pub span: Span,
+}
+
 /// An own invariant of the protocol, checked in every state.
 #[derive(Clone, Debug)]
 pub struct Invariant {
@@ -371,6 +386,8 @@ pub enum RoleKind {
     Everywhere,
     /// On every node, once for the node and not per object.
     Agent,
+    /// Nowhere: a ghost, of which whoever explores a protocol keeps one for each object, at its home.
+    Ghost,
 }
 
 impl RoleKind {
@@ -380,8 +397,37 @@ impl RoleKind {
             RoleKind::Home => is_home,
             RoleKind::Elsewhere => !is_home,
             RoleKind::Everywhere | RoleKind::Agent => true,
+            RoleKind::Ghost => false,
         }
     }
+
+    /// The same for whoever keeps ghosts.
+    pub fn is_kept_at(self, is_home: bool) -> bool {
+        self.lives_at(is_home) || self == RoleKind::Ghost && is_home
+    }
+}
+
+/// What a ghost sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// A load of the object's word was performed; with the node and the value.
+    Read,
+    /// A store to it was performed; with the node and the value.
+    Write,
+    /// A call about the object was made; with the node and the arguments.
+    Call(OpId),
+    /// It has returned; with the node and the result, if it has one.
+    Return(OpId),
+}
+
+/// A ghost: variables that accesses and calls change, which only claims look at. Its variables and handlers are those
+/// of a role of the kind [`RoleKind::Ghost`]. Of those who run protocols only `check` keeps ghosts.
+#[derive(Clone, Debug)]
+pub struct Ghost {
+    /// Its variables and handlers.
+    pub role: RoleId,
+    /// What it sees, and what it does then.
+    pub clauses: Vec<(Watched, HandlerId)>,
 }
 
 /// What can happen to a role.
@@ -621,6 +667,8 @@ pub struct Protocol {
     pub promises: Vec<Promise>,
     /// Under which use.
     pub assumptions: Vec<Assume>,
+    /// When calls and accesses are made.
+    pub conditions: Vec<Condition>,
     /// Its own invariants.
     pub invariants: Vec<Invariant>,
     /// Its small programs.
@@ -639,8 +687,10 @@ pub struct Protocol {
     pub ops: Vec<Op>,
     /// Its tasks.
     pub tasks: Vec<Task>,
-    /// Its roles.
+    /// Its roles, and behind them those of its ghosts.
     pub roles: Vec<Role>,
+    /// Its ghosts.
+    pub ghosts: Vec<Ghost>,
     /// Rules that it asks to be let off.
     pub waivers: Vec<Waiver>,
     /// Whether it uses `index` or `node(..)`, so that nodes are not alike.

@@ -8,6 +8,7 @@ use crate::load::nearest;
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use crate::trace::Note;
+use crate::usage::broken_condition;
 use trivium_engine::{Args, MAX_ARGS, Object};
 use trivium_guest::{
     Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
@@ -230,7 +231,12 @@ impl NodeState {
                 words.len()
             )));
         }
-        if let Err(assumption) = self.usage.call(protocol, engine.protocol(), id, object) {
+        let broken = match broken_condition(self, protocol, id, object, &words) {
+            Ok(None) => self.usage.call(protocol, engine.protocol(), id, object).err(),
+            Ok(broken) => broken,
+            Err(fault) => return Err(self.fail(SimError::subject(fault.message))),
+        };
+        if let Some(assumption) = broken {
             let error = SimError::subject(format!(
                 "node {} calls {name} on object {} against the protocol's assumption `{assumption}`",
                 self.me, object.id

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_engine::{Engine, Node};
 use trivium_guest::{Program, SHARED_BASE, Stage};
-use trivium_lang::protocol::{OpId, Protocol};
+use trivium_lang::protocol::{EventKind, OpId, Protocol};
 
 /// What is simulated.
 pub struct Setup<'a> {
@@ -140,6 +140,12 @@ fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, SimError> 
         let name = &protocol.name;
         if engines.iter().any(|engine| engine.protocol().name == *name) {
             return Err(SimError::input(format!("protocol `{name}` is named twice")));
+        }
+        let of_access = |event| matches!(event, EventKind::Read | EventKind::Write);
+        if let Some(condition) = protocol.conditions.iter().find(|condition| of_access(condition.event)) {
+            let what = format!("it assumes `{}`, and accesses that hit are not watched", condition.text);
+            let help = "simulate a protocol that assumes this of its calls only, or of no access";
+            return Err(SimError::input(what).at(name).help(help));
         }
         let engine =
             Engine::load(protocol.clone(), setup.nodes).map_err(|error| SimError::input(error.message).at(name))?;

@@ -111,6 +111,27 @@ fn an_assumption_that_the_program_breaks_is_named() {
 }
 
 #[test]
+fn a_call_that_breaks_an_assumed_condition_is_named() {
+    let text = r#"(module
+        (import "trivium:pool" "give_back" (func $give_back (param i64 i64)))
+        (memory (export "memory") 1)
+        (func (export "_start") (call $give_back (i64.const 0) (i64.const 2))))"#;
+    let error = Run::with(text_program(text), &[]).under(&["stache", "pool"]).error();
+    says(&error, Blame::Subject, &["pool.give_back on object 0", "`give_back(p, n) when member.held >= n`"]);
+}
+
+#[test]
+fn an_assumption_about_accesses_is_refused() {
+    let text = "protocol hushed\nlane main buffered\nassume write when me == home\nmessage Get on main\n\
+        role home of block {\n  state Idle: write {\n    on Get { }\n  }\n}\n";
+    let compiled =
+        trivium_lang::compile("hushed.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut run = Run::of("pingpong", &["-n", "1"]);
+    run.protocols = vec![Arc::new(compiled)];
+    says(&run.error(), Blame::Input, &["write when me == home", "accesses that hit"]);
+}
+
+#[test]
 fn a_wrong_answer_is_an_exit_code() {
     let result = bad("wrong-answer").go();
     match result {

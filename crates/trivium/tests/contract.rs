@@ -235,10 +235,12 @@ fn lists_and_tables_begin_as_all_results_do() {
     let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     let built_in = [
         "deferred-update",
+        "eager",
         "flash-coherence",
         "german",
         "migratory",
         "msi",
+        "pool",
         "remote-write",
         "stache",
         "stache-pages",
@@ -247,7 +249,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "tree-barrier",
         "update",
     ];
-    assert_eq!(names[..12], built_in);
+    assert_eq!(names[..14], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

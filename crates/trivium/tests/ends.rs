@@ -157,11 +157,13 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn all_broken_protocols_are_caught() {
-    let cases: [(&str, &[&str], &str); 16] = [
+    let cases: [(&str, &[&str], &str); 18] = [
+        ("broken/eager-stale-upgrade", &[], "invariant no_store_is_lost"),
         ("broken/early-reply", &[], "single_writer"),
         ("broken/flash-listed-twice", &["--nodes", "3"], "fault"),
         ("broken/flash-writeback-ignored", &["--nodes", "2"], "last_write"),
         ("broken/msi-forgotten-ack", &[], "deadlock"),
+        ("broken/pool-uncounted", &["--nodes", "2"], "fault"),
         ("broken/replies-apart", &[], "deadlock"),
         ("broken/squeezed-lanes", &["--objects", "2"], "deadlock"),
         ("broken/stache-lost-upgrade", &[], "last_write"),
@@ -197,6 +199,8 @@ fn all_protocols_hold_on_small_systems() {
         ("migratory", &[]),
         ("flash-coherence", &["--ops", "1"]),
         ("german", &[]),
+        ("eager", &[]),
+        ("pool", &[]),
         ("deferred-update", &[]),
         ("update", &[]),
         ("token-lock", &[]),

@@ -7,6 +7,7 @@ use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 use crate::client::Intent;
 use crate::config::{ConfigError, System};
 use crate::deadlock::{explain, stuck};
+use crate::ghost;
 use crate::model::Model;
 use crate::promise::{Violation, check_state};
 use crate::report::Report;
@@ -105,6 +106,7 @@ impl<'m> Telling<'m> {
             _ => None,
         };
         let (before, access_before) = self.instance(&about);
+        let ghosts = ghost::lines(model, &self.world);
         self.worlds.push(self.world.clone());
         let result = self.stepper.perform(&mut self.world, action);
         let result = result.and_then(|()| check_state(model, &self.world));
@@ -121,7 +123,11 @@ impl<'m> Telling<'m> {
             access_after,
             received,
             sent,
-            performed: self.performed(),
+            performed: self
+                .performed()
+                .into_iter()
+                .chain(ghost::changed(&ghosts, ghost::lines(model, &self.world)))
+                .collect(),
             fate: self.fate(),
             source: self.place(result.as_ref().err()),
             dispatched: self.stepper.account.outcome.is_some(),
@@ -315,7 +321,7 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
             role: model.protocol().roles[role.index()].name.clone(),
             object: object_text(model, object),
             state: model.engine.describe(role, record),
-            access: access_text(object.kind, access),
+            access: if model.protocol().is_ghost(role) { String::new() } else { access_text(object.kind, access) },
         });
     }
     let message = |flight: &Flight| {

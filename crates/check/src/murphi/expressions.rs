@@ -15,6 +15,8 @@ pub(super) struct Scope<'s> {
     pub object: String,
     /// The role to which `Owner::Current` belongs.
     pub role: RoleId,
+    /// Whether it is about one node, in an assumption: `node`.
+    pub here: bool,
     /// The role and the object of the event; `None` in an invariant.
     pub first: Option<(RoleId, String)>,
     /// The event that is handled; `None` in an invariant.
@@ -36,6 +38,7 @@ impl Scope<'_> {
                 };
                 let node = match owner {
                     Owner::At(_, node) => self.node_of(node),
+                    _ if self.here => self.node.clone(),
                     _ => format!("({object} % {})", export.model.nodes),
                 };
                 return (node, object);
@@ -73,7 +76,7 @@ impl Scope<'_> {
         let (node, object) = self.instance(&place.owner, place.role);
         let name = self.export.var_name(place.role, place.var.index());
         // An invariant sees an untouched record where there is none; a handler must not look.
-        if self.first.is_none() || self.is_own(&place.owner, place.role) {
+        if self.first.is_none() && !self.here || self.is_own(&place.owner, place.role) {
             return format!("{name}[{node}][{object}]");
         }
         format!("{name}[{node}][here{}({node}, {object})]", place.role.0)
@@ -198,6 +201,8 @@ impl Scope<'_> {
                 let to = to.as_ref().map_or("-1".to_string(), |to| self.node_of(to));
                 format!("flights{}({}, {to})", message.0, self.object)
             }
+            ExprKind::Contents(copy, node) => self.export.copy_of(*copy, &self.node_of(node), &self.object),
+            ExprKind::Access(node) => format!("tag({}, {})", self.node_of(node), self.object),
             ExprKind::Over(Quantifier::Count, local, body) => {
                 let each = (0..nodes).map(|node| {
                     // Every node by its number: Murphi has no sums.
@@ -245,7 +250,7 @@ impl Scope<'_> {
 }
 
 /// Replaces a whole word.
-fn substitute(text: &str, word: &str, by: &str) -> String {
+pub(super) fn substitute(text: &str, word: &str, by: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut out = String::new();
     let mut rest = text;

@@ -19,7 +19,7 @@ impl Export<'_> {
         }
     }
 
-    fn handler(&self, id: RoleId, role: &Role, h: usize, column: usize, handler: &Handler, out: &mut Lines) {
+    pub fn handler(&self, id: RoleId, role: &Role, h: usize, column: usize, handler: &Handler, out: &mut Lines) {
         let object = self.object_type(role.object);
         let arguments: String = (0..handler.args).map(|a| format!("; l{a}: Int")).collect();
         let mut writer = Writer::new(self, id, column, handler);

@@ -10,6 +10,7 @@
 
 mod cache;
 mod expressions;
+mod ghosts;
 mod handlers;
 mod lines;
 mod memory;
@@ -50,6 +51,7 @@ pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result
     export.lanes(&mut out);
     export.tasks(&mut out);
     export.records(&mut out);
+    export.ghosts(&mut out);
     export.thread_accesses(&mut out);
     export.interventions(&mut out);
     export.handlers(&mut out);

@@ -1,10 +1,10 @@
 //! What the promises mean (`docs/semantics.md`, section 7): what is remembered for them, and invariants.
 
 use super::Export;
-use super::expressions::Scope;
+use super::expressions::{Scope, substitute};
 use super::lines::Lines;
 use crate::client::Intent;
-use trivium_lang::protocol::{Assume, Expr, ExprKind, MessageId, OpId, Promise, RoleId};
+use trivium_lang::protocol::{Assume, Expr, ExprKind, MessageId, OpId, Promise, RoleId, Watched};
 
 impl Export<'_> {
     /// Whether the assumptions and the discipline that the promises imply let thread `t` do this now.
@@ -53,7 +53,39 @@ impl Export<'_> {
                 }
             }
         }
+        all.extend(self.assumed(intent));
         if all.is_empty() { "true".into() } else { all.join(" & ") }
+    }
+
+    /// What is assumed about each such call or access of thread `t`.
+    fn assumed(&self, intent: &Intent) -> Vec<String> {
+        let object = intent.object();
+        let words = match intent {
+            Intent::Call { args, .. } => args.words(),
+            _ => &[],
+        };
+        let kind = crate::step::event_kind(intent);
+        let role = self.roles().find(|(_, role)| role.object == object.kind).map_or(RoleId(0), |(id, _)| id);
+        let conditions = self.protocol().conditions.iter().filter(|condition| condition.event == kind);
+        conditions
+            .map(|condition| {
+                let scope = Scope {
+                    export: self,
+                    node: "node_of(t)".into(),
+                    object: object.id.to_string(),
+                    role,
+                    here: true,
+                    first: None,
+                    event: None,
+                    locals: &[],
+                };
+                let condition = scope.truth(&condition.condition);
+                let bind = |text: String, (at, word): (usize, &i64)| {
+                    substitute(&text, &format!("l{at}"), &format!("({word})"))
+                };
+                words.iter().enumerate().fold(condition, bind)
+            })
+            .collect()
     }
 
     /// Remembers that thread `t` has begun an access or a call.
@@ -65,7 +97,7 @@ impl Export<'_> {
                     out.line(format!("writer[{block}] := node_of(t) + 1;"));
                 }
             }
-            Intent::Call { op, object, .. } => {
+            Intent::Call { op, object, args } => {
                 let o = object.id;
                 for (p, promise) in self.protocol().promises.iter().enumerate() {
                     match promise {
@@ -82,6 +114,8 @@ impl Export<'_> {
                         _ => {}
                     }
                 }
+                let words: Vec<String> = args.words().iter().map(i64::to_string).collect();
+                self.tell(Watched::Call(*op), object.kind, &o.to_string(), "node_of(t)", &words, out);
                 for (a, assume) in self.protocol().assumptions.iter().enumerate() {
                     match assume {
                         Assume::Alternate(first, _) | Assume::Before(first, _) | Assume::Once(first) if first == op => {
@@ -111,14 +145,15 @@ impl Export<'_> {
     /// A thread's call returns: the promises about returns.
     pub fn returned(&self, out: &mut Lines) {
         self.script(out);
-        out.routine("procedure return_to(t: Thread; value: Int)", &["i: Int".into()], |out| {
+        let locals: Vec<String> = ["i: Int".to_string()].into_iter().chain(self.ghost_locals()).collect();
+        out.routine("procedure return_to(t: Thread; value: Int)", &locals, |out| {
             out.line("i := intent[t];");
             out.line("phase[t] := 0;");
             out.line("intent[t] := 0;");
             out.line("advance(t, true, value);");
             out.open("switch i");
             for (i, intent) in self.model.client.intents.iter().enumerate() {
-                let Intent::Call { object, .. } = intent else { continue };
+                let Intent::Call { op, object, .. } = intent else { continue };
                 let o = object.id;
                 out.open(format!("case {i}:"));
                 for (p, promise) in self.protocol().promises.iter().enumerate() {
@@ -135,6 +170,7 @@ impl Export<'_> {
                         _ => {}
                     }
                 }
+                self.tell(Watched::Return(*op), object.kind, &o.to_string(), "node_of(t)", &["value".into()], out);
                 out.close("");
             }
             out.close("end;");
@@ -163,6 +199,7 @@ impl Export<'_> {
                 node: format!("(o % {})", self.model.nodes),
                 object: "o".into(),
                 role,
+                here: false,
                 first: None,
                 event: None,
                 locals: &[],
@@ -188,6 +225,7 @@ impl Export<'_> {
             node: "0".into(),
             object: "0".into(),
             role: RoleId(0),
+            here: false,
             first: None,
             event: None,
             locals: &[],

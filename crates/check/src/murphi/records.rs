@@ -9,7 +9,7 @@ impl Export<'_> {
     pub fn lives(&self, role: RoleId, node: &str, object: &str) -> String {
         let nodes = self.model.nodes;
         match self.role(role).kind {
-            RoleKind::Home => format!("({object} % {nodes} = {node})"),
+            RoleKind::Home | RoleKind::Ghost => format!("({object} % {nodes} = {node})"),
             RoleKind::Elsewhere => format!("({object} % {nodes} != {node})"),
             RoleKind::Everywhere | RoleKind::Agent => "true".into(),
         }

@@ -27,6 +27,7 @@ impl<'s> Writer<'s> {
             node: "me".into(),
             object: "o".into(),
             role,
+            here: false,
             first: Some((role, "o".into())),
             event: Some(handler.event),
             locals: &handler.locals,

@@ -249,6 +249,9 @@ impl Export<'_> {
                 None => self.may_start(intent),
             };
             self.rule(&text, &format!("phase[t] = 0 & {next} & can_raise{i}(t, true)"), out);
+            if let [unseen] = &self.ghost_locals()[..] {
+                out.line(format!("var {unseen};"));
+            }
             out.open("begin");
             if client.ops.is_some() {
                 out.line("count[t] := count[t] - 1;");

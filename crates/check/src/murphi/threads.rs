@@ -6,7 +6,7 @@ use crate::client::Intent;
 use crate::layout::{WORD, WORDS_PER_BLOCK, checks_values};
 use crate::model::most_stored;
 use crate::step::event_kind;
-use trivium_lang::protocol::{BLOCK, NODE, Response, RoleId, StateId};
+use trivium_lang::protocol::{BLOCK, CopyIn, NODE, Response, RoleId, StateId, Watched};
 
 impl Export<'_> {
     /// Whether there are blocks at all.
@@ -15,7 +15,12 @@ impl Export<'_> {
     }
 
     fn block_word(&self, node: &str, block: &str) -> String {
-        if self.cached() {
+        self.copy_of(CopyIn::Processor, node, block)
+    }
+
+    /// The word of a block that is looked at in a node's copy.
+    pub fn copy_of(&self, copy: CopyIn, node: &str, block: &str) -> String {
+        if self.cached() && copy == CopyIn::Processor {
             return format!("cached[{node}][{block}]");
         }
         format!("mem[{node}][{block} * {}]", self.stride)
@@ -42,20 +47,24 @@ impl Export<'_> {
             "if at != b * {block_bytes} & at != b * {block_bytes} + {WORD} then error \"fault: an address is not in the block\"; end;"
         );
         let beside = format!("if at != b * {block_bytes} then return; end;");
-        out.routine("procedure perform_read(me: Node; b: Obj_block; at: Int)", &[], |out| {
+        let told = [word.clone()];
+        out.routine("procedure perform_read(me: Node; b: Obj_block; at: Int)", &self.ghost_locals(), |out| {
             out.line(&check);
             out.line(&beside);
             if checked {
                 out.line(format!("if {word} != last[b] then error \"a read misses the last write\"; end;"));
             }
+            self.tell(Watched::Read, BLOCK, "b", "me", &told, out);
         });
-        out.routine("procedure perform_write(me: Node; b: Obj_block; at: Int; value: Int)", &[], |out| {
+        let head = "procedure perform_write(me: Node; b: Obj_block; at: Int; value: Int)";
+        out.routine(head, &self.ghost_locals(), |out| {
             out.line(&check);
             out.line(&beside);
             out.line(format!("{word} := value;"));
             if checked {
                 out.line("last[b] := value;");
             }
+            self.tell(Watched::Write, BLOCK, "b", "me", &["value".into()], out);
         });
     }
 
@@ -160,7 +169,8 @@ impl Export<'_> {
     /// Performs a thread's access on its node's memory; it is idle afterwards.
     fn finish(&self, out: &mut Lines) {
         let checked = checks_values(self.protocol());
-        let locals = ["seen: Int".to_string(), "known: boolean".to_string()];
+        let mut locals = vec!["seen: Int".to_string(), "known: boolean".to_string()];
+        locals.extend(self.ghost_locals());
         out.routine("procedure finish(t: Thread; i: Int)", &locals, |out| {
             out.line("known := false;");
             out.line("seen := 0;");
@@ -184,6 +194,7 @@ impl Export<'_> {
                                 "if seen != last[{block}]{in_phase} then error \"a read misses the last write\"; end;"
                             ));
                         }
+                        self.tell(Watched::Read, BLOCK, &block.to_string(), "node_of(t)", &["seen".into()], out);
                         out.close("");
                     }
                     Intent::Write { block, value } => {
@@ -195,6 +206,8 @@ impl Export<'_> {
                         if self.promises_last_phase() {
                             out.line(format!("stored[{block}][{value}] := true;"));
                         }
+                        let value = value.to_string();
+                        self.tell(Watched::Write, BLOCK, &block.to_string(), "node_of(t)", &[value], out);
                         out.close("");
                     }
                     Intent::WriteBeside { .. } | Intent::Call { .. } => {}

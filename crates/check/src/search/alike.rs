@@ -12,6 +12,7 @@ use trivium_lang::protocol::{
 pub(crate) fn nodes_are_alike(protocol: &Protocol) -> bool {
     protocol.asymmetric.is_none()
         && protocol.roles.iter().flat_map(|role| &role.handlers).all(handler)
+        && protocol.conditions.iter().all(|condition| expr(&condition.condition))
         && protocol.invariants.iter().all(|invariant| expr(&invariant.condition))
 }
 
@@ -108,6 +109,8 @@ fn parts(whole: &Expr) -> Vec<&Expr> {
         | ExprKind::NodeAt(a)
         | ExprKind::Room(_, a)
         | ExprKind::Memory(a)
+        | ExprKind::Contents(_, a)
+        | ExprKind::Access(a)
         | ExprKind::Over(_, _, a) => vec![a],
         ExprKind::Binary(_, a, b) | ExprKind::SetBinary(_, a, b) | ExprKind::SetEqual(a, b) | ExprKind::In(a, b) => {
             vec![a, b]

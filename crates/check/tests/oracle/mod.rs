@@ -240,6 +240,7 @@ fn means(error: &str, property: &str) -> bool {
     match property {
         _ if error.contains("invariant deadlock failed") => true,
         "fault" => error.contains("fault: ") || error.contains("out-of-range"),
+        ghost if ghost.starts_with("ghost ") => error.contains("fault: "),
         "last_write" | "last_phase" | "sequential" => error.contains("a read misses the last write"),
         "single_writer" => error.contains("invariant single_writer failed"),
         other if other.starts_with("mutex") => error.contains("mutex: "),

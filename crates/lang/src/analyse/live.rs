@@ -17,6 +17,9 @@ pub(super) fn live(protocol: &mut Protocol) {
     for invariant in &protocol.invariants {
         pin_expr(&invariant.condition, None, &mut foreign);
     }
+    for condition in &protocol.conditions {
+        pin_expr(&condition.condition, None, &mut foreign);
+    }
     for (r, role) in protocol.roles.iter().enumerate() {
         for handler in &role.handlers {
             if let Some(guard) = &handler.guard {
@@ -25,7 +28,9 @@ pub(super) fn live(protocol: &mut Protocol) {
             foreign_steps(&handler.steps, Code::Own(r), &mut foreign);
         }
     }
-    for (role, foreign) in protocol.roles.iter_mut().zip(foreign) {
+    // What a ghost remembers is never cleared: claims may look at it at any time.
+    let roles = protocol.roles.iter_mut().zip(foreign).filter(|(role, _)| role.kind != RoleKind::Ghost);
+    for (role, foreign) in roles {
         let live = live_in(role, &foreign.entered);
         let count = role.vars.len() as u16;
         for (state, live) in role.states.iter_mut().zip(live) {
@@ -294,7 +299,7 @@ fn visit<'a>(expr: &'a Expr, see: &mut impl FnMut(&'a Expr)) {
                 visit(e, see);
             }
         }
-        ExprKind::Flight(_, Some(e)) => visit(e, see),
+        ExprKind::Flight(_, Some(e)) | ExprKind::Contents(_, e) | ExprKind::Access(e) => visit(e, see),
         _ => {}
     }
 }

@@ -10,7 +10,10 @@ impl Compiler {
         for item in &file.items {
             match item {
                 Item::Promises(words) => words.iter().for_each(|w| self.promise(w)),
-                Item::Assume(words) => words.iter().for_each(|w| self.assume(w)),
+                Item::Assume(words) => words.iter().for_each(|w| match &w.when {
+                    Some(when) => self.condition(w, when),
+                    None => self.assume(w),
+                }),
                 Item::Invariant { name, of, condition } => self.invariant(name, of.as_ref(), condition),
                 Item::Scenario(scenario) => self.scenario(scenario),
                 _ => {}
@@ -46,7 +49,7 @@ impl Compiler {
         word.args.iter().map(|arg| self.op_of(arg)).collect()
     }
 
-    fn op_of(&mut self, name: &ast::Ident) -> Option<OpId> {
+    pub(super) fn op_of(&mut self, name: &ast::Ident) -> Option<OpId> {
         let found = self.protocol.op(&name.text);
         if found.is_none() {
             let known: Vec<String> = self.protocol.ops.iter().map(|o| o.name.clone()).collect();
@@ -113,6 +116,7 @@ impl Compiler {
         };
         let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
         frame.global = true;
+        frame.about = Some(object);
         let Some(condition) = self.expr_of(&mut frame, condition, &Type::Bool) else { return };
         let locals = frame.scalars;
         self.protocol.invariants.push(Invariant { name: name.text.clone(), object, condition, locals });

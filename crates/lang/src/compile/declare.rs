@@ -275,6 +275,7 @@ impl Compiler {
             });
             asts.push(role.clone());
         }
+        self.ghost_heads(file, &mut asts);
         self.asts = Rc::new(asts);
         for r in 0..self.protocol.roles.len() {
             self.vars(r);

@@ -118,8 +118,9 @@ impl Compiler {
             ast::ExprKind::Over(quantifier, name, body) => self.over(frame, quantifier, name, body, span),
             ast::ExprKind::Is(role, states) => self.is(frame, role, states, span),
             ast::ExprKind::Flight(message, to) => {
-                if !frame.global {
-                    self.error(span, "a handler cannot see messages on their way")
+                if frame.here || !frame.global {
+                    let who = if frame.here { "an assumption" } else { "a handler" };
+                    self.error(span, format!("{who} cannot see messages on their way"))
                         .help("`flight(..)` is for invariants");
                     return None;
                 }
@@ -138,6 +139,15 @@ impl Compiler {
                 self.error(member.span, format!("there is nothing called `{}` in this", member.text)).help(
                     "there are fields of records, variables of other roles, `.count` of sets and `.length` of lists",
                 );
+                None
+            }
+            ast::ExprKind::At(name, node) if self.is_copy(name) && name.text != "access" => {
+                let copy = if name.text == "memory" { CopyIn::Memory } else { CopyIn::Processor };
+                let node = self.node_of_block(frame, &name.text, node, span)?;
+                make(ExprKind::Contents(copy, node), Type::Word)
+            }
+            ast::ExprKind::At(name, _) if self.is_copy(name) => {
+                self.error(span, "the access of a node is asked for").help("`access at n is (read, write)`");
                 None
             }
             ast::ExprKind::Range(..) | ast::ExprKind::At(..) => {
@@ -166,8 +176,14 @@ impl Compiler {
         }
         if frame.role.0 != u8::MAX || frame.global {
             match name {
-                "me" if !frame.global => return make(ExprKind::Me, SOME_NODE),
+                "me" if self.protocol.is_ghost(frame.seen) => {
+                    self.error(span, "a ghost is on no node")
+                        .help("the node that acts is the first argument of what it sees: `on write(n, v)`");
+                    return None;
+                }
+                "me" if frame.here || !frame.global => return make(ExprKind::Me, SOME_NODE),
                 "home" => return make(ExprKind::Home, SOME_NODE),
+                "object" if frame.here => return make(ExprKind::Object, Type::Object(frame.about.unwrap_or(NODE))),
                 "object" if frame.seen.0 != u8::MAX => {
                     let kind = self.protocol.roles[frame.seen.index()].object;
                     return make(ExprKind::Object, Type::Object(kind));
@@ -240,6 +256,7 @@ impl Compiler {
 
     fn item(&mut self, frame: &mut Frame, base: &ast::Expr, index: &ast::Expr, span: Span) -> Option<Expr> {
         if matches!(&base.kind, ast::ExprKind::Name(n) if n == "memory") {
+            self.only_in_handlers(frame, "memory", span)?;
             let address = self.expr_of(frame, index, &Type::Address)?;
             return Some(Expr { kind: ExprKind::Memory(Box::new(address)), ty: Type::Word, span });
         }
@@ -274,6 +291,7 @@ impl Compiler {
                 make(ExprKind::NodeAt(Box::new(number)), SOME_NODE)
             }
             "room" if count(2) => {
+                self.only_in_handlers(frame, "room", span)?;
                 let ast::ExprKind::Name(lane) = &args[0].kind else {
                     self.error(args[0].span, "expected the name of a lane");
                     return None;
@@ -314,7 +332,7 @@ impl Compiler {
         body: &ast::Expr,
         span: Span,
     ) -> Option<Expr> {
-        if !frame.global || frame.role.0 != u8::MAX {
+        if !frame.global || frame.here || frame.role.0 != u8::MAX {
             self.error(span, "`all n:`, `any n:` and `count n:` are for invariants");
             return None;
         }
@@ -334,6 +352,12 @@ impl Compiler {
     fn is(&mut self, frame: &mut Frame, role: &ast::Expr, states: &[ast::Ident], span: Span) -> Option<Expr> {
         if matches!(&role.kind, ast::ExprKind::Name(name) if name == "probe") {
             return self.probe(frame, states, span);
+        }
+        if let ast::ExprKind::At(name, node) = &role.kind
+            && self.is_copy(name)
+            && name.text == "access"
+        {
+            return self.access_at(frame, node, states, span);
         }
         let before = self.diagnostics.list.len();
         let Some((owner, role)) = self.owner(frame, role) else {
@@ -358,23 +382,54 @@ impl Compiler {
         Some(Expr { kind: ExprKind::InState(owner, role, ids), ty: Type::Bool, span })
     }
 
-    /// `probe is shared`, `probe is (absent, leaving)`.
-    fn probe(&mut self, frame: &Frame, lines: &[ast::Ident], span: Span) -> Option<Expr> {
-        if frame.global {
-            self.error(span, "an invariant cannot `probe`").help("say it about the states of the roles");
+    /// Whether `NAME at n` is about a node's copy of a block, and not about a role of that name.
+    pub(super) fn is_copy(&self, name: &ast::Ident) -> bool {
+        matches!(name.text.as_str(), "contents" | "memory" | "access") && self.protocol.role(&name.text).is_none()
+    }
+
+    /// The node of `contents at n`, `memory at n` and `access at n`, which are about the block of an invariant.
+    fn node_of_block(&mut self, frame: &mut Frame, what: &str, node: &ast::Expr, span: Span) -> Option<Box<Expr>> {
+        if frame.here || !frame.global {
+            let who = if frame.here { "an assumption" } else { "a handler" };
+            self.error(span, format!("{who} sees only its own node"))
+                .help(format!("`{what} at NODE` is for invariants"));
             return None;
         }
+        if frame.about != Some(BLOCK) {
+            self.error(span, format!("`{what} at NODE` is about a block"))
+                .help("say it in an `invariant NAME of block`");
+            return None;
+        }
+        Some(Box::new(self.expr_of(frame, node, &ANY_NODE)?))
+    }
+
+    /// `access at n is read`, `access at n is (none, read)`.
+    fn access_at(&mut self, frame: &mut Frame, node: &ast::Expr, accesses: &[ast::Ident], span: Span) -> Option<Expr> {
+        let node = self.node_of_block(frame, "access", node, span)?;
+        let names = [Access::None, Access::Read, Access::Write].map(|access| access.to_string());
+        let asked = Expr { kind: ExprKind::Access(node), ty: NUMBER, span };
+        self.one_of(asked, "access", &names, accesses, span)
+    }
+
+    /// `probe is shared`, `probe is (absent, leaving)`.
+    fn probe(&mut self, frame: &Frame, lines: &[ast::Ident], span: Span) -> Option<Expr> {
+        self.only_in_handlers(frame, "probe", span)?;
         self.needs_cache(frame, "probe", span)?;
+        let names = Line::ALL.map(|line| line.to_string());
+        let probe = Expr { kind: ExprKind::Probe, ty: NUMBER, span };
+        self.one_of(probe, "state of a cache's line", &names, lines, span)
+    }
+
+    /// Whether a number is that of one of these names.
+    fn one_of(&mut self, asked: Expr, what: &str, names: &[String], wanted: &[ast::Ident], span: Span) -> Option<Expr> {
         let mut any: Option<Expr> = None;
-        for line in lines {
-            let names = Line::ALL.map(|line| line.to_string());
-            let Some(number) = names.iter().position(|name| *name == line.text) else {
-                self.unknown(line.span, "state of a cache's line", &line.text, names.iter().map(String::as_str));
+        for name in wanted {
+            let Some(number) = names.iter().position(|known| *known == name.text) else {
+                self.unknown(name.span, what, &name.text, names.iter().map(String::as_str));
                 return None;
             };
-            let probe = Expr { kind: ExprKind::Probe, ty: NUMBER, span };
             let number = Expr { kind: ExprKind::Constant(Bound::fixed(number as i64)), ty: NUMBER, span };
-            let same = ExprKind::Binary(Operator::Equal, Box::new(probe), Box::new(number));
+            let same = ExprKind::Binary(Operator::Equal, Box::new(asked.clone()), Box::new(number));
             let same = Expr { kind: same, ty: Type::Bool, span };
             any = Some(match any {
                 None => same,

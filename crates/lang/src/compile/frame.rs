@@ -61,6 +61,10 @@ pub(super) struct Frame {
     pub went: Option<Span>,
     /// Whether this is an invariant, where other nodes may be looked at.
     pub global: bool,
+    /// Whether it is about one node, whose roles are seen, though it stands outside of them: an assumption.
+    pub here: bool,
+    /// Outside of roles: the kind of the object that is spoken of.
+    pub about: Option<ObjectKindId>,
 }
 
 impl Frame {
@@ -82,6 +86,8 @@ impl Frame {
             call: None,
             went: None,
             global: false,
+            here: false,
+            about: None,
         }
     }
 

@@ -5,10 +5,12 @@
 //! [`analyse`](crate::analyse).
 
 mod claims;
+mod conditions;
 mod declare;
 mod expressions;
 mod extend;
 mod frame;
+mod ghosts;
 mod limits;
 mod places;
 mod roles;
@@ -67,6 +69,7 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
         return compiler.finish();
     }
     compiler.roles();
+    compiler.ghosts(&parsed);
     compiler.claims(&parsed);
     if !compiler.too_many() && compiler.diagnostics.is_empty() {
         crate::analyse::analyse(&mut compiler.protocol, &mut compiler.diagnostics);
@@ -176,6 +179,7 @@ fn declared_names(item: &ast::Item) -> Vec<(&'static str, String)> {
         ast::Item::Record { name, .. } => ("record", name),
         ast::Item::Op { name, .. } => ("op", name),
         ast::Item::Role(role) => ("role", &role.name),
+        ast::Item::Ghost(ghost) => ("ghost", &ghost.name),
         ast::Item::Invariant { name, .. } => ("invariant", name),
         ast::Item::Scenario(scenario) => ("scenario", &scenario.name),
         ast::Item::Message { messages, .. } => {

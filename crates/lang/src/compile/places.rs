@@ -76,26 +76,39 @@ impl Compiler {
                     return None;
                 }
                 let role = self.protocol.role(name)?;
+                if frame.here {
+                    return self.owner_here(frame, role, expr.span);
+                }
                 if frame.global {
                     return self.global_owner(role, expr.span);
                 }
+                self.may_look_at(frame, role, expr.span)?;
                 Some((Owner::Role(role), role))
             }
             ast::ExprKind::Item(base, index) => {
                 let ast::ExprKind::Name(name) = &base.kind else { return None };
                 let role = self.protocol.role(name)?;
                 let object = Type::Object(self.protocol.roles[role.index()].object);
+                self.may_look_at(frame, role, expr.span)?;
                 let index = self.expr_of(frame, index, &object)?;
                 Some((Owner::RoleOf(role, Box::new(index)), role))
             }
+            ast::ExprKind::At(name, _) if self.is_copy(name) => None,
             ast::ExprKind::At(name, node) => {
                 let Some(role) = self.protocol.role(&name.text) else {
                     let known: Vec<String> = self.protocol.roles.iter().map(|r| r.name.clone()).collect();
                     self.unknown(name.span, "role", &name.text, known.iter().map(String::as_str));
                     return None;
                 };
-                if !frame.global {
-                    self.error(expr.span, "a handler sees only its own node").help("`ROLE at NODE` is for invariants");
+                if frame.here || !frame.global {
+                    let who = if frame.here { "an assumption" } else { "a handler" };
+                    self.error(expr.span, format!("{who} sees only its own node"))
+                        .help("`ROLE at NODE` is for invariants");
+                    return None;
+                }
+                if self.protocol.is_ghost(role) {
+                    self.error(expr.span, format!("the ghost `{}` is on no node", name.text))
+                        .help("there is one for each object: write its name alone");
                     return None;
                 }
                 let node = self.expr_of(frame, node, &types::ANY_NODE)?;
@@ -105,9 +118,26 @@ impl Compiler {
         }
     }
 
+    /// A role of the node of which an assumption speaks: about the same object, or the node's agent.
+    fn owner_here(&mut self, frame: &Frame, role: RoleId, span: Span) -> Option<(Owner, RoleId)> {
+        let declared = &self.protocol.roles[role.index()];
+        let (name, kind, is_ghost) = (declared.name.clone(), declared.object, declared.kind == RoleKind::Ghost);
+        if is_ghost {
+            self.error(span, format!("an assumption cannot look at the ghost `{name}`"))
+                .help("ghosts are there for `check` alone; an assumption holds for programs too");
+            return None;
+        }
+        if kind != NODE && Some(kind) != frame.about {
+            let kind = self.protocol.objects[kind.index()].clone();
+            self.error(span, format!("`{name}` is about `{kind}`: which one?")).help(format!("write `{name}[OBJECT]`"));
+            return None;
+        }
+        Some((Owner::Role(role), role))
+    }
+
     /// In an invariant only the home's role may be named without saying at which node.
     fn global_owner(&mut self, role: RoleId, span: Span) -> Option<(Owner, RoleId)> {
-        if self.protocol.roles[role.index()].kind == RoleKind::Home {
+        if matches!(self.protocol.roles[role.index()].kind, RoleKind::Home | RoleKind::Ghost) {
             let home = Expr { kind: ExprKind::Home, ty: types::SOME_NODE, span };
             return Some((Owner::At(role, Box::new(home)), role));
         }

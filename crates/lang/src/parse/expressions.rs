@@ -62,15 +62,19 @@ impl Parser<'_> {
             return self.binary("in", left, right);
         }
         if self.eat_word("is") {
-            let states = if self.is_mark("(") {
-                self.bracketed(|p| p.name("the name of a state"))?
-            } else {
-                vec![self.name("the name of a state")?]
-            };
+            let states = if self.is_mark("(") { self.bracketed(Self::condition)? } else { vec![self.condition()?] };
             let span = left.span.to(self.previous_span());
             return Ok(Expr { kind: ExprKind::Is(Box::new(left), states), span });
         }
         Ok(left)
+    }
+
+    /// What something `is`: a state, or `none` of an access.
+    fn condition(&mut self) -> Parsed<Ident> {
+        if self.is_word("none") {
+            return self.access_word();
+        }
+        self.name("the name of a state")
     }
 
     /// An expression without comparison: where `{` or `..` may follow.

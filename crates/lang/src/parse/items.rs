@@ -59,7 +59,7 @@ impl Parser<'_> {
                 _ => return self.expected("the name of a file in double quotes"),
             },
             "promises" => Item::Promises(self.listed(Self::word)?),
-            "assume" => Item::Assume(self.listed(Self::word)?),
+            "assume" => Item::Assume(self.listed(Self::assumption)?),
             "processor" => Item::Processor { kind: self.name("`cached` or `tagged`")? },
             "param" => self.param()?,
             "lane" => self.lane()?,
@@ -77,6 +77,7 @@ impl Parser<'_> {
             }
             "role" => Item::Role(self.role()?),
             "extend" => Item::Extend(Box::new(self.extension(span)?)),
+            "ghost" => Item::Ghost(self.ghost()?),
             "invariant" => {
                 let name = self.name("the invariant's name")?;
                 let of = if self.eat_word("of") { Some(self.name("a kind of object")?) } else { None };
@@ -101,7 +102,15 @@ impl Parser<'_> {
     fn word(&mut self) -> Parsed<Word> {
         let name = self.name("a word such as `single_writer`")?;
         let args = self.bracketed(|p| p.name("the name of a call"))?;
-        Ok(Word { name, args })
+        Ok(Word { name, args, when: None })
+    }
+
+    /// `once(f)`, or `f when EXPR`, `f(x, y) when EXPR`.
+    fn assumption(&mut self) -> Parsed<Word> {
+        let name = self.name("a word such as `once`, a call, `read` or `write`")?;
+        let args = self.bracketed(|p| p.name("the name of a call or of an argument"))?;
+        let when = if self.eat_word("when") { Some(self.expression()?) } else { None };
+        Ok(Word { name, args, when })
     }
 
     fn param(&mut self) -> Parsed<Item> {

@@ -4,6 +4,7 @@
 //! next line or closing brace.
 
 mod expressions;
+mod ghosts;
 mod items;
 mod roles;
 mod statements;
@@ -226,7 +227,7 @@ impl Parser<'_> {
 }
 
 /// Words that start an item.
-const ITEMS: [&str; 16] = [
+const ITEMS: [&str; 17] = [
     "use",
     "promises",
     "assume",
@@ -239,6 +240,7 @@ const ITEMS: [&str; 16] = [
     "op",
     "role",
     "extend",
+    "ghost",
     "invariant",
     "scenario",
     "waive",

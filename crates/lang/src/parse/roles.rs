@@ -63,16 +63,20 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// What follows `var`: `a, b: TYPE = FIRST`.
+    pub(super) fn variables(&mut self, vars: &mut Vec<Var>) -> Parsed<()> {
+        let names = self.listed(|p| p.name("the variable's name"))?;
+        self.need_mark(":")?;
+        let ty = self.ty()?;
+        let initial = if self.eat_mark("=") { Some(self.expression()?) } else { None };
+        vars.extend(names.into_iter().map(|name| Var { name, ty: ty.clone(), initial: initial.clone() }));
+        Ok(())
+    }
+
     fn role_member(&mut self, role: &mut Role, replaces: bool) -> Parsed<()> {
         self.operators = 0;
         if self.eat_word("var") {
-            let names = self.listed(|p| p.name("the variable's name"))?;
-            self.need_mark(":")?;
-            let ty = self.ty()?;
-            let initial = if self.eat_mark("=") { Some(self.expression()?) } else { None };
-            for name in names {
-                role.vars.push(Var { name, ty: ty.clone(), initial: initial.clone() });
-            }
+            self.variables(&mut role.vars)?;
         } else if self.eat_word("action") {
             role.actions.push(self.action()?);
         } else if self.eat_word("task") {
@@ -245,7 +249,7 @@ impl Parser<'_> {
         Ok(Clause { events, guard, body, span })
     }
 
-    fn event(&mut self) -> Parsed<Event> {
+    pub(super) fn event(&mut self) -> Parsed<Event> {
         if self.is_word("after") && (self.next_is_mark(",") || self.next_is_word("impossible")) {
             return Ok(Event { name: self.name("an event")?, args: None, after: None });
         }

@@ -77,6 +77,15 @@ pub enum Quantifier {
     Count,
 }
 
+/// Which copy of a block: with tagged processors a node has one, with cached ones its cache and its engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyIn {
+    /// The one that loads and stores of the node's threads find.
+    Processor,
+    /// The one in the node's memory.
+    Memory,
+}
+
 /// The forms of an expression. Scalars are 64-bit numbers: truth values 0 and 1, `none` -1.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
@@ -142,6 +151,10 @@ pub enum ExprKind {
     Over(Quantifier, LocalId, Box<Expr>),
     /// Invariants and guards: whether a role is in one of these states.
     InState(Owner, RoleId, Vec<StateId>),
+    /// Invariants: a node's copy of the present block: the word of it that is looked at.
+    Contents(CopyIn, Box<Expr>),
+    /// Invariants: the access that a node has to the present block, as a number: 0 none, 1 read, 2 write.
+    Access(Box<Expr>),
     /// Invariants: how many messages of this kind about the present object are on their way, to a node if given.
     Flight(MessageId, Option<Box<Expr>>),
 }

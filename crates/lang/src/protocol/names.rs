@@ -44,6 +44,11 @@ impl Protocol {
         self.roles.iter().position(|r| r.name == name).map(|i| RoleId(i as u8))
     }
 
+    /// Whether a role is a ghost's.
+    pub fn is_ghost(&self, role: RoleId) -> bool {
+        self.roles.get(role.index()).is_some_and(|role| role.kind == RoleKind::Ghost)
+    }
+
     /// Whether some role is about this kind of object.
     pub fn uses(&self, object: ObjectKindId) -> bool {
         self.roles.iter().any(|r| r.object == object)
@@ -78,6 +83,19 @@ impl Protocol {
             Assume::Once(a) => format!("once({})", op(a)),
             Assume::Before(a, b) => format!("before({}, {})", op(a), op(b)),
         }
+    }
+
+    /// What is claimed of it: promises as the file writes them, invariants and ghosts by name.
+    pub fn claim_names(&self) -> Vec<String> {
+        let invariants = self.invariants.iter().map(|i| format!("invariant {}", i.name));
+        let ghosts = self.ghosts.iter().map(|g| format!("ghost {}", self.roles[g.role.index()].name));
+        self.promises.iter().map(|p| self.promise_name(p)).chain(invariants).chain(ghosts).collect()
+    }
+
+    /// All assumptions as the file writes them.
+    pub fn assumption_names(&self) -> Vec<String> {
+        let assumptions = self.assumptions.iter().map(|assume| self.assume_name(assume));
+        assumptions.chain(self.conditions.iter().map(|condition| condition.text.clone())).collect()
     }
 
     /// A type as the file writes it.

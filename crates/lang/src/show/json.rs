@@ -6,7 +6,7 @@ use serde_json::{Value, json as value};
 
 /// The protocol as a JSON object: what [`table`](super::table) shows, with places in the text.
 ///
-/// Keys: `name, about, promises, assumptions, invariants, params, objects, records, lanes, messages, calls, tasks,
+/// Keys: `name, about, promises, assumptions, invariants, ghosts, params, objects, records, lanes, messages, calls, tasks,
 /// scenarios, waivers, processor, symmetry, roles`. A role has `states`, `events`, `table` (state by event: `handle`, `defer`, `hold`,
 /// `impossible` or `passes`; a path's `next` is null where the state stays) and `handlers`. A bound that depends on the number of nodes is `{constant, per_node}`.
 pub fn json(protocol: &Protocol) -> Value {
@@ -15,12 +15,13 @@ pub fn json(protocol: &Protocol) -> Value {
         "about": protocol.about,
         "files": protocol.sources.files().map(|(name, _)| name).collect::<Vec<_>>(),
         "promises": protocol.promises.iter().map(|p| protocol.promise_name(p)).collect::<Vec<_>>(),
-        "assumptions": protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect::<Vec<_>>(),
+        "assumptions": protocol.assumption_names(),
         "invariants": protocol.invariants.iter().map(|i| value!({
             "name": i.name,
             "object": protocol.objects[i.object.index()],
             "condition": written(protocol, &i.condition),
         })).collect::<Vec<_>>(),
+        "ghosts": protocol.ghosts.iter().map(|g| ghost(protocol, g)).collect::<Vec<_>>(),
         "params": protocol.params.iter().map(|p| value!({
             "name": p.name, "value": p.value, "lo": p.lo, "hi": p.hi,
         })).collect::<Vec<_>>(),
@@ -50,6 +51,25 @@ pub fn json(protocol: &Protocol) -> Value {
         "symmetry": protocol.asymmetric.is_none(),
         "roles": tables(protocol).iter().map(|t| role(protocol, t)).collect::<Vec<_>>(),
     })
+}
+
+fn ghost(protocol: &Protocol, ghost: &Ghost) -> Value {
+    let role = &protocol.roles[ghost.role.index()];
+    value!({
+        "name": role.name,
+        "object": protocol.objects[role.object.index()],
+        "vars": vars(protocol, role),
+        "sees": ghost.clauses.iter().map(|(_, h)| role.handlers[h.index()].name.as_str()).collect::<Vec<_>>(),
+    })
+}
+
+fn vars(protocol: &Protocol, role: &Role) -> Vec<Value> {
+    let var = |v: &Var| {
+        value!({
+            "name": v.name, "type": protocol.type_name(&v.ty), "initial": v.initial, "hidden": v.name.starts_with('$'),
+        })
+    };
+    role.vars.iter().map(var).collect()
 }
 
 fn message(protocol: &Protocol, message: &Message) -> Value {
@@ -89,11 +109,10 @@ fn role(protocol: &Protocol, table: &Table) -> Value {
             RoleKind::Elsewhere => "elsewhere",
             RoleKind::Everywhere => "everywhere",
             RoleKind::Agent => "agent",
+            RoleKind::Ghost => "ghost",
         },
         "defers": role.defers.map(bound),
-        "vars": role.vars.iter().map(|v| value!({
-            "name": v.name, "type": protocol.type_name(&v.ty), "initial": v.initial, "hidden": v.name.starts_with('$'),
-        })).collect::<Vec<_>>(),
+        "vars": vars(protocol, role),
         "states": role.states.iter().map(|s| state(protocol, role, s)).collect::<Vec<_>>(),
         "events": table.events,
         "table": role.states.iter().zip(&table.cells).zip(&role.table).map(|((s, cells), responses)| {

@@ -51,7 +51,8 @@ pub(super) struct Sent {
 }
 
 pub(super) fn tables(protocol: &Protocol) -> Vec<Table<'_>> {
-    protocol.roles.iter().map(|role| table(protocol, role)).collect()
+    let roles = protocol.roles.iter().filter(|role| role.kind != RoleKind::Ghost);
+    roles.map(|role| table(protocol, role)).collect()
 }
 
 fn table<'a>(protocol: &Protocol, role: &'a Role) -> Table<'a> {
@@ -227,6 +228,7 @@ pub(super) fn lives(role: &Role) -> &'static str {
         RoleKind::Elsewhere => "on every node but its home",
         RoleKind::Everywhere => "on every node",
         RoleKind::Agent => "once on every node",
+        RoleKind::Ghost => "in `check` only",
     }
 }
 

@@ -44,8 +44,9 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
     let joined = |list: Vec<String>| if list.is_empty() { Vec::new() } else { vec![list.join(", ")] };
     let mut facts = vec![
         ("promises", joined(protocol.promises.iter().map(|p| protocol.promise_name(p)).collect())),
-        ("assumes", joined(protocol.assumptions.iter().map(|a| protocol.assume_name(a)).collect())),
+        ("assumes", joined(protocol.assumption_names())),
         ("invariants", protocol.invariants.iter().map(|i| invariant(protocol, i)).collect()),
+        ("ghosts", protocol.ghosts.iter().map(|g| ghost(protocol, g)).collect()),
         (
             "parameters",
             protocol.params.iter().map(|p| format!("{} = {} (from {} to {})", p.name, p.value, p.lo, p.hi)).collect(),
@@ -67,6 +68,14 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
 fn invariant(protocol: &Protocol, invariant: &Invariant) -> String {
     let kind = &protocol.objects[invariant.object.index()];
     format!("{} of {kind}: {}", invariant.name, written(protocol, &invariant.condition))
+}
+
+fn ghost(protocol: &Protocol, ghost: &Ghost) -> String {
+    let role = &protocol.roles[ghost.role.index()];
+    let vars: Vec<String> = role.vars.iter().map(|v| format!("{}: {}", v.name, protocol.type_name(&v.ty))).collect();
+    let sees: Vec<&str> = ghost.clauses.iter().map(|(_, h)| role.handlers[h.index()].name.as_str()).collect();
+    let kind = &protocol.objects[role.object.index()];
+    format!("{} of {kind} ({}), sees {}", role.name, vars.join(", "), sees.join(", "))
 }
 
 fn messages(protocol: &Protocol) -> Vec<String> {

@@ -20,8 +20,25 @@ pub fn listing(protocol: &Protocol) -> String {
                 answer(&mut text, protocol, role, *event, response);
             }
         }
+        ghost(&mut text, protocol, role);
     }
     text
+}
+
+/// What a ghost does when it sees something.
+fn ghost(text: &mut String, protocol: &Protocol, role: &Role) {
+    for (watched, handler) in protocol
+        .ghosts
+        .iter()
+        .filter(|ghost| protocol.roles[ghost.role.index()].name == role.name)
+        .flat_map(|ghost| &ghost.clauses)
+    {
+        let handler = &role.handlers[handler.index()];
+        let lister = Lister { protocol, role, handler: Some(handler) };
+        let _ =
+            writeln!(text, "    {} ({watched:?}, told {})  [{} steps]", handler.name, handler.args, handler.longest);
+        lister.steps(text, &handler.steps, 3);
+    }
 }
 
 fn answer(text: &mut String, protocol: &Protocol, role: &Role, event: EventKind, response: &Response) {
@@ -234,6 +251,8 @@ impl Lister<'_> {
                 let names = states.iter().map(|s| self.protocol.roles[role.index()].states[s.index()].name.as_str());
                 format!("{} is ({})", self.owner(owner, *role), names.collect::<Vec<_>>().join(", "))
             }
+            ExprKind::Contents(copy, node) => format!("{copy:?} at {}", self.expr(node)),
+            ExprKind::Access(node) => format!("access at {}", self.expr(node)),
             ExprKind::Flight(m, to) => {
                 let to = to.as_ref().map_or(String::new(), |t| format!(" to {}", e(t)));
                 format!("flight({}{to})", self.protocol.messages[m.index()].name)
@@ -251,6 +270,11 @@ pub fn claims(protocol: &Protocol) -> String {
         if !list.is_empty() {
             let _ = writeln!(text, "{name} {}", list.join(", "));
         }
+    }
+    for condition in &protocol.conditions {
+        let lister = Lister { protocol, role: &protocol.roles[0], handler: None };
+        let event = protocol.event_name(condition.event);
+        let _ = writeln!(text, "assume {event} when {}", lister.expr(&condition.condition));
     }
     for param in &protocol.params {
         let _ = writeln!(text, "param {} = {} in {}..{}", param.name, param.value, param.lo, param.hi);

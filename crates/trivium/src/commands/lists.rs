@@ -31,7 +31,7 @@ pub fn protocols(arguments: &Listing) -> Result<u8, Failure> {
     let (mut rows, mut values, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
     for name in library::protocol_names() {
         let protocol = library::protocol(&name, &[])?;
-        let promises: Vec<String> = protocol.promises.iter().map(|p| protocol.promise_name(p)).collect();
+        let promises = protocol.claim_names();
         let about = protocol.about.lines().next().unwrap_or("").to_string();
         values.push(json!({ "name": name, "about": about, "promises": promises }));
         hashes.push(library::hash(&protocol));

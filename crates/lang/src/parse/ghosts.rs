@@ -1,0 +1,45 @@
+//! Ghosts: what claims remember of accesses and calls.
+
+use super::*;
+
+impl Parser<'_> {
+    /// What follows `ghost`: `NAME of KIND { var ..; on EVENT { .. } }`.
+    pub(super) fn ghost(&mut self) -> Parsed<Ghost> {
+        let name = self.name("the ghost's name")?;
+        self.need_word("of")?;
+        let of = self.name("a kind of object")?;
+        self.need_mark("{")?;
+        let mut ghost = Ghost { name, of, vars: Vec::new(), clauses: Vec::new() };
+        while !self.is_mark("}") && !self.at_end() {
+            let before = self.at;
+            if self.ghost_member(&mut ghost).is_err() {
+                self.skip_statement();
+                if self.at == before {
+                    self.advance();
+                }
+            }
+            self.eat_mark(";");
+        }
+        self.need_mark("}")?;
+        Ok(ghost)
+    }
+
+    fn ghost_member(&mut self, ghost: &mut Ghost) -> Parsed<()> {
+        self.operators = 0;
+        if self.eat_word("var") {
+            return self.variables(&mut ghost.vars);
+        }
+        if !self.eat_word("on") {
+            return self.expected("`var` or `on EVENT { .. }`");
+        }
+        let returned = self.eat_word("return");
+        let event = self.event()?;
+        if self.is_word("when") {
+            let span = self.span();
+            self.diagnostics.error(span, "a ghost sees every such event").help("write `if` in its braces");
+            return Err(Lost);
+        }
+        ghost.clauses.push(GhostClause { returned, event, body: self.block()? });
+        Ok(())
+    }
+}
