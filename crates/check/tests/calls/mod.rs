@@ -46,16 +46,25 @@ struct Place {
     sends: bool,
     /// Whether the state may be left here.
     goes: bool,
+    /// In which state, in a handler of a state.
+    state: Option<u64>,
 }
 
 const STATES: [&str; 3] = ["A", "B", "C"];
 /// Ranks of actions: one calls those of the next rank, so that no action calls itself.
 const RANKS: usize = 2;
 
+/// Variables that only handlers of one state read, and no other code: what can be cleared.
+const PRIVATE: [&str; 4] = ["x", "y", "r", "o"];
+
 struct Writer {
     random: Random,
     text: String,
     depth: usize,
+    /// For each private variable of the present role: in which state it is read.
+    read_in: [u64; 4],
+    /// A state of it to which only what others call leads.
+    hidden: Option<u64>,
 }
 
 /// The protocol of a number.
@@ -63,7 +72,7 @@ pub fn protocol(seed: u64) -> String {
     let text = "protocol calls\nobject thing\nrecord pair { a: 0..2, b: 0..2 }\nlane main fifo buffered\n\
         op put(t: thing, n: 0..2)\nop link(t: thing, t2: thing)\n\
         message ToHome(n: 0..2), Ask(n: 0..2), ToPeer(n: 0..2), Told(m: 0..2), ToAgent(n: 0..2) on main\n";
-    let mut writer = Writer { random: Random(seed), text: text.into(), depth: 0 };
+    let mut writer = Writer { random: Random(seed), text: text.into(), depth: 0, read_in: [0; 4], hidden: None };
     for _ in 0..4 {
         writer.random.below(2);
     }
@@ -94,36 +103,54 @@ impl Writer {
 
     fn role(&mut self, head: &str, role: Role) {
         self.open(&format!("{head} {{"));
-        self.line("var v, w, x: 0..2");
+        self.read_in = std::array::from_fn(|_| self.random.below(3));
+        self.hidden = if self.random.once_in(2) { Some(self.random.below(3)) } else { None };
+        self.line("var v, w, x, y: 0..2");
         self.line("var r: pair");
         self.line("var o: thing");
         for rank in 0..RANKS {
             self.open(&format!("action act{rank}(n: 0..2) {{"));
-            let place = Place { role, has_number: true, has_object: false, rank: rank + 1, sends: false, goes: true };
-            self.statements(place);
+            let place = Place {
+                role,
+                has_number: true,
+                has_object: false,
+                rank: rank + 1,
+                sends: false,
+                goes: true,
+                state: None,
+            };
+            if self.random.once_in(2) {
+                let state = self.hidden.unwrap_or(self.random.below(3));
+                self.line(&format!("goto {}", STATES[state as usize]));
+            } else {
+                self.statements(place);
+            }
             self.close();
         }
         if role == Role::Peer {
             self.open("task later(n: 0..2) {");
-            self.statements(Place { role, has_number: true, has_object: false, rank: 0, sends: false, goes: true });
+            let place =
+                Place { role, has_number: true, has_object: false, rank: 0, sends: false, goes: true, state: None };
+            self.statements(place);
             self.close();
         }
-        for state in STATES {
+        for state in 0..3 {
             self.state(state, role);
         }
         self.close();
     }
 
-    fn state(&mut self, state: &str, role: Role) {
-        self.open(&format!("state {state} {{"));
-        let place = Place { role, has_number: true, has_object: false, rank: 0, sends: false, goes: true };
+    fn state(&mut self, state: u64, role: Role) {
+        self.open(&format!("state {} {{", STATES[state as usize]));
+        let state = Some(state);
+        let place = Place { role, has_number: true, has_object: false, rank: 0, sends: false, goes: true, state };
         match role {
             Role::Home => {
                 self.message("ToHome(n)", place);
                 let answer = self.random.one(&["n", "v", "w"]);
                 self.line(&format!("on Ask(n) {{ send Told({answer}) to sender }}"));
                 if self.random.once_in(5) {
-                    let state = self.random.one(&STATES);
+                    let state = self.goal(place);
                     self.line(&format!("on after 10 {{ goto {state} }}"));
                 }
             }
@@ -171,7 +198,7 @@ impl Writer {
             if self.random.once_in(2) {
                 self.line("w = m");
             }
-            let state = self.random.one(&STATES);
+            let state = self.goal(place);
             self.line(&format!("goto {state}"));
             self.line("return");
             self.close();
@@ -185,6 +212,20 @@ impl Writer {
         self.close();
     }
 
+    /// A state to go to.
+    fn goal(&mut self, place: Place) -> &'static str {
+        let state = self.random.below(3);
+        match self.hidden.filter(|&hidden| hidden == state && place.state.is_some()) {
+            Some(hidden) => STATES[(hidden as usize + 1) % 3],
+            None => STATES[state as usize],
+        }
+    }
+
+    /// Whether a private variable may be read here.
+    fn reads(&self, place: Place, var: usize) -> bool {
+        place.state == Some(self.read_in[var])
+    }
+
     fn statements(&mut self, place: Place) {
         for _ in 0..1 + self.random.below(3) {
             self.statement(place, 0);
@@ -195,20 +236,15 @@ impl Writer {
         match self.random.below(if nested < 2 { 16 } else { 12 }) {
             0..3 => self.assignment(place),
             3..5 if place.goes => {
-                let state = self.random.one(&STATES);
+                let state = self.goal(place);
                 self.line(&format!("goto {state}"));
             }
             5 if place.sends => self.send(place),
-            6 => {
-                let (number, not) = (self.number(place), self.random.below(3));
-                if self.random.once_in(3) {
-                    self.line(&format!("assert {number} != {not}"));
-                }
-            }
+            6 => self.assertion(place),
             7..10 => self.call(place),
             10 => {
                 let object = self.object(place);
-                let (var, number) = (self.random.one(&["v", "w", "r.a"]), self.number(place));
+                let (var, number) = (self.random.one(&["v", "w"]), self.number(place));
                 self.line(&format!("peer[{object}].{var} = {number}"));
             }
             11 if place.role == Role::Peer => {
@@ -220,10 +256,25 @@ impl Writer {
         }
     }
 
+    fn assertion(&mut self, place: Place) {
+        let (number, not) = (self.number(place), self.random.below(3));
+        if PRIVATE.contains(&number.as_str()) || self.random.once_in(3) {
+            self.line(&format!("assert {number} != {not}"));
+        } else {
+            self.line(&format!("if {number} == {not} {{ v = 1 }}"));
+        }
+    }
+
     fn assignment(&mut self, place: Place) {
         let number = self.number(place);
-        let line = match self.random.below(6) {
-            0..3 => format!("{} = {number}", self.random.one(&["v", "w", "x"])),
+        if place.state.is_none() {
+            let var = self.random.one(&["v", "w"]);
+            return self.line(&format!("{var} = {number}"));
+        }
+        let line = match self.random.below(8) {
+            0 | 1 => format!("{} = {number}", self.random.one(&["v", "w"])),
+            2 => format!("x = {number}"),
+            4 | 5 => format!("y = {number}"),
             3 => format!("r.{} = {number}", self.random.one(&["a", "b"])),
             4 => format!("r = {{a: {number}, b: {}}}", self.number(place)),
             _ => format!("o = {}", self.object(place)),
@@ -254,7 +305,9 @@ impl Writer {
                 let state = self.random.one(&["B", "C"]);
                 self.line(&format!("if home is ({state}, A) {{ home.act{rank}({number}) }}"));
             }
-            2 if place.goes && place.role != Role::Agent => self.line(&format!("act{rank}({number})")),
+            2 if place.goes && self.hidden.is_none() && place.role != Role::Agent => {
+                self.line(&format!("act{rank}({number})"))
+            }
             3 if place.role == Role::Home => self.line(&format!("peer.act{rank}({number})")),
             _ => self.line(&format!("peer[{object}].act{rank}({number})")),
         }
@@ -279,24 +332,26 @@ impl Writer {
 
     /// An expression from 0 to 2.
     fn number(&mut self, place: Place) -> String {
+        for (var, name) in PRIVATE[..3].iter().enumerate() {
+            if self.reads(place, var) && self.random.once_in(3) {
+                return if *name == "r" { "r.a".into() } else { (*name).into() };
+            }
+        }
         let object = self.object(place);
-        match self.random.below(12) {
+        match self.random.below(10) {
             0 => self.random.below(3).to_string(),
             1..4 if place.has_number => "n".into(),
             4 => "agent.v".into(),
             5 => format!("peer[{object}].{}", self.random.one(&["v", "w"])),
-            6 => format!("r.{}", self.random.one(&["a", "b"])),
-            7..10 => self.random.one(&["v", "w"]).into(),
-            _ => "x".into(),
+            _ => self.random.one(&["v", "w"]).into(),
         }
     }
 
     /// A thing.
     fn object(&mut self, place: Place) -> &'static str {
-        match self.random.below(3) {
-            0 if place.has_object => "t2",
-            1 if place.role != Role::Agent => "object",
-            _ => "o",
+        if place.role == Role::Agent || (self.reads(place, 3) && self.random.once_in(2)) {
+            return "o";
         }
+        if place.has_object && self.random.once_in(2) { "t2" } else { "object" }
     }
 }
