@@ -424,8 +424,10 @@ fn broken_protocols_break_programs() {
 fn finite_lanes_fill_and_three_of_them_suffice() {
     let squeezed = std::fs::read_to_string(bench::file("protocols/broken/squeezed-lanes.tri")).unwrap();
     let run = |text: &str| {
-        let compiled =
-            trivium_lang::compile("lanes.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+        let load = |name: &str| std::fs::read_to_string(name).ok();
+        let options = trivium_lang::Options { load: Some(&load), ..Default::default() };
+        let name = bench::file("protocols/broken/lanes.tri").display().to_string();
+        let compiled = trivium_lang::compile(&name, text, &options).unwrap_or_else(|error| panic!("{error}"));
         let mut run = Run::of("litmus", &["-n", "20", "-b", "8"]).on(machine("simple-coma", &[])).nodes(4);
         run.protocols = vec![Arc::new(compiled)];
         run
@@ -434,9 +436,6 @@ fn finite_lanes_fill_and_three_of_them_suffice() {
     let three = squeezed
         .replace("waive lane_rule \"this is what the file is about\"\n", "")
         .replace("lane reply   fifo holds 1", "lane forward fifo holds 1\nlane reply   fifo holds 1")
-        .replace(
-            "message Get, Forward(to: node) on request",
-            "message Get on request\nmessage Forward(to: node) on forward",
-        );
+        .replace("message Forward(to: node) on request", "message Forward(to: node) on forward");
     run(&three).right();
 }
