@@ -6,7 +6,7 @@ use crate::flood::flood;
 use crate::promise::Violation;
 use crate::report::{Report, Verdict};
 use crate::step::Stepper;
-use crate::trace::{DEADLOCK, LIVELOCK, Trace, minimise, sentence, tell};
+use crate::trace::{DEADLOCK, LIVELOCK, Trace, flight_text, minimise, sentence, tell};
 
 /// What a search has counted.
 pub(crate) struct Tally {
@@ -54,6 +54,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, coverage: Coverage, 
         coverage,
         counterexample: Vec::new(),
         wait_cycle: Vec::new(),
+        undelivered: Vec::new(),
         trace: None,
     };
     match conclusion {
@@ -76,6 +77,7 @@ fn violated(stepper: &mut Stepper, report: &mut Report, violation: Violation, tr
     if trapped || violation.property == DEADLOCK {
         report.wait_cycle = explain(stepper.model, &last);
     }
+    report.undelivered = last.flights.iter().map(|flight| flight_text(stepper, flight)).collect();
     report.verdict = Verdict::Violated;
     report.property = Some(violation.property);
     report.reason = Some(sentence(stepper, &trace).unwrap_or(violation.sentence));

@@ -37,7 +37,7 @@ pub use deadlock::Waiting;
 pub use explore::explore;
 pub use layout::BLOCK_BYTES;
 pub use murphi::murphi;
-pub use report::{Report, Step, Verdict, text, text_around};
+pub use report::{Change, Report, Step, Verdict, text, text_around};
 pub use search::{leftovers, orbits};
 pub use spin::spin;
 pub use trace::{Trace, is_minimal};

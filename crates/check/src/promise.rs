@@ -6,7 +6,9 @@ use crate::step::event_kind;
 use crate::trace::FAULT;
 use crate::world::{Phase, World};
 use trivium_engine::{Node, Object};
-use trivium_lang::protocol::{Access, Assume, BLOCK, CopyIn, MessageId, ObjectKindId, OpId, Promise, RoleId};
+use trivium_lang::protocol::{
+    Access, Assume, BLOCK, CopyIn, MessageId, ObjectKindId, OpId, Promise, RoleId, Scenario, ScenarioAction,
+};
 
 /// A property that does not hold, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -340,7 +342,9 @@ pub(crate) fn check_state(model: &Model, world: &World) -> Result<(), Violation>
             match model.engine.evaluate_invariant(invariant, object, &Seen { model, world }) {
                 Ok(true) => {}
                 Ok(false) => {
-                    let sentence = format!("`{}` is false for {}", invariant.name, model.object_name(object));
+                    let why = model.engine.why_false(invariant, object, &Seen { model, world });
+                    let why = if why.is_empty() { why } else { format!(": {why}") };
+                    let sentence = format!("`{}` is false for {}{why}", invariant.name, model.object_name(object));
                     return Err(Violation::new(name, sentence));
                 }
                 Err(fault) => return Err(Violation::new(name, fault.message)),
@@ -378,12 +382,27 @@ fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
     match model.engine.evaluate_registers(forbid, &registers) {
         Ok(false) => Ok(()),
         Ok(true) => {
-            let values: Vec<String> =
-                script.scenario.registers.iter().zip(&registers).map(|(n, v)| format!("{n} = {v}")).collect();
+            let named = (0..).zip(&script.scenario.registers).zip(&registers);
+            let values: Vec<String> = named
+                .map(|((number, name), &value)| {
+                    format!("{name} = {}", register_text(model, &script.scenario, number, value))
+                })
+                .collect();
             Err(Violation::new(name, format!("the forbidden outcome is reached: {}", values.join(", "))))
         }
         Err(fault) => Err(Violation::new(name, fault.message)),
     }
+}
+
+/// A register's value as the result of what fills it is read.
+fn register_text(model: &Model, scenario: &Scenario, register: u16, value: i64) -> String {
+    let actions = scenario.threads.iter().flat_map(|thread| &thread.actions);
+    let mut calls = actions.filter_map(|action| match action {
+        ScenarioAction::Call { op, register: Some(fills), .. } if *fills == register => Some(*op),
+        _ => None,
+    });
+    let result = calls.next().and_then(|op| model.engine.result_text(op, value));
+    result.unwrap_or_else(|| value.cast_unsigned().to_string())
 }
 
 fn registers(model: &Model, world: &World) -> Vec<i64> {

@@ -44,10 +44,33 @@ pub struct Step {
     pub before: String,
     /// The role and its record afterwards.
     pub after: String,
+    /// What it changed besides: other roles of the node, and the node's roles for other objects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Change>,
     /// Messages that leave: `Shared with 1 to 2`.
     pub sends: Vec<String>,
     /// Accesses that are performed and calls that return.
     pub performs: Vec<String>,
+}
+
+/// A record that a handler of another role, or for another object, of the same node has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The role whose record it is.
+    pub role: String,
+    /// About which object; empty for agents.
+    pub object: String,
+    /// The record before: `Idle`.
+    pub before: String,
+    /// The record afterwards: `Pending asker=1`.
+    pub after: String,
+    /// The access that the record gave the node's threads: `none`, `read`, `write`; empty where the object is not a
+    /// block.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub access_before: String,
+    /// The access that it gives now.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub access_after: String,
 }
 
 /// The result of an exploration; its keys are those of the command's JSON.
@@ -90,6 +113,8 @@ pub struct Report {
     pub counterexample: Vec<Step>,
     /// In a deadlock: who waits for what.
     pub wait_cycle: Vec<Waiting>,
+    /// Messages that are still on their way at the end of the counterexample.
+    pub undelivered: Vec<String>,
     /// The counterexample as events that can be executed again.
     #[serde(skip)]
     pub trace: Option<Trace>,
@@ -142,6 +167,10 @@ fn write_steps(out: &mut String, report: &Report) -> std::fmt::Result {
         } else {
             write!(out, "{} -> {}", step.before, step.after)?;
         }
+        for change in &step.also {
+            let about = if change.object.is_empty() { String::new() } else { format!(" of {}", change.object) };
+            write!(out, "; {}{about}: {} -> {}", change.role, change.before, change.after)?;
+        }
         let effects: Vec<String> =
             step.sends.iter().map(|s| format!("sends {s}")).chain(step.performs.iter().cloned()).collect();
         if effects.is_empty() {
@@ -149,6 +178,9 @@ fn write_steps(out: &mut String, report: &Report) -> std::fmt::Result {
         } else {
             writeln!(out, "; {}", effects.join(", "))?;
         }
+    }
+    for message in &report.undelivered {
+        writeln!(out, "      {message} is still on its way")?;
     }
     for line in &report.wait_cycle {
         writeln!(out, "      {} waits for {} [{}]", line.who, line.waits_for, line.state)?;

@@ -8,13 +8,13 @@ use crate::mechanisms::Performed;
 use crate::model::Model;
 use crate::payload::Data;
 use crate::promise::check_state;
-use crate::report::{Report, Step};
+use crate::report::{Change, Report, Step};
 use crate::search::reaches_quiet;
 use crate::step::{AGENT, Action, Stepper, event_kind};
 use crate::world::{Flight, World};
 use std::sync::Arc;
-use trivium_engine::{Event, Node, Object, Outgoing, Payload};
-use trivium_lang::protocol::{BLOCK, EventKind, NODE, Protocol, RoleId};
+use trivium_engine::{Args, Node, Object, Outgoing, Payload};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, ObjectKindId, Protocol, RoleId};
 
 /// The name under which a fault of a protocol is reported.
 pub(crate) const FAULT: &str = "fault";
@@ -192,12 +192,14 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
         let subject = subject(stepper.model, &world, action);
         let before = describe(stepper.model, &world, &subject);
         let ghosts = ghost::lines(stepper.model, &world);
+        let old = world.clone();
         let result = stepper.perform(&mut world, action);
         let model = stepper.model;
         steps.push(Step {
             step: steps.len() as u32 + 1,
             node: subject.node,
             after: describe(model, &world, &subject),
+            also: also(model, &old, &world, &subject),
             event: subject.event,
             object: if subject.object.kind == NODE { String::new() } else { model.object_name(subject.object) },
             before,
@@ -241,19 +243,19 @@ pub(crate) fn subject(model: &Model, world: &World, action: Action) -> Subject {
         Action::Deliver { flight } => {
             let flight = &world.flights[flight];
             let kind = EventKind::Message(flight.message);
-            let name = call_text(&model.protocol().event_name(kind), flight.args.words());
+            let name = model.engine.call_text(kind, &flight.args);
             of(flight.to, kind, flight.object, format!("{name} from {}", flight.from))
         }
         Action::Replay { node, role, object } => {
             let record = model.record(world, node, role, object);
             let event = record.and_then(|record| model.engine.replay_event(role, object, record));
-            let event = event.map_or(String::new(), |event| deferred_text(model, &event));
+            let event = event.map_or(String::new(), |event| model.engine.event_text(&event));
             Subject { node, role: Some(role), object, event: format!("deferred {event}") }
         }
         Action::Task { node } => {
             let queued = &world.queues[node as usize][0];
             let kind = EventKind::Task(queued.task);
-            of(node, kind, queued.object, call_text(&model.protocol().event_name(kind), queued.args.words()))
+            of(node, kind, queued.object, model.engine.call_text(kind, &queued.args))
         }
         Action::Timer { node, role, object } => Subject { node, role: Some(role), object, event: "after".into() },
         Action::Phase => Subject { node: 0, role: None, object: AGENT, event: "all threads pass a barrier".into() },
@@ -268,7 +270,7 @@ fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> S
         Intent::Read { .. } => "read".to_string(),
         Intent::Write { value, .. } => format!("write {value}"),
         Intent::WriteBeside { .. } => "write beside".into(),
-        Intent::Call { args, .. } => call_text(&model.protocol().event_name(kind), args.words()),
+        Intent::Call { args, .. } => model.engine.call_text(kind, args),
     };
     event += again;
     if model.client.threads_of[place.node as usize].len() > 1 {
@@ -276,14 +278,6 @@ fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> S
     }
     let role = model.engine.role_for(kind, object.kind, model.is_home(place.node, object));
     Subject { node: place.node, role, object, event }
-}
-
-pub(crate) fn deferred_text(model: &Model, event: &Event) -> String {
-    let name = call_text(&model.protocol().event_name(event.kind), event.args.words());
-    match event.kind {
-        EventKind::Message(_) => format!("{name} from {}", event.sender),
-        _ => name,
-    }
 }
 
 fn describe(model: &Model, world: &World, subject: &Subject) -> String {
@@ -302,21 +296,55 @@ fn describe(model: &Model, world: &World, subject: &Subject) -> String {
     }
 }
 
-pub(crate) fn call_text(name: &str, args: &[i64]) -> String {
-    if args.is_empty() {
-        return name.to_string();
-    }
-    let args: Vec<String> = args.iter().map(|&arg| if arg == -1 { "none".into() } else { arg.to_string() }).collect();
-    format!("{name}({})", args.join(", "))
+/// The records of the node that an event is about that it has changed, except the one that it is about itself.
+pub(crate) fn also(model: &Model, old: &World, new: &World, subject: &Subject) -> Vec<Change> {
+    let own = (subject.role, subject.object);
+    let others = model.instances().filter(|&(node, role, object)| {
+        // What ghosts see is told with what is performed.
+        node == subject.node && own != (Some(role), object) && !model.protocol().is_ghost(role)
+    });
+    let changed = others.filter_map(|(node, role, object)| {
+        let (before, after) = (model.record(old, node, role, object)?, model.record(new, node, role, object)?);
+        let change = Change {
+            role: model.protocol().roles[role.index()].name.clone(),
+            object: if object.kind == NODE { String::new() } else { model.object_name(object) },
+            before: model.engine.describe(role, before),
+            after: model.engine.describe(role, after),
+            access_before: access_text(object.kind, model.engine.access(role, before)),
+            access_after: access_text(object.kind, model.engine.access(role, after)),
+        };
+        (change.before != change.after || change.access_before != change.access_after).then_some(change)
+    });
+    changed.collect()
+}
+
+/// The access that a record gives: `none`, `read`, `write`; empty where it is not about a block.
+pub(crate) fn access_text(kind: ObjectKindId, access: Access) -> String {
+    if kind == BLOCK { access.to_string() } else { String::new() }
 }
 
 fn send_text(stepper: &Stepper, to: Node, message: &Outgoing) -> String {
-    let name = &stepper.model.protocol().messages[message.message.index()].name;
-    let data = message.payload.map_or(String::new(), |payload| format!(" with {}", data_text(stepper, payload)));
-    format!("{}{data} to {to}", call_text(name, message.args.words()))
+    format!("{} to {to}", message_text(stepper, message.message, &message.args, message.payload))
 }
 
-pub(crate) fn data_text(stepper: &Stepper, payload: Payload) -> String {
+/// A message on its way: `Data(2) with 1 of block 0 from 1 to 0`.
+pub(crate) fn flight_text(stepper: &Stepper, flight: &Flight) -> String {
+    let text = message_text(stepper, flight.message, &flight.args, flight.payload);
+    let model = stepper.model;
+    let about = match flight.object.kind {
+        NODE => String::new(),
+        _ => format!(" of {}", model.object_name(flight.object)),
+    };
+    format!("{text}{about} from {} to {}", flight.from, flight.to)
+}
+
+/// A message with its arguments and data: `Data(2) with 1`.
+pub(crate) fn message_text(stepper: &Stepper, message: MessageId, args: &Args, payload: Option<Payload>) -> String {
+    let data = payload.map_or(String::new(), |payload| format!(" with {}", data_text(stepper, payload)));
+    stepper.model.engine.call_text(EventKind::Message(message), args) + &data
+}
+
+fn data_text(stepper: &Stepper, payload: Payload) -> String {
     match stepper.payloads.data(payload) {
         Data::Block(word) => word.to_string(),
         Data::Memory(bytes) => format!("{} bytes", bytes.len()),
@@ -338,9 +366,8 @@ fn performs(stepper: &Stepper) -> Vec<String> {
     };
     let call = |&(thread, intent, value): &(usize, usize, i64)| {
         let Intent::Call { op, .. } = &model.client.intents[intent] else { return String::new() };
-        let op = &model.protocol().ops[op.index()];
-        let value = op.result.as_ref().map_or(String::new(), |_| format!(" {value}"));
-        format!("{} returns{value} to node {}", op.name, node(thread))
+        let result = model.engine.result_text(*op, value).map_or(String::new(), |value| format!(" {value}"));
+        format!("{} returns{result} to node {}", model.protocol().ops[op.index()].name, node(thread))
     };
     let account = &stepper.account;
     let for_program = account.for_program.iter().map(|access| {

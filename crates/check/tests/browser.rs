@@ -10,13 +10,19 @@ use trivium_check::{System, explore};
 const DRIVER: &str = r#"
 const log = [];
 const key = name => document.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
+const seen = () => {
+  const view = at('picture').getBoundingClientRect(), band = document.querySelector('#picture .band.now');
+  const box = band && band.getBoundingClientRect();
+  return !box || (view.top <= box.top && box.bottom <= view.bottom) ? 'seen' : 'hidden';
+};
 const note = what => log.push([what, at('where').textContent, at('event').textContent, at('file').textContent,
   at('nodes').children.length, at('messages').textContent,
   [...document.querySelectorAll('#source .here')].map(row => row.textContent).join('|'),
   [...document.querySelectorAll('#picture .band.now')].map(band => band.dataset.step).join(),
   [...document.querySelectorAll('#nodes .card.now')].map(card => card.dataset.node).join(),
-  at('wrong').textContent].join('\t'));
-note('start');
+  at('wrong').textContent, seen()].join('\t'));
+note('opened');
+key('Home'); note('start');
 for (let i = 0; i < 3; i++) { key('ArrowRight'); note('right'); }
 key('ArrowLeft'); note('left');
 at('forward').click(); note('forward');
@@ -78,14 +84,15 @@ fn one_steps_through_the_page_with_keys_buttons_and_the_picture() {
     let story = lost_upgrade();
     let log = driven(&browser, &story);
     let last = story.moments.len();
-    let steps = [0, 1, 2, 3, 2, 3, 2, last, last, 9, 0];
+    // It opens at the fault.
+    let steps = [last, 0, 1, 2, 3, 2, 3, 2, last, last, 9, 0];
     assert_eq!(log.len(), steps.len(), "{log:?}");
     for (line, step) in log.iter().zip(steps) {
-        let [_, place, event, file, nodes, messages, here, band, card, wrong] = line.as_slice() else {
+        let [_, place, event, file, nodes, messages, here, band, card, wrong, seen] = line.as_slice() else {
             panic!("{line:?}")
         };
         assert_eq!(place, &format!("step {step} of {last}"), "{line:?}");
-        assert_eq!(nodes, "2");
+        assert_eq!((nodes.as_str(), seen.as_str()), ("2", "seen"), "{line:?}");
         let flying =
             story.arrows.iter().filter(|a| a.sent <= step as u32 && a.received.is_none_or(|r| r > step as u32));
         let flying: Vec<&str> = flying.map(|a| &*a.label).collect();

@@ -285,19 +285,4 @@ impl Engine {
             message,
         }
     }
-
-    /// An event as reports write it: `GetRead from 2`, `read`.
-    pub(crate) fn event_text(&self, event: &Event) -> String {
-        let known = match event.kind {
-            EventKind::Message(m) => m.index() < self.protocol.messages.len(),
-            EventKind::Op(o) => o.index() < self.protocol.ops.len(),
-            EventKind::Task(t) => t.index() < self.protocol.tasks.len(),
-            _ => true,
-        };
-        let name = if known { self.protocol.event_name(event.kind) } else { "unknown event".into() };
-        match event.kind {
-            EventKind::Message(_) => format!("{name} from {}", event.sender),
-            _ => name,
-        }
-    }
 }

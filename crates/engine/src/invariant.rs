@@ -7,7 +7,7 @@ use crate::load::MAX_RECORD_BYTES;
 use crate::mechanisms::{Node, Object};
 use crate::set::Set;
 use trivium_lang::protocol::{
-    Access, BLOCK, Condition, CopyIn, Expr, ExprKind, Invariant, LocalId, MessageId, NODE, Owner, RoleId,
+    Access, BLOCK, Condition, CopyIn, Expr, ExprKind, Invariant, LocalId, MessageId, NODE, Owner, RoleId, StateId,
 };
 use trivium_lang::source::Span;
 
@@ -39,8 +39,7 @@ impl Engine {
         object: Object,
         world: &W,
     ) -> Result<bool, Fault> {
-        let locals = vec![0; invariant.locals as usize];
-        let mut view = View { engine: self, world, object, me: None, locals };
+        let mut view = View::new(self, world, object, invariant.locals);
         self.condition(&mut view, &invariant.condition, object)
     }
 
@@ -111,7 +110,7 @@ impl World for Nowhere {
 }
 
 /// The scope of an invariant.
-struct View<'e, 'w, W> {
+pub(crate) struct View<'e, 'w, W> {
     engine: &'e Engine,
     world: &'w W,
     object: Object,
@@ -120,7 +119,28 @@ struct View<'e, 'w, W> {
     locals: Vec<i64>,
 }
 
-impl<W: World> View<'_, '_, W> {
+impl<'e, 'w, W: World> View<'e, 'w, W> {
+    /// The scope of an invariant with so many locals.
+    pub fn new(engine: &'e Engine, world: &'w W, object: Object, locals: u16) -> View<'e, 'w, W> {
+        View { engine, world, object, me: None, locals: vec![0; usize::from(locals)] }
+    }
+
+    /// Gives a quantifier's variable its node.
+    pub fn bind(&mut self, local: LocalId, node: Node, span: Span) -> Try<()> {
+        match self.locals.get_mut(local.index()) {
+            Some(place) => *place = i64::from(node),
+            None => return trouble(FaultKind::Malformed, span),
+        }
+        Ok(())
+    }
+
+    /// The state of a role's instance; none where it does not live.
+    pub fn state(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<Option<StateId>> {
+        let (node, object) = self.resolve(owner, role, span)?;
+        let lives = self.lives(node, role, object);
+        Ok(lives.then(|| self.engine.state(role, self.world.record(node, role, object))))
+    }
+
     /// Where the record that an owner means lies: node, role, object. A role at no given node is the one at the
     /// object's home.
     fn resolve(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<(Node, Object)> {
@@ -187,12 +207,8 @@ impl<'e, W: World> Scope<'e> for View<'e, '_, W> {
             ExprKind::Home => Ok(i64::from(self.world.home(self.object))),
             ExprKind::Object => Ok(i64::from(self.object.id)),
             ExprKind::InState(owner, role, states) => {
-                let (node, object) = self.resolve(owner, *role, span)?;
-                if !self.lives(node, *role, object) {
-                    return Ok(0);
-                }
-                let state = self.engine.state(*role, self.world.record(node, *role, object));
-                Ok(i64::from(states.contains(&state)))
+                let state = self.state(owner, *role, span)?;
+                Ok(i64::from(state.is_some_and(|state| states.contains(&state))))
             }
             ExprKind::Contents(copy, node) => {
                 let node = scalar(self, node)?;
@@ -216,11 +232,8 @@ impl<'e, W: World> Scope<'e> for View<'e, '_, W> {
             }
             ExprKind::Over(quantifier, local, body) => {
                 let mut held = 0;
-                for node in 0..self.engine.nodes {
-                    match self.locals.get_mut(local.index()) {
-                        Some(place) => *place = i64::from(node),
-                        None => return trouble(FaultKind::Malformed, span),
-                    }
+                for node in (0..).take(self.engine.nodes as usize) {
+                    self.bind(*local, node, span)?;
                     held += u32::from(scalar(self, body)? != 0);
                 }
                 Ok(quantify(*quantifier, held, self.engine.nodes))

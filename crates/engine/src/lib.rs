@@ -50,6 +50,7 @@ mod record;
 mod rename;
 mod run;
 mod set;
+mod witness;
 
 pub use engine::Engine;
 pub use event::{Disposition, Event, Outcome};

@@ -1,9 +1,11 @@
-//! Records as people read them.
+//! Records, and the values in them and in events, as people read them.
 
 use crate::engine::Engine;
+use crate::event::Event;
 use crate::layout::{Cell, Shape};
-use crate::mechanisms::Object;
-use trivium_lang::protocol::{RoleId, Type, VarId};
+use crate::mechanisms::{Args, Object};
+use crate::set::Set;
+use trivium_lang::protocol::{EventKind, Named, OpId, RoleId, Type, VarId};
 
 /// The value of a variable, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +43,7 @@ impl Engine {
             let (at, bytes) = self.roles[role.index()].vars[i].extent();
             let untouched = record[at as usize..(at + bytes) as usize].iter().all(|&byte| byte == 0);
             if !untouched && !var.name.starts_with('$') {
-                let value = self.read_var(role, record, VarId(i as u16));
-                text += &format!(" {}={}", var.name, self.value_text(&var.ty, &value));
+                text += &format!(" {}={}", var.name, self.var_text(role, record, VarId(i as u16)));
             }
         }
         let deferred = self.deferred(role, Object { kind: declared.object, id: 0 }, record);
@@ -53,41 +54,111 @@ impl Engine {
         text
     }
 
-    fn value_text(&self, ty: &Type, value: &Value) -> String {
-        let numbers = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    /// An event with its arguments, each as its type is read: `Give(none, {2})`, `read`.
+    pub fn call_text(&self, event: EventKind, args: &Args) -> String {
+        let known = match event {
+            EventKind::Message(m) => m.index() < self.protocol.messages.len(),
+            EventKind::Op(o) => o.index() < self.protocol.ops.len(),
+            EventKind::Task(t) => t.index() < self.protocol.tasks.len(),
+            _ => true,
+        };
+        if !known {
+            return "unknown event".into();
+        }
+        let name = self.protocol.event_name(event);
+        if args.words().is_empty() { name } else { format!("{name}({})", self.args_text(event, args).join(", ")) }
+    }
+
+    /// The same with who sent it, if it is a message: `GetRead from 2`.
+    pub fn event_text(&self, event: &Event) -> String {
+        let text = self.call_text(event.kind, &event.args);
+        match event.kind {
+            EventKind::Message(_) => format!("{text} from {}", event.sender),
+            _ => text,
+        }
+    }
+
+    /// What a call returns; none if it returns nothing.
+    pub fn result_text(&self, op: OpId, value: i64) -> Option<String> {
+        let declared = self.protocol.ops.get(op.index())?;
+        declared.result.as_ref().map(|ty| self.scalar_text(ty, value))
+    }
+
+    /// A variable's value as [`Engine::describe`] writes it.
+    pub fn var_text(&self, role: RoleId, record: &[u8], var: VarId) -> String {
+        let ty = &self.protocol.roles[role.index()].vars[var.index()].ty;
+        self.value_text(ty, &self.read_var(role, record, var))
+    }
+
+    /// A scalar as its type is read: truth values and nodes by their names, addresses in hexadecimal, objects with
+    /// their kind.
+    pub fn scalar_text(&self, ty: &Type, value: i64) -> String {
+        match ty {
+            Type::Bool => (value != 0).to_string(),
+            Type::Node { .. } | Type::Thread if value == -1 => "none".into(),
+            Type::Address => format!("{value:#x}"),
+            Type::Word => value.cast_unsigned().to_string(),
+            Type::Object(kind) => match self.protocol.objects.get(kind.index()) {
+                Some(name) => format!("{name} {value}"),
+                None => value.to_string(),
+            },
+            _ => value.to_string(),
+        }
+    }
+
+    /// Arguments, one text each. Those that do not fit what was declared, which is a fault, are left out.
+    fn args_text(&self, event: EventKind, args: &Args) -> Vec<String> {
+        let declared: &[Named] = match event {
+            EventKind::Message(m) => &self.protocol.messages[m.index()].args,
+            EventKind::Op(o) => &self.protocol.ops[o.index()].args,
+            EventKind::Task(t) => &self.protocol.tasks[t.index()].args,
+            _ => &[],
+        };
+        let mut words = args.words();
+        let mut texts = Vec::new();
+        for (named, shape) in declared.iter().zip(self.args.of(event)) {
+            let Some((mine, rest)) = words.split_at_checked(shape.words()) else { break };
+            words = rest;
+            texts.push(match shape {
+                Shape::Set(set) => set_text(Set::of_words(mine).iter().map(|bit| bit + set.lo)),
+                _ => self.scalar_text(&named.ty, mine[0]),
+            });
+        }
+        texts
+    }
+
+    pub(crate) fn value_text(&self, ty: &Type, value: &Value) -> String {
         match value {
-            Value::Scalar(value) => scalar_text(ty, *value),
-            Value::Set(elements) => format!("{{{}}}", numbers(elements)),
-            Value::List(elements) => {
-                let of = match ty {
-                    Type::List { of, .. } => of,
-                    other => other,
-                };
-                let each = elements.iter().map(|fields| self.fields_text(of, fields));
-                format!("[{}]", each.collect::<Vec<_>>().join(", "))
-            }
+            Value::Scalar(value) => self.scalar_text(ty, *value),
+            Value::Set(elements) => set_text(elements.iter().copied()),
+            Value::List(elements) => format!("[{}]", self.elements_text(ty, elements).join(", ")),
             Value::Record(fields) => self.fields_text(ty, fields),
         }
+    }
+
+    /// The elements of a list, one text each.
+    pub fn elements_text(&self, ty: &Type, elements: &[Vec<i64>]) -> Vec<String> {
+        let of = match ty {
+            Type::List { of, .. } => of,
+            other => other,
+        };
+        elements.iter().map(|fields| self.fields_text(of, fields)).collect()
     }
 
     fn fields_text(&self, ty: &Type, fields: &[i64]) -> String {
         match ty {
             Type::Record(record) => {
                 let names = self.protocol.records[record.index()].fields.iter();
-                let each = names.zip(fields).map(|(f, v)| format!("{}={}", f.name, scalar_text(&f.ty, *v)));
+                let each = names.zip(fields).map(|(f, v)| format!("{}={}", f.name, self.scalar_text(&f.ty, *v)));
                 format!("({})", each.collect::<Vec<_>>().join(" "))
             }
-            scalar => fields.iter().map(|v| scalar_text(scalar, *v)).collect::<Vec<_>>().join(" "),
+            scalar => fields.iter().map(|v| self.scalar_text(scalar, *v)).collect::<Vec<_>>().join(" "),
         }
     }
 }
 
-fn scalar_text(ty: &Type, value: i64) -> String {
-    match ty {
-        Type::Bool => (value != 0).to_string(),
-        Type::Node { .. } | Type::Thread if value == -1 => "none".into(),
-        Type::Address => format!("{value:#x}"),
-        Type::Word => (value as u64).to_string(),
-        _ => value.to_string(),
-    }
+/// A set by its elements, in ascending order.
+pub(crate) fn set_text(elements: impl Iterator<Item = i64>) -> String {
+    let elements: Vec<String> = elements.map(|element| element.to_string()).collect();
+    format!("{{{}}}", elements.join(","))
 }

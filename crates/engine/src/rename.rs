@@ -86,9 +86,7 @@ impl Engine {
             match shape {
                 Shape::Scalar(cell) if cell.node => renamed.push(renamed_node(mine[0], to)),
                 Shape::Set(set) if set.nodes => {
-                    let mut value = Set::default();
-                    value.0.iter_mut().zip(mine).for_each(|(to, &from)| *to = from as u64);
-                    let value = renamed_set(value, to);
+                    let value = renamed_set(Set::of_words(mine), to);
                     value.0[..mine.len()].iter().for_each(|&word| renamed.push(word as i64));
                 }
                 _ => mine.iter().for_each(|&word| renamed.push(word)),

@@ -73,6 +73,13 @@ impl Set {
         None
     }
 
+    /// The set that so many words of an event's arguments are.
+    pub fn of_words(words: &[i64]) -> Set {
+        let mut set = Set::default();
+        set.0.iter_mut().zip(words).for_each(|(to, from)| *to = from.cast_unsigned());
+        set
+    }
+
     /// The elements in ascending order.
     pub fn iter(mut self) -> impl Iterator<Item = i64> {
         std::iter::from_fn(move || self.take_least())

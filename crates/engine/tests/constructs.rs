@@ -186,7 +186,7 @@ fn a_task_yields_until_it_is_done_and_tells_the_agent() {
     assert_eq!(runs, 3);
     assert_eq!(sent(&m, &engine), ["Done[]->1"]);
     let node = Object { kind: NODE, id: 0 };
-    assert_eq!(describe(&engine, &mut m, "agent", node), "Up seen={1} latest=2");
+    assert_eq!(describe(&engine, &mut m, "agent", node), "Up seen={1} latest=block 2");
     let touched: Vec<&Charge> = m.charges.iter().filter(|c| matches!(c, Charge::Record(_))).collect();
     assert_eq!(touched, [&Charge::Record(RoleId(0)), &Charge::Record(engine.protocol().role("agent").unwrap())]);
 }
@@ -298,7 +298,7 @@ fn a_fault_points_at_the_text() {
     let mut m = Local::new(&engine, 0, 4, 16);
     let fault = engine.dispatch(&arrival(&engine, "Go", block(0), 1, &[7]), &mut m).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Range { value: 7, lo: 0, hi: 3 });
-    assert_eq!(fault.message, "node 0: block 0: home in Idle: Go from 1: 7 is outside 0..3 (test.tri:6:38)");
+    assert_eq!(fault.message, "node 0: block 0: home in Idle: Go(7) from 1: 7 is outside 0..3 (test.tri:6:38)");
     assert_eq!((fault.node, fault.event.unwrap().sender), (0, 1));
     let stray = Event { payload: Some(Payload(1)), ..arrival(&engine, "Go", block(1), 1, &[7]) };
     assert_eq!(engine.dispatch(&stray, &mut m).unwrap_err().kind, FaultKind::NotHere);

@@ -75,7 +75,7 @@ fn events_are_kept_whole_and_tried_only_after_a_change_of_state() {
     let record = bed.m.record(HOME, block(0)).to_vec();
     assert_eq!(bed.engine.deferred(HOME, block(0), &record), [data, read, get]);
     assert_eq!(bed.engine.replay_event(HOME, block(0), &record), None);
-    assert_eq!(bed.engine.describe(HOME, &record), "Busy deferred=[Data from 69, read, Get from 2]");
+    assert_eq!(bed.engine.describe(HOME, &record), "Busy deferred=[Data({0,2,64,69}) from 69, read, Get(300) from 2]");
     let one_more = bed.engine.dispatch(&get, &mut bed.m).unwrap_err();
     assert_eq!(one_more.kind, FaultKind::DeferFull);
     bed.arrive(arrival(bed.turn, 1, &[]));

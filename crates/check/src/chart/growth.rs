@@ -99,20 +99,14 @@ impl Bounded {
         let record = model.record(world, self.node, self.role, self.object)?;
         let Some(var) = self.var else {
             let kept = model.engine.deferred(self.role, self.object, record);
-            let kept: Vec<String> = kept.iter().map(|event| crate::trace::deferred_text(model, event)).collect();
+            let kept: Vec<String> = kept.iter().map(|event| model.engine.event_text(event)).collect();
             return Some(counted(&kept));
         };
+        let ty = &model.protocol().roles[self.role.index()].vars[var.index()].ty;
         Some(match model.engine.read_var(self.role, record, var) {
-            Value::Scalar(value) => value.to_string(),
             Value::Record(fields) => fields.get(usize::from(self.field?))?.to_string(),
-            Value::Set(elements) => format!("{elements:?}"),
-            Value::List(elements) => {
-                let texts: Vec<String> = elements
-                    .iter()
-                    .map(|fields| fields.iter().map(i64::to_string).collect::<Vec<_>>().join(" "))
-                    .collect();
-                counted(&texts)
-            }
+            Value::List(elements) => counted(&model.engine.elements_text(ty, &elements)),
+            Value::Scalar(_) | Value::Set(_) => model.engine.var_text(self.role, record, var),
         })
     }
 

@@ -122,4 +122,5 @@ at('picture').onclick = event => {
   const part = event.target.closest('[data-step]');
   if (part) go(+part.dataset.step);
 };
-go(+location.hash.slice(1) || 0);
+// It opens where it goes wrong, unless a step is named.
+go(location.hash ? +location.hash.slice(1) || 0 : end);

@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::payload::Data;
 use crate::report::Report;
 use crate::step::{Action, Stepper, event_kind};
-use crate::trace::{LIVELOCK, Label, call_text};
+use crate::trace::{LIVELOCK, Label};
 use crate::world::{Flight, World};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -46,6 +46,9 @@ pub enum Event {
         thread: u8,
         /// `write 1 of block 0`.
         does: String,
+        /// The words of a call's arguments.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        args: Vec<i64>,
     },
     /// A thread raises again what it kept.
     Retry {
@@ -227,7 +230,7 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
         Intent::Read { .. } => format!("read{about}"),
         Intent::Write { value, .. } => format!("write {value}{about}"),
         Intent::WriteBeside { .. } => format!("write beside{about}"),
-        Intent::Call { args, .. } => call_text(&model.protocol().event_name(event_kind(intent)), args.words()) + &about,
+        Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args) + &about,
     }
 }
 
@@ -245,8 +248,12 @@ fn event(model: &Model, label: &Label) -> Event {
         },
         Label::Plain(Action::Start { thread, intent }) => {
             let place = model.client.threads[*thread];
-            let does = intent_text(model, &model.client.intents[*intent]);
-            Event::Start { node: place.node, thread: place.number, does }
+            let intent = &model.client.intents[*intent];
+            let args = match intent {
+                Intent::Call { args, .. } => args.words().to_vec(),
+                _ => Vec::new(),
+            };
+            Event::Start { node: place.node, thread: place.number, does: intent_text(model, intent), args }
         }
         Label::Plain(Action::Retry { thread }) => {
             let place = model.client.threads[*thread];
@@ -280,7 +287,7 @@ fn matches(event: &Event, stepper: &Stepper, world: &World, action: Action) -> b
         model.protocol().roles[role.index()].name == name && object.id == id
     };
     match (event, action) {
-        (Event::Start { node, thread: number, does }, Action::Start { thread, intent }) => {
+        (Event::Start { node, thread: number, does, .. }, Action::Start { thread, intent }) => {
             is_thread(thread, *node, *number) && intent_text(model, &model.client.intents[intent]) == *does
         }
         (Event::Retry { node, thread: number }, Action::Retry { thread }) => is_thread(thread, *node, *number),

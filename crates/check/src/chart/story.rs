@@ -3,6 +3,7 @@
 use super::growth::Growth;
 use super::source::{Source, SourceText};
 use crate::deadlock::Waiting;
+use crate::report::Change;
 use serde::{Deserialize, Serialize};
 use trivium_engine::Node;
 
@@ -55,12 +56,17 @@ pub struct Moment {
     pub access_before: String,
     /// The access afterwards.
     pub access_after: String,
+    /// Records that change besides: of other roles of the node, and of the node's roles for other objects.
+    pub also: Vec<Change>,
     /// The message that is handled: its number among the arrows.
     pub received: Option<usize>,
     /// The messages that leave.
     pub sent: Vec<usize>,
     /// Accesses that are performed and calls that return.
     pub performed: Vec<String>,
+    /// The calls that return, with their results as words.
+    #[serde(skip)]
+    pub returned: Vec<(String, Option<i64>)>,
     /// What became of the event if no handler ran: `deferred`, `held`.
     pub fate: Option<String>,
     /// The lines of the protocol that say so; none if the tag allows an access, or a program's threads meet.
@@ -171,13 +177,19 @@ impl Story {
         self.about(&arrow.label, &arrow.object)
     }
 
+    /// A record that changed besides, afterwards: `home.Pending`, with its object where that is not the event's.
+    pub fn change_text(&self, change: &Change) -> String {
+        let state = format!("{}.{}", change.role, change.after);
+        if self.names_objects() && !change.object.is_empty() { format!("{}: {state}", change.object) } else { state }
+    }
+
     fn about(&self, what: &str, object: &str) -> String {
         if self.names_objects() && !object.is_empty() { format!("{what} · {object}") } else { what.to_string() }
     }
 }
 
 impl Moment {
-    /// Whether the role's record or its access is another afterwards.
+    /// Whether the record of the role that handles the event, or its access, is another afterwards.
     pub fn changes(&self) -> bool {
         self.before != self.after || self.access_before != self.access_after
     }

@@ -340,6 +340,10 @@ fn place(story: &Story, moment: &Moment, top: f64) -> Placed {
         let chip = if moment.access_after.is_empty() { "none".to_string() } else { moment.access_after.clone() };
         add("state", &moment.after, Some(chip));
     }
+    for change in &moment.also {
+        let chip = if change.access_after.is_empty() { "none".to_string() } else { change.access_after.clone() };
+        add("state", &story.change_text(change), Some(chip));
+    }
     if let Some(fate) = &moment.fate {
         add("faint", &format!("… {fate}"), None);
     }
@@ -380,6 +384,10 @@ fn footer(story: &Story, letters: usize) -> Vec<(&'static str, String)> {
     let mut add = |class, text: &str| rows.extend(wrapped(text, letters).into_iter().map(|line| (class, line)));
     if let Some(reason) = &story.reason {
         add("wrong", &format!("✗ {reason}"));
+    }
+    for arrow in story.arrows.iter().filter(|arrow| arrow.received.is_none()) {
+        let what = format!("{} from {} to {}", story.arrow_text(arrow), arrow.from, arrow.to);
+        add("plain-text", &format!("◌ {what} (sent in step {}) is still on its way", arrow.sent));
     }
     for line in &story.waiting {
         let state = if line.state.is_empty() { String::new() } else { format!(" ({})", line.state) };

@@ -12,7 +12,7 @@ use crate::model::Model;
 use crate::promise::{Violation, check_state};
 use crate::report::Report;
 use crate::step::{Action, Stepper, event_kind};
-use crate::trace::{DEADLOCK, Subject, call_text, data_text, subject};
+use crate::trace::{DEADLOCK, Subject, access_text, also, flight_text, message_text, subject};
 use crate::world::{Flight, Phase, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -111,6 +111,7 @@ impl<'m> Telling<'m> {
         let result = self.stepper.perform(&mut self.world, action);
         let result = result.and_then(|()| check_state(model, &self.world));
         let (after, access_after) = self.instance(&about);
+        let also = also(model, &self.worlds[self.worlds.len() - 1], &self.world, &about);
         let sent = self.send(about.node, step);
         self.moments.push(Moment {
             step,
@@ -121,6 +122,7 @@ impl<'m> Telling<'m> {
             after,
             access_before,
             access_after,
+            also,
             received,
             sent,
             performed: self
@@ -128,6 +130,7 @@ impl<'m> Telling<'m> {
                 .into_iter()
                 .chain(ghost::changed(&ghosts, ghost::lines(model, &self.world)))
                 .collect(),
+            returned: self.returned(),
             fate: self.fate(),
             source: self.place(result.as_ref().err()),
             dispatched: self.stepper.account.outcome.is_some(),
@@ -151,12 +154,10 @@ impl<'m> Telling<'m> {
         let first = self.arrows.len();
         for (to, message) in &self.stepper.account.sends {
             let declared = &protocol.messages[message.message.index()];
-            let data =
-                message.payload.map_or(String::new(), |payload| format!(" with {}", data_text(&self.stepper, payload)));
             self.arrows.push(Arrow {
                 from,
                 to: *to,
-                label: call_text(&declared.name, message.args.words()) + &data,
+                label: message_text(&self.stepper, message.message, &message.args, message.payload),
                 object: object_text(self.model, message.object),
                 lane: protocol.lanes[declared.lane.index()].name.clone(),
                 sent: step,
@@ -191,13 +192,22 @@ impl<'m> Telling<'m> {
         });
         let calls = account.returned.iter().map(|&(thread, intent, value)| {
             let Intent::Call { op, .. } = &client.intents[intent] else { return String::new() };
-            let op = &self.model.protocol().ops[op.index()];
-            let value = op.result.as_ref().map_or(String::new(), |_| format!(" {value}"));
-            self.by_thread(thread, format!("{} returns{value}", op.name))
+            let result = self.model.engine.result_text(*op, value).map_or(String::new(), |value| format!(" {value}"));
+            self.by_thread(thread, format!("{} returns{result}", self.model.protocol().ops[op.index()].name))
         });
         let for_program =
             account.for_program.iter().map(|a| format!("{} {}", if a.stores { "writes" } else { "reads" }, a.value));
         for_program.chain(accesses).chain(calls).collect()
+    }
+
+    /// Calls that returned, with their results.
+    fn returned(&self) -> Vec<(String, Option<i64>)> {
+        let returned = self.stepper.account.returned.iter().filter_map(|&(_, intent, value)| {
+            let Intent::Call { op, .. } = &self.model.client.intents[intent] else { return None };
+            let op = &self.model.protocol().ops[op.index()];
+            Some((op.name.clone(), op.result.is_some().then_some(value)))
+        });
+        returned.collect()
     }
 
     fn by_thread(&self, thread: usize, what: String) -> String {
@@ -286,18 +296,6 @@ fn object_text(model: &Model, object: Object) -> String {
     if object.kind == NODE { String::new() } else { model.object_name(object) }
 }
 
-fn access_text(kind: ObjectKindId, access: Access) -> String {
-    if kind != BLOCK {
-        return String::new();
-    }
-    match access {
-        Access::None => "none",
-        Access::Read => "read",
-        Access::Write => "write",
-    }
-    .into()
-}
-
 fn homes(model: &Model) -> Vec<(String, Node)> {
     let kinds = model.objects.iter().enumerate();
     kinds
@@ -324,17 +322,7 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
             access: if model.protocol().is_ghost(role) { String::new() } else { access_text(object.kind, access) },
         });
     }
-    let message = |flight: &Flight| {
-        let name = &model.protocol().messages[flight.message.index()].name;
-        let data = flight.payload.map_or(String::new(), |payload| format!(" with {}", data_text(stepper, payload)));
-        let about = if flight.object.kind == NODE {
-            String::new()
-        } else {
-            format!(" of {}", model.object_name(flight.object))
-        };
-        format!("{}{data}{about} from {} to {}", call_text(name, flight.args.words()), flight.from, flight.to)
-    };
-    Frame { nodes: views, messages: world.flights.iter().map(message).collect() }
+    Frame { nodes: views, messages: world.flights.iter().map(|flight| flight_text(stepper, flight)).collect() }
 }
 
 fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
@@ -354,10 +342,7 @@ fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
         roles: Vec::new(),
         memory: blocks.clone().map(block).chain(blocks.filter_map(line)).collect(),
         threads: threads.iter().filter_map(|&thread| thread_text(model, world, usize::from(thread))).collect(),
-        tasks: queue
-            .iter()
-            .map(|queued| call_text(&model.protocol().event_name(EventKind::Task(queued.task)), queued.args.words()))
-            .collect(),
+        tasks: queue.iter().map(|queued| model.engine.call_text(EventKind::Task(queued.task), &queued.args)).collect(),
     }
 }
 
@@ -373,7 +358,7 @@ fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
         Intent::Read { .. } => "read".to_string(),
         Intent::Write { value, .. } => format!("write {value}"),
         Intent::WriteBeside { .. } => "write beside".to_string(),
-        Intent::Call { args, .. } => call_text(&model.protocol().event_name(event_kind(intent)), args.words()),
+        Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args),
     };
     let how = match phase {
         Phase::Held => "keeps",

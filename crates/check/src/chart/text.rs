@@ -126,6 +126,12 @@ impl Chart<'_> {
             let text = format!("{}{}", moment.after, access(&moment.access_after));
             self.beside(moment.node, "=", &text);
         }
+        for change in &moment.also {
+            let other = change.access_before != change.access_after;
+            let text =
+                self.story.change_text(change) + &if other { access(&change.access_after) } else { String::new() };
+            self.beside(moment.node, "=", &text);
+        }
         if let Some(fate) = &moment.fate {
             self.beside(moment.node, "…", fate);
         }
@@ -162,9 +168,16 @@ impl Chart<'_> {
         Chart::put(&mut row, 0, gutter);
         let (from, to) = (self.life(arrow.from), self.life(arrow.to));
         if from == to {
-            row[to] = '●';
-            Chart::put(&mut row, to + 1, &format!("◀─ {label}, from itself"));
-            self.line(&row);
+            for (number, words) in wrapped(&format!("{label}, from itself"), self.column - 6).iter().enumerate() {
+                if number > 0 {
+                    row = self.blank();
+                } else {
+                    row[to] = '●';
+                    Chart::put(&mut row, to + 1, "◀─");
+                }
+                Chart::put(&mut row, to + 4, words);
+                self.line(&row);
+            }
             return;
         }
         let (left, right) = (from.min(to), from.max(to));
@@ -205,7 +218,7 @@ impl Chart<'_> {
         let label = self.story.arrow_text(arrow);
         let mut row = self.blank();
         let (from, to) = (self.life(arrow.from), self.life(arrow.to));
-        let room = self.column - 7;
+        let room = self.column - if from == to { 14 } else { 7 };
         let short: String = label.chars().take(room).collect();
         let cut =
             if short == label { short } else { format!("{}…", short.chars().take(room - 1).collect::<String>()) };
@@ -224,21 +237,16 @@ impl Chart<'_> {
         self.line(&row);
     }
 
-    /// Messages that never arrive.
+    /// Messages that are still on their way at the end.
     fn left_over(&mut self) {
         let lost: Vec<&Arrow> = self.story.arrows.iter().filter(|a| a.received.is_none()).collect();
-        if self.story.waiting.is_empty() || lost.is_empty() {
+        if lost.is_empty() {
             return;
         }
         let row = self.blank();
         self.line(&row);
         for arrow in lost {
-            let text = format!(
-                "{} from {} (sent in step {}) is still on its way",
-                self.story.arrow_text(arrow),
-                arrow.from,
-                arrow.sent
-            );
+            let text = format!("{} ({}) from {}", self.story.arrow_text(arrow), arrow.sent, arrow.from);
             self.beside(arrow.to, "◌", &text);
         }
     }
@@ -304,9 +312,10 @@ impl Chart<'_> {
         let late = |a: &Arrow| a.received != Some(a.sent + 1);
         let signs = [
             (true, "● happens on the node"),
-            (story.moments.iter().any(Moment::changes), "= state after it · access"),
+            (story.moments.iter().any(|m| m.changes() || !m.also.is_empty()), "= state after it · access"),
             (story.moments.iter().any(|m| !m.performed.is_empty()), "✓ an access or a call is complete"),
             (story.arrows.iter().any(late), "┄▷ leaves now and arrives later, as (step that sent it)"),
+            (story.arrows.iter().any(|a| a.received.is_none()), "◌ still on its way at the end (step that sent it)"),
             (story.moments.iter().any(|m| m.decisive), "✗ where it goes wrong"),
         ];
         let silent = story.total_nodes as usize - story.nodes.len().min(story.total_nodes as usize);

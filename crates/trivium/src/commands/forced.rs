@@ -81,8 +81,8 @@ fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
     };
     for (step, event) in (1..).zip(&recording.events) {
         match event {
-            Event::Start { node, does, .. } => {
-                let does = begun(does).ok_or_else(|| refused(&format!("step {step} is unknown: `{does}`")))?;
+            Event::Start { node, does, args, .. } => {
+                let does = begun(does, args).ok_or_else(|| refused(&format!("step {step} is unknown: `{does}`")))?;
                 order.starts.push(ForcedStart { step, node: *node, does });
             }
             Event::Evict { node, block } => {
@@ -128,8 +128,8 @@ fn message(arrow: &Arrow) -> ForcedMessage {
 }
 
 /// What a thread does, as recordings say it: `read of block 0`, `write 1 of block 0`, `write beside of block 0`,
-/// `acquire of lock 1`, `get(0, 8) of block 0`, `sync`.
-fn begun(does: &str) -> Option<ForcedDoes> {
+/// `acquire of lock 1`, `get(0, 8) of block 0`, `sync`; with the words of a call's arguments.
+fn begun(does: &str, args: &[i64]) -> Option<ForcedDoes> {
     let (what, about) = does.rsplit_once(" of ").map_or((does, None), |(what, about)| (what, Some(about)));
     let object = about.map_or(Some(0), |about| about.rsplit_once(' ')?.1.parse().ok())?;
     let access = |word, store| Some(ForcedDoes::Access { block: object, word, store });
@@ -139,10 +139,8 @@ fn begun(does: &str) -> Option<ForcedDoes> {
         (_, Some(("write", value))) => return access(0, Some(value.parse().ok()?)),
         _ => {}
     }
-    let (op, args) = what.strip_suffix(')').and_then(|call| call.split_once('(')).unwrap_or((what, ""));
-    let word = |arg: &str| if arg == "none" { Some(-1) } else { arg.parse().ok() };
-    let args = args.split(", ").filter(|arg| !arg.is_empty()).map(word).collect::<Option<_>>()?;
-    Some(ForcedDoes::Call { op: op.to_string(), object, args })
+    let op = what.split('(').next().unwrap_or(what);
+    Some(ForcedDoes::Call { op: op.to_string(), object, args: args.to_vec() })
 }
 
 /// An event as both sides know it.
@@ -261,7 +259,8 @@ fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(),
         if !seen.starts_with(&recorded) {
             return differs(node, "loads", format!("{seen:?}"), format!("{recorded:?}"));
         }
-        let recorded: Vec<(&str, Option<i64>)> = done().filter_map(|done| returned(done)).collect();
+        let mine = story.moments.iter().filter(|m| m.node == node).flat_map(|m| &m.returned);
+        let recorded: Vec<(&str, Option<i64>)> = mine.map(|(op, value)| (op.as_str(), *value)).collect();
         let seen = forced.returns.iter().filter(|done| done.1 == node).map(|done| (done.2.as_str(), done.3));
         let same = |(seen, recorded): (&(&str, i64), &(&str, Option<i64>))| {
             seen.0 == recorded.0 && recorded.1.is_none_or(|value| value == seen.1)
@@ -272,12 +271,6 @@ fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(),
         }
     }
     Ok(())
-}
-
-/// `acquire returns`, `get returns 1`: the call and its result.
-fn returned(done: &str) -> Option<(&str, Option<i64>)> {
-    let (name, value) = done.split_once(" returns")?;
-    Some((name, value.trim().parse().ok()))
 }
 
 /// Whether the simulator stopped where the protocol has its fault, and only there. A deadlock stops it too.
