@@ -64,6 +64,8 @@ pub(crate) struct Client {
     pub script: Option<Script>,
     /// Accesses and calls that each thread may make.
     pub ops: Option<u32>,
+    /// Calls that no thread can make, because there is nothing to make them with, and why.
+    pub unmakeable: Vec<(OpId, String)>,
 }
 
 /// The threads of a scenario.
@@ -116,8 +118,13 @@ impl Client {
             intents.extend((0..u64::from(system.values)).map(|value| Intent::Write { block, value }));
             intents.push(Intent::WriteBeside { block });
         }
+        let mut unmakeable = Vec::new();
         for op in 0..protocol.ops.len() {
-            calls(protocol, OpId(op as u16), system, objects, addresses, &mut intents)?;
+            let (op, before) = (OpId(op as u16), intents.len());
+            calls(protocol, op, system, objects, addresses, &mut intents)?;
+            if intents.len() == before {
+                unmakeable.push((op, what_is_missing(protocol, op, system, objects, addresses)));
+            }
         }
         Ok(Client {
             threads: places.clone().collect(),
@@ -125,6 +132,7 @@ impl Client {
             intents,
             script: None,
             ops: system.ops,
+            unmakeable,
         })
     }
 
@@ -151,6 +159,7 @@ impl Client {
             intents,
             script: Some(Script { scenario: scenario.clone(), actions }),
             ops: None,
+            unmakeable: Vec::new(),
         })
     }
 }
@@ -202,6 +211,31 @@ fn calls(
         }
     }
     Ok(())
+}
+
+/// Why a call cannot be made in any way.
+fn what_is_missing(protocol: &Protocol, op: OpId, system: &System, objects: &[u32], addresses: &[i64]) -> String {
+    let declared = &protocol.ops[op.index()];
+    let nothing = |kind: ObjectKindId| {
+        format!("there are no objects of the kind `{}`: no role is about them", protocol.objects[kind.index()])
+    };
+    if objects[declared.object.index()] == 0 {
+        return nothing(declared.object);
+    }
+    let empty = |ty: &Type| domain(ty, system, objects, addresses).is_some_and(|values| values.is_empty());
+    let Some(arg) = declared.args.iter().find(|arg| empty(&arg.ty)) else {
+        return "there is nothing to make it with".into();
+    };
+    let why = match &arg.ty {
+        Type::Object(kind) => nothing(*kind),
+        Type::Address => {
+            "no handler writes words of memory and no message carries them, so that no memory is explored \
+                          beside the blocks"
+                .into()
+        }
+        ty => format!("{} is empty with {} nodes", protocol.type_name(ty), system.nodes),
+    };
+    format!("its argument `{}` has no value, since {why}", arg.name)
 }
 
 fn too_many(op: &Op) -> ConfigError {

@@ -1,12 +1,13 @@
 //! From what a search has found to its report.
 
-use crate::coverage::Coverage;
+use crate::coverage::Seen;
 use crate::deadlock::explain;
 use crate::flood::flood;
 use crate::promise::Violation;
 use crate::report::{Report, Verdict};
 use crate::step::Stepper;
 use crate::trace::{DEADLOCK, LIVELOCK, Trace, flight_text, minimise, sentence, tell};
+use crate::vacuity::NOTHING_HAPPENS;
 
 /// What a search has counted.
 pub(crate) struct Tally {
@@ -33,7 +34,7 @@ pub(crate) enum Conclusion {
 }
 
 /// Tells what a search has found.
-pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, coverage: Coverage, conclusion: Conclusion) -> Report {
+pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusion: Conclusion) -> Report {
     let protocol = stepper.model.protocol();
     let mut report = Report {
         verdict: Verdict::Holds,
@@ -51,14 +52,23 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, coverage: Coverage, 
         liveness: tally.liveness,
         promises: protocol.claim_names(),
         assumptions: protocol.assumption_names(),
-        coverage,
+        coverage: seen.coverage,
+        clauses: seen.clauses,
+        branches: seen.branches,
+        vacuous: Vec::new(),
         counterexample: Vec::new(),
         wait_cycle: Vec::new(),
         undelivered: Vec::new(),
         trace: None,
     };
     match conclusion {
-        Conclusion::Holds => {}
+        Conclusion::Holds => {
+            report.vacuous = seen.vacuous;
+            if report.transitions == 0 {
+                report.verdict = Verdict::Incomplete;
+                report.reason = Some(NOTHING_HAPPENS.into());
+            }
+        }
         Conclusion::Incomplete { limit, trace } => {
             report.verdict = Verdict::Incomplete;
             let grows = flood(stepper, &trace).map_or(String::new(), |story| format!("; {story}"));

@@ -2,6 +2,7 @@
 
 use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Progress, Search};
+use crate::coverage::Seen;
 use crate::deadlock::{stuck, waits_in_vain};
 use crate::model::Model;
 use crate::promise::{Violation, check_state};
@@ -203,7 +204,7 @@ impl<'m> BruteForce<'m> {
             symmetry: false,
             liveness: false,
         };
-        let coverage = self.stepper.reached.coverage(self.model.protocol());
+        let seen = Seen::of(self.model, &self.stepper.reached);
         let conclusion = match end {
             End::Exhausted => Conclusion::Holds,
             End::Limit(limit) => {
@@ -216,7 +217,7 @@ impl<'m> BruteForce<'m> {
                 Conclusion::Violated { violation: found.violation, trace }
             }
         };
-        conclude(&mut self.stepper, tally, coverage, conclusion)
+        conclude(&mut self.stepper, tally, seen, conclusion)
     }
 
     /// The events that lead from the first state to what was found.

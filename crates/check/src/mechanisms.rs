@@ -1,6 +1,7 @@
 //! `Mechanisms` over an explored state: sends go into the network of the state, data are small values.
 
 use crate::client::Intent;
+use crate::coverage::Reached;
 use crate::ghost::{self, Sight};
 use crate::layout::{BLOCK_BYTES, WORD};
 use crate::model::Model;
@@ -9,7 +10,8 @@ use crate::promise::{Violation, load, perform_access, store};
 use crate::trace::FAULT;
 use crate::world::{Flight, Phase, Queued, World};
 use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, TaskId, Watched};
+use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId, Watched};
+use trivium_lang::source::Span;
 
 /// An access that was performed: by whom, and what a load saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,7 @@ pub(crate) struct Here<'a> {
     pub world: &'a mut World,
     pub effects: &'a mut Effects,
     pub scratch: &'a mut Vec<u8>,
+    pub reached: &'a mut Reached,
     pub me: Node,
 }
 
@@ -270,6 +273,7 @@ impl Mechanisms for Here<'_> {
         let performed = load(self.model, self.world, self.me, block.id);
         match performed.and_then(|value| self.see(Watched::Read, block, value).map(|()| value)) {
             Ok(value) => {
+                self.reached.loads = true;
                 self.effects.for_program.push(ForProgram { node: self.me, block, stores: false, value });
             }
             Err(violation) => {
@@ -287,6 +291,7 @@ impl Mechanisms for Here<'_> {
             return self.trouble(format!("{value} does not fit a word of the explored memory"));
         }
         store(self.model, self.world, self.me, block.id, value);
+        self.reached.stores = true;
         if let Err(violation) = self.see(Watched::Write, block, value) {
             self.effects.trouble.get_or_insert(violation);
         }
@@ -369,6 +374,14 @@ impl Mechanisms for Here<'_> {
     }
 
     fn charge(&mut self, _what: Charge) {}
+
+    fn state_changed(&mut self, role: RoleId, _object: Object, _from: StateId, to: StateId) {
+        self.reached.enter(role, to);
+    }
+
+    fn way(&mut self, step: Span, taken: bool) {
+        self.reached.way(step, taken);
+    }
 }
 
 #[cfg(test)]

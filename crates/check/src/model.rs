@@ -2,6 +2,7 @@
 
 use crate::client::{Client, Intent, object_counts};
 use crate::config::{ConfigError, Network, System};
+use crate::coverage::each_step;
 use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
@@ -366,18 +367,9 @@ fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigErro
 
 /// Whether any step of any handler is like this.
 fn any_step(protocol: &Protocol, is: &dyn Fn(&Step) -> bool) -> bool {
-    fn among(steps: &[Step], is: &dyn Fn(&Step) -> bool) -> bool {
-        steps.iter().any(|step| {
-            is(step)
-                || match &step.kind {
-                    StepKind::If(_, yes, no) => among(yes, is) || among(no, is),
-                    StepKind::ForSet(_, _, steps)
-                    | StepKind::ForRange(_, _, _, steps)
-                    | StepKind::ForList(_, _, steps)
-                    | StepKind::Elsewhere(_, _, steps) => among(steps, is),
-                    _ => false,
-                }
-        })
+    let mut found = false;
+    for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
+        each_step(&handler.steps, &mut |step| found |= is(step));
     }
-    protocol.roles.iter().flat_map(|role| &role.handlers).any(|handler| among(&handler.steps, is))
+    found
 }

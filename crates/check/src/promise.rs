@@ -143,6 +143,16 @@ fn calls(model: &Model, world: &World, node: Node, wanted: OpId, about: Object) 
     })
 }
 
+/// Notes for which promises a thread that makes a call asks for a lock that another holds.
+pub(crate) fn note_contention(model: &Model, world: &World, intent: &Intent, contended: &mut [bool]) {
+    let Intent::Call { op, object, .. } = intent else { return };
+    for (p, promise) in model.protocol().promises.iter().enumerate() {
+        if matches!(promise, Promise::Mutex(acquire, _) if acquire == op) {
+            contended[p] |= world.number(model.layout.holder(p, object.id)) != 0;
+        }
+    }
+}
+
 /// Remembers that a thread has begun an access or a call.
 pub(crate) fn started(model: &Model, world: &mut World, thread: usize, intent: &Intent) {
     let node = model.client.threads[thread].node;

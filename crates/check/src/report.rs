@@ -1,6 +1,6 @@
 //! What an exploration found.
 
-use crate::coverage::Coverage;
+use crate::coverage::{Counted, Coverage};
 use crate::deadlock::Waiting;
 use crate::trace::Trace;
 use serde::Serialize;
@@ -109,6 +109,12 @@ pub struct Report {
     pub assumptions: Vec<String>,
     /// Which (state, event) pairs happened.
     pub coverage: Coverage,
+    /// Which clauses ran: the handlers of each pair, told apart by their guards.
+    pub clauses: Counted,
+    /// Which ways through `if`s and loops were gone.
+    pub branches: Counted,
+    /// Where every state was visited: what nothing put to the test, so that the verdict does not rest on it.
+    pub vacuous: Vec<String>,
     /// The shortest sequence of events that leads to the violation.
     pub counterexample: Vec<Step>,
     /// In a deadlock: who waits for what.
@@ -148,6 +154,9 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     if !report.assumptions.is_empty() {
         writeln!(out, "assumes       {}", report.assumptions.join(", "))?;
+    }
+    for sentence in &report.vacuous {
+        writeln!(out, "vacuous       {sentence}")?;
     }
     Ok(())
 }
@@ -200,10 +209,49 @@ fn write_numbers(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "clearing      off: every variable keeps what it was last given")?;
     }
     writeln!(out, "coverage      {} of {} (state, event) pairs", report.coverage.reached, report.coverage.total)?;
+    if report.verdict != Verdict::Violated {
+        let (clauses, branches) = (&report.clauses, &report.branches);
+        writeln!(out, "clauses       {} of {}", clauses.reached, clauses.total)?;
+        writeln!(out, "branches      {} of {}", branches.reached, branches.total)?;
+    }
     if report.verdict == Verdict::Holds {
-        for pair in &report.coverage.unreached {
-            writeln!(out, "  never       {pair}")?;
+        write_never(out, report)?;
+    }
+    Ok(())
+}
+
+/// Columns of a line of what never happened, and how many such lines there are at most.
+const WIDTH: usize = 110;
+const MOST_LINES: usize = 12;
+
+/// What never happened, several to a line. Of a pair that did not happen, neither clauses nor branches are named.
+fn write_never(out: &mut String, report: &Report) -> std::fmt::Result {
+    let parts = |counted: &Counted| -> Vec<String> {
+        let told = counted.unreached.iter().filter(|part| !part.implied);
+        told.map(|part| format!("{} ({})", part.name, part.at)).collect()
+    };
+    let groups = [report.coverage.unreached.clone(), parts(&report.clauses), parts(&report.branches)];
+    let mut lines: Vec<(String, usize)> = Vec::new();
+    for group in &groups {
+        let mut is_first = true;
+        for name in group {
+            match lines.last_mut().filter(|_| !is_first) {
+                Some((line, names)) if line.chars().count() + name.chars().count() + 2 <= WIDTH => {
+                    line.push_str("; ");
+                    line.push_str(name);
+                    *names += 1;
+                }
+                _ => lines.push((name.clone(), 1)),
+            }
+            is_first = false;
         }
+    }
+    for (line, _) in lines.iter().take(MOST_LINES) {
+        writeln!(out, "  never       {line}")?;
+    }
+    let more: usize = lines.iter().skip(MOST_LINES).map(|(_, names)| names).sum();
+    if more > 0 {
+        writeln!(out, "  never       and {more} more: --format json has all")?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::ghost;
 use crate::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
-use crate::promise::{Violation, may_start, new_phase, perform_access, returned, started};
+use crate::promise::{Violation, may_start, new_phase, note_contention, perform_access, returned, started};
 use crate::trace::FAULT;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
@@ -322,6 +322,8 @@ impl<'m> Stepper<'m> {
                     let left = world.count(&self.model.layout, thread);
                     world.set_count(&self.model.layout, thread, left - 1);
                 }
+                let intended = &self.model.client.intents[intent];
+                note_contention(self.model, world, intended, &mut self.reached.contended);
                 started(self.model, world, thread, &self.model.client.intents[intent]);
                 let model = self.model;
                 may_use(model, world, thread, &model.client.intents[intent])?;
@@ -465,6 +467,7 @@ impl<'m> Stepper<'m> {
             world,
             effects: &mut self.effects,
             scratch: &mut self.scratch,
+            reached: &mut self.reached,
             me: node,
         }
     }
@@ -492,9 +495,13 @@ impl<'m> Stepper<'m> {
         if let Some(violation) = self.effects.trouble.take() {
             return Err(violation);
         }
+        if let Some(handler) = outcome.handler {
+            self.reached.ran(outcome.role, handler);
+        }
         self.account.outcome = Some(outcome);
         for at in 0..self.effects.performed.len() {
             let performed = self.effects.performed[at];
+            self.note_access(performed.intent);
             self.advance(world, performed.thread, performed.seen.map(|value| value as i64));
             self.account.performed.push(performed);
         }
@@ -557,6 +564,7 @@ impl<'m> Stepper<'m> {
                 return Err(Violation::new(FAULT, sentence));
             };
             world.set_thread(&model.layout, thread, Phase::Idle, 0);
+            self.reached.answer(op);
             self.account.returned.push((thread, intent, value));
             self.advance(world, thread, Some(value));
             returned(model, world, thread, op, object)?;
@@ -621,9 +629,19 @@ impl<'m> Stepper<'m> {
         let seen = perform_access(model, world, thread, intent)?;
         ghost::tell_access(&mut self.here(world, node), node, intent, seen)?;
         world.set_thread(&self.model.layout, thread, Phase::Idle, 0);
+        self.note_access(number);
         self.account.performed.push(Performed { thread, intent: number, seen });
         self.advance(world, thread, seen.map(|value| value as i64));
         Ok(())
+    }
+
+    /// Notes that an access to the word that is looked at has been performed.
+    fn note_access(&mut self, intent: usize) {
+        match self.model.client.intents[intent] {
+            Intent::Read { .. } => self.reached.loads = true,
+            Intent::Write { .. } => self.reached.stores = true,
+            Intent::WriteBeside { .. } | Intent::Call { .. } => {}
+        }
     }
 
     /// In a scenario: an action is done; its result goes to its register.

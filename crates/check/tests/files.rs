@@ -6,7 +6,7 @@
 //! // file: ../x.tri      the protocol of that file (from the root of the repository), with `param NAME: VALUE`s
 //! // expect: violated last_write | holds | incomplete | error
 //! // steps: 7            length of the counterexample        // states: 12   number of states
-//! // says: words that the report contains                    // never: pair that did not happen
+//! // says: words that the report contains                    // never: pair, clause or branch that did not happen
 //! // note: anything
 //! ```
 
@@ -48,7 +48,10 @@ fn run(path: &Path) -> Result<(), String> {
         let kept = match (key.as_str(), &outcome) {
             ("steps", Ok(report)) => report.counterexample.len().to_string() == *value,
             ("states", Ok(report)) => report.states.to_string() == *value,
-            ("never", Ok(report)) => report.coverage.unreached.iter().any(|pair| pair == value),
+            ("never", Ok(report)) => {
+                let parts = report.clauses.unreached.iter().chain(&report.branches.unreached).map(|part| &part.name);
+                report.coverage.unreached.iter().chain(parts).any(|name| name == value)
+            }
             ("steps" | "states" | "never", Err(_)) => false,
             ("says", _) => said.contains(value.as_str()),
             _ => true,

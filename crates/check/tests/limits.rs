@@ -91,13 +91,15 @@ fn the_keys_are_those_of_the_contract() {
     let report = explore(&protocol("broken/msi-forgotten-ack.tri"), &Config::default()).unwrap();
     let json = serde_json::to_value(&report).unwrap();
     let keys = "verdict property states transitions depth seconds bytes_per_state symmetry promises assumptions \
-                coverage counterexample wait_cycle";
+                coverage clauses branches vacuous counterexample wait_cycle";
     for key in keys.split_whitespace() {
         assert!(json.get(key).is_some(), "no key `{key}`");
     }
     assert_eq!(json["verdict"], "violated");
     for key in "reached total unreached".split_whitespace() {
-        assert!(json["coverage"].get(key).is_some(), "no key `coverage.{key}`");
+        for counted in ["coverage", "clauses", "branches"] {
+            assert!(json[counted].get(key).is_some(), "no key `{counted}.{key}`");
+        }
     }
     for key in "step node event object before after sends".split_whitespace() {
         assert!(json["counterexample"][0].get(key).is_some(), "no key `counterexample[].{key}`");

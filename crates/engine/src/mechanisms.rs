@@ -1,6 +1,7 @@
 //! `Mechanisms`: all that a handler can do to the world. Each road implements this and nothing more.
 
 use trivium_lang::protocol::{Access, LaneId, Line, MessageId, ObjectKindId, RoleId, StateId, TaskId};
+use trivium_lang::source::Span;
 
 /// The number of a node, from 0.
 pub type Node = u16;
@@ -214,4 +215,11 @@ pub trait Mechanisms {
 
     /// Time passes for something that has no other effect.
     fn charge(&mut self, what: Charge);
+
+    /// Which way a step of the protocol's text goes, for those who count: whether the condition of an `if` is true, whether a loop
+    /// has anything to go over; an assertion is looked at.
+    #[inline]
+    fn way(&mut self, step: Span, taken: bool) {
+        let _ = (step, taken);
+    }
 }

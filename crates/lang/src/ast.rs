@@ -185,6 +185,8 @@ pub struct InClause {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Exception {
+    /// All of it.
+    pub span: Span,
     /// As reports write it: `Clean.write.Owned(none)`.
     pub state: Ident,
     pub events: Vec<Ident>,
@@ -253,7 +255,10 @@ pub struct Clause {
     pub events: Vec<Event>,
     pub guard: Option<Expr>,
     pub body: Body,
+    /// What stands before the body.
     pub span: Span,
+    /// All of it, with `while waiting` where that begins it.
+    pub whole: Span,
 }
 
 /// An event with names for its arguments.

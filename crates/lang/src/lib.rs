@@ -10,6 +10,7 @@ mod compile;
 pub mod diagnostics;
 mod header;
 pub mod lexer;
+pub mod mutate;
 pub mod parse;
 pub mod protocol;
 pub mod show;

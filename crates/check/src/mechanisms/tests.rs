@@ -62,6 +62,7 @@ impl Bench for NodeBench {
             world: Box::leak(Box::new(self.model.first())),
             effects: Box::leak(Box::default()),
             scratch: Box::leak(Box::default()),
+            reached: Box::leak(Box::new(Reached::new(self.model.protocol()))),
             me: 0,
         }
     }

@@ -19,6 +19,7 @@ mod table;
 
 use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Progress};
+use crate::coverage::Seen;
 use crate::model::Model;
 use crate::promise::{Violation, check_state};
 use crate::report::Report;
@@ -278,7 +279,7 @@ impl<'m> Search<'m> {
         };
         let mut worker = self.workers.swap_remove(0);
         self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));
-        let coverage = worker.stepper.reached.coverage(self.model.protocol());
+        let seen = Seen::of(self.model, &worker.stepper.reached);
         let conclusion = match end {
             End::Exhausted => Conclusion::Holds,
             End::Limit(limit) => {
@@ -298,7 +299,7 @@ impl<'m> Search<'m> {
                 Conclusion::Violated { violation, trace: path.trace }
             }
         };
-        conclude(&mut worker.stepper, tally, coverage, conclusion)
+        conclude(&mut worker.stepper, tally, seen, conclusion)
     }
 }
 

@@ -30,12 +30,14 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             StepKind::Clear(place) => self.clear(place, span),
             StepKind::If(condition, yes, no) => {
                 self.m.charge(Charge::Step);
-                let taken = if truth(self, condition)? { yes } else { no };
-                self.execute(taken)
+                let holds = truth(self, condition)?;
+                self.m.way(span, holds);
+                self.execute(if holds { yes } else { no })
             }
             StepKind::ForSet(local, of, body) => self.for_set(*local, of, body, span),
             StepKind::ForRange(local, from, to, body) => {
                 let (from, to) = (scalar(self, from)?, scalar(self, to)?);
+                self.m.way(span, from <= to);
                 for value in from..=to {
                     self.element(*local, value, span)?;
                     self.execute(body)?;
@@ -96,6 +98,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             StepKind::Impossible => trouble(FaultKind::Impossible, span),
             StepKind::Assert(condition) => {
                 self.m.charge(Charge::Step);
+                self.m.way(span, true);
                 if truth(self, condition)? { Ok(()) } else { trouble(FaultKind::Assertion, span) }
             }
             StepKind::Elsewhere(owner, role, body) => self.elsewhere(owner, *role, body, span),
@@ -118,6 +121,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let (lo, _) = self.engine.set_range(&of.ty);
         let mut elements = Set::default();
         set(self, of, &mut elements)?;
+        self.m.way(span, elements.count() > 0);
         for bit in elements.iter() {
             self.element(local, bit + lo, span)?;
             self.execute(body)?;
@@ -131,6 +135,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let record = self.record(&place.owner, place.role, span)?;
         let len = list.len(record);
         let elements = record[list.element_at(0)..list.element_at(len)].to_vec();
+        self.m.way(span, len > 0);
         for index in 0..len {
             let mut values = [0; MAX_FIELDS];
             for (value, cell) in values.iter_mut().zip(&list.fields) {

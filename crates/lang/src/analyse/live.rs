@@ -271,7 +271,7 @@ fn object_of(owner: &Owner) -> Option<&Expr> {
 }
 
 /// Calls `see` for an expression and all that stands in it.
-fn visit<'a>(expr: &'a Expr, see: &mut impl FnMut(&'a Expr)) {
+pub fn visit<'a>(expr: &'a Expr, see: &mut impl FnMut(&'a Expr)) {
     see(expr);
     match &expr.kind {
         ExprKind::Var(place) | ExprKind::Length(place) => {

@@ -5,6 +5,8 @@ mod lanes;
 mod live;
 mod longest;
 
+pub use live::visit;
+
 use crate::diagnostics::Diagnostics;
 use crate::protocol::*;
 pub use longest::MAX_STEPS;

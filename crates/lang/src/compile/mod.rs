@@ -50,19 +50,7 @@ pub struct Options<'a> {
 /// assert_eq!(protocol.roles[0].states[0].name, "Idle");
 /// ```
 pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Diagnostics> {
-    let mut sources = SourceMap::default();
-    let file = sources.add(name, text);
-    let mut diagnostics = Diagnostics::new(sources);
-    let (tokens, about) = lex(file, text);
-    let mut parsed = parse(&tokens, &mut diagnostics);
-    include(&mut parsed, options, &mut diagnostics, &mut vec![name.to_string()], &mut Vec::new());
-    if diagnostics.is_empty() {
-        extend::apply(&mut parsed, &mut diagnostics);
-    }
-    if !diagnostics.is_empty() {
-        diagnostics.finish();
-        return Err(diagnostics);
-    }
+    let (parsed, about, diagnostics) = read(name, text, options)?;
     let mut compiler = Compiler::new(diagnostics, about);
     compiler.declare(&parsed, options);
     if compiler.too_many() {
@@ -75,6 +63,25 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
         crate::analyse::analyse(&mut compiler.protocol, &mut compiler.diagnostics);
     }
     compiler.finish()
+}
+
+/// Reads a protocol with the files that it uses. What is returned beside it has noted nothing yet, and knows the texts.
+pub(crate) fn read(name: &str, text: &str, options: &Options) -> Result<(ast::File, String, Diagnostics), Diagnostics> {
+    let mut sources = SourceMap::default();
+    let file = sources.add(name, text);
+    let mut diagnostics = Diagnostics::new(sources);
+    let (tokens, about) = lex(file, text);
+    let mut parsed = parse(&tokens, &mut diagnostics);
+    include(&mut parsed, options, &mut diagnostics, &mut vec![name.to_string()], &mut Vec::new());
+    if diagnostics.is_empty() {
+        extend::apply(&mut parsed, &mut diagnostics);
+    }
+    if diagnostics.is_empty() {
+        Ok((parsed, about, diagnostics))
+    } else {
+        diagnostics.finish();
+        Err(diagnostics)
+    }
 }
 
 /// Replaces each `use` by the items of the file it names, except those that the using file declares itself: so a

@@ -101,20 +101,23 @@ impl Parser<'_> {
 
     /// What follows `in`: `STATE, STATE on EVENT, EVENT when GUARD { .. }`. Without a guard and with `impossible` it takes an answer back.
     fn in_clause(&mut self, role: &mut Role, replaces: bool) -> Parsed<()> {
+        let words = if replaces { 2 } else { 1 };
+        let start = self.tokens[self.at.saturating_sub(words)].span;
         let states = self.listed(Self::state_name)?;
         let clause = self.clause()?;
+        let whole = start.to(clause.whole);
         let takes_back =
             !replaces && clause.guard.is_none() && matches!(clause.body, Body::Otherwise(Otherwise::Impossible));
         if takes_back {
             for state in states {
                 let events = clause.events.iter().map(|e| e.name.clone()).collect();
-                role.exceptions.push(Exception { state, events });
+                role.exceptions.push(Exception { span: whole, state, events });
             }
         } else {
             if role.clauses.is_empty() {
                 role.clauses.push(Vec::new());
             }
-            role.clauses[0].push(InClause { states, clause, replaces });
+            role.clauses[0].push(InClause { states, clause: Clause { whole, ..clause }, replaces });
         }
         Ok(())
     }
@@ -246,7 +249,7 @@ impl Parser<'_> {
         } else {
             Body::Steps(self.block()?)
         };
-        Ok(Clause { events, guard, body, span })
+        Ok(Clause { events, guard, body, span, whole: start.to(self.previous_span()) })
     }
 
     pub(super) fn event(&mut self) -> Parsed<Event> {

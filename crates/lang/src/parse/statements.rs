@@ -241,9 +241,10 @@ impl Parser<'_> {
         }
         let mut clauses = Vec::new();
         while self.is_word("while") {
-            self.advance();
+            let start = self.advance().span;
             self.need_word("waiting")?;
-            clauses.push(self.clause()?);
+            let clause = self.clause()?;
+            clauses.push(Clause { whole: start.to(clause.whole), ..clause });
         }
         let otherwise = self.otherwise()?;
         Ok(StatementKind::Await(Await { arms, clauses, otherwise }))
