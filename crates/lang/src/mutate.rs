@@ -128,6 +128,7 @@ impl Finder<'_> {
             self.otherwise(state.otherwise);
         }
         self.otherwise(role.otherwise);
+        role.clauses.iter().flatten().for_each(|said| self.clause(&said.clause));
         for exception in &role.exceptions {
             self.note(exception.span, "", true);
         }

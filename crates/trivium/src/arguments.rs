@@ -61,6 +61,8 @@ pub enum Command {
     Miss(Miss),
     /// Explore every interleaving of a protocol
     Check(Check),
+    /// Make small mistakes in a protocol, one at a time, and list those that nothing notices
+    Mutate(Mutate),
     /// Execute a counterexample again, step by step, and compare the states
     Replay(Replay),
     /// Write a protocol as a model for another checker
@@ -273,6 +275,25 @@ pub struct Check {
     /// Write the counterexample, if there is one, as a page to step through
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// What all commands take
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `trivium mutate`
+#[derive(Debug, Args)]
+pub struct Mutate {
+    /// A name or a .tri file
+    pub protocol: String,
+    /// What is explored
+    #[command(flatten)]
+    pub system: System,
+    /// Try this many mistakes, spread over the text (default: all)
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub max_mutants: Option<u32>,
+    /// Leave a mutant, incomplete, after this many states (default: four times those of the protocol itself, and 1000)
+    #[arg(long, allow_negative_numbers = true, value_parser = whole)]
+    pub max_states: Option<u64>,
     /// What all commands take
     #[command(flatten)]
     pub common: Common,

@@ -175,7 +175,7 @@ fn miss_has_the_keys_of_the_contract() {
     }
 }
 
-const CHECK: [&str; 14] = [
+const CHECK: [&str; 17] = [
     "verdict",
     "property",
     "states",
@@ -188,6 +188,9 @@ const CHECK: [&str; 14] = [
     "promises",
     "assumptions",
     "coverage",
+    "clauses",
+    "branches",
+    "vacuous",
     "counterexample",
     "wait_cycle",
 ];
@@ -197,7 +200,10 @@ fn check_has_the_keys_of_the_contract() {
     let result = trivium(&["check", "msi", "--nodes", "2", "--format", "json"]).json(0);
     has(&result, "check", &CHECK);
     assert_eq!(result["verdict"], "holds");
-    assert_eq!(keys(&result["coverage"]), ["reached", "total", "unreached"]);
+    for counted in ["coverage", "clauses", "branches"] {
+        assert_eq!(keys(&result[counted]), ["reached", "total", "unreached"]);
+    }
+    assert_eq!(keys(&result["branches"]["unreached"][0]), ["name", "at"]);
     assert_eq!(keys(&result["hashes"]), ["protocol msi"]);
     assert_eq!(result["machine"], Value::Null);
     assert_eq!(result["counterexample"], serde_json::json!([]));
@@ -341,4 +347,53 @@ fn settings_change_results() {
     assert!(slow["cycles"].as_u64() > fast["cycles"].as_u64());
     let late = ["check", "broken/tree-barrier-late-reset", "--nodes", "4", "--format", "json"];
     assert_eq!(trivium(&late).json(1)["property"], "barrier(arrive)");
+}
+
+#[test]
+fn mutate_has_the_keys_of_the_contract() {
+    let file = "crates/trivium/tests/mutants/spare.tri";
+    let result = trivium(&["mutate", file, "--nodes", "2", "--format", "json"]).json(0);
+    let own = [
+        "verdict",
+        "states",
+        "transitions",
+        "possible",
+        "mutants",
+        "killed",
+        "rejected",
+        "incomplete",
+        "survived",
+        "checks",
+        "untried",
+        "killed_by",
+        "survivors",
+        "only_checks",
+        "unfinished",
+        "refused",
+    ];
+    has(&result, "mutate", &own);
+    assert_eq!((&result["verdict"], &result["mutants"]), (&"complete".into(), &result["possible"]));
+    let number = |key: &str| result[key].as_u64().unwrap();
+    let fates = ["killed", "rejected", "incomplete", "survived", "checks", "untried"];
+    assert_eq!(fates.iter().map(|key| number(key)).sum::<u64>(), number("mutants"));
+    let counts = result["killed_by"].as_object().unwrap().values();
+    assert_eq!(counts.map(|count| count.as_u64().unwrap()).sum::<u64>(), number("killed"));
+    for (key, count) in [("survivors", "survived"), ("only_checks", "checks"), ("refused", "rejected")] {
+        assert_eq!(result[key].as_array().unwrap().len() as u64, number(count), "{key}");
+    }
+    in_order(&keys(&result["survivors"][0]), &["at", "change", "effect", "states", "transitions"]);
+
+    // Who tries them changes nothing.
+    let timeless = |mut result: Value| {
+        result["host_seconds"] = Value::Null;
+        result
+    };
+    let again = trivium(&["mutate", file, "--nodes", "2", "--format", "json", "--jobs", "3"]).json(0);
+    assert_eq!(timeless(again), timeless(result));
+
+    let some = trivium(&["mutate", file, "--nodes", "2", "--max-mutants", "5", "--format", "json"]).json(0);
+    assert_eq!(some["mutants"], 5);
+    let cut = trivium(&["mutate", file, "--nodes", "2", "--max-states", "10", "--format", "json"]).json(3);
+    assert_eq!(cut["verdict"], "incomplete");
+    assert!(!cut["unfinished"].as_array().unwrap().is_empty());
 }

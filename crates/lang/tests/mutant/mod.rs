@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_lang::lexer::{Kind, Token, lex};
+use trivium_lang::mutate::{Mutation, mutations, with_change};
 use trivium_lang::protocol::Protocol;
+use trivium_lang::source::SourceMap;
 use trivium_lang::{Diagnostics, Options, compile};
 
 /// A test of so many cases, the same in every run; or of as many others as the variable `PROPTEST_CASES` says.
@@ -59,6 +61,8 @@ pub enum Slip {
     Double(usize),
     /// Two lines stand in each other's place.
     Swap(usize, usize),
+    /// One of the mistakes that `trivium mutate` makes.
+    Mutate(usize),
 }
 
 /// One of them.
@@ -68,7 +72,8 @@ pub fn slip() -> impl Strategy<Value = Slip> {
         6 => (at.clone(), at.clone()).prop_map(|(a, b)| Slip::Exchange(a, b)),
         2 => at.clone().prop_map(Slip::LeaveOut),
         1 => at.clone().prop_map(Slip::Double),
-        1 => (at.clone(), at).prop_map(|(a, b)| Slip::Swap(a, b)),
+        1 => (at.clone(), at.clone()).prop_map(|(a, b)| Slip::Swap(a, b)),
+        3 => at.prop_map(Slip::Mutate),
     ]
 }
 
@@ -81,6 +86,7 @@ pub fn slipped(text: &str, slips: &[Slip]) -> String {
         }),
         Slip::Double(at) => of_lines(&text, |lines, here| lines.insert(here(at), lines[here(at)])),
         Slip::Swap(a, b) => of_lines(&text, |lines, here| lines.swap(here(a), here(b))),
+        Slip::Mutate(at) => mutated(&text, at),
     })
 }
 
@@ -94,6 +100,29 @@ fn of_lines<'t>(text: &'t str, change: impl Fn(&mut Vec<&'t str>, &dyn Fn(usize)
     let count = lines.len();
     change(&mut lines, &|at| at % count);
     lines.join("\n") + "\n"
+}
+
+/// A text with one of the mistakes that can be made in it alone: files that it uses stay as they are.
+fn mutated(text: &str, at: usize) -> String {
+    let mut sources = SourceMap::default();
+    sources.add("alone", without_uses(text));
+    let all = mutations(&sources).unwrap_or_default();
+    match all.get(at % all.len().max(1)) {
+        Some(mutation) => with_change_in(text, mutation),
+        None => text.to_string(),
+    }
+}
+
+/// A text in which lines that begin with `use` are blank.
+fn without_uses(text: &str) -> String {
+    let line = |line: &str| if line.starts_with("use ") { " ".repeat(line.len()) } else { line.to_string() };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn with_change_in(text: &str, mutation: &Mutation) -> String {
+    let mut sources = SourceMap::default();
+    sources.add("alone", text);
+    with_change(&sources, mutation.span, &mutation.with)
 }
 
 /// A protocol with those of the mistakes that leave one, and its text. `None`: the file itself is none, or no mistake is left.

@@ -129,7 +129,7 @@ fn replayable(named: &str, protocol: &Protocol, recording: Option<Recording>) ->
     value
 }
 
-fn title(name: &str, nodes: u32, objects: u32) -> String {
+pub(super) fn title(name: &str, nodes: u32, objects: u32) -> String {
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     format!("{name}: {}, {}", plural(nodes, "node"), plural(objects, "object"))
 }
@@ -143,7 +143,7 @@ fn code(report: &Report) -> u8 {
 }
 
 /// Silent unless standard error is a terminal.
-fn progress_bar() -> ProgressBar {
+pub(super) fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a valid template"));
     bar
@@ -160,7 +160,7 @@ fn time_left(p: &Progress) -> String {
 
 /// So that the search ends as incomplete and is not killed: half of what the machine has to give, or of what this
 /// process and its neighbours in a container may still take.
-fn half_of_memory() -> Option<u64> {
+pub(super) fn half_of_memory() -> Option<u64> {
     let free = [free_memory(), free_in_container()].into_iter().flatten().min()?;
     Some(free / 2)
 }

@@ -6,6 +6,7 @@ mod export;
 mod forced;
 mod lists;
 mod miss;
+mod mutate;
 pub(crate) mod program;
 mod replay;
 mod show;
@@ -23,6 +24,7 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Miss(arguments) => miss::miss(arguments),
         Command::Check(arguments) => check::check(arguments),
+        Command::Mutate(arguments) => mutate::mutate(arguments),
         Command::Replay(arguments) => replay::replay(arguments),
         Command::Export(arguments) => export::export(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
