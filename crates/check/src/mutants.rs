@@ -17,37 +17,28 @@ pub enum Fate {
     Incomplete(String),
     /// It holds.
     Survived {
-        /// How many states it has, in all the systems in which it was explored.
+        /// How many states it has.
         states: u64,
         /// How many transitions.
         transitions: u64,
-        /// Whether these are as many as without the mistake, in each system, and as deep.
+        /// Whether these are as many as without the mistake, and as deep.
         same: bool,
     },
 }
 
-/// Explores a protocol with a mistake in each of some systems, up to the first that notices it.
-pub fn judge(mutant: &Arc<Protocol>, systems: &[Config], without: &[Report]) -> Fate {
-    let (mut states, mut transitions, mut same) = (0, 0, true);
-    let mut limit = None;
-    for (config, before) in systems.iter().zip(without) {
-        let report = match explore(mutant, config) {
-            Ok(report) => report,
-            Err(error) => return Fate::Rejected(error.message),
-        };
-        match report.verdict {
-            Verdict::Violated => return Fate::Killed(report.property.unwrap_or_default()),
-            Verdict::Incomplete => limit = limit.or(report.reason),
-            Verdict::Holds => {
-                states += report.states;
-                transitions += report.transitions;
-                let counts = |report: &Report| (report.states, report.transitions, report.depth);
-                same &= counts(&report) == counts(before);
-            }
+/// Explores a protocol with a mistake, of which it is known what it is `without`.
+pub fn judge(mutant: &Arc<Protocol>, config: &Config, without: &Report) -> Fate {
+    let report = match explore(mutant, config) {
+        Ok(report) => report,
+        Err(error) => return Fate::Rejected(error.message),
+    };
+    match report.verdict {
+        Verdict::Violated => Fate::Killed(report.property.unwrap_or_default()),
+        Verdict::Incomplete => Fate::Incomplete(report.reason.unwrap_or_default()),
+        Verdict::Holds => {
+            let counts = |report: &Report| (report.states, report.transitions, report.depth);
+            let same = counts(&report) == counts(without);
+            Fate::Survived { states: report.states, transitions: report.transitions, same }
         }
-    }
-    match limit {
-        Some(limit) => Fate::Incomplete(limit),
-        None => Fate::Survived { states, transitions, same },
     }
 }

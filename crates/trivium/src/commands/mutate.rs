@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
-use trivium_check::{Config, Fate, Report, Verdict, explore, judge};
+use trivium_check::{Config, Fate, Report, System, Verdict, explore, judge};
 use trivium_lang::mutate::{Mutation, mutant, mutations, probe};
 use trivium_lang::protocol::Protocol;
 
@@ -25,8 +25,10 @@ struct Tried<'m> {
 struct Subject<'p> {
     protocol: &'p Protocol,
     params: Vec<(String, i64)>,
-    systems: Vec<Config<'p>>,
-    without: Vec<Report>,
+    system: System,
+    most_states: u64,
+    memory: Option<u64>,
+    without: Report,
 }
 
 /// Makes mistakes in a protocol, explores what comes of each, and lists those that nothing notices.
@@ -36,8 +38,9 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
     let protocol = library::protocol_to_check(&arguments.protocol, &settings)?;
     let cancel = stop::flag();
     let memory = half_of_memory().map(|bytes| bytes / u64::from(arguments.common.jobs.max(1)));
+    let system = system(&arguments.system);
     let whole = Config {
-        system: system(&arguments.system),
+        system: system.clone(),
         jobs: arguments.common.jobs,
         memory: half_of_memory(),
         cancel: Some(&cancel),
@@ -48,8 +51,10 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
     let subject = Subject {
         protocol: &protocol,
         params: protocol.params.iter().map(|param| (param.name.clone(), param.value)).collect(),
-        systems: vec![Config { jobs: 1, memory, max_states: Some(most), ..whole }],
-        without: vec![without],
+        system,
+        most_states: most,
+        memory,
+        without,
     };
     let rendered = |wrong: trivium_lang::Diagnostics| Failure::rendered(failure::BAD_INPUT, wrong.to_string());
     let all = mutations(&protocol.sources).map_err(rendered)?;
@@ -65,7 +70,7 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
         host_seconds: begun.elapsed().as_secs_f64(),
         ..Head::default()
     };
-    let objects = subject.without[0].objects;
+    let objects = subject.without.objects;
     let result = match arguments.common.format {
         Format::Text => {
             format!("{}\n{}", title(&protocol.name, arguments.system.nodes, objects), told(&subject, &tried, &counts))
@@ -134,17 +139,23 @@ impl Subject<'_> {
             return Tried { mutation, fate: None, unreached: false };
         }
         let sources = &self.protocol.sources;
+        let config = Config {
+            system: self.system.clone(),
+            max_states: Some(self.most_states),
+            memory: self.memory,
+            cancel: Some(cancel),
+            ..Config::default()
+        };
+        let judged = |mutant| judge(&Arc::new(mutant), &config, &self.without);
         let fate = match mutant(sources, mutation, &self.params) {
-            Ok(mutant) => judge(&Arc::new(mutant), &self.systems, &self.without),
+            Ok(mutant) => judged(mutant),
             Err(wrong) => Fate::Rejected(wrong.list.first().map_or(String::new(), |first| first.message.clone())),
         };
         let probed = match fate {
             Fate::Survived { .. } => probe(sources, mutation, &self.params),
             _ => None,
         };
-        let unreached = probed.is_some_and(|probed| {
-            matches!(judge(&Arc::new(probed), &self.systems, &self.without), Fate::Survived { .. })
-        });
+        let unreached = probed.is_some_and(|probed| matches!(judged(probed), Fate::Survived { .. }));
         // What the wish to stop has cut off says nothing.
         let fate = Some(fate).filter(|fate| !matches!(fate, Fate::Incomplete(_)) || !stopped());
         Tried { mutation, fate, unreached }
@@ -273,7 +284,7 @@ fn told(subject: &Subject, tried: &[Tried], counts: &Counts) -> String {
     for (mutation, why) in unfinished(tried) {
         out += &line(mutation, why);
     }
-    let before = &subject.without[0];
+    let before = &subject.without;
     out + &format!(
         "\nwithout a mistake: {} states, {} transitions\n",
         grouped(before.states),
@@ -323,8 +334,8 @@ fn written(subject: &Subject, tried: &[Tried], counts: &Counts) -> Value {
         .collect();
     json!({
         "verdict": if counts.incomplete + counts.untried > 0 { "incomplete" } else { "complete" },
-        "states": subject.without[0].states,
-        "transitions": subject.without[0].transitions,
+        "states": subject.without.states,
+        "transitions": subject.without.transitions,
         "possible": counts.all,
         "mutants": counts.tried,
         "killed": counts.killed,
