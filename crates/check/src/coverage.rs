@@ -275,18 +275,17 @@ fn pairs(protocol: &Protocol) -> impl Iterator<Item = Pair<'_>> {
     })
 }
 
-impl Pair<'_> {
+impl<'p> Pair<'p> {
     fn name(&self, protocol: &Protocol) -> String {
         let role = &protocol.roles[self.role.index()];
         format!("{}.{} x {}", role.name, role.states[self.state.index()].name, protocol.event_name(self.event))
     }
 
     /// The handlers that may run; not those that would be a fault.
-    fn handlers<'p>(&self, protocol: &'p Protocol) -> impl Iterator<Item = (HandlerId, &'p Handler)> {
-        let ids = if let Response::Handle(ids) = self.response { ids.as_slice() } else { &[] };
-        let ids = ids.to_vec().into_iter();
+    fn handlers(&self, protocol: &'p Protocol) -> impl Iterator<Item = (HandlerId, &'p Handler)> + use<'p> {
+        let ids: &'p [HandlerId] = if let Response::Handle(ids) = self.response { ids.as_slice() } else { &[] };
         let role = &protocol.roles[self.role.index()];
-        ids.map(|id| (id, &role.handlers[id.index()])).filter(|(_, handler)| !is_fault(&handler.steps))
+        ids.iter().map(|&id| (id, &role.handlers[id.index()])).filter(|(_, handler)| !is_fault(&handler.steps))
     }
 }
 
