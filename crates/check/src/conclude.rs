@@ -6,7 +6,7 @@ use crate::flood::flood;
 use crate::promise::Violation;
 use crate::report::{Report, Verdict};
 use crate::step::Stepper;
-use crate::trace::{DEADLOCK, LIVELOCK, Trace, flight_text, minimise, sentence, tell};
+use crate::trace::{DEADLOCK, LEADS_TO, Trace, flight_text, is_trap, minimise, sentence, tell};
 use crate::vacuity::NOTHING_HAPPENS;
 
 /// What a search has counted.
@@ -21,6 +21,8 @@ pub(crate) struct Tally {
     pub packed: u64,
     pub symmetry: bool,
     pub liveness: bool,
+    /// Which search it was, where it is not the usual one.
+    pub method: Option<&'static str>,
 }
 
 /// How a search has ended.
@@ -36,8 +38,13 @@ pub(crate) enum Conclusion {
 /// Tells what a search has found.
 pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusion: Conclusion) -> Report {
     let protocol = stepper.model.protocol();
+    let leads_to = protocol.leads_to.iter().map(|l| format!("{LEADS_TO}{}", l.name));
+    let looked_for = [(true, "safety"), (true, "deadlock"), (tally.liveness, "starvation")];
     let mut report = Report {
         verdict: Verdict::Holds,
+        checked: looked_for.into_iter().filter_map(|(looked, what)| looked.then_some(what)).collect(),
+        system: stepper.model.scope(),
+        method: tally.method,
         property: None,
         reason: None,
         objects: stepper.model.most_objects(),
@@ -50,7 +57,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         symmetry: tally.symmetry,
         clearing: stepper.model.clearing,
         liveness: tally.liveness,
-        promises: protocol.claim_names(),
+        promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
         assumptions: protocol.assumption_names(),
         coverage: seen.coverage,
         clauses: seen.clauses,
@@ -81,7 +88,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
 
 fn violated(stepper: &mut Stepper, report: &mut Report, violation: Violation, trace: Trace) {
     // A way into a trap is as short as any already, and what follows is a cycle: nothing can be left out.
-    let trapped = violation.property == LIVELOCK;
+    let trapped = is_trap(&violation.property);
     let trace = if trapped { trace } else { minimise(stepper, trace, &violation.property) };
     let (steps, last) = tell(stepper, &trace);
     if trapped || violation.property == DEADLOCK {

@@ -22,7 +22,7 @@ pub enum Search {
     /// Packed states, several host threads, symmetry, liveness.
     #[default]
     Fast,
-    /// One state after the other, nothing clever: the reference. Looks for no livelocks.
+    /// One state after the other, nothing clever: the reference.
     Brute,
 }
 
@@ -110,7 +110,7 @@ pub struct Config<'a> {
     /// Whether states that differ only in the names of nodes are one state, where that is sound. Not for
     /// [`Search::Brute`].
     pub symmetry: bool,
-    /// Whether livelocks are looked for, as far as the memory allows. Not for [`Search::Brute`].
+    /// Whether starvation and livelocks are looked for. Where the memory does not suffice the verdict is `incomplete`.
     pub liveness: bool,
     /// Host threads; the results are the same for any number of them. Not for [`Search::Brute`].
     pub jobs: u32,

@@ -2,7 +2,8 @@
 
 use crate::client::Intent;
 use crate::model::Model;
-use crate::promise::{holder, may_wait_for_ever, missing};
+use crate::progress::{must_happen, somebody_waits};
+use crate::promise::{holder, missing};
 use crate::step::{Action, Stepper, event_kind};
 use crate::world::{Flight, Phase, Queued, World};
 use serde::{Deserialize, Serialize};
@@ -20,27 +21,29 @@ pub struct Waiting {
     pub state: String,
 }
 
-/// Whether nothing happens by itself any more, and somebody waits in vain.
+/// Whether nothing that must happen changes anything any more, and somebody waits.
 pub(crate) fn stuck(stepper: &mut Stepper, world: &World) -> bool {
-    if !waits_in_vain(stepper.model, world) {
-        return false;
-    }
     let mut actions = Vec::new();
     stepper.actions(world, &mut actions);
+    if !waits(stepper.model, world, &actions) {
+        return false;
+    }
     let mut next = World::default();
-    !actions.into_iter().filter(Action::happens_by_itself).any(|action| {
+    !actions.into_iter().filter(|action| must_happen(stepper.model, world, *action)).any(|action| {
         next.copy_from(world);
         stepper.perform(&mut next, action).is_err() || next != *world
     })
 }
 
-/// Whether a thread waits for what no other thread is bound to give, or a message for room.
-pub(crate) fn waits_in_vain(model: &Model, world: &World) -> bool {
-    !world.flights.is_empty()
-        || (0..model.client.threads.len()).any(|thread| {
-            let (phase, intent) = world.thread(&model.layout, thread);
-            phase != Phase::Idle && !may_wait_for_ever(model, world, thread, &model.client.intents[intent])
-        })
+/// Whether a thread waits for what it must get, or the first message of a channel or the first task of a node for room.
+pub(crate) fn waits(model: &Model, world: &World, actions: &[Action]) -> bool {
+    let waits_for_room = || {
+        let heads = world.deliverable(|lane| model.lanes[lane.index()].fifo).count();
+        let tasks = world.queues.iter().filter(|queue| !queue.is_empty()).count();
+        let started = actions.iter().filter(|a| matches!(a, Action::Deliver { .. } | Action::Task { .. })).count();
+        started < heads + tasks
+    };
+    somebody_waits(model, world) || waits_for_room()
 }
 
 /// Who waits for what: threads, then the roles that await a message or keep events, then tasks, then messages.
@@ -111,6 +114,28 @@ fn no_room(model: &Model, world: &World, node: Node, role: RoleId, record: &[u8]
     Some(format!("room for {count} on lane {} at node {node}", model.protocol().lanes[lane.index()].name))
 }
 
+/// What a thread waits for, as part of a sentence: `node 1's write of block 0`.
+pub(crate) fn wish_text(model: &Model, world: &World, thread: usize) -> String {
+    let (_, number) = world.thread(&model.layout, thread);
+    let place = model.client.threads[thread];
+    let who = match model.client.threads_of[usize::from(place.node)].len() {
+        1 => format!("node {}'s", place.node),
+        _ => format!("node {}'s thread {}'s", place.node, place.number),
+    };
+    format!("{who} {}", intent_text(model, &model.client.intents[number]))
+}
+
+fn intent_text(model: &Model, intent: &Intent) -> String {
+    let object = intent.object();
+    match intent {
+        Intent::Read { .. } => format!("read of {}", model.object_name(object)),
+        Intent::Write { .. } | Intent::WriteBeside { .. } => format!("write of {}", model.object_name(object)),
+        Intent::Call { .. } => {
+            format!("call of {}{}", called(model, intent), on(model, object))
+        }
+    }
+}
+
 fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting> {
     let (phase, number) = world.thread(&model.layout, thread);
     if phase == Phase::Idle {
@@ -121,10 +146,11 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
     let object = intent.object();
     let kind = event_kind(intent);
     let what = match intent {
-        Intent::Read { .. } => format!("its read of {}", model.object_name(object)),
-        Intent::Write { .. } | Intent::WriteBeside { .. } => format!("its write of {}", model.object_name(object)),
+        Intent::Read { .. } | Intent::Write { .. } | Intent::WriteBeside { .. } => {
+            format!("its {}", intent_text(model, intent))
+        }
         Intent::Call { .. } => {
-            let call = format!("its call of {}{}", called(model, intent), on(model, object));
+            let call = format!("its {}", intent_text(model, intent));
             let missing: Vec<String> =
                 missing(model, world, thread, intent).into_iter().flatten().map(|node| node.to_string()).collect();
             match holder(model, world, intent).map(|holder| model.client.threads[holder]) {

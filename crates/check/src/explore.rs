@@ -3,10 +3,12 @@
 use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Progress, Search};
 use crate::coverage::Seen;
-use crate::deadlock::{stuck, waits_in_vain};
+use crate::deadlock::{stuck, waits};
 use crate::model::Model;
+use crate::progress::{Wishes, can_tell_apart, content, everybody, must_happen};
 use crate::promise::{Violation, check_state};
 use crate::report::Report;
+use crate::search::add_trap;
 use crate::step::{Action, Stepper};
 use crate::store::{StateNumber, Store};
 use crate::trace::{DEADLOCK, Trace};
@@ -16,8 +18,10 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use trivium_lang::protocol::Protocol;
 
-/// States between two looks at the clock and at the cancel flag.
+/// States between two looks at the clock.
 const BREATH: StateNumber = 1 << 12;
+/// States between two looks at the cancel flag.
+const LOOK: StateNumber = 1 << 4;
 
 /// Visits every state that a protocol can reach in the given system.
 ///
@@ -50,6 +54,8 @@ enum End {
     Limit(String),
     /// Something is violated, after this event of this state (a deadlock: in the state itself).
     Found(Found),
+    /// From this state on this thread does not get through.
+    Starves(StateNumber, usize),
 }
 
 struct Found {
@@ -125,7 +131,55 @@ impl<'m> BruteForce<'m> {
             }
             state += 1;
         }
-        found.map_or(End::Exhausted, End::Found)
+        match found {
+            Some(found) => End::Found(found),
+            None if self.config.liveness => self.look_for_starvation(),
+            None => End::Exhausted,
+        }
+    }
+
+    /// Whether there is a state in which a thread waits that does not get through by what must happen. All is executed once more.
+    fn look_for_starvation(&mut self) -> End {
+        if !can_tell_apart(self.model) {
+            return End::Limit("safety and deadlock hold; starvation was not looked for: there are more than 64 threads and demands of `leads_to`".into());
+        }
+        let all = self.store.len() as StateNumber;
+        let mut through: Vec<Wishes> = Vec::with_capacity(all as usize);
+        let mut edges: Vec<(StateNumber, StateNumber)> = Vec::new();
+        for state in 0..all {
+            if let Some(limit) = self.stopped(state) {
+                return End::Limit(format!("{limit}: safety and deadlock hold, but starvation was still looked for"));
+            }
+            self.model.codec.decode(self.store.get(state), &mut self.present);
+            through.push(content(self.model, &self.present));
+            let mut actions = std::mem::take(&mut self.actions);
+            self.stepper.actions(&self.present, &mut actions);
+            for &action in actions.iter().filter(|action| must_happen(self.model, &self.present, **action)) {
+                self.next.copy_from(&self.present);
+                if self.stepper.perform(&mut self.next, action).is_ok() {
+                    self.model.codec.encode(&self.next, &mut self.bytes);
+                    edges.extend(self.store.find(&self.bytes).map(|target| (state, target)));
+                }
+            }
+            self.actions = actions;
+        }
+        loop {
+            let mut changed = false;
+            for &(source, target) in edges.iter().rev() {
+                let gained = through[target as usize] & !through[source as usize];
+                through[source as usize] |= gained;
+                changed |= gained != 0;
+            }
+            if !changed {
+                break;
+            }
+        }
+        let everybody = everybody(self.model);
+        let state = through.iter().position(|through| *through != everybody);
+        state.map_or(End::Exhausted, |state| {
+            let thread = (everybody & !through[state]).trailing_zeros();
+            End::Starves(state as StateNumber, thread as usize)
+        })
     }
 
     /// Executes every event of the present state.
@@ -141,7 +195,7 @@ impl<'m> BruteForce<'m> {
                 if self.next == self.present {
                     return Ok(());
                 }
-                moved |= action.happens_by_itself();
+                moved |= must_happen(self.model, &self.present, action);
                 self.model.codec.encode(&self.next, &mut self.bytes);
                 match self.store.insert(&self.bytes, state) {
                     Some(_) => check_state(self.model, &self.next),
@@ -153,10 +207,10 @@ impl<'m> BruteForce<'m> {
                 break;
             }
         }
-        self.actions = actions;
-        if found.is_none() && !moved && waits_in_vain(self.model, &self.present) {
+        if found.is_none() && !moved && waits(self.model, &self.present, &actions) {
             found = Some(self.deadlock(state));
         }
+        self.actions = actions;
         found
     }
 
@@ -174,23 +228,26 @@ impl<'m> BruteForce<'m> {
         if let Some(most) = self.config.memory.filter(|&most| self.store.memory() >= most) {
             return Some(format!("the limit of {most} bytes of memory is reached"));
         }
-        if state.is_multiple_of(BREATH) {
-            if let Some(report) = self.config.progress {
-                report(&Progress {
-                    states,
-                    transitions: self.transitions,
-                    depth: self.depth,
-                    waiting: states - u64::from(state),
-                    memory: self.store.memory(),
-                    seconds: self.begun.elapsed().as_secs_f64(),
-                    left: None,
-                });
-            }
-            if self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                return Some("the exploration was stopped".into());
-            }
+        if state.is_multiple_of(BREATH)
+            && let Some(report) = self.config.progress
+        {
+            report(&Progress {
+                states,
+                transitions: self.transitions,
+                depth: self.depth,
+                waiting: states - u64::from(state),
+                memory: self.store.memory(),
+                seconds: self.begun.elapsed().as_secs_f64(),
+                left: None,
+            });
         }
-        None
+        self.stopped(state)
+    }
+
+    fn stopped(&self, state: StateNumber) -> Option<String> {
+        let looks = state.is_multiple_of(LOOK);
+        let stopped = looks && self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        stopped.then(|| "the exploration was stopped".into())
     }
 
     fn report(mut self, end: End) -> Report {
@@ -202,7 +259,8 @@ impl<'m> BruteForce<'m> {
             memory: self.store.memory(),
             packed: self.store.packed(),
             symmetry: false,
-            liveness: false,
+            liveness: self.config.liveness,
+            method: Some("brute force"),
         };
         let seen = Seen::of(self.model, &self.stepper.reached);
         let conclusion = match end {
@@ -215,6 +273,12 @@ impl<'m> BruteForce<'m> {
             End::Found(found) => {
                 let trace = self.trace(&found);
                 Conclusion::Violated { violation: found.violation, trace }
+            }
+            End::Starves(state, thread) => {
+                let mut trace = self.trace_to(state);
+                self.model.codec.decode(self.store.get(state), &mut self.present);
+                let violation = add_trap(&mut self.stepper, &mut trace, &mut self.present, thread);
+                Conclusion::Violated { violation, trace }
             }
         };
         conclude(&mut self.stepper, tally, seen, conclusion)

@@ -59,6 +59,7 @@ pub(crate) struct Layout {
     arrived_at: Vec<usize>,
     arrived_bytes: usize,
     assumed_at: Vec<usize>,
+    leads_at: Vec<usize>,
     threads: usize,
     /// Length of the fixed part.
     pub len: usize,
@@ -118,6 +119,13 @@ impl Layout {
             .iter()
             .map(|assume| if assume.counts_calls() { take(sizes.threads * widest_kind) } else { 0 })
             .collect();
+        let leads = protocol.leads_to.iter();
+        let leads_at = leads
+            .map(|leads| {
+                let nodes = if leads.each { sizes.nodes as usize } else { 1 };
+                take(sizes.objects[leads.from.object.index()] as usize * nodes)
+            })
+            .collect();
         debug_assert_eq!(client.threads.len(), sizes.threads);
         Layout {
             record_at,
@@ -141,6 +149,7 @@ impl Layout {
             arrived_at,
             arrived_bytes,
             assumed_at,
+            leads_at,
             threads: sizes.threads,
             len,
         }
@@ -251,6 +260,11 @@ impl Layout {
     pub fn arrived(&self, promise: usize, object: u32) -> Range<usize> {
         let at = self.arrived_at[promise] + object as usize * self.arrived_bytes;
         at..at + self.arrived_bytes
+    }
+
+    /// Whether what a `leads_to` demands is still to come: a byte for an object, or for each node of it.
+    pub fn leads(&self, leads_to: usize, place: usize) -> usize {
+        self.leads_at[leads_to] + place
     }
 
     /// What a thread has done so far to each object, under an assumption.

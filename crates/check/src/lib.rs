@@ -22,6 +22,7 @@ mod model;
 mod murphi;
 mod mutants;
 mod payload;
+mod progress;
 mod promise;
 mod report;
 mod search;

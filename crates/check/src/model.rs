@@ -4,12 +4,13 @@ use crate::client::{Client, Intent, object_counts};
 use crate::config::{ConfigError, Network, System};
 use crate::coverage::each_step;
 use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
+use crate::progress::{Demand, demands, note_demands};
 use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_lang::protocol::{
     Access, Assume, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Promise, Protocol, RoleId, ScenarioAction,
-    StateId, Step, StepKind,
+    StateId, Step, StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
@@ -25,6 +26,8 @@ pub(crate) struct LaneModel {
 
 /// All that stays the same during an exploration.
 pub(crate) struct Model {
+    /// What was asked for.
+    pub system: System,
     pub engine: Engine,
     pub nodes: u32,
     /// Whether variables that nobody can read again are cleared.
@@ -35,6 +38,8 @@ pub(crate) struct Model {
     pub lanes: Vec<LaneModel>,
     pub layout: Layout,
     pub codec: Codec,
+    /// What the file's `leads_to` demand.
+    pub demands: Vec<Demand>,
     /// A record of zeros, as long as the longest: what objects look like that are not explored.
     pub untouched: Vec<u8>,
 }
@@ -100,21 +105,60 @@ impl Model {
         }
         let codec = Codec::new(protocol, &layout, system.nodes);
         let lanes = lanes(protocol, system)?;
+        let demands = demands(protocol, &objects, system.nodes, &layout);
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
         let untouched = vec![0; longest.unwrap_or(0)];
         let model = Model {
-            engine,
             nodes: system.nodes,
+            system: system.clone(),
+            engine,
             clearing: system.clearing,
             objects,
             client,
             lanes,
             layout,
             codec,
+            demands,
             untouched,
         };
         model.check_capacities()?;
         Ok(model)
+    }
+
+    /// The system in words: what a verdict is about.
+    pub fn scope(&self) -> String {
+        let System { clients, values, ops, threads_per_node, network, lane_capacity, scenario, .. } = &self.system;
+        let mut parts = vec![counted(self.nodes, "node")];
+        if let Some(clients) = clients.filter(|clients| *clients < self.nodes && scenario.is_none()) {
+            parts[0] += &format!(" ({clients} of them with threads)");
+        }
+        if self.most_objects() > 0 {
+            parts.push(counted(self.most_objects(), "object"));
+        }
+        match scenario {
+            Some(name) => parts.push(format!("scenario {name}")),
+            None => {
+                let looks_at_blocks = self.protocol().uses(BLOCK);
+                if looks_at_blocks || self.protocol().ops.iter().flat_map(|op| &op.args).any(|arg| arg.ty == Type::Word)
+                {
+                    parts.push(counted(*values, "value"));
+                }
+                if looks_at_blocks {
+                    parts.push(counted(WORDS_PER_BLOCK, "word"));
+                }
+                if *threads_per_node > 1 {
+                    parts.push(format!("{threads_per_node} threads a node"));
+                }
+                parts.extend(ops.map(|ops| format!("{ops} accesses and calls a thread")));
+            }
+        }
+        match network {
+            Network::Declared => {}
+            Network::Fifo => parts.push("every lane fifo".into()),
+            Network::Unordered => parts.push("every lane unordered".into()),
+        }
+        parts.extend(lane_capacity.map(|capacity| format!("lanes hold {capacity}")));
+        parts.join(", ")
     }
 
     pub fn protocol(&self) -> &Protocol {
@@ -129,6 +173,8 @@ impl Model {
                 world.set_count(&self.layout, thread, ops.min(u32::from(u16::MAX)) as u16);
             }
         }
+        // A condition that cannot be evaluated here cannot be after the first event either, which tells of it.
+        let _ = note_demands(self, &mut world);
         world
     }
 
@@ -247,6 +293,10 @@ impl Model {
         }
         Ok(())
     }
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn check_limits(system: &System) -> Result<(), ConfigError> {

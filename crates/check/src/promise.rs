@@ -2,7 +2,6 @@
 
 use crate::client::Intent;
 use crate::model::Model;
-use crate::step::event_kind;
 use crate::trace::FAULT;
 use crate::world::{Phase, World};
 use trivium_engine::{Node, Object};
@@ -32,7 +31,7 @@ impl Violation {
 }
 
 /// Marks of what a thread has done to an object, for assumptions.
-const FIRST_DONE: u8 = 1;
+pub(crate) const FIRST_DONE: u8 = 1;
 
 /// Performs a thread's access on its node's memory, or in its processor's cache. Returns what a load saw.
 pub(crate) fn perform_access(
@@ -286,55 +285,6 @@ pub(crate) fn missing<'a>(
     let promise = model.protocol().promises.iter().position(is_barrier)?;
     let arrived = move |node| has_arrived(model, world, promise, node, object.id);
     arrived(node).then(|| (0..model.nodes as Node).filter(move |&node| !arrived(node)))
-}
-
-/// Whether a thread of a scenario that others wait for can go on, so that it may release its lock or come to the barrier:
-/// it has something left to do, and does not wait, one for the other, in a ring. The most general client always has
-/// something left to do, and orders its locks and barriers. On the path are those who wait for this thread.
-fn can_go_on(model: &Model, world: &World, thread: usize, path: &mut Vec<usize>) -> bool {
-    let Some(script) = &model.client.script else { return true };
-    let (phase, intent) = world.thread(&model.layout, thread);
-    if phase == Phase::Idle {
-        return usize::from(world.count(&model.layout, thread)) < script.actions[thread].len();
-    }
-    if path.contains(&thread) {
-        return false;
-    }
-    path.push(thread);
-    // Who waits for neither waits for the protocol, which is looked at by itself.
-    let goes_on = others_let(model, world, thread, &model.client.intents[intent], path).unwrap_or(true);
-    path.pop();
-    goes_on
-}
-
-/// Whether those for whom a thread waits at a lock or a barrier may let it go on; nothing if it waits at neither.
-fn others_let(model: &Model, world: &World, thread: usize, intent: &Intent, path: &mut Vec<usize>) -> Option<bool> {
-    if let Some(holder) = holder(model, world, intent) {
-        return Some(can_go_on(model, world, holder, path));
-    }
-    let mut missing = missing(model, world, thread, intent)?;
-    Some(missing.all(|node| may_come(model, world, node, intent, path)))
-}
-
-/// Whether a node may still make a call that has been made elsewhere: one of its threads can go on and has it before it.
-fn may_come(model: &Model, world: &World, node: Node, call: &Intent, path: &mut Vec<usize>) -> bool {
-    let Some(script) = &model.client.script else { return true };
-    let same = |number: u16| {
-        let other = &model.client.intents[usize::from(number)];
-        event_kind(other) == event_kind(call) && other.object() == call.object()
-    };
-    model.client.threads_of[node as usize].iter().any(|&thread| {
-        let thread = usize::from(thread);
-        let done = usize::from(world.count(&model.layout, thread));
-        let still = script.actions[thread].iter().skip(done).any(|(intent, _)| same(*intent));
-        still && can_go_on(model, world, thread, path)
-    })
-}
-
-/// Whether a waiting thread may wait for ever: for a lock that another holds, or for someone who has not come
-/// to the barrier, if they can go on.
-pub(crate) fn may_wait_for_ever(model: &Model, world: &World, thread: usize, intent: &Intent) -> bool {
-    others_let(model, world, thread, intent, &mut Vec::new()).unwrap_or(false)
 }
 
 /// The promises about single states: one writer, and the protocol's own invariants.

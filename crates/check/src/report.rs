@@ -78,8 +78,16 @@ pub struct Change {
 pub struct Report {
     /// What is known.
     pub verdict: Verdict,
+    /// What was looked for: `safety` (faults, promises, invariants, forbidden outcomes), `deadlock`, and `starvation`, livelocks
+    /// included.
+    pub checked: Vec<&'static str>,
+    /// The system that was explored, in words.
+    pub system: String,
+    /// Which search it was, where it is not the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<&'static str>,
     /// The property that is violated: a promise as the file writes it, `invariant NAME`, `scenario NAME`, `fault`,
-    /// `deadlock` or `livelock`.
+    /// `deadlock`, `livelock` or `starvation`.
     pub property: Option<String>,
     /// How it is violated, or which limit was met.
     pub reason: Option<String>,
@@ -101,7 +109,7 @@ pub struct Report {
     pub symmetry: bool,
     /// Whether variables that nobody can read again were cleared.
     pub clearing: bool,
-    /// Whether livelocks were looked for.
+    /// Whether starvation and livelocks were looked for.
     pub liveness: bool,
     /// Promises and invariants that were checked.
     pub promises: Vec<String>,
@@ -147,7 +155,12 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     match (&report.property, &report.reason) {
         (Some(property), _) => writeln!(out, "{}: {property}", report.verdict)?,
         (None, Some(reason)) => writeln!(out, "{}: {reason}", report.verdict)?,
-        (None, None) => writeln!(out, "{}", report.verdict)?,
+        (None, None) => {
+            writeln!(out, "{}: {}; {}; complete", report.verdict, report.checked.join(", "), scope(report))?
+        }
+    }
+    if report.verdict != Verdict::Holds {
+        writeln!(out, "system        {}", scope(report))?;
     }
     if !report.promises.is_empty() {
         writeln!(out, "promises      {}", report.promises.join(", "))?;
@@ -159,6 +172,17 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "vacuous       {sentence}")?;
     }
     Ok(())
+}
+
+/// The system, and how it was explored.
+fn scope(report: &Report) -> String {
+    let symmetry = if report.symmetry { "symmetry" } else { "no symmetry" };
+    let clearing = (!report.clearing).then_some("no clearing");
+    [Some(report.system.as_str()), Some(symmetry), clearing, report.method]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn write_steps(out: &mut String, report: &Report) -> std::fmt::Result {
@@ -205,9 +229,6 @@ fn write_numbers(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out, "transitions   {}", report.transitions)?;
     writeln!(out, "depth         {}", report.depth)?;
     writeln!(out, "seconds       {:.2}", report.seconds)?;
-    if !report.clearing {
-        writeln!(out, "clearing      off: every variable keeps what it was last given")?;
-    }
     writeln!(out, "coverage      {} of {} (state, event) pairs", report.coverage.reached, report.coverage.total)?;
     if report.verdict != Verdict::Violated {
         let (clauses, branches) = (&report.clauses, &report.branches);

@@ -6,6 +6,7 @@ use crate::ghost;
 use crate::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
+use crate::progress::note_demands;
 use crate::promise::{Violation, may_start, new_phase, note_contention, perform_access, returned, started};
 use crate::trace::FAULT;
 use crate::usage::may_use;
@@ -34,13 +35,6 @@ pub(crate) enum Action {
     Timer { node: Node, role: RoleId, object: Object },
     /// All threads pass a barrier of which the protocol knows nothing.
     Phase,
-}
-
-impl Action {
-    /// Whether it happens without a thread or a node having to want it: without such events the system stands.
-    pub fn happens_by_itself(&self) -> bool {
-        !matches!(self, Action::Start { .. } | Action::Evict { .. } | Action::Phase)
-    }
 }
 
 /// What a transition did, for reports.
@@ -309,7 +303,7 @@ impl<'m> Stepper<'m> {
         self.account.performed.clear();
         self.account.returned.clear();
         self.effects.clear();
-        let result = self.execute(world, action);
+        let result = self.execute(world, action).and_then(|()| note_demands(self.model, world));
         std::mem::swap(&mut self.account.sends, &mut self.effects.sends);
         std::mem::swap(&mut self.account.for_program, &mut self.effects.for_program);
         result

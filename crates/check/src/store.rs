@@ -81,20 +81,31 @@ impl Store {
         if self.len() * 8 >= self.slots.len() * 5 {
             self.grow();
         }
-        let mask = self.slots.len() - 1;
         let hash = hash(state);
-        let mut at = hash as usize & mask;
-        while self.slots[at] != EMPTY {
-            let slot = self.slots[at];
-            if (slot >> 32) as u32 == hash && self.get(slot as StateNumber) == state {
-                return None;
-            }
-            at = (at + 1) & mask;
-        }
+        let Err(at) = self.look(state, hash) else { return None };
         let number = self.len() as StateNumber;
         self.slots[at] = u64::from(hash) << 32 | u64::from(number);
         self.append(state, parent);
         Some(number)
+    }
+
+    /// The number of a state that is known.
+    pub fn find(&self, state: &[u8]) -> Option<StateNumber> {
+        self.look(state, hash(state)).ok()
+    }
+
+    /// The number of a state, or the slot where it belongs.
+    fn look(&self, state: &[u8], hash: u32) -> Result<StateNumber, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        while self.slots[at] != EMPTY {
+            let slot = self.slots[at];
+            if (slot >> 32) as u32 == hash && self.get(slot as StateNumber) == state {
+                return Ok(slot as StateNumber);
+            }
+            at = (at + 1) & mask;
+        }
+        Err(at)
     }
 
     fn append(&mut self, state: &[u8], parent: StateNumber) {

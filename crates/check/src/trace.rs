@@ -7,9 +7,10 @@ use crate::ghost;
 use crate::mechanisms::Performed;
 use crate::model::Model;
 use crate::payload::Data;
+use crate::progress::everybody;
 use crate::promise::check_state;
 use crate::report::{Change, Report, Step};
-use crate::search::reaches_quiet;
+use crate::search::{ends, get_through};
 use crate::step::{AGENT, Action, Stepper, event_kind};
 use crate::world::{Flight, World};
 use std::sync::Arc;
@@ -22,8 +23,19 @@ pub(crate) const FAULT: &str = "fault";
 /// The name under which a deadlock is reported.
 pub(crate) const DEADLOCK: &str = "deadlock";
 
-/// The name under which it is reported that nobody gets on any more, although much may happen.
+/// The name under which it is reported that a thread never gets through although events go on, and no other gets through either.
 pub(crate) const LIVELOCK: &str = "livelock";
+
+/// The name under which it is reported that a thread never gets through while others may.
+pub(crate) const STARVATION: &str = "starvation";
+
+/// How the names begin under which it is reported that what must follow never does.
+pub(crate) const LEADS_TO: &str = "leads_to ";
+
+/// Whether a property is about what repeats itself for ever.
+pub(crate) fn is_trap(property: &str) -> bool {
+    [LIVELOCK, STARVATION].contains(&property) || property.starts_with(LEADS_TO)
+}
 
 /// An event that can be found again in another state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +150,7 @@ pub fn is_minimal(protocol: &Arc<Protocol>, system: &System, report: &Report) ->
     let model = Model::new(protocol, system)?;
     let mut stepper = Stepper::new(&model);
     let (Some(property), Some(trace)) = (&report.property, &report.trace) else { return Ok(false) };
-    if property == LIVELOCK {
+    if is_trap(property) {
         return Ok(leads_into_trap(&mut stepper, trace));
     }
     if violates(&mut stepper, trace, property).is_none_or(|whole| whole != *trace) {
@@ -163,7 +175,7 @@ pub(crate) fn sentence(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
     None
 }
 
-/// Whether a trace leads from where a quiet state can be reached to where none can, and goes round there.
+/// Whether a trace leads from where every thread gets through to where one does not, and goes round there or ends.
 fn leads_into_trap(stepper: &mut Stepper, trace: &Trace) -> bool {
     let mut worlds = vec![stepper.model.first()];
     let mut actions = Vec::new();
@@ -177,8 +189,9 @@ fn leads_into_trap(stepper: &mut Stepper, trace: &Trace) -> bool {
         worlds.push(world);
     }
     let Some((last, before)) = worlds.split_last() else { return false };
-    let trap = worlds.iter().position(|world| !reaches_quiet(stepper, world));
-    trap.is_some_and(|trap| before[trap..].contains(last))
+    let all = everybody(stepper.model);
+    let trap = worlds.iter().position(|world| get_through(stepper, world) != all);
+    trap.is_some_and(|trap| before[trap..].contains(last) || ends(stepper, last))
 }
 
 /// Executes a trace that leads to a violation, telling each event. Returns the last state.

@@ -37,13 +37,13 @@ fn a_wish_to_stop_is_heard_soon() {
 }
 
 #[test]
-fn a_wish_to_stop_is_heard_while_livelocks_are_looked_for() {
+fn a_wish_to_stop_is_heard_while_starvation_is_looked_for() {
     let cancel = AtomicBool::new(false);
     let stop = |p: &Progress| cancel.store(p.waiting == 0, Ordering::Relaxed);
     let report = stache(&Config { cancel: Some(&cancel), progress: Some(&stop), ..Config::default() });
     let whole = stache(&Config::default());
     assert_eq!((report.verdict, report.states, report.liveness), (Verdict::Incomplete, whole.states, false));
-    assert!(report.reason.unwrap().contains("livelocks"));
+    assert!(report.reason.unwrap().contains("starvation was still looked for"));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The fast search against the brute force: the same states, the same verdicts, for any number of host threads; and
 //! under symmetry as many states as there are different ones.
 
+mod file_test;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, explore, is_minimal, orbits, text};
@@ -34,7 +36,7 @@ fn answer(report: &Report) -> String {
         report.coverage = Default::default();
         (report.clauses, report.branches) = Default::default();
     }
-    (report.seconds, report.liveness) = (0.0, false);
+    (report.seconds, report.method) = (0.0, None);
     (report.bytes_per_state, report.packed_bytes) = (0.0, 0.0);
     format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
 }
@@ -154,6 +156,7 @@ fn a_livelock_is_a_way_into_a_trap_and_a_cycle() {
     for symmetry in [false, true] {
         let config = Config { symmetry, ..Config::default() };
         let report = explore(&protocol, &config).unwrap();
+        // The third node's thread spins as well, each for itself: nobody gets through.
         assert_eq!(report.property.as_deref(), Some("livelock"), "{}", text(&report));
         let events: Vec<&str> = report.counterexample.iter().map(|step| step.event.as_str()).collect();
         assert_eq!(events, ["get", "Ask from 1", "Wait from 0"], "{}", text(&report));
@@ -165,10 +168,42 @@ fn a_livelock_is_a_way_into_a_trap_and_a_cycle() {
 }
 
 #[test]
-fn little_memory_gives_up_livelocks_before_states() {
+fn without_memory_for_starvation_the_verdict_is_incomplete() {
     let stache = protocol("stache.tri");
     let whole = explore(&stache, &Config { liveness: false, ..Config::default() }).unwrap();
+    assert_eq!(whole.checked, ["safety", "deadlock"]);
     let memory = (whole.states as f64 * whole.bytes_per_state * 1.02) as u64;
     let report = explore(&stache, &Config { memory: Some(memory), ..Config::default() }).unwrap();
-    assert_eq!((report.verdict, report.liveness, report.states), (Verdict::Holds, false, whole.states));
+    assert_eq!((report.verdict, report.liveness, report.states), (Verdict::Incomplete, false, whole.states));
+    let reason = report.reason.unwrap();
+    assert!(reason.contains("starvation was not looked for"), "{reason}");
+    assert_eq!(report.checked, ["safety", "deadlock"]);
+}
+
+/// Where a thread starves it does so for both searches, with symmetry and without; and which threads get through is found by an
+/// algorithm of its own in the brute force.
+#[test]
+fn starvation_is_found_whichever_way_one_looks() {
+    let mut found = 0;
+    for path in file_test::paths() {
+        let test = file_test::FileTest::read(&path).unwrap();
+        let Ok(config) = test.config() else { continue };
+        let Ok(protocol) = test.protocol().map(Arc::new) else { continue };
+        let trap =
+            |report: &Report| report.property.as_deref().is_some_and(|p| ["starvation", "livelock"].contains(&p));
+        for nodes in [config.system.nodes, config.system.nodes + 1] {
+            let system = System { nodes, ops: config.system.ops.or(Some(2)), ..config.system.clone() };
+            let config = Config { system, max_states: Some(20_000), ..config.clone() };
+            let Ok(plain) = explore(&protocol, &Config { symmetry: false, ..config.clone() }) else { continue };
+            if plain.verdict == Verdict::Incomplete {
+                continue;
+            }
+            let with = explore(&protocol, &Config { symmetry: true, ..config.clone() }).unwrap();
+            assert_eq!(trap(&with), trap(&plain), "{} {nodes}\n{}", path.display(), text(&with));
+            let brute = explore(&protocol, &Config { search: Search::Brute, ..config.clone() }).unwrap();
+            assert_eq!(answer(&brute), answer(&plain), "{} {nodes}", path.display());
+            found += u32::from(trap(&plain));
+        }
+    }
+    assert!(found > 8, "{found} traps");
 }

@@ -39,8 +39,24 @@ impl Engine {
         object: Object,
         world: &W,
     ) -> Result<bool, Fault> {
-        let mut view = View::new(self, world, object, invariant.locals);
-        self.condition(&mut view, &invariant.condition, object)
+        self.evaluate_with(invariant, object, [], world)
+    }
+
+    /// Whether a condition holds for an object whose first locals are given: the node that it is about, the arguments of a call.
+    ///
+    /// # Errors
+    /// A fault in the condition itself.
+    pub fn evaluate_with<W: World>(
+        &self,
+        condition: &Invariant,
+        object: Object,
+        given: impl IntoIterator<Item = i64>,
+        world: &W,
+    ) -> Result<bool, Fault> {
+        let mut locals = vec![0; condition.locals as usize];
+        locals.iter_mut().zip(given).for_each(|(local, value)| *local = value);
+        let mut view = View { locals, ..View::new(self, world, object, 0) };
+        self.condition(&mut view, &condition.condition, object)
     }
 
     /// Whether an assumption about a use is kept when a node makes a call, with these arguments, or begins an access. Of

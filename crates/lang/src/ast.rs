@@ -65,6 +65,11 @@ pub enum Item {
         of: Option<Ident>,
         condition: Expr,
     },
+    /// `waits OP until CONDITION`.
+    Waits {
+        op: Ident,
+        condition: Expr,
+    },
     Scenario(Scenario),
     Waive {
         rule: Ident,
@@ -453,6 +458,7 @@ pub enum ExprKind {
     Is(Box<Expr>, Vec<Ident>),
     /// `flight(M)`, `flight(M to n)`.
     Flight(Ident, Option<Box<Expr>>),
+    LeadsTo(Box<Expr>, Box<Expr>),
 }
 
 /// A scenario.

@@ -375,6 +375,28 @@ pub struct Invariant {
     pub locals: u16,
 }
 
+/// What must follow sooner or later wherever something is so: `invariant served: leads_to(home is Asked, home is Idle)`.
+#[derive(Clone, Debug)]
+pub struct LeadsTo {
+    /// The name as written.
+    pub name: String,
+    /// Whether it is about each node: the first local of both conditions.
+    pub each: bool,
+    /// Where this is so,
+    pub from: Invariant,
+    /// this must follow, or be so already.
+    pub to: Invariant,
+}
+
+/// A call that may wait until something is so: `waits receive until home.mail.length > 0`.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// The call.
+    pub op: OpId,
+    /// What it waits for, about the call's object. The first locals are the calling node and the call's arguments.
+    pub until: Invariant,
+}
+
 /// Where one copy of a role's state machine lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleKind {
@@ -671,6 +693,10 @@ pub struct Protocol {
     pub conditions: Vec<Condition>,
     /// Its own invariants.
     pub invariants: Vec<Invariant>,
+    /// What must follow from what.
+    pub leads_to: Vec<LeadsTo>,
+    /// Calls that may wait, and for what.
+    pub waits: Vec<Wait>,
     /// Its small programs.
     pub scenarios: Vec<Scenario>,
     /// Its parameters.

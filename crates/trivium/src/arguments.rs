@@ -256,7 +256,7 @@ pub struct Check {
     /// Tell states apart that differ only in the names of nodes
     #[arg(long)]
     pub no_symmetry: bool,
-    /// Do not look for livelocks, which saves 4 bytes a transition
+    /// Do not look for starvation and livelocks, which saves about 4 bytes a transition; the verdict says so
     #[arg(long)]
     pub no_liveness: bool,
     /// Explore by brute force: the reference for the fast search

@@ -6,7 +6,7 @@
 
 use super::story::{Arrow, Frame, Moment, Story};
 use super::words::wrapped;
-use crate::trace::{DEADLOCK, FAULT, LIVELOCK};
+use crate::trace::{DEADLOCK, FAULT, LIVELOCK, STARVATION};
 use std::fmt::Write;
 use trivium_engine::Node;
 
@@ -73,7 +73,7 @@ pub fn svg(story: &Story) -> String {
 pub(super) fn title(story: &Story) -> String {
     match story.property.as_deref() {
         // These are what happens; the others are what is promised.
-        Some(event @ (FAULT | DEADLOCK | LIVELOCK)) => format!("{}: {event}", story.protocol),
+        Some(event @ (FAULT | DEADLOCK | LIVELOCK | STARVATION)) => format!("{}: {event}", story.protocol),
         Some(property) => format!("{} violates {property}", story.protocol),
         None => story.protocol.clone(),
     }

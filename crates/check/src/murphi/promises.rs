@@ -189,6 +189,7 @@ impl Export<'_> {
         }
         let mut counted = Vec::new();
         protocol.invariants.iter().for_each(|invariant| flights_in(&invariant.condition, &mut counted));
+        protocol.waits.iter().for_each(|wait| flights_in(&wait.until.condition, &mut counted));
         counted.sort();
         counted.dedup();
         counted.into_iter().for_each(|message| self.flights(message, out));
@@ -211,6 +212,9 @@ impl Export<'_> {
                 scope.truth(&invariant.condition)
             ));
             out.blank();
+        }
+        for leads in &protocol.leads_to {
+            out.comment(&format!("Not checked here, as nothing is that takes time to come: leads_to {}.", leads.name));
         }
         self.outcome(out);
         self.deadlock(out);
@@ -244,43 +248,23 @@ impl Export<'_> {
         out.blank();
     }
 
-    /// A state in which nothing happens by itself, and somebody waits in vain.
+    /// A state in which nothing that must happen can happen, and somebody waits (`crate::progress`).
     fn deadlock(&self, out: &mut Lines) {
-        out.routine("function moves(): boolean", &[], |out| out.line(format!("return {};", self.movement())));
-        self.holders(out);
-        out.comment("A call may wait for ever: for a lock that another holds, or for who has not come to the barrier.");
+        let moves = [self.movement(), self.owed_starts()].into_iter().filter(|part| !part.is_empty());
+        let moves = moves.collect::<Vec<_>>().join(" | ");
+        out.routine("function moves(): boolean", &[], |out| out.line(format!("return {moves};")));
+        out.comment("Whether a thread, given by its number plus one, can go on by itself.");
+        out.routine("function is_free(holder: Int): boolean", &[], |out| {
+            out.line("if holder = 0 then return true; end;");
+            let left = if self.model.client.ops.is_some() { " & count[holder - 1] > 0" } else { "" };
+            out.line(format!("return phase[holder - 1] = 0{left};"));
+        });
+        self.declared_waits(out);
+        out.comment("A call may wait for ever for a lock or a barrier where the program keeps it waiting; not so in a scenario.");
         out.routine("function may_wait(t: Thread): boolean", &[], |out| {
-            out.open("switch intent[t]");
-            for (i, intent) in self.model.client.intents.iter().enumerate() {
-                let Intent::Call { op, object, .. } = intent else { continue };
-                let any: Vec<String> = self
-                    .protocol()
-                    .promises
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(p, promise)| match promise {
-                        Promise::Mutex(acquire, _) if acquire == op => {
-                            let holder = format!("holder{p}[{}]", object.id);
-                            Some(match self.model.client.script {
-                                Some(_) => format!("({holder} != 0 & can_go_on({holder}))"),
-                                None => format!("{holder} != 0"),
-                            })
-                        }
-                        Promise::Barrier(arrive) if arrive == op => {
-                            let arrived = format!("arrived{p}[{}]", object.id);
-                            Some(match self.model.client.script {
-                                Some(_) => format!("({arrived}[node_of(t)] & can_go_on(t + 1))"),
-                                None => format!("{arrived}[node_of(t)]"),
-                            })
-                        }
-                        _ => None,
-                    })
-                    .collect();
-                if !any.is_empty() {
-                    out.line(format!("case {i}: return {};", any.join(" | ")));
-                }
+            if self.model.client.script.is_none() {
+                self.may_wait(out);
             }
-            out.close("end;");
             out.line("return false;");
         });
         let mut waits: Vec<String> = (0..self.protocol().lanes.len())
@@ -290,79 +274,103 @@ impl Export<'_> {
         out.routine("function waits(): boolean", &[], |out| out.line(format!("return {};", waits.join(" | "))));
         out.line("invariant \"deadlock\" !waits() | moves();");
     }
-}
 
-impl Export<'_> {
-    /// In a scenario: whether a thread, given by its number plus one, that others wait for can go on.
-    fn holders(&self, out: &mut Lines) {
-        let Some(script) = &self.model.client.script else { return };
-        out.routine("function holder_for(i: Int): Int", &[], |out| {
-            for (i, p, object) in self.calls_promised(|promise, op| matches!(promise, Promise::Mutex(a, _) if a == op))
-            {
-                let holder = format!("holder{p}[{object}]");
-                out.line(format!("if i = {i} & {holder} != 0 then return {holder}; end;"));
-            }
-            out.line("return 0;");
-        });
-        out.comment("Whether a thread still has a call before it that another waits with.");
-        out.routine("function still(u: Thread; i: Int): boolean", &[], |out| {
-            for (i, ..) in self.barrier_calls() {
-                for (t, actions) in script.actions.iter().enumerate() {
-                    let same = |&(other, _): &(u16, _)| self.same_call(i, usize::from(other));
-                    if let Some(last) = actions.iter().rposition(same) {
-                        out.line(format!("if i = {i} & u = {t} & count[{t}] <= {last} then return true; end;"));
-                    }
-                }
-            }
-            out.line("return false;");
-        });
-        let locals = ["go: array [Thread] of boolean".to_string()];
-        out.routine("function can_go_on(holder: Int): boolean", &locals, |out| {
-            out.line("for t: Thread do go[t] := false; end;");
-            for (t, actions) in script.actions.iter().enumerate() {
-                out.line(format!("go[{t}] := phase[{t}] = 0 & count[{t}] < {};", actions.len()));
-            }
-            out.comment("Each round finds those who wait for the ones found before.");
-            out.open(format!("for k := 1 to {} do", self.model.client.threads.len()));
-            out.open("for t: Thread do");
-            out.open("if phase[t] != 0 then");
-            out.line("go[t] := true;");
-            out.line("if holder_for(intent[t]) != 0 then go[t] := go[holder_for(intent[t]) - 1]; end;");
-            for (i, p, object) in self.barrier_calls() {
-                out.open(format!("if intent[t] = {i} & arrived{p}[{object}][node_of(t)] then"));
-                let comes = format!("(exists u: Thread do node_of(u) = n & still(u, {i}) & go[u] end)");
-                out.line(format!("go[t] := forall n: Node do arrived{p}[{object}][n] | {comes} end;"));
-                out.close("end;");
-            }
-            out.close("end;");
-            out.close("end;");
-            out.close("end;");
-            out.line("return go[holder - 1];");
-        });
-    }
-
-    /// The calls of a scenario about which there is such a promise: intent, promise, object.
-    fn calls_promised(&self, is: impl Fn(&Promise, &OpId) -> bool) -> Vec<(usize, usize, u32)> {
-        let mut found = Vec::new();
+    fn may_wait(&self, out: &mut Lines) {
+        out.open("switch intent[t]");
         for (i, intent) in self.model.client.intents.iter().enumerate() {
-            let Intent::Call { op, object, .. } = intent else { continue };
-            let promises = self.protocol().promises.iter().enumerate().filter(|(_, promise)| is(promise, op));
-            found.extend(promises.map(|(p, _)| (i, p, object.id)));
+            let Intent::Call { op, object, args } = intent else { continue };
+            let promises = self.protocol().promises.iter().enumerate();
+            let any: Vec<String> = promises
+                .filter_map(|(p, promise)| match promise {
+                    Promise::Mutex(acquire, _) if acquire == op => Some(format!("!is_free(holder{p}[{}])", object.id)),
+                    Promise::Barrier(arrive) if arrive == op => {
+                        let arrived = format!("arrived{p}[{}]", object.id);
+                        let comes = "(exists u: Thread do node_of(u) = n & is_free(u + 1) end)";
+                        let missing = format!("(exists n: Node do !{arrived}[n] & !{comes} end)");
+                        Some(format!("({arrived}[node_of(t)] & {missing})"))
+                    }
+                    _ => None,
+                })
+                .collect();
+            let waits = self.protocol().waits.iter().enumerate().filter(|(_, wait)| wait.op == *op);
+            let declared = waits.map(|(w, _)| {
+                let args: String = args.words().iter().map(|arg| format!(", {arg}")).collect();
+                format!("!wait{w}({}, node_of(t){args})", object.id)
+            });
+            let any: Vec<String> = any.into_iter().chain(declared).collect();
+            if !any.is_empty() {
+                out.line(format!("case {i}: return {};", any.join(" | ")));
+            }
         }
-        found
+        out.close("end;");
     }
 
-    fn barrier_calls(&self) -> Vec<(usize, usize, u32)> {
-        self.calls_promised(|promise, op| matches!(promise, Promise::Barrier(arrive) if arrive == op))
+    /// What calls are declared to wait for; the first locals are the calling node and the call's arguments.
+    fn declared_waits(&self, out: &mut Lines) {
+        if self.model.client.script.is_some() {
+            return;
+        }
+        for (w, wait) in self.protocol().waits.iter().enumerate() {
+            let role = self.roles().find(|(_, role)| role.object == wait.until.object).map_or(RoleId(0), |(id, _)| id);
+            let scope = Scope {
+                export: self,
+                node: format!("(o % {})", self.model.nodes),
+                object: "o".into(),
+                role,
+                first: None,
+                event: None,
+                here: false,
+                locals: &[],
+            };
+            let words: usize = self.protocol().ops[wait.op.index()].args.len();
+            let parameters: String = (0..=words).map(|local| format!("; l{local}: Int")).collect();
+            let head = format!("function wait{w}(o: {}{parameters}): boolean", self.object_type(wait.until.object));
+            out.routine(&head, &[], |out| out.line(format!("return {};", scope.truth(&wait.until.condition))));
+        }
     }
 
-    /// Whether two intents are calls of one operation on one object.
-    fn same_call(&self, a: usize, b: usize) -> bool {
-        let call = |i: usize| match &self.model.client.intents[i] {
-            Intent::Call { op, object, .. } => Some((*op, *object)),
-            _ => None,
-        };
-        call(a).is_some() && call(a) == call(b)
+    /// An idle thread can do what it owes to others.
+    fn owed_starts(&self) -> String {
+        let starts = self.model.client.intents.iter().enumerate().filter_map(|(i, intent)| {
+            let owed = match (&self.model.client.script, intent) {
+                (Some(_), _) => Some("true".to_string()),
+                (None, Intent::Call { op, object, .. }) => self.owes(*op, object.id, &mut Vec::new()),
+                _ => None,
+            };
+            let may = self.may_be_next(i, intent);
+            Some(format!("(exists t: Thread do phase[t] = 0 & {may} & {} & can_raise{i}(t, true) end)", owed?))
+        });
+        starts.collect::<Vec<_>>().join(" | ")
+    }
+
+    /// Whether thread `t` owes it to others to make a call, or to make it before another that it owes; nothing if never.
+    fn owes(&self, op: OpId, object: u32, path: &mut Vec<OpId>) -> Option<String> {
+        if path.contains(&op) {
+            return None;
+        }
+        let promises = self.protocol().promises.iter().enumerate();
+        let mut any: Vec<String> = promises
+            .filter_map(|(p, promise)| match promise {
+                Promise::Mutex(_, release) if *release == op => Some(format!("holder{p}[{object}] = t + 1")),
+                Promise::Barrier(arrive) if *arrive == op => {
+                    let arrived = format!("arrived{p}[{object}]");
+                    Some(format!("(!{arrived}[node_of(t)] & (exists n: Node do {arrived}[n] end))"))
+                }
+                _ => None,
+            })
+            .collect();
+        path.push(op);
+        for (a, assume) in self.protocol().assumptions.iter().enumerate() {
+            let (is_done, later) = match assume {
+                Assume::Before(first, later) | Assume::Alternate(first, later) if *first == op => ("!", *later),
+                Assume::Alternate(first, second) if *second == op => ("", *first),
+                _ => continue,
+            };
+            let later = self.owes(later, object, path);
+            any.extend(later.map(|later| format!("({is_done}done{a}[t][{object}] & {later})")));
+        }
+        path.pop();
+        (!any.is_empty()).then(|| format!("({})", any.join(" | ")))
     }
 }
 

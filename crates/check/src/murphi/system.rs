@@ -238,16 +238,21 @@ impl Export<'_> {
         });
     }
 
+    /// Whether an intent may be what the idle thread `t` does next.
+    pub fn may_be_next(&self, number: usize, intent: &Intent) -> String {
+        match &self.model.client.script {
+            Some(_) => format!("next_intent(t) = {number}"),
+            None if self.model.client.ops.is_some() => format!("count[t] > 0 & {}", self.may_start(intent)),
+            None => self.may_start(intent),
+        }
+    }
+
     fn thread_rules(&self, out: &mut Lines) {
         let client = &self.model.client;
         for (i, intent) in client.intents.iter().enumerate() {
             let text = self.intent_text(intent);
             out.open("ruleset t: Thread do");
-            let next = match &client.script {
-                Some(_) => format!("next_intent(t) = {i}"),
-                None if client.ops.is_some() => format!("count[t] > 0 & {}", self.may_start(intent)),
-                None => self.may_start(intent),
-            };
+            let next = self.may_be_next(i, intent);
             self.rule(&text, &format!("phase[t] = 0 & {next} & can_raise{i}(t, true)"), out);
             if let [unseen] = &self.ghost_locals()[..] {
                 out.line(format!("var {unseen};"));

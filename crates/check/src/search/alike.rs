@@ -14,6 +14,8 @@ pub(crate) fn nodes_are_alike(protocol: &Protocol) -> bool {
         && protocol.roles.iter().flat_map(|role| &role.handlers).all(handler)
         && protocol.conditions.iter().all(|condition| expr(&condition.condition))
         && protocol.invariants.iter().all(|invariant| expr(&invariant.condition))
+        && protocol.leads_to.iter().all(|leads| expr(&leads.from.condition) && expr(&leads.to.condition))
+        && protocol.waits.iter().all(|wait| expr(&wait.until.condition))
 }
 
 fn handler(handler: &Handler) -> bool {

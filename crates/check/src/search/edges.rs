@@ -1,6 +1,11 @@
-//! Transitions between states, and from which states a set of states can be reached.
+//! What must happen, as transitions between states, and which threads get through by it.
+//!
+//! Under symmetry the states that are kept have nodes renamed, so that a thread of one state may be another of the next:
+//! each transition says which.
 
 use super::arena::StateNumber;
+use crate::progress::Wishes;
+use rustc_hash::FxHashMap;
 
 /// Marks the last transition of a state.
 const LAST: u32 = 1 << 31;
@@ -8,46 +13,81 @@ const CHUNK: usize = 1 << 16;
 /// Chunks that are looked at between two questions whether to go on: some milliseconds.
 const CHUNKS_BETWEEN: usize = 16;
 
-/// The transitions of all states, in the order of their sources: 4 bytes each.
-#[derive(Default)]
+/// The transitions of all states, in the order of their sources: 4 bytes each, and 2 for a renaming where there are some.
 pub(crate) struct Edges {
-    chunks: Vec<Vec<u32>>,
+    targets: Chunks<u32>,
+    /// For each transition the number of its renaming, where nodes are renamed.
+    renamings: Option<Chunks<u16>>,
+    numbers: FxHashMap<u32, u16>,
+    /// For each renaming, which thread of the target each thread of the source is.
+    images: Vec<Vec<u8>>,
+}
+
+/// A transition to a state, with what tells its renaming from others; 0 renames nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub target: StateNumber,
+    pub renaming: u32,
 }
 
 impl Edges {
-    /// Adds the transitions of the next state. One that has none is given one to itself.
-    pub fn push(&mut self, source: StateNumber, targets: impl Iterator<Item = StateNumber>) {
-        let mut previous = None;
-        for target in targets {
-            if let Some(previous) = previous.replace(target) {
-                self.put(previous);
-            }
+    /// `renames`: whether transitions rename nodes.
+    pub fn new(renames: bool) -> Edges {
+        Edges {
+            targets: Chunks::default(),
+            renamings: renames.then(Chunks::default),
+            numbers: FxHashMap::from_iter([(0, 0)]),
+            images: vec![Vec::new()],
         }
-        self.put(previous.unwrap_or(source) | LAST);
     }
 
-    fn put(&mut self, word: u32) {
-        match self.chunks.last_mut() {
-            Some(chunk) if chunk.len() < CHUNK => chunk.push(word),
-            _ => {
-                let mut chunk = Vec::with_capacity(CHUNK);
-                chunk.push(word);
-                self.chunks.push(chunk);
+    /// Adds the transitions of the next state. One that has none is given one to itself. `image` makes of a renaming
+    /// which thread each becomes. Whether there was room: more than 65,536 renamings are not told apart.
+    pub fn push(
+        &mut self,
+        source: StateNumber,
+        edges: impl Iterator<Item = Edge>,
+        image: impl Fn(u32) -> Vec<u8>,
+    ) -> bool {
+        let mut previous = None;
+        for edge in edges {
+            if let Some(previous) = previous.replace(edge)
+                && !self.put(previous, 0, &image)
+            {
+                return false;
             }
         }
+        self.put(previous.unwrap_or(Edge { target: source, renaming: 0 }), LAST, &image)
+    }
+
+    fn put(&mut self, edge: Edge, last: u32, image: impl Fn(u32) -> Vec<u8>) -> bool {
+        self.targets.push(edge.target | last);
+        let Some(renamings) = &mut self.renamings else { return true };
+        let number = match self.numbers.get(&edge.renaming) {
+            Some(number) => *number,
+            None => {
+                let Ok(number) = u16::try_from(self.images.len()) else { return false };
+                self.numbers.insert(edge.renaming, number);
+                self.images.push(image(edge.renaming));
+                number
+            }
+        };
+        renamings.push(number);
+        true
     }
 
     /// Bytes of host memory.
     pub fn memory(&self) -> u64 {
-        (self.chunks.len() * CHUNK * 4) as u64
+        let images: usize = self.images.iter().map(|image| image.len() + 32).sum();
+        self.targets.memory() + self.renamings.as_ref().map_or(0, Chunks::memory) + images as u64
     }
 
-    /// Adds to a set of states all from which one of them can be reached. `go_on` is asked now and then; whether it
-    /// was always true.
-    pub fn reach_back(&self, set: &mut Bits, mut go_on: impl FnMut() -> bool) -> bool {
+    /// Adds to the threads of each state those that get through in a state to which it leads. `go_on` is asked now and
+    /// then; whether it was always true.
+    pub fn reach_back(&self, content: &mut Contents, mut go_on: impl FnMut() -> bool) -> bool {
         // Most transitions lead to later states, so that going backwards nearly everything is found at once.
         loop {
-            match self.one_round(set, &mut go_on) {
+            match self.one_round(content, &mut go_on) {
                 None => return false,
                 Some(false) => return true,
                 Some(true) => {}
@@ -56,19 +96,30 @@ impl Edges {
     }
 
     /// Whether anything was added; nothing if it was interrupted.
-    fn one_round(&self, set: &mut Bits, go_on: &mut impl FnMut() -> bool) -> Option<bool> {
+    fn one_round(&self, content: &mut Contents, go_on: &mut impl FnMut() -> bool) -> Option<bool> {
         let mut changed = false;
-        let mut state = set.len();
-        for (number, chunk) in self.chunks.iter().enumerate().rev() {
+        let mut state = content.len();
+        for (number, chunk) in self.targets.chunks.iter().enumerate().rev() {
             if number.is_multiple_of(CHUNKS_BETWEEN) && !go_on() {
                 return None;
             }
-            for &word in chunk.iter().rev() {
+            let renamings = self.renamings.as_ref().map(|renamings| &renamings.chunks[number]);
+            for (at, &word) in chunk.iter().enumerate().rev() {
                 if word & LAST != 0 {
                     state -= 1;
                 }
-                if !set.contains(state) && set.contains((word & !LAST) as usize) {
-                    set.insert(state);
+                let here = content.get(state);
+                let missing = content.everybody & !here;
+                if missing == 0 {
+                    continue;
+                }
+                let there = content.get((word & !LAST) as usize);
+                let gained = match renamings.map_or(0, |renamings| renamings[at]) {
+                    0 => there & missing,
+                    renaming => renamed_back(there, missing, &self.images[usize::from(renaming)]),
+                };
+                if gained != 0 {
+                    content.set(state, here | gained);
                     changed = true;
                 }
             }
@@ -77,44 +128,83 @@ impl Edges {
     }
 }
 
-/// A set of states, one bit each.
-#[derive(Default)]
-pub(crate) struct Bits {
-    words: Vec<u64>,
-    len: usize,
+/// Those of the missing threads whose images are there.
+fn renamed_back(there: Wishes, missing: Wishes, image: &[u8]) -> Wishes {
+    let threads = image.iter().enumerate().filter(|(thread, _)| missing >> thread & 1 == 1);
+    threads.filter(|(_, name)| there >> **name & 1 == 1).fold(0, |set, (thread, _)| set | 1 << thread)
 }
 
-impl Bits {
-    /// One more state, in the set or not.
-    pub fn push(&mut self, member: bool) {
-        if self.len.is_multiple_of(64) {
-            self.words.push(0);
+/// A long list that grows without being copied.
+struct Chunks<T> {
+    chunks: Vec<Vec<T>>,
+}
+
+impl<T> Default for Chunks<T> {
+    fn default() -> Chunks<T> {
+        Chunks { chunks: Vec::new() }
+    }
+}
+
+impl<T> Chunks<T> {
+    fn push(&mut self, item: T) {
+        match self.chunks.last_mut() {
+            Some(chunk) if chunk.len() < CHUNK => chunk.push(item),
+            _ => {
+                let mut chunk = Vec::with_capacity(CHUNK);
+                chunk.push(item);
+                self.chunks.push(chunk);
+            }
         }
-        self.len += 1;
-        if member {
-            self.insert(self.len - 1);
-        }
+    }
+
+    fn memory(&self) -> u64 {
+        (self.chunks.len() * CHUNK * size_of::<T>()) as u64
+    }
+}
+
+/// For each state, the threads that wait for nothing there, or get through from there.
+pub(crate) struct Contents {
+    everybody: Wishes,
+    /// Bytes of each set.
+    each: usize,
+    bytes: Vec<u8>,
+}
+
+impl Contents {
+    pub fn new(everybody: Wishes) -> Contents {
+        let bits = Wishes::BITS - everybody.leading_zeros();
+        Contents { everybody, each: (bits.div_ceil(8) as usize).max(1), bytes: Vec::new() }
+    }
+
+    /// One more state.
+    pub fn push(&mut self, set: Wishes) {
+        self.bytes.extend_from_slice(&set.to_le_bytes()[..self.each]);
     }
 
     pub fn len(&self) -> usize {
-        self.len
+        self.bytes.len() / self.each
     }
 
-    pub fn contains(&self, at: usize) -> bool {
-        self.words[at / 64] >> (at % 64) & 1 == 1
+    pub fn get(&self, state: usize) -> Wishes {
+        let mut bytes = [0; size_of::<Wishes>()];
+        bytes[..self.each].copy_from_slice(&self.bytes[state * self.each..(state + 1) * self.each]);
+        Wishes::from_le_bytes(bytes)
     }
 
-    pub fn insert(&mut self, at: usize) {
-        self.words[at / 64] |= 1 << (at % 64);
+    fn set(&mut self, state: usize, set: Wishes) {
+        self.bytes[state * self.each..(state + 1) * self.each].copy_from_slice(&set.to_le_bytes()[..self.each]);
     }
 
-    /// The first that is not in the set.
-    pub fn first_missing(&self) -> Option<usize> {
-        (0..self.len).find(|&at| !self.contains(at))
+    /// The first state in which somebody does not get through, and the first who does not.
+    pub fn first_missing(&self) -> Option<(usize, u32)> {
+        (0..self.len()).find_map(|state| {
+            let missing = self.everybody & !self.get(state);
+            (missing != 0).then(|| (state, missing.trailing_zeros()))
+        })
     }
 
     pub fn memory(&self) -> u64 {
-        self.words.capacity() as u64 * 8
+        self.bytes.capacity() as u64
     }
 }
 
@@ -122,19 +212,41 @@ impl Bits {
 mod tests {
     use super::*;
 
+    fn plain(target: StateNumber) -> Edge {
+        Edge { target, renaming: 0 }
+    }
+
     #[test]
     fn states_behind_a_one_way_door_are_left() {
         // 0 -> 1, 2; 1 -> 0; 2 -> 3; 3 -> 2; 4 has none; 5 -> 4, 0.
         let graph: [&[u32]; 6] = [&[1, 2], &[0], &[3], &[2], &[], &[4, 0]];
-        let (mut edges, mut set) = (Edges::default(), Bits::default());
+        let (mut edges, mut content) = (Edges::new(false), Contents::new(1));
         for (source, targets) in graph.iter().enumerate() {
-            edges.push(source as u32, targets.iter().copied());
-            set.push(source == 1);
+            assert!(edges.push(source as u32, targets.iter().copied().map(plain), |_| Vec::new()));
+            content.push(u64::from(source == 1));
         }
-        assert!(!edges.reach_back(&mut set, || false));
-        assert!(edges.reach_back(&mut set, || true));
-        let left: Vec<usize> = (0..set.len()).filter(|&state| !set.contains(state)).collect();
+        assert!(!edges.reach_back(&mut content, || false));
+        assert!(edges.reach_back(&mut content, || true));
+        let left: Vec<usize> = (0..content.len()).filter(|&state| content.get(state) == 0).collect();
         assert_eq!(left, [2, 3, 4]);
-        assert_eq!(set.first_missing(), Some(2));
+        assert_eq!(content.first_missing(), Some((2, 0)));
+    }
+
+    #[test]
+    fn each_thread_is_followed_under_its_new_name() {
+        // One state that leads to itself with two of three threads exchanged, and to another in which the first gets through.
+        let (mut edges, mut content) = (Edges::new(true), Contents::new(0b111));
+        let exchanged = Edge { target: 0, renaming: 7 };
+        assert!(edges.push(0, [exchanged, plain(1)].into_iter(), |renaming| {
+            assert_eq!(renaming, 7);
+            vec![1, 0, 2]
+        }));
+        assert!(edges.push(1, [].into_iter(), |_| Vec::new()));
+        content.push(0);
+        content.push(0b001);
+        assert!(edges.reach_back(&mut content, || true));
+        // The second is the first after one round; the third never gets through.
+        assert_eq!(content.get(0), 0b011);
+        assert_eq!(content.first_missing(), Some((0, 2)));
     }
 }

@@ -2,19 +2,21 @@
 //! can do it side by side, each for other states.
 
 use super::arena::StateNumber;
-use super::liveness::is_quiet;
+use super::edges::Edge;
 use super::pack::{hash, pack, unpack};
 use super::states::States;
 use super::symmetry::Symmetry;
 use super::table::SHARDS;
 use super::table::shard_of;
-use crate::deadlock::{stuck, waits_in_vain};
+use crate::deadlock::{stuck, waits};
 use crate::model::Model;
+use crate::progress::{Wishes, content, must_happen};
 use crate::promise::{Violation, check_state};
 use crate::step::{Action, Stepper};
 use crate::trace::DEADLOCK;
 use crate::world::World;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Marks a target that has no number yet: the rest is its place among the candidates of the harvest.
 pub(crate) const CANDIDATE: u32 = 1 << 31;
@@ -35,18 +37,21 @@ pub(crate) struct Harvest {
     pub ends: Vec<u32>,
     pub hashes: Vec<u64>,
     pub parents: Vec<StateNumber>,
-    pub quiet: Vec<bool>,
+    /// Who waits for nothing in each.
+    pub content: Vec<Wishes>,
     /// The candidates shard by shard, and where those of each shard end.
     by_shard: Vec<u32>,
     shard_ends: [u32; SHARDS],
-    /// Numbers or candidates to which the events lead, one list after the other, and where each list ends.
-    pub targets: Vec<u32>,
+    /// Numbers or candidates to which lead the events that must happen, one list after the other, and where each list ends.
+    pub targets: Vec<Edge>,
     pub target_ends: Vec<u32>,
     pub transitions: u64,
     /// The first violation; nothing behind it has been collected.
     pub found: Option<Found>,
     /// A deadlock in one of the states, which is one event shorter than a violation that follows one.
     pub deadlock: Option<Found>,
+    /// Whether the exploration was stopped before all was expanded.
+    pub is_stopped: bool,
 }
 
 impl Harvest {
@@ -68,12 +73,12 @@ impl Harvest {
     }
 
     /// Adds a candidate; the target by which it goes until it has a number.
-    fn add(&mut self, state: &Successor, parent: StateNumber, quiet: bool) -> u32 {
+    fn add(&mut self, state: &Successor, parent: StateNumber, content: Wishes) -> u32 {
         self.bytes.extend_from_slice(&state.bytes);
         self.ends.push(self.bytes.len() as u32);
         self.hashes.push(state.hash);
         self.parents.push(parent);
-        self.quiet.push(quiet);
+        self.content.push(content);
         CANDIDATE | (self.len() - 1) as u32
     }
 
@@ -103,7 +108,8 @@ const TOGETHER: usize = 8;
 pub(crate) struct Worker<'m> {
     pub stepper: Stepper<'m>,
     pub symmetry: Option<Symmetry<'m>>,
-    keeps_targets: bool,
+    pub keeps_targets: bool,
+    cancel: Option<&'m AtomicBool>,
     present: World,
     actions: Vec<Action>,
     sources: Vec<Source>,
@@ -132,11 +138,16 @@ struct Successor {
     hash: u64,
     /// Which event it was, from 0.
     event: u64,
+    /// Whether it must happen.
+    is_due: bool,
+    /// How nodes were renamed.
+    renaming: u32,
 }
 
 impl<'m> Worker<'m> {
-    pub fn new(model: &'m Model, symmetric: bool, keeps_targets: bool) -> Worker<'m> {
+    pub fn new(model: &'m Model, symmetric: bool, keeps_targets: bool, cancel: Option<&'m AtomicBool>) -> Worker<'m> {
         Worker {
+            cancel,
             stepper: Stepper::new(model),
             symmetry: symmetric.then(|| Symmetry::new(model)),
             keeps_targets,
@@ -156,6 +167,15 @@ impl<'m> Worker<'m> {
         }
     }
 
+    /// Which thread of a state is the given one of its form.
+    pub fn thread_before_renaming(&mut self, world: &World, thread: usize) -> usize {
+        let mut bytes = Vec::new();
+        let Some(symmetry) = &mut self.symmetry else { return thread };
+        symmetry.pack(world, &mut bytes);
+        let image = symmetry.image(symmetry.renaming());
+        image.iter().position(|name| usize::from(*name) == thread).unwrap_or(thread)
+    }
+
     /// Expands states. Where a violation is known already, only deadlocks are looked for.
     pub fn expand(&mut self, states: &States, range: Range<StateNumber>, only_deadlocks: bool) -> Harvest {
         let mut harvest = Harvest::default();
@@ -167,6 +187,10 @@ impl<'m> Worker<'m> {
             self.step(states, from..range.end.min(from + TOGETHER as StateNumber));
             states.touch(self.pool[..self.successors].iter().map(|successor| successor.hash));
             self.meet(states, &mut harvest);
+            if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                harvest.is_stopped = true;
+                break;
+            }
             if let Some(found) = &harvest.found {
                 harvest.deadlock = self.deadlock_in(states, found.state..range.end);
             }
@@ -220,15 +244,20 @@ impl<'m> Worker<'m> {
             if next.world == self.present {
                 continue;
             }
-            moved |= action.happens_by_itself();
+            next.is_due = must_happen(self.stepper.model, &self.present, action);
+            moved |= next.is_due;
             match &mut self.symmetry {
-                Some(symmetry) => symmetry.pack(&next.world, &mut next.bytes),
+                Some(symmetry) => {
+                    symmetry.pack(&next.world, &mut next.bytes);
+                    next.renaming = symmetry.renaming();
+                }
                 None => pack(self.stepper.model, &next.world, &mut next.bytes),
             }
             next.hash = hash(&next.bytes);
             self.successors += 1;
         }
-        source.is_deadlock = source.violation.is_none() && !moved && waits_in_vain(self.stepper.model, &self.present);
+        source.is_deadlock =
+            source.violation.is_none() && !moved && waits(self.stepper.model, &self.present, &self.actions);
         source.end = self.successors;
         self.sources.push(source);
     }
@@ -244,8 +273,12 @@ impl<'m> Worker<'m> {
                 let target = match states.find(successor.hash, &successor.bytes) {
                     Some(number) => number,
                     None => {
-                        let quiet = self.keeps_targets && is_quiet(model, &successor.world);
-                        let target = harvest.add(successor, source.state, quiet);
+                        let content = match &self.symmetry {
+                            _ if !self.keeps_targets => 0,
+                            Some(symmetry) => symmetry.renamed(content(model, &successor.world), successor.renaming),
+                            None => content(model, &successor.world),
+                        };
+                        let target = harvest.add(successor, source.state, content);
                         if let Err(earlier) = check_state(model, &successor.world) {
                             (violation, end) = (Some(earlier), successor.event + 1);
                             break;
@@ -253,8 +286,8 @@ impl<'m> Worker<'m> {
                         target
                     }
                 };
-                if self.keeps_targets {
-                    harvest.targets.push(target);
+                if self.keeps_targets && successor.is_due {
+                    harvest.targets.push(Edge { target, renaming: successor.renaming });
                 }
             }
             from = source.end;

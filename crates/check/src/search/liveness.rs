@@ -1,49 +1,95 @@
-//! When a state is quiet, and what repeats itself in a trap, from which none can be reached.
+//! Threads that never get through although events go on (`docs/semantics.md`, section 7), and what repeats itself then.
 
+use super::edges::{Contents, Edges};
 use crate::model::Model;
-use crate::promise::may_wait_for_ever;
+use crate::progress::{Wishes, content, everybody, must_happen};
 use crate::step::{Action, Stepper};
-use crate::world::{Phase, World};
+use crate::trace::{LIVELOCK, STARVATION};
+use crate::world::World;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
-/// Whether nobody waits in vain: every thread is idle and nothing is on its way, or those that are not idle wait for
-/// what another thread may keep from them, a lock or a barrier.
-pub(crate) fn is_quiet(model: &Model, world: &World) -> bool {
-    let mut idle = true;
-    for thread in 0..model.client.threads.len() {
-        let (phase, intent) = world.thread(&model.layout, thread);
-        if phase != Phase::Idle {
-            idle = false;
-            if !may_wait_for_ever(model, world, thread, &model.client.intents[intent]) {
-                return false;
+/// States that are looked at to tell a counterexample better; what more there may be is not told.
+const MOST_LOOKED_AT: usize = 100_000;
+
+/// What is kept to find them.
+pub(crate) struct Liveness {
+    /// What must happen.
+    pub edges: Edges,
+    /// Who waits for nothing in each state.
+    pub content: Contents,
+}
+
+impl Liveness {
+    pub fn new(model: &Model, renames: bool) -> Liveness {
+        Liveness { edges: Edges::new(renames), content: Contents::new(everybody(model)) }
+    }
+
+    pub fn memory(&self) -> u64 {
+        self.edges.memory() + self.content.memory()
+    }
+}
+
+/// The threads that get through from a state by what must happen: goes on from there until all do, or nothing is left.
+pub(crate) fn get_through(stepper: &mut Stepper, start: &World) -> Wishes {
+    let all = everybody(stepper.model);
+    let mut through = 0;
+    let mut seen = FxHashSet::default();
+    let mut waiting = VecDeque::from([start.clone()]);
+    let mut bytes = Vec::new();
+    while let Some(world) = waiting.pop_front() {
+        through |= content(stepper.model, &world);
+        if through == all {
+            break;
+        }
+        for (_, next) in moves(stepper, &world) {
+            stepper.model.codec.encode(&next, &mut bytes);
+            if seen.insert(bytes.clone()) {
+                waiting.push_back(next);
             }
         }
     }
-    !idle || world.flights.is_empty() && world.queues.iter().all(Vec::is_empty)
+    through
 }
 
-/// Whether a quiet state can be reached from a state: goes on from there until one is found, or nothing is left.
-pub(crate) fn reaches_quiet(stepper: &mut Stepper, start: &World) -> bool {
+/// Under which name a thread that does not get through from a state is reported: whether some other may still get through that
+/// waits, or will wait, for the same object.
+pub(crate) fn kind_of_trap(stepper: &mut Stepper, start: &World, thread: usize) -> &'static str {
+    let model = stepper.model;
+    let intent_of = |world: &World, thread: usize| world.thread(&model.layout, thread).1;
+    let object = model.client.intents[intent_of(start, thread)].object();
     let mut seen = FxHashSet::default();
     let mut waiting = VecDeque::from([start.clone()]);
     let (mut actions, mut bytes) = (Vec::new(), Vec::new());
     while let Some(world) = waiting.pop_front() {
-        if is_quiet(stepper.model, &world) {
-            return true;
-        }
+        let waits = threads_that_wait(model, &world);
         stepper.actions(&world, &mut actions);
         for &action in &actions {
             let mut next = world.clone();
-            if stepper.perform(&mut next, action).is_ok() {
-                stepper.model.codec.encode(&next, &mut bytes);
-                if seen.insert(bytes.clone()) {
-                    waiting.push_back(next);
-                }
+            if stepper.perform(&mut next, action).is_err() {
+                continue;
+            }
+            let now = content(model, &next);
+            let another = waits.iter().any(|&other| {
+                other != thread
+                    && now >> other & 1 == 1
+                    && model.client.intents[intent_of(&world, other)].object() == object
+            });
+            if another {
+                return STARVATION;
+            }
+            stepper.model.codec.encode(&next, &mut bytes);
+            if seen.len() < MOST_LOOKED_AT && seen.insert(bytes.clone()) {
+                waiting.push_back(next);
             }
         }
     }
-    false
+    LIVELOCK
+}
+
+fn threads_that_wait(model: &Model, world: &World) -> Vec<usize> {
+    let content = content(model, world);
+    (0..model.client.threads.len()).filter(|thread| content >> thread & 1 == 0).collect()
 }
 
 /// Events from a state on.
@@ -54,52 +100,58 @@ pub(crate) struct Cycle {
     pub before: usize,
 }
 
-/// A cycle that can be reached from a state, short where there is a choice, and made of what happens without anybody's wish where
-/// there is such. A state in which everything ends has none.
+/// A cycle that can be reached from a state by what must happen, short where that is soon found. A state in which everything
+/// ends has none.
 pub(crate) fn cycle(stepper: &mut Stepper, start: &World) -> Cycle {
-    let on_cycle = walk(stepper, start);
-    let way = way(stepper, start, &on_cycle, false).unwrap_or_default();
-    let before = way.len();
-    let round = self::way(stepper, &on_cycle, &on_cycle, true).unwrap_or_default();
-    Cycle { events: [way, round].concat(), before }
+    let (walked, on_cycle) = walk(stepper, start);
+    let way = way(stepper, start, &on_cycle, false);
+    let round = self::way(stepper, &on_cycle, &on_cycle, true);
+    match (way, round) {
+        (Some(way), Some(round)) => Cycle { before: way.len(), events: [way, round].concat() },
+        _ => walked,
+    }
 }
 
-/// Goes on until a state comes again, or nothing more happens.
-fn walk(stepper: &mut Stepper, start: &World) -> World {
-    let mut seen = FxHashSet::default();
+/// Goes on until a state comes again, or nothing more happens: the events, and the state.
+fn walk(stepper: &mut Stepper, start: &World) -> (Cycle, World) {
+    let mut seen = FxHashMap::default();
     let mut world = start.clone();
-    let mut bytes = Vec::new();
+    let (mut events, mut bytes) = (Vec::new(), Vec::new());
     loop {
         stepper.model.codec.encode(&world, &mut bytes);
-        if !seen.insert(bytes.clone()) {
-            return world;
+        if let Some(before) = seen.insert(bytes.clone(), events.len()) {
+            return (Cycle { events, before }, world);
         }
         match moves(stepper, &world).into_iter().next() {
-            Some((_, next)) => world = next,
-            None => return world,
+            Some((action, next)) => {
+                events.push(action);
+                world = next;
+            }
+            None => return (Cycle { before: events.len(), events }, world),
         }
     }
 }
 
-/// What can happen: by itself if anything does.
+/// Whether nothing that must happen changes a state.
+pub(crate) fn ends(stepper: &mut Stepper, world: &World) -> bool {
+    moves(stepper, world).is_empty()
+}
+
+/// What must happen and changes something.
 fn moves(stepper: &mut Stepper, world: &World) -> Vec<(Action, World)> {
     let mut actions = Vec::new();
     stepper.actions(world, &mut actions);
-    let mut of = |by_itself: bool| {
-        let mut moves = Vec::new();
-        for &action in actions.iter().filter(|action| action.happens_by_itself() == by_itself) {
-            let mut next = world.clone();
-            if stepper.perform(&mut next, action).is_ok() && next != *world {
-                moves.push((action, next));
-            }
+    let mut moves = Vec::new();
+    for action in actions {
+        let mut next = world.clone();
+        if must_happen(stepper.model, world, action) && stepper.perform(&mut next, action).is_ok() && next != *world {
+            moves.push((action, next));
         }
-        moves
-    };
-    let moves = of(true);
-    if moves.is_empty() { of(false) } else { moves }
+    }
+    moves
 }
 
-/// The shortest way from a state to another; `round`: at least one event.
+/// The shortest way from a state to another, if it is found among the first states; `round`: at least one event.
 fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<Vec<Action>> {
     if !round && from == to {
         return Some(Vec::new());
@@ -112,7 +164,7 @@ fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<V
     let (first, last) = (encode(stepper, from), encode(stepper, to));
     let mut reached: FxHashMap<Vec<u8>, (Vec<u8>, Action)> = FxHashMap::default();
     let mut waiting = VecDeque::from([(first.clone(), from.clone())]);
-    while let Some((name, world)) = waiting.pop_front() {
+    while let Some((name, world)) = waiting.pop_front().filter(|_| reached.len() < MOST_LOOKED_AT) {
         for (action, next) in moves(stepper, &world) {
             let next_name = encode(stepper, &next);
             if reached.contains_key(&next_name) || (next_name == first && next_name != last) {

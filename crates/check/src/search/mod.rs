@@ -21,16 +21,18 @@ use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Progress};
 use crate::coverage::Seen;
 use crate::model::Model;
-use crate::promise::{Violation, check_state};
+use crate::progress::{can_tell_apart, content};
+use crate::promise::check_state;
 use crate::report::Report;
-use crate::trace::LIVELOCK;
 use crate::world::World;
 use arena::StateNumber;
 use crew::side_by_side;
-use edges::{Bits, Edges};
+use edges::Edge;
 use expand::{CANDIDATE, Found, Harvest, Worker};
 pub use leftovers::leftovers;
-pub(crate) use liveness::reaches_quiet;
+use liveness::Liveness;
+pub(crate) use liveness::{ends, get_through};
+pub(crate) use path::add_trap;
 use states::States;
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,27 +50,20 @@ pub(crate) fn explore(model: &Model, config: &Config) -> Report {
     Search::new(model, config).run()
 }
 
-/// What is kept to find livelocks.
-#[derive(Default)]
-struct Liveness {
-    /// States whose transitions are known.
-    expanded: StateNumber,
-    edges: Edges,
-    quiet: Bits,
-}
-
-impl Liveness {
-    fn memory(&self) -> u64 {
-        self.edges.memory() + self.quiet.memory()
-    }
-}
-
 /// Why a search ended.
 enum End {
     Exhausted,
     Limit(String),
     Found(Found),
+    /// From this state on this thread does not get through.
+    Starves(StateNumber, usize),
 }
+
+/// Why a search ends that the user has stopped.
+const STOPPED: &str = "the exploration was stopped";
+
+/// Why starvation is not looked for among very many threads.
+const NOT_TOLD_APART: &str = "there are more than 64 threads and demands of `leads_to`";
 
 struct Search<'m> {
     model: &'m Model,
@@ -76,7 +71,11 @@ struct Search<'m> {
     workers: Vec<Worker<'m>>,
     states: States,
     liveness: Option<Liveness>,
+    /// Why starvation is not looked for although it was asked for.
+    not_looked: Option<String>,
     transitions: u64,
+    /// States whose transitions are known.
+    expanded: StateNumber,
     depth: u32,
     /// How many states lie as deep as those that are being expanded, and how many lay one event before.
     widths: [u64; 2],
@@ -88,13 +87,16 @@ impl<'m> Search<'m> {
         // Handles of gathered memory are given in the order of exploration, by one host thread.
         let jobs = if model.keeps_payloads() { 1 } else { config.jobs.max(1) as usize };
         let symmetric = config.symmetry && symmetry::is_sound(model);
+        let looks = config.liveness && can_tell_apart(model);
         Search {
             model,
             config,
-            workers: (0..jobs).map(|_| Worker::new(model, symmetric, config.liveness)).collect(),
+            workers: (0..jobs).map(|_| Worker::new(model, symmetric, looks, config.cancel)).collect(),
             states: States::new(),
-            liveness: config.liveness.then(Liveness::default),
+            liveness: looks.then(|| Liveness::new(model, symmetric)),
+            not_looked: (config.liveness && !looks).then(|| NOT_TOLD_APART.into()),
             transitions: 0,
+            expanded: 0,
             depth: 0,
             widths: [1, 0],
             begun: Instant::now(),
@@ -103,7 +105,7 @@ impl<'m> Search<'m> {
 
     fn run(mut self) -> Report {
         let end = match self.visit() {
-            End::Exhausted => self.look_for_livelock(),
+            End::Exhausted => self.look_for_starvation(),
             end => end,
         };
         self.report(end)
@@ -115,7 +117,7 @@ impl<'m> Search<'m> {
         self.workers[0].pack(&first, &mut bytes);
         self.states.add_first(&bytes);
         if let Some(liveness) = &mut self.liveness {
-            liveness.quiet.push(liveness::is_quiet(self.model, &first));
+            liveness.content.push(content(self.model, &first));
         }
         if let Err(violation) = check_state(self.model, &first) {
             return End::Found(Found { state: 0, by_event: false, violation });
@@ -147,6 +149,9 @@ impl<'m> Search<'m> {
             let batch = (self.states.len() as StateNumber / 8).clamp(64, MOST_IN_BATCH);
             let to = level.end.min(from + batch);
             let mut harvests = self.expand(from..to, found.is_some());
+            if harvests.iter().any(|harvest| harvest.is_stopped) {
+                return Err(found.map_or(End::Limit(STOPPED.into()), End::Found));
+            }
             if found.is_none() {
                 self.gather(&mut harvests)?;
             }
@@ -194,8 +199,8 @@ impl<'m> Search<'m> {
             // What was found before the limit is not looked at: the search ends here in any case.
             return Err(End::Limit(format!("the limit of {} states is reached", self.states.len())));
         }
-        if let Some(liveness) = &mut self.liveness {
-            liveness.note(harvests, &joined.numbers);
+        if !self.note(harvests, &joined.numbers) {
+            self.give_up_liveness("nodes have too many names to tell threads apart".into());
         }
         Ok(())
     }
@@ -203,16 +208,22 @@ impl<'m> Search<'m> {
     /// Why the search must stop before it expands a state, if it must.
     fn limit(&mut self, state: StateNumber) -> Option<String> {
         if let Some(most) = self.config.memory {
-            if self.memory() >= most {
-                // The states themselves are worth more than the livelocks.
-                self.liveness = None;
+            if self.memory() >= most && self.liveness.is_some() {
+                // The states themselves are worth more.
+                self.give_up_liveness(format!("the limit of {most} bytes of memory"));
             }
             if self.memory() >= most {
                 return Some(format!("the limit of {most} bytes of memory is reached"));
             }
         }
         self.tell(state);
-        self.is_stopped().then(|| "the exploration was stopped".into())
+        self.is_stopped().then(|| STOPPED.into())
+    }
+
+    fn give_up_liveness(&mut self, why: String) {
+        self.liveness = None;
+        self.not_looked = Some(why);
+        self.workers.iter_mut().for_each(|worker| worker.keeps_targets = false);
     }
 
     fn is_stopped(&self) -> bool {
@@ -245,25 +256,53 @@ impl<'m> Search<'m> {
         self.states.memory() + self.liveness.as_ref().map_or(0, Liveness::memory)
     }
 
-    /// Whether there is a state from which no quiet state can be reached.
-    fn look_for_livelock(&mut self) -> End {
+    /// Whether there is a state in which a thread waits that does not get through.
+    fn look_for_starvation(&mut self) -> End {
+        if let Some(why) = &self.not_looked {
+            return End::Limit(format!("safety and deadlock hold; starvation was not looked for: {why}"));
+        }
         let Some(mut liveness) = self.liveness.take() else { return End::Exhausted };
         let all = self.states.len() as StateNumber;
-        let looked = liveness.edges.reach_back(&mut liveness.quiet, || {
+        let looked = liveness.edges.reach_back(&mut liveness.content, || {
             self.tell(all);
             !self.is_stopped()
         });
-        let missing = liveness.quiet.first_missing();
         if !looked {
-            let limit = "the exploration was stopped: nothing else is violated, but livelocks were still looked for";
-            return End::Limit(limit.into());
+            return End::Limit(format!("{STOPPED}: safety and deadlock hold, but starvation was still looked for"));
         }
+        let missing = liveness.content.first_missing();
         self.liveness = Some(liveness);
-        missing.map_or(End::Exhausted, |state| {
-            let sentence = "from here on no state is reached in which everybody has what he waits for";
-            let violation = Violation::new(LIVELOCK, sentence);
-            End::Found(Found { state: state as StateNumber, by_event: false, violation })
-        })
+        missing.map_or(End::Exhausted, |(state, thread)| End::Starves(state as StateNumber, thread as usize))
+    }
+
+    /// Keeps the transitions of a batch that must happen, and who waits for nothing in the states that are new. Whether there
+    /// was room.
+    fn note(&mut self, harvests: &[Harvest], numbers: &[StateNumber]) -> bool {
+        let Some(liveness) = &mut self.liveness else { return true };
+        let symmetry = self.workers[0].symmetry.as_ref();
+        let mut first = 0;
+        for harvest in harvests {
+            for (at, &content) in harvest.content.iter().enumerate() {
+                if numbers[first + at] as usize == liveness.content.len() {
+                    liveness.content.push(content);
+                }
+            }
+            let mut from = 0;
+            for &end in &harvest.target_ends {
+                let edges = harvest.targets[from..end as usize].iter().map(|edge| match edge.target & CANDIDATE {
+                    0 => *edge,
+                    _ => Edge { target: numbers[first + (edge.target & !CANDIDATE) as usize], ..*edge },
+                });
+                let image = |renaming| symmetry.map_or(Vec::new(), |symmetry| symmetry.image(renaming));
+                if !liveness.edges.push(self.expanded, edges, image) {
+                    return false;
+                }
+                self.expanded += 1;
+                from = end as usize;
+            }
+            first += harvest.len();
+        }
+        true
     }
 
     fn report(mut self, end: End) -> Report {
@@ -276,6 +315,7 @@ impl<'m> Search<'m> {
             packed: self.states.arena.packed(),
             symmetry: self.workers[0].symmetry.is_some(),
             liveness: self.liveness.is_some(),
+            method: None,
         };
         let mut worker = self.workers.swap_remove(0);
         self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));
@@ -292,42 +332,15 @@ impl<'m> Search<'m> {
                 if found.by_event {
                     path.add_violation(&mut worker.stepper, &found.violation.property);
                 }
-                let mut violation = found.violation;
-                if violation.property == LIVELOCK {
-                    violation.sentence = path.add_cycle(&mut worker.stepper);
-                }
+                Conclusion::Violated { violation: found.violation, trace: path.trace }
+            }
+            End::Starves(state, thread) => {
+                let mut path = path::to_state(&mut worker, &self.states, state);
+                let violation = path.add_trap(&mut worker, thread);
                 Conclusion::Violated { violation, trace: path.trace }
             }
         };
         conclude(&mut worker.stepper, tally, seen, conclusion)
-    }
-}
-
-impl Liveness {
-    /// Keeps the transitions of a batch, and which of the states that are new are quiet.
-    fn note(&mut self, harvests: &[Harvest], numbers: &[StateNumber]) {
-        let mut first = 0;
-        let mut source = self.expanded;
-        for harvest in harvests {
-            for (at, &quiet) in harvest.quiet.iter().enumerate() {
-                if numbers[first + at] as usize == self.quiet.len() {
-                    self.quiet.push(quiet);
-                }
-            }
-            let mut from = 0;
-            for &end in &harvest.target_ends {
-                let targets = harvest.targets[from..end as usize].iter();
-                let number = |&target: &u32| match target & CANDIDATE {
-                    0 => target,
-                    _ => numbers[first + (target & !CANDIDATE) as usize],
-                };
-                self.edges.push(source, targets.map(number));
-                source += 1;
-                from = end as usize;
-            }
-            first += harvest.len();
-        }
-        self.expanded = source;
     }
 }
 

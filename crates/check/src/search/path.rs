@@ -5,11 +5,12 @@
 
 use super::arena::StateNumber;
 use super::expand::Worker;
-use super::liveness::cycle;
+use super::liveness::{cycle, kind_of_trap};
 use super::states::States;
-use crate::promise::check_state;
+use crate::deadlock::wish_text;
+use crate::promise::{Violation, check_state};
 use crate::step::{Action, Stepper};
-use crate::trace::Trace;
+use crate::trace::{LEADS_TO, STARVATION, Trace};
 use crate::world::World;
 
 /// A sequence of events, and the state at its end.
@@ -56,21 +57,48 @@ impl Path {
         }
     }
 
-    /// Adds what repeats itself from the last state on, and says so.
-    pub fn add_cycle(&mut self, stepper: &mut Stepper) -> String {
-        let trap = self.trace.len();
-        let cycle = cycle(stepper, &self.end);
-        for &action in &cycle.events {
-            self.trace.push(stepper, &self.end, action);
-            // It was executed before, from the same state.
-            let _ = stepper.perform(&mut self.end, action);
+    /// Adds what repeats itself from the last state on, where a thread of the state that was kept does not get through.
+    pub fn add_trap(&mut self, worker: &mut Worker, thread: usize) -> Violation {
+        let thread = worker.thread_before_renaming(&self.end, thread);
+        add_trap(&mut worker.stepper, &mut self.trace, &mut self.end, thread)
+    }
+}
+
+/// Adds what repeats itself from the end of a trace on, where a thread does not get through or a demand is never fulfilled, and
+/// says so.
+pub(crate) fn add_trap(stepper: &mut Stepper, trace: &mut Trace, end: &mut World, wish: usize) -> Violation {
+    let trap = trace.len();
+    let (property, never) = told(stepper, end, wish);
+    let cycle = cycle(stepper, end);
+    for &action in &cycle.events {
+        trace.push(stepper, end, action);
+        // It was executed before, from the same state.
+        let _ = stepper.perform(end, action);
+    }
+    let first = trap + cycle.before + 1;
+    let repeats = match trace.len() {
+        last if last < first => String::new(),
+        last if last == first => format!("; event {first} repeats itself"),
+        last => format!("; events {first} to {last} repeat themselves"),
+    };
+    Violation::new(property, format!("after event {trap} {never}, by what must happen alone{repeats}"))
+}
+
+/// The property that is violated, and what never happens.
+fn told(stepper: &mut Stepper, end: &World, wish: usize) -> (String, String) {
+    let model = stepper.model;
+    match wish.checked_sub(model.client.threads.len()) {
+        None => {
+            let property = kind_of_trap(stepper, end, wish);
+            let others = if property == STARVATION { "others may get through, but " } else { "" };
+            (property.into(), format!("{others}{} is never done", wish_text(model, end, wish)))
         }
-        let sentence = format!("after event {trap} no state can be reached in which nobody waits in vain");
-        let first = trap + cycle.before + 1;
-        match self.trace.len() {
-            last if last < first => sentence,
-            last if last == first => format!("{sentence}; event {first} repeats itself"),
-            last => format!("{sentence}; events {first} to {last} repeat themselves"),
+        Some(demand) => {
+            let demand = model.demands[demand];
+            let name = &model.protocol().leads_to[demand.leads_to].name;
+            let node = demand.node.map_or(String::new(), |node| format!(" at node {node}"));
+            let object = model.object_name(demand.object);
+            (format!("{LEADS_TO}{name}"), format!("what `{name}` demands of {object}{node} never comes"))
         }
     }
 }

@@ -10,6 +10,7 @@ use super::pack::pack;
 use crate::client::Intent;
 use crate::layout::Layout;
 use crate::model::Model;
+use crate::progress::{Demand, Wishes, image};
 use crate::world::{Flight, Phase, World};
 use std::ops::Range;
 use trivium_engine::{Node, Object};
@@ -34,6 +35,8 @@ pub(crate) struct Symmetry<'m> {
     /// which may be itself alone.
     twins: Vec<Node>,
     to: Vec<Node>,
+    /// The names that gave the form.
+    best: Vec<Node>,
     image: World,
     bytes: Vec<u8>,
 }
@@ -105,6 +108,7 @@ impl<'m> Symmetry<'m> {
             signatures: vec![0; model.nodes as usize],
             twins: (0..model.nodes as Node).collect(),
             to: Vec::new(),
+            best: Vec::new(),
             image: World::default(),
             bytes: Vec::new(),
         }
@@ -116,6 +120,54 @@ impl<'m> Symmetry<'m> {
         let orders = self.sorted();
         self.find_twins(world, &orders, out);
         self.pack_signed(world, orders, out);
+    }
+
+    /// How the last form renames the nodes of its state, as a number; 0 if it does not.
+    pub fn renaming(&self) -> u32 {
+        let mut number = 0;
+        for class in &self.classes {
+            for (at, node) in class.iter().enumerate() {
+                let name = self.best[usize::from(*node)];
+                let greater = class[at + 1..].iter().filter(|later| self.best[usize::from(**later)] < name).count();
+                number = number * (class.len() - at) as u32 + greater as u32;
+            }
+        }
+        number
+    }
+
+    /// The new name of each node under a renaming.
+    fn names(&self, mut renaming: u32) -> Vec<Node> {
+        let mut to: Vec<Node> = (0..self.model.nodes as Node).collect();
+        for class in self.classes.iter().rev() {
+            let mut digits = vec![0; class.len()];
+            for (at, digit) in digits.iter_mut().enumerate().rev() {
+                let base = (class.len() - at) as u32;
+                *digit = (renaming % base) as usize;
+                renaming /= base;
+            }
+            let mut left = class.clone();
+            for (node, digit) in class.iter().zip(digits) {
+                to[usize::from(*node)] = left.remove(digit);
+            }
+        }
+        to
+    }
+
+    /// What each thread and demand becomes under a renaming (`crate::progress`).
+    pub fn image(&self, renaming: u32) -> Vec<u8> {
+        let to = self.names(renaming);
+        image(self.model, &to, |thread| renamed_thread(self.model, thread, &to))
+    }
+
+    /// Those who are content in a state, as they are named in its form.
+    pub fn renamed(&self, content: Wishes, renaming: u32) -> Wishes {
+        match renaming {
+            0 => content,
+            _ => {
+                let image = self.image(renaming).into_iter().enumerate();
+                image.filter(|(wish, _)| content >> wish & 1 == 1).fold(0, |set, (_, name)| set | 1 << name)
+            }
+        }
     }
 
     /// The least bytes of a state under all names of its nodes: another form, slow and plainly exact.
@@ -218,6 +270,7 @@ impl<'m> Symmetry<'m> {
         }
         if least.is_empty() || bytes < *least {
             std::mem::swap(&mut bytes, least);
+            self.best.clone_from(&self.to);
         }
         self.bytes = bytes;
     }
@@ -330,6 +383,15 @@ fn rename_remembered(model: &Model, world: &World, image: &mut World, to: &[Node
             && let Some(node) = world.number(at.clone()).checked_sub(1)
         {
             image.set_number(at, u64::from(to[node as usize]) + 1);
+        }
+    }
+    for demand in model.demands.iter().filter(|demand| demand.node.is_some()) {
+        let same = |other: &&Demand| {
+            (other.leads_to, other.object) == (demand.leads_to, demand.object)
+                && other.node == demand.node.map(|node| to[usize::from(node)])
+        };
+        if let Some(other) = model.demands.iter().find(same) {
+            image.fixed[other.at] = world.fixed[demand.at];
         }
     }
     for (number, promise) in protocol.promises.iter().enumerate() {

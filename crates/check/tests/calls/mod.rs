@@ -274,7 +274,7 @@ impl Writer {
         let line = match self.random.below(8) {
             0 | 1 => format!("{} = {number}", self.random.one(&["v", "w"])),
             2 => format!("x = {number}"),
-            4 | 5 => format!("y = {number}"),
+            5 => format!("y = {number}"),
             3 => format!("r.{} = {number}", self.random.one(&["a", "b"])),
             4 => format!("r = {{a: {number}, b: {}}}", self.number(place)),
             _ => format!("o = {}", self.object(place)),

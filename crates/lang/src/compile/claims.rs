@@ -15,6 +15,7 @@ impl Compiler {
                     None => self.assume(w),
                 }),
                 Item::Invariant { name, of, condition } => self.invariant(name, of.as_ref(), condition),
+                Item::Waits { op, condition } => self.waits(op, condition),
                 Item::Scenario(scenario) => self.scenario(scenario),
                 _ => {}
             }
@@ -102,7 +103,8 @@ impl Compiler {
     }
 
     fn invariant(&mut self, name: &ast::Ident, of: Option<&ast::Ident>, condition: &ast::Expr) {
-        let taken: Vec<String> = self.protocol.invariants.iter().map(|i| i.name.clone()).collect();
+        let invariants = self.protocol.invariants.iter().map(|i| i.name.clone());
+        let taken: Vec<String> = invariants.chain(self.protocol.leads_to.iter().map(|l| l.name.clone())).collect();
         self.fresh(name, "invariant", &taken);
         let object = match of {
             Some(of) => match self.object_kind(of) {
@@ -117,9 +119,68 @@ impl Compiler {
         let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
         frame.global = true;
         frame.about = Some(object);
+        let (each, inner) = match &condition.kind {
+            ast::ExprKind::Over("all", node, inner) => (Some(node), &**inner),
+            _ => (None, condition),
+        };
+        if let ast::ExprKind::LeadsTo(from, to) = &inner.kind {
+            return self.leads_to(name, object, each, from, to);
+        }
         let Some(condition) = self.expr_of(&mut frame, condition, &Type::Bool) else { return };
         let locals = frame.scalars;
         self.protocol.invariants.push(Invariant { name: name.text.clone(), object, condition, locals });
+    }
+
+    /// `leads_to(from, to)`, perhaps for each node.
+    fn leads_to(
+        &mut self,
+        name: &ast::Ident,
+        object: ObjectKindId,
+        each: Option<&ast::Ident>,
+        from: &ast::Expr,
+        to: &ast::Expr,
+    ) {
+        let mut condition = |condition: &ast::Expr| {
+            let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
+            if let Some(node) = each {
+                frame.local(&self.protocol, &node.text, types::SOME_NODE);
+            }
+            frame.global = true;
+            frame.about = Some(object);
+            let condition = self.expr_of(&mut frame, condition, &Type::Bool)?;
+            Some(Invariant { name: name.text.clone(), object, condition, locals: frame.scalars })
+        };
+        if let (Some(from), Some(to)) = (condition(from), condition(to)) {
+            self.protocol.leads_to.push(LeadsTo { name: name.text.clone(), each: each.is_some(), from, to });
+        }
+    }
+
+    /// A call that may wait, and for what: the condition sees the calling node as `me`, and the call's arguments.
+    fn waits(&mut self, name: &ast::Ident, condition: &ast::Expr) {
+        let Some(op) = self.op_of(name) else { return };
+        if self.protocol.waits.iter().any(|wait| wait.op == op) {
+            self.error(name.span, format!("what `{}` waits for is said twice", name.text))
+                .help("join the two conditions with `and` or `or`");
+            return;
+        }
+        let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
+        let me = frame.hidden_local(&self.protocol, "me", types::SOME_NODE);
+        frame.bind("me", Binding::Local(me));
+        for arg in self.protocol.ops[op.index()].args.clone() {
+            if matches!(arg.ty, Type::NodeSet | Type::IntSet { .. }) {
+                // A set would need a place of another kind; a condition about one is rejected as an unknown name.
+                break;
+            }
+            let local = frame.hidden_local(&self.protocol, &arg.name, arg.ty);
+            frame.bind(&arg.name, Binding::Local(local));
+        }
+        let object = self.protocol.ops[op.index()].object;
+        frame.global = true;
+        frame.about = Some(object);
+        let Some(condition) = self.expr_of(&mut frame, condition, &Type::Bool) else { return };
+        let locals = frame.scalars;
+        let name = format!("waits {}", name.text);
+        self.protocol.waits.push(Wait { op, until: Invariant { name, object, condition, locals } });
     }
 
     fn scenario(&mut self, scenario: &ast::Scenario) {

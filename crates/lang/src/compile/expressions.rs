@@ -131,6 +131,11 @@ impl Compiler {
                 };
                 make(ExprKind::Flight(id, to), NUMBER)
             }
+            ast::ExprKind::LeadsTo(..) => {
+                self.error(span, "`leads_to` is no value")
+                    .help("it stands alone in an invariant, or under one `all n:`: `invariant served: leads_to(P, Q)`");
+                None
+            }
             ast::ExprKind::Record(_) => {
                 self.error(span, "a record value can only be assigned to a record variable or pushed on a list");
                 None

@@ -188,6 +188,7 @@ fn declared_names(item: &ast::Item) -> Vec<(&'static str, String)> {
         ast::Item::Role(role) => ("role", &role.name),
         ast::Item::Ghost(ghost) => ("ghost", &ghost.name),
         ast::Item::Invariant { name, .. } => ("invariant", name),
+        ast::Item::Waits { op, .. } => ("waits", op),
         ast::Item::Scenario(scenario) => ("scenario", &scenario.name),
         ast::Item::Message { messages, .. } => {
             return messages.iter().map(|(name, _)| ("message", name.text.clone())).collect();

@@ -485,6 +485,10 @@ fn used_in_expr(expr: &ast::Expr, used: &mut Vec<String>) {
             used_in_expr(function, used);
             args.iter().for_each(|e| used_in_expr(e, used));
         }
+        E::LeadsTo(from, to) => {
+            used_in_expr(from, used);
+            used_in_expr(to, used);
+        }
         E::Flight(_, to) => to.iter().for_each(|e| used_in_expr(e, used)),
     }
 }

@@ -216,6 +216,15 @@ impl Parser<'_> {
             self.need_mark(")")?;
             return Ok(ExprKind::Flight(message, to));
         }
+        if word == "leads_to" && self.next_is_mark("(") {
+            self.advance();
+            self.advance();
+            let from = Box::new(self.expression()?);
+            self.need_mark(",")?;
+            let to = Box::new(self.expression()?);
+            self.need_mark(")")?;
+            return Ok(ExprKind::LeadsTo(from, to));
+        }
         if matches!(word, "true" | "false" | "none") {
             self.advance();
             return Ok(ExprKind::Name(word.to_string()));

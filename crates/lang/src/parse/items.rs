@@ -84,6 +84,13 @@ impl Parser<'_> {
                 self.need_mark(":")?;
                 Item::Invariant { name, of, condition: self.expression()? }
             }
+            "waits" => {
+                let op = self.name("the name of a call")?;
+                if !self.eat_word("until") {
+                    return self.expected("`until` and what the call waits for");
+                }
+                Item::Waits { op, condition: self.expression()? }
+            }
             "scenario" => Item::Scenario(self.scenario(span)?),
             _ => {
                 let rule = self.name("the name of a rule")?;

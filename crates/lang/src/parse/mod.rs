@@ -227,7 +227,7 @@ impl Parser<'_> {
 }
 
 /// Words that start an item.
-const ITEMS: [&str; 17] = [
+const ITEMS: &[&str] = &[
     "use",
     "promises",
     "assume",
@@ -243,6 +243,7 @@ const ITEMS: [&str; 17] = [
     "ghost",
     "invariant",
     "scenario",
+    "waits",
     "waive",
     "protocol",
 ];

@@ -6,7 +6,7 @@ use serde_json::{Value, json as value};
 
 /// The protocol as a JSON object: what [`table`](super::table) shows, with places in the text.
 ///
-/// Keys: `name, about, promises, assumptions, invariants, ghosts, params, objects, records, lanes, messages, calls, tasks,
+/// Keys: `name, about, promises, assumptions, invariants, leads_to, waits, ghosts, params, objects, records, lanes, messages, calls, tasks,
 /// scenarios, waivers, processor, symmetry, roles`. A role has `states`, `events`, `table` (state by event: `handle`, `defer`, `hold`,
 /// `impossible` or `passes`; a path's `next` is null where the state stays) and `handlers`. A bound that depends on the number of nodes is `{constant, per_node}`.
 pub fn json(protocol: &Protocol) -> Value {
@@ -20,6 +20,17 @@ pub fn json(protocol: &Protocol) -> Value {
             "name": i.name,
             "object": protocol.objects[i.object.index()],
             "condition": written(protocol, &i.condition),
+        })).collect::<Vec<_>>(),
+        "leads_to": protocol.leads_to.iter().map(|l| value!({
+            "name": l.name,
+            "object": protocol.objects[l.from.object.index()],
+            "each_node": l.each,
+            "from": written(protocol, &l.from.condition),
+            "to": written(protocol, &l.to.condition),
+        })).collect::<Vec<_>>(),
+        "waits": protocol.waits.iter().map(|w| value!({
+            "call": protocol.ops[w.op.index()].name,
+            "until": written(protocol, &w.until.condition),
         })).collect::<Vec<_>>(),
         "ghosts": protocol.ghosts.iter().map(|g| ghost(protocol, g)).collect::<Vec<_>>(),
         "params": protocol.params.iter().map(|p| value!({

@@ -46,6 +46,8 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
         ("promises", joined(protocol.promises.iter().map(|p| protocol.promise_name(p)).collect())),
         ("assumes", joined(protocol.assumption_names())),
         ("invariants", protocol.invariants.iter().map(|i| invariant(protocol, i)).collect()),
+        ("leads to", protocol.leads_to.iter().map(|l| leads_to(protocol, l)).collect()),
+        ("waits", protocol.waits.iter().map(|w| wait(protocol, w)).collect()),
         ("ghosts", protocol.ghosts.iter().map(|g| ghost(protocol, g)).collect()),
         (
             "parameters",
@@ -76,6 +78,16 @@ fn ghost(protocol: &Protocol, ghost: &Ghost) -> String {
     let sees: Vec<&str> = ghost.clauses.iter().map(|(_, h)| role.handlers[h.index()].name.as_str()).collect();
     let kind = &protocol.objects[role.object.index()];
     format!("{} of {kind} ({}), sees {}", role.name, vars.join(", "), sees.join(", "))
+}
+
+fn leads_to(protocol: &Protocol, leads: &LeadsTo) -> String {
+    let (from, to) = (written(protocol, &leads.from.condition), written(protocol, &leads.to.condition));
+    let each = if leads.each { ", each node" } else { "" };
+    format!("{} of {}{each}: {from} leads to {to}", leads.name, protocol.objects[leads.from.object.index()])
+}
+
+fn wait(protocol: &Protocol, wait: &Wait) -> String {
+    format!("{} until {}", protocol.ops[wait.op.index()].name, written(protocol, &wait.until.condition))
 }
 
 fn messages(protocol: &Protocol) -> Vec<String> {
