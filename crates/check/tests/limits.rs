@@ -171,3 +171,20 @@ role home of box {
     assert_eq!((brute.verdict, brute.states, brute.transitions), (Verdict::Holds, 4, report.transitions));
     assert!(brute.packed_bytes > 60_000.0);
 }
+
+/// A trap that lies within what was seen is told, however much was not seen.
+#[test]
+fn a_livelock_is_found_where_a_limit_ends_the_search() {
+    let source = include_str!("files/livelock-beside-much-else.test");
+    let options = trivium_lang::Options::default();
+    let protocol = trivium_lang::compile("livelock-beside-much-else.tri", source, &options);
+    let protocol = Arc::new(protocol.unwrap_or_else(|d| panic!("{d}")));
+    let system = System { nodes: 2, ..System::default() };
+    for config in [
+        Config { max_states: Some(120_000), ..system.clone().into() },
+        Config { memory: Some(8_000_000), ..system.into() },
+    ] {
+        let report = explore(&protocol, &config).unwrap();
+        assert_eq!(report.property.as_deref(), Some("livelock"), "{}", text(&report));
+    }
+}

@@ -41,6 +41,12 @@ fn answer(report: &Report) -> String {
     format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
 }
 
+/// Whether something never comes although events go on.
+fn trap(report: &Report) -> bool {
+    let is_trap = |property: &str| ["starvation", "livelock"].contains(&property) || property.starts_with("leads_to ");
+    report.property.as_deref().is_some_and(is_trap)
+}
+
 fn systems() -> Vec<Config<'static>> {
     let of = |nodes, objects| {
         let system = System { nodes, objects, ops: Some(2), ..System::default() };
@@ -60,7 +66,7 @@ fn it_finds_what_the_brute_force_finds() {
             let fast = explore(&protocol, &Config { max_states: LIMIT, ..config.clone() });
             let (Ok(brute), Ok(fast)) = (brute, fast) else { continue };
             if brute.verdict == Verdict::Incomplete {
-                assert_eq!(fast.verdict, Verdict::Incomplete, "{file} {config:?}");
+                assert!(fast.verdict == Verdict::Incomplete || trap(&fast), "{file} {config:?}");
             } else {
                 assert_eq!(answer(&fast), answer(&brute), "{file} {config:?}");
             }
@@ -189,18 +195,25 @@ fn starvation_is_found_whichever_way_one_looks() {
         let test = file_test::FileTest::read(&path).unwrap();
         let Ok(config) = test.config() else { continue };
         let Ok(protocol) = test.protocol().map(Arc::new) else { continue };
-        let trap =
-            |report: &Report| report.property.as_deref().is_some_and(|p| ["starvation", "livelock"].contains(&p));
         for nodes in [config.system.nodes, config.system.nodes + 1] {
             let system = System { nodes, ops: config.system.ops.or(Some(2)), ..config.system.clone() };
-            let config = Config { system, max_states: Some(20_000), ..config.clone() };
+            let config = Config { system, max_states: Some(4_000), ..config.clone() };
             let Ok(plain) = explore(&protocol, &Config { symmetry: false, ..config.clone() }) else { continue };
             if plain.verdict == Verdict::Incomplete {
                 continue;
             }
             let with = explore(&protocol, &Config { symmetry: true, ..config.clone() }).unwrap();
+            assert!(with.verdict != Verdict::Incomplete || trap(&plain), "{} {nodes}", path.display());
+            if with.verdict == Verdict::Incomplete {
+                continue;
+            }
             assert_eq!(trap(&with), trap(&plain), "{} {nodes}\n{}", path.display(), text(&with));
             let brute = explore(&protocol, &Config { search: Search::Brute, ..config.clone() }).unwrap();
+            if brute.verdict == Verdict::Incomplete {
+                // Only the fast search looks at what it has where a limit ends it.
+                assert!(trap(&plain), "{} {nodes}", path.display());
+                continue;
+            }
             assert_eq!(answer(&brute), answer(&plain), "{} {nodes}", path.display());
             found += u32::from(trap(&plain));
         }

@@ -16,6 +16,8 @@ const CHUNKS_BETWEEN: usize = 16;
 /// The transitions of all states, in the order of their sources: 4 bytes each, and 2 for a renaming where there are some.
 pub(crate) struct Edges {
     targets: Chunks<u32>,
+    /// States whose transitions have been added.
+    sources: usize,
     /// For each transition the number of its renaming, where nodes are renamed.
     renamings: Option<Chunks<u16>>,
     numbers: FxHashMap<u32, u16>,
@@ -35,6 +37,7 @@ impl Edges {
     pub fn new(renames: bool) -> Edges {
         Edges {
             targets: Chunks::default(),
+            sources: 0,
             renamings: renames.then(Chunks::default),
             numbers: FxHashMap::from_iter([(0, 0)]),
             images: vec![Vec::new()],
@@ -49,6 +52,7 @@ impl Edges {
         edges: impl Iterator<Item = Edge>,
         image: impl Fn(u32) -> Vec<u8>,
     ) -> bool {
+        self.sources += 1;
         let mut previous = None;
         for edge in edges {
             if let Some(previous) = previous.replace(edge)
@@ -98,7 +102,7 @@ impl Edges {
     /// Whether anything was added; nothing if it was interrupted.
     fn one_round(&self, content: &mut Contents, go_on: &mut impl FnMut() -> bool) -> Option<bool> {
         let mut changed = false;
-        let mut state = content.len();
+        let mut state = self.sources;
         for (number, chunk) in self.targets.chunks.iter().enumerate().rev() {
             if number.is_multiple_of(CHUNKS_BETWEEN) && !go_on() {
                 return None;
@@ -195,6 +199,11 @@ impl Contents {
         self.bytes[state * self.each..(state + 1) * self.each].copy_from_slice(&set.to_le_bytes()[..self.each]);
     }
 
+    /// Takes everybody for content in the states from this one on, of which nothing is known yet.
+    pub fn assume_the_best_from(&mut self, first: usize) {
+        (first..self.len()).for_each(|state| self.set(state, self.everybody));
+    }
+
     /// The first state in which somebody does not get through, and the first who does not.
     pub fn first_missing(&self) -> Option<(usize, u32)> {
         (0..self.len()).find_map(|state| {
@@ -230,6 +239,19 @@ mod tests {
         let left: Vec<usize> = (0..content.len()).filter(|&state| content.get(state) == 0).collect();
         assert_eq!(left, [2, 3, 4]);
         assert_eq!(content.first_missing(), Some((2, 0)));
+    }
+
+    #[test]
+    fn what_is_not_known_yet_may_end_well() {
+        // 0 -> 1, 2; 1 -> 1; 2 -> 3; of 3 nothing is known.
+        let (mut edges, mut content) = (Edges::new(false), Contents::new(1));
+        for (source, targets) in [&[1, 2][..], &[1], &[3]].iter().enumerate() {
+            assert!(edges.push(source as u32, targets.iter().copied().map(plain), |_| Vec::new()));
+        }
+        (0..4).for_each(|_| content.push(0));
+        content.assume_the_best_from(3);
+        assert!(edges.reach_back(&mut content, || true));
+        assert_eq!(content.first_missing(), Some((1, 0)));
     }
 
     #[test]

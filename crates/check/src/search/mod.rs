@@ -106,6 +106,7 @@ impl<'m> Search<'m> {
     fn run(mut self) -> Report {
         let end = match self.visit() {
             End::Exhausted => self.look_for_starvation(),
+            End::Limit(limit) if !self.is_stopped() => self.trap_so_far().unwrap_or(End::Limit(limit)),
             end => end,
         };
         self.report(end)
@@ -141,6 +142,7 @@ impl<'m> Search<'m> {
         let mut found = None;
         let mut from = level.start;
         while from < level.end {
+            self.spare_memory()?;
             if let Some(limit) = self.limit(from) {
                 // A violation that is known is worth more than the wish to stop.
                 return Err(found.map_or(End::Limit(limit), End::Found));
@@ -207,17 +209,38 @@ impl<'m> Search<'m> {
 
     /// Why the search must stop before it expands a state, if it must.
     fn limit(&mut self, state: StateNumber) -> Option<String> {
-        if let Some(most) = self.config.memory {
-            if self.memory() >= most && self.liveness.is_some() {
-                // The states themselves are worth more.
-                self.give_up_liveness(format!("the limit of {most} bytes of memory"));
-            }
-            if self.memory() >= most {
-                return Some(format!("the limit of {most} bytes of memory is reached"));
-            }
+        if let Some(most) = self.config.memory
+            && self.memory() >= most
+        {
+            return Some(format!("the limit of {most} bytes of memory is reached"));
         }
         self.tell(state);
         self.is_stopped().then(|| STOPPED.into())
+    }
+
+    /// Where memory ends, the states themselves are worth more than what is kept to find starvation.
+    fn spare_memory(&mut self) -> Result<(), End> {
+        match self.config.memory.filter(|&most| self.memory() >= most && self.liveness.is_some()) {
+            None => Ok(()),
+            Some(most) => {
+                if let Some(trap) = self.trap_so_far() {
+                    return Err(trap);
+                }
+                self.give_up_liveness(format!("the limit of {most} bytes of memory"));
+                Ok(())
+            }
+        }
+    }
+
+    /// A thread that does not get through, whatever the states that are not yet expanded lead to. Ends what is kept to find
+    /// starvation.
+    fn trap_so_far(&mut self) -> Option<End> {
+        let mut liveness = self.liveness.take()?;
+        liveness.content.assume_the_best_from(self.expanded as usize);
+        let looked = liveness.edges.reach_back(&mut liveness.content, || !self.is_stopped());
+        let (state, thread) = liveness.content.first_missing().filter(|_| looked)?;
+        self.liveness = Some(liveness);
+        Some(End::Starves(state as StateNumber, thread as usize))
     }
 
     fn give_up_liveness(&mut self, why: String) {
