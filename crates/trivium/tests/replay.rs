@@ -7,11 +7,13 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// Every broken protocol with the options that find its fault, and how that shows under timing.
-const BROKEN: [(&str, &str, &str); 16] = [
+const BROKEN: &[(&str, &str, &str)] = &[
+    ("eager-stale-upgrade", "", "node 1 reads 0"),
     ("early-reply", "", "every node"),
     ("flash-listed-twice", "--nodes 3", "the processor's cache has the block absent"),
     ("flash-writeback-ignored", "--nodes 2", "node 1 reads 0"),
     ("msi-forgotten-ack", "--nodes 2", "the simulator stops: deadlock"),
+    ("pool-uncounted", "", "3 is outside 0..2"),
     ("replies-apart", "", "the simulator stops: deadlock"),
     ("squeezed-lanes", "--nodes 3 --objects 2", "the simulator stops: deadlock"),
     ("stache-lost-upgrade", "--nodes 2", "reads 0 at cycle 11"),
@@ -26,6 +28,10 @@ const BROKEN: [(&str, &str, &str); 16] = [
     ("two-locks", "--nodes 2 --scenario crossed", "the simulator stops: deadlock"),
 ];
 
+/// File tests whose counterexamples need a timer of a first state at a moment of the recording's choice: a machine counts it from
+/// when the record was made.
+const TIMERS: [&str; 2] = ["starvation-lost-wake-up.test", "starvation-lost-wake-up-scenario.test"];
+
 /// Checks a protocol and keeps the result in a file.
 fn recorded(name: &str, options: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -38,14 +44,14 @@ fn recorded(name: &str, options: &str) -> (tempfile::TempDir, PathBuf) {
 
 #[test]
 fn machines_go_through_the_recorded_states_of_every_broken_protocol() {
-    let known = BROKEN.map(|(name, ..)| format!("{name}.tri"));
+    let known: Vec<String> = BROKEN.iter().map(|(name, ..)| format!("{name}.tri")).collect();
     let mut there: Vec<String> = std::fs::read_dir(harness::root().join("protocols/broken"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     there.sort();
     assert_eq!(there, known);
-    for (name, options, shows) in BROKEN {
+    for &(name, options, shows) in BROKEN {
         let (_folder, file) = recorded(&format!("broken/{name}"), options);
         for machine in ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"] {
             let run = trivium(&["replay", file.to_str().unwrap(), "--machine", machine]);
@@ -84,7 +90,12 @@ fn machines_go_through_the_recorded_states_of_the_file_tests() {
         let (_folder, file) = recorded(name, &options);
         let run = trivium(&["replay", file.to_str().unwrap(), "--machine", "typhoon"]);
         if run.code == Some(2) {
-            run.refuses(2, &["several threads on a node"]);
+            let reason = ["several threads on a node", "gives no access to blocks"];
+            assert!(reason.iter().any(|reason| run.err.contains(reason)), "{name}: {}", run.err);
+            continue;
+        }
+        if TIMERS.iter().any(|timer| name.ends_with(timer)) {
+            run.refuses(1, &["the machine cannot be made to keep this order by delays of messages alone"]);
             continue;
         }
         assert_eq!(run.code, Some(1), "{name}: {}", run.err);

@@ -166,9 +166,10 @@ fn without(item: ast::Item, own: &[(&'static str, String)]) -> Option<ast::Item>
 fn beside(file: &str, name: &str) -> String {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();
+    parts.retain(|part| *part != ".");
     for part in name.split('/') {
         match (part, parts.last()) {
-            ("..", Some(last)) if *last != ".." => {
+            ("..", Some(last)) if *last != ".." && !last.is_empty() => {
                 parts.pop();
             }
             (".", _) => {}
@@ -276,5 +277,20 @@ impl Compiler {
             self.diagnostics.finish();
             Err(self.diagnostics)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beside;
+
+    #[test]
+    fn a_used_file_is_looked_up_beside_the_one_that_uses_it() {
+        assert_eq!(beside("a/b.tri", "c.tri"), "a/c.tri");
+        assert_eq!(beside("a/b.tri", "../c.tri"), "c.tri");
+        assert_eq!(beside("b.tri", "../c.tri"), "../c.tri");
+        assert_eq!(beside("./b.tri", "../c.tri"), "../c.tri");
+        assert_eq!(beside("./a/b.tri", "../../c.tri"), "../c.tri");
+        assert_eq!(beside("/a/b.tri", "../c.tri"), "/c.tri");
     }
 }
