@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use trivium_engine::local::{Effect, Local, Waiting};
-use trivium_engine::{Args, Engine, Event, Mechanisms, Node, Object, Payload, Pending};
+use trivium_engine::{Args, Engine, Event, Fault, Mechanisms, Node, Object, Outcome, Payload, Pending};
 use trivium_lang::protocol::*;
 
 const BLOCKS: u32 = 4;
@@ -57,6 +57,28 @@ fn node(engine: &Engine) -> Local {
     node
 }
 
+/// The compiler's bounds on a handler, counted anew: it takes no more steps than its longest path has, and sends no more on
+/// a lane than was said, unless it asks for room.
+fn within_bounds(engine: &Engine, outcome: &Result<Outcome, Fault>, effects: &[Effect]) -> Result<(), TestCaseError> {
+    let Ok(Outcome { role, handler: Some(handler), steps, .. }) = outcome else { return Ok(()) };
+    let (protocol, nodes) = (engine.protocol(), engine.nodes());
+    let declared = &protocol.roles[role.index()].handlers[handler.index()];
+    let longest = declared.longest.at(nodes);
+    prop_assert!(i64::from(*steps) <= longest, "{} took {steps} steps, more than {longest}", declared.name);
+    if format!("{:?}", declared.steps).contains("Room(") {
+        return Ok(());
+    }
+    for (lane, most) in declared.sends.iter().enumerate() {
+        let on_lane = |effect: &&Effect| match effect {
+            Effect::Sent { message, .. } => protocol.messages[message.message.index()].lane.index() == lane,
+            _ => false,
+        };
+        let (sent, most) = (effects.iter().filter(on_lane).count() as i64, most.at(nodes));
+        prop_assert!(sent <= most, "{} sent {sent} on lane {lane}, more than {most}", declared.name);
+    }
+    Ok(())
+}
+
 /// Lets events happen; what they did, told.
 fn happen(engine: &Engine, raws: &[Raw]) -> Result<Vec<String>, TestCaseError> {
     let protocol = engine.protocol();
@@ -78,14 +100,19 @@ fn happen(engine: &Engine, raws: &[Raw]) -> Result<Vec<String>, TestCaseError> {
         if *replay && let Some((task, object, args)) = tasks.pop() {
             event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
         }
-        told.push(format!("{event:?}: {:?}", engine.dispatch(&event, &mut m)));
+        let outcome = engine.dispatch(&event, &mut m);
+        within_bounds(engine, &outcome, &m.effects)?;
+        told.push(format!("{event:?}: {outcome:?}"));
         let due: Vec<(RoleId, Object)> = m
             .records()
             .filter(|&(role, _, record)| engine.replay_due(role, record))
             .map(|(role, o, _)| (role, o))
             .collect();
         for (role, object) in due {
-            told.push(format!("replay: {:?}", engine.replay(role, object, &mut m)));
+            let before = m.effects.len();
+            let outcome = engine.replay(role, object, &mut m);
+            within_bounds(engine, &outcome, &m.effects[before..])?;
+            told.push(format!("replay: {outcome:?}"));
         }
         for effect in &m.effects {
             told.push(format!("{effect:?}"));

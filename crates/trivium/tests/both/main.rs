@@ -1,0 +1,177 @@
+//! What `check` proves of a protocol is kept in `sim`: random protocols that hold for so many nodes are run under random
+//! programs on as many nodes of several machines, and neither a fault, nor two writers, nor a lost store, nor a deadlock
+//! is seen there. `docs/checking.md`, section 2, says what programs do not do because `check` does not.
+
+#[path = "../../../check/tests/calls/mod.rs"]
+mod calls;
+#[path = "../../../lang/tests/mutant/mod.rs"]
+mod mutant;
+mod script;
+
+use mutant::{config, protocols, slip};
+use proptest::prelude::*;
+use script::Uses;
+use std::path::Path;
+use std::sync::Arc;
+use trivium_check::{Config, System, Verdict, explore};
+use trivium_guest::Program;
+use trivium_lang::protocol::{Promise, Protocol};
+use trivium_sim::{Machine, Setup, run};
+
+const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
+/// States after which a protocol counts as too large.
+const MOST: u64 = 20_000;
+/// Programs for each protocol that holds.
+const PROGRAMS: u64 = 6;
+
+/// Whether a protocol holds in a system.
+fn holds(protocol: &Arc<Protocol>, system: &System) -> bool {
+    let config = Config { system: system.clone(), max_states: Some(MOST), ..Config::default() };
+    explore(protocol, &config).is_ok_and(|report| report.verdict == Verdict::Holds)
+}
+
+/// Runs a program; what is wrong, if anything is.
+fn wrong(protocol: &Arc<Protocol>, uses: &Uses, machine: &str, seed: u64) -> Option<String> {
+    let text = script::program(protocol, uses, seed);
+    let bytes = wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let program = Program::load(&bytes, "script").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let machine = Machine::load(machine, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let setup = Setup {
+        program: &program,
+        protocols: vec![protocol.clone()],
+        machine,
+        nodes: uses.nodes,
+        block: 64,
+        args: Vec::new(),
+        seed,
+        max_cycles: Some(3_000_000),
+        window: None,
+        jobs: 1,
+        cancel: None,
+        progress: None,
+    };
+    match run(&setup) {
+        Ok(result) if result.incomplete.is_some() => Some(format!("{:?}\n{text}", result.incomplete)),
+        Ok(result) => {
+            let loses = protocol.promises.contains(&Promise::LastWrite) && !result.exit_codes.is_empty();
+            loses.then(|| format!("a store is lost: {:?}\n{text}", result.exit_codes))
+        }
+        Err(error) => Some(format!("{error}\n{text}")),
+    }
+}
+
+/// Checks a protocol, and runs programs under it if it holds. Gives whether it did.
+fn kept(protocol: &Arc<Protocol>, system: &System, seed: u64) -> Result<bool, String> {
+    if !script::can_use(protocol) || !holds(protocol, system) {
+        return Ok(false);
+    }
+    let uses = Uses { nodes: system.nodes, objects: system.objects, ops: system.ops.unwrap_or(12) };
+    for round in 0..PROGRAMS {
+        let machine = MACHINES[((seed + round) % 4) as usize];
+        if let Some(wrong) = wrong(protocol, &uses, machine, seed ^ (round << 32)) {
+            return Err(format!("{} holds, but on {machine}: {wrong}", protocol.name));
+        }
+    }
+    Ok(true)
+}
+
+fn system(nodes: u32, objects: u32, ops: Option<u32>) -> System {
+    System { nodes, objects, ops, ..System::default() }
+}
+
+/// A protocol as it is, without the sizes for `check`, if they are the same.
+fn compiled(path: &Path, text: &str) -> Option<Arc<Protocol>> {
+    let protocol = mutant::compiled(path, text, &[]).ok()?;
+    protocol.sizes_to_check().is_empty().then(|| Arc::new(protocol))
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn what_is_proved_of_a_protocol_with_mistakes_is_kept(
+        which in any::<prop::sample::Index>(),
+        slips in prop::collection::vec(slip(), 1..4),
+        seed: u64,
+        nodes in 2u32..4,
+    ) {
+        let all = protocols();
+        let (path, source) = which.get(&all);
+        if let Some((_, text)) = mutant::mutant(path, source, &slips)
+            && let Some(protocol) = compiled(path, &text)
+        {
+            kept(&protocol, &system(nodes, 1, None), seed).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        }
+    }
+
+    #[test]
+    fn what_is_proved_of_roles_that_call_each_other_is_kept(number: u64, seed: u64, nodes in 1u32..3, objects in 1u32..3) {
+        let text = calls::protocol(number);
+        let protocol = trivium_lang::compile("calls.tri", &text, &Default::default());
+        let protocol = Arc::new(protocol.unwrap_or_else(|error| panic!("{error}\n{text}")));
+        kept(&protocol, &system(nodes, objects, Some(2)), seed).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+    }
+}
+
+/// The shipped protocols, two blocks at once: the properties above would say nothing if programs could use none of them.
+#[test]
+fn what_is_proved_of_shipped_protocols_is_kept() {
+    let mut held = Vec::new();
+    for (path, text) in protocols() {
+        if let Some(protocol) = compiled(&path, &text) {
+            for objects in 1..3 {
+                let kept = kept(&protocol, &system(2, objects, None), 7).unwrap_or_else(|error| panic!("{error}"));
+                if kept {
+                    held.push(format!("{} {objects}", protocol.name));
+                }
+            }
+        }
+    }
+    assert!(held.len() >= 8, "{held:?}");
+}
+
+/// A mistake that only a program shows would be seen: a protocol that is not proved, and loses a store.
+#[test]
+fn a_lost_store_and_a_fault_are_seen() {
+    let text = "protocol loses\nlane main fifo buffered\nmessage Get on main\nmessage Give on main with block\n\
+        role cache of block {\n  state Away {\n    on read, write { send Get to home; await Give { install; goto Here; resume } }\n    on Give impossible\n  }\n  state Here: write { on Give impossible }\n}\n\
+        role home of block {\n  state Idle: write { on Get { send Give to sender } }\n}\n";
+    let careless = |promises: &str| {
+        let text = text.replace("lane main", &format!("promises {promises}\nlane main"));
+        Arc::new(trivium_lang::compile("loses.tri", &text, &Default::default()).unwrap_or_else(|e| panic!("{e}")))
+    };
+    let seen = |protocol: &Arc<Protocol>| {
+        let uses = Uses { nodes: 2, objects: 1, ops: 12 };
+        (0..20).filter_map(|seed| wrong(protocol, &uses, "typhoon", seed)).collect::<Vec<_>>().join("\n")
+    };
+    assert!(seen(&careless("last_write")).contains("a store is lost"));
+    assert!(seen(&careless("single_writer")).contains("may write block"));
+    assert!(!holds(&careless("last_write"), &system(2, 1, None)));
+}
+
+/// A protocol of the checker's file tests.
+fn checked_file(name: &str) -> Arc<Protocol> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/tests/files");
+    let text = std::fs::read_to_string(root.join(format!("{name}.test"))).unwrap();
+    Arc::new(trivium_lang::compile(name, &text, &Default::default()).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// A handler that passes through a state with write access gives nobody that access.
+#[test]
+fn a_tag_that_is_changed_twice_is_seen_as_the_handler_leaves_it() {
+    let protocol = checked_file("access-changed-twice-in-a-handler");
+    for seed in 0..8 {
+        assert!(kept(&protocol, &system(2, 1, None), seed).unwrap_or_else(|error| panic!("{error}")));
+    }
+}
+
+#[test]
+fn an_access_that_nobody_answers_is_the_same_fault() {
+    let protocol = checked_file("access-nobody-answers-at-home");
+    let words = "node 0: block 0: read: nothing answers this event";
+    let report = explore(&protocol, &system(2, 1, None).into()).unwrap();
+    assert!(report.reason.as_ref().is_some_and(|reason| reason.contains(words)), "{:?}", report.reason);
+    let uses = Uses { nodes: 2, objects: 1, ops: 12 };
+    let seen: Vec<String> = (0..20).filter_map(|seed| wrong(&protocol, &uses, "typhoon", seed)).collect();
+    assert!(seen.iter().any(|error| error.contains(words)), "{seen:?}");
+}
