@@ -2,6 +2,7 @@
 
 use crate::config::{ConfigError, System};
 use crate::layout::BLOCK_BYTES;
+use crate::mark::stored_values;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
 
@@ -115,7 +116,8 @@ impl Client {
         let mut intents = Vec::new();
         for block in 0..objects[BLOCK.index()] {
             intents.push(Intent::Read { block });
-            intents.extend((0..u64::from(system.values)).map(|value| Intent::Write { block, value }));
+            let values = stored_values(protocol, system.values, (acting * system.threads_per_node) as usize);
+            intents.extend(values.map(|value| Intent::Write { block, value }));
             intents.push(Intent::WriteBeside { block });
         }
         let mut unmakeable = Vec::new();

@@ -42,11 +42,11 @@ pub(crate) fn tell(here: &mut Here, sight: Sight) -> Result<(), Violation> {
     Ok(())
 }
 
-/// The same of an access of a thread that was performed; what it saw, if it is a load.
+/// The same of an access of a thread that was performed; what it saw if it is a load, or has stored.
 pub(crate) fn tell_access(here: &mut Here, node: Node, intent: &Intent, seen: Option<u64>) -> Result<(), Violation> {
     let (what, value) = match (intent, seen) {
         (Intent::Read { .. }, Some(seen)) => (Watched::Read, seen),
-        (Intent::Write { value, .. }, _) => (Watched::Write, *value),
+        (Intent::Write { .. }, Some(stored)) => (Watched::Write, stored),
         _ => return Ok(()),
     };
     tell(here, Sight { what, node, object: intent.object(), words: &[value as i64] })

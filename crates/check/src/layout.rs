@@ -1,6 +1,7 @@
 //! Where everything of fixed size lies in a state: records, memories, threads, and what the properties remember.
 
 use crate::client::Client;
+use crate::mark::MarkLayout;
 use std::ops::Range;
 use trivium_engine::{Engine, Node};
 use trivium_lang::protocol::{BLOCK, Promise, Protocol, RoleId};
@@ -33,6 +34,8 @@ pub(crate) struct Sizes {
     /// Whether each thread has a count: of the calls that are left to it, or of its script.
     pub counted: bool,
     pub registers: usize,
+    /// Whether the client is the most general one, whose stores are marked for promises that need it.
+    pub general: bool,
 }
 
 /// Offsets into the fixed part of a state.
@@ -60,6 +63,8 @@ pub(crate) struct Layout {
     arrived_bytes: usize,
     assumed_at: Vec<usize>,
     leads_at: Vec<usize>,
+    /// What promises remember that are weaker than `last_write`.
+    pub mark: Option<MarkLayout>,
     threads: usize,
     /// Length of the fixed part.
     pub len: usize,
@@ -126,6 +131,9 @@ impl Layout {
                 take(sizes.objects[leads.from.object.index()] as usize * nodes)
             })
             .collect();
+        let objects =
+            |op: trivium_lang::protocol::OpId| sizes.objects[protocol.ops[op.index()].object.index()] as usize;
+        let mark = if sizes.general { MarkLayout::new(protocol, sizes.threads, objects, &mut take) } else { None };
         debug_assert_eq!(client.threads.len(), sizes.threads);
         Layout {
             record_at,
@@ -150,6 +158,7 @@ impl Layout {
             arrived_bytes,
             assumed_at,
             leads_at,
+            mark,
             threads: sizes.threads,
             len,
         }

@@ -17,6 +17,7 @@ mod explore;
 mod flood;
 mod ghost;
 mod layout;
+mod mark;
 mod mechanisms;
 mod model;
 mod murphi;

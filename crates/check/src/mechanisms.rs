@@ -13,7 +13,7 @@ use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing
 use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId, Watched};
 use trivium_lang::source::Span;
 
-/// An access that was performed: by whom, and what a load saw.
+/// An access that was performed: by whom, and what a load saw or a store has stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Performed {
     pub thread: usize,

@@ -4,6 +4,7 @@ use crate::client::{Client, Intent, object_counts};
 use crate::config::{ConfigError, Network, System};
 use crate::coverage::each_step;
 use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
+use crate::mark;
 use crate::progress::{Demand, demands, note_demands};
 use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
@@ -85,6 +86,9 @@ impl Model {
         };
         check_threads(protocol, &client)?;
         check_phases(protocol, stores_wide)?;
+        if scenario.is_none() {
+            mark::check(protocol)?;
+        }
         let sizes = Sizes {
             nodes: system.nodes,
             objects: objects.clone(),
@@ -95,6 +99,7 @@ impl Model {
             values: most_stored(&client) + 1,
             counted: client.ops.is_some() || client.script.is_some(),
             registers: scenario.map_or(0, |s| s.registers.len()),
+            general: scenario.is_none(),
         };
         let layout = Layout::new(&engine, &client, &sizes);
         if layout.len > MOST_BYTES {
@@ -416,7 +421,7 @@ fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigErro
 }
 
 /// Whether any step of any handler is like this.
-fn any_step(protocol: &Protocol, is: &dyn Fn(&Step) -> bool) -> bool {
+pub(crate) fn any_step(protocol: &Protocol, is: &dyn Fn(&Step) -> bool) -> bool {
     let mut found = false;
     for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
         each_step(&handler.steps, &mut |step| found |= is(step));

@@ -1,6 +1,7 @@
 //! What the promises mean in a state, and what must be remembered to tell (`docs/semantics.md`, section 7).
 
 use crate::client::Intent;
+use crate::mark;
 use crate::model::Model;
 use crate::trace::FAULT;
 use crate::world::{Phase, World};
@@ -33,7 +34,8 @@ impl Violation {
 /// Marks of what a thread has done to an object, for assumptions.
 pub(crate) const FIRST_DONE: u8 = 1;
 
-/// Performs a thread's access on its node's memory, or in its processor's cache. Returns what a load saw.
+/// Performs a thread's access on its node's memory, or in its processor's cache. Returns what a load saw, or what a store
+/// to the word that is looked at has stored.
 pub(crate) fn perform_access(
     model: &Model,
     world: &mut World,
@@ -42,10 +44,15 @@ pub(crate) fn perform_access(
 ) -> Result<Option<u64>, Violation> {
     let node = model.client.threads[thread].node;
     match *intent {
-        Intent::Read { block } => load(model, world, node, block).map(Some),
+        Intent::Read { block } => {
+            let seen = load(model, world, node, block)?;
+            mark::loaded(model, world, thread, block, seen)?;
+            Ok(Some(seen))
+        }
         Intent::Write { block, value } => {
+            let value = mark::stored(model, world, thread, block, value);
             store(model, world, node, block, value);
-            Ok(None)
+            Ok(Some(value))
         }
         Intent::WriteBeside { .. } | Intent::Call { .. } => Ok(None),
     }
@@ -101,6 +108,7 @@ pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &In
     let place = model.client.threads[thread];
     match intent {
         Intent::Read { .. } => true,
+        Intent::Write { value, .. } if !mark::may_store(model, world, *value) => false,
         Intent::Write { block, .. } | Intent::WriteBeside { block } => {
             let object = Object { kind: BLOCK, id: *block };
             let elsewhere =
@@ -155,6 +163,7 @@ pub(crate) fn note_contention(model: &Model, world: &World, intent: &Intent, con
 /// Remembers that a thread has begun an access or a call.
 pub(crate) fn started(model: &Model, world: &mut World, thread: usize, intent: &Intent) {
     let node = model.client.threads[thread].node;
+    mark::started(model, world, thread, intent);
     match intent {
         Intent::Read { .. } => {}
         Intent::Write { block, .. } | Intent::WriteBeside { block } => {
@@ -197,6 +206,7 @@ fn arrived(model: &Model, world: &mut World, promise: usize, node: Node, object:
     let all = (0..model.nodes as usize).all(|n| bytes[n / 8] & 1 << (n % 8) != 0);
     if all {
         bytes.fill(0);
+        mark::all_arrived(model, world, promise, object);
         new_phase(model, world);
     }
 }
@@ -260,6 +270,7 @@ pub(crate) fn returned(
             _ => {}
         }
     }
+    mark::returned(model, world, thread, op, object);
     Ok(())
 }
 

@@ -281,6 +281,7 @@ fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> S
     let (kind, object) = (event_kind(intent), intent.object());
     let mut event = match intent {
         Intent::Read { .. } => "read".to_string(),
+        Intent::Write { .. } if model.layout.mark.is_some() => "write".into(),
         Intent::Write { value, .. } => format!("write {value}"),
         Intent::WriteBeside { .. } => "write beside".into(),
         Intent::Call { args, .. } => model.engine.call_text(kind, args),
@@ -371,7 +372,7 @@ fn performs(stepper: &Stepper) -> Vec<String> {
     let access = |performed: &Performed| {
         let node = node(performed.thread);
         match (&model.client.intents[performed.intent], performed.seen) {
-            (Intent::Write { block, value }, _) => format!("node {node} writes {value} to block {block}"),
+            (Intent::Write { block, .. }, Some(value)) => format!("node {node} writes {value} to block {block}"),
             (Intent::WriteBeside { block }, _) => format!("node {node} writes another word of block {block}"),
             (intent, Some(seen)) => format!("node {node} reads {seen} from {}", model.object_name(intent.object())),
             (intent, None) => format!("node {node} reads {}", model.object_name(intent.object())),

@@ -87,7 +87,12 @@ impl Looker<'_> {
         let returns = |op: OpId| (!self.reached.has_returned(op)).then(|| format!("`{}` never returns", self.name(op)));
         match promise {
             Promise::SingleWriter => performed(self.reached.stores, "store"),
-            Promise::LastWrite | Promise::LastPhase | Promise::Sequential => {
+            Promise::LastWrite
+            | Promise::LastPhase
+            | Promise::Sequential
+            | Promise::Coherent
+            | Promise::Tso
+            | Promise::ReleaseConsistency { .. } => {
                 performed(self.reached.loads, "load").or_else(|| performed(self.reached.stores, "store"))
             }
             Promise::Mutex(acquire, _) => returns(*acquire).or_else(|| {

@@ -314,6 +314,17 @@ pub enum Promise {
     LastPhase,
     /// The accesses of all nodes fit one order that respects each thread's own.
     Sequential,
+    /// What a thread sees of a block never goes back to an older store.
+    Coherent,
+    /// Total store order: what a thread sees of all blocks never goes back, but for its own stores, which it sees early.
+    Tso,
+    /// A load sees every store that happens before it: through locks, barriers and these calls.
+    ReleaseConsistency {
+        /// Its return lets a thread see what was released before it was called.
+        acquire: Option<OpId>,
+        /// Its return releases what its thread has stored: to those who acquire, or to all if nothing acquires.
+        release: Option<OpId>,
+    },
     /// Between the return of the first and the call of the second there is at most one thread.
     Mutex(OpId, OpId),
     /// Nobody returns from its k-th call before all have made theirs.

@@ -242,6 +242,7 @@ fn lists_and_tables_begin_as_all_results_do() {
     let built_in = [
         "deferred-update",
         "eager",
+        "eager-exclusive",
         "flash-coherence",
         "german",
         "migratory",
@@ -253,9 +254,11 @@ fn lists_and_tables_begin_as_all_results_do() {
         "swcc",
         "token-lock",
         "tree-barrier",
+        "tso-cc",
         "update",
+        "write-update",
     ];
-    assert_eq!(names[..14], built_in);
+    assert_eq!(names[..17], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -157,7 +157,8 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn all_broken_protocols_are_caught() {
-    let cases: [(&str, &[&str], &str); 18] = [
+    let cases: [(&str, &[&str], &str); 21] = [
+        ("broken/eager-exclusive-lent-early", &[], "release_consistency(fence)"),
         ("broken/eager-stale-upgrade", &[], "invariant no_store_is_lost"),
         ("broken/early-reply", &[], "single_writer"),
         ("broken/flash-listed-twice", &["--nodes", "3"], "fault"),
@@ -175,7 +176,9 @@ fn all_broken_protocols_are_caught() {
         ("broken/swcc-put-without-lock", &["--nodes", "2"], "last_write"),
         ("broken/token-lock-newcomer-first", &[], "fault"),
         ("broken/tree-barrier-late-reset", &["--nodes", "4"], "barrier(arrive)"),
+        ("broken/tso-cc-home-learns-nothing", &["--nodes", "2", "--objects", "2"], "tso"),
         ("broken/two-locks", &["--nodes", "2", "--scenario", "crossed"], "deadlock"),
+        ("broken/write-update-no-turn", &[], "coherent"),
     ];
     for (name, more, property) in cases {
         let run = trivium(&[&["check", name][..], more].concat());
@@ -203,6 +206,9 @@ fn all_protocols_hold_on_small_systems() {
         ("pool", &[]),
         ("deferred-update", &[]),
         ("update", &[]),
+        ("write-update", &[]),
+        ("tso-cc", &["--ops", "3"]),
+        ("eager-exclusive", &["--ops", "3"]),
         ("token-lock", &[]),
         ("tree-barrier", &[]),
         ("remote-write", limited),

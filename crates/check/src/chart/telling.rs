@@ -183,7 +183,7 @@ impl<'m> Telling<'m> {
         let account = &self.stepper.account;
         let accesses = account.performed.iter().map(|p| {
             let what = match (&client.intents[p.intent], p.seen) {
-                (Intent::Write { value, .. }, _) => format!("writes {value}"),
+                (Intent::Write { .. }, Some(value)) => format!("writes {value}"),
                 (Intent::WriteBeside { .. }, _) => "writes another word of the block".to_string(),
                 (_, Some(seen)) => format!("reads {seen}"),
                 (_, None) => "reads".to_string(),
@@ -356,6 +356,7 @@ fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
     let about = if object.kind == NODE { String::new() } else { format!(" of {}", model.object_name(object)) };
     let what = match intent {
         Intent::Read { .. } => "read".to_string(),
+        Intent::Write { .. } if model.layout.mark.is_some() => "write".to_string(),
         Intent::Write { value, .. } => format!("write {value}"),
         Intent::WriteBeside { .. } => "write beside".to_string(),
         Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args),

@@ -13,6 +13,7 @@ mod expressions;
 mod ghosts;
 mod handlers;
 mod lines;
+mod mark;
 mod memory;
 mod network;
 mod promises;
@@ -85,7 +86,7 @@ impl<'m> Export<'m> {
             None => (model.objects[BLOCK.index()], 1),
         };
         let stored = model.client.intents.iter().map(|intent| match intent {
-            crate::client::Intent::Write { value, .. } => *value,
+            crate::client::Intent::Write { value, .. } => crate::mark::most_left(model, *value),
             // A word that a call passes may be stored too.
             crate::client::Intent::Call { .. } => u64::from(system.values - 1),
             _ => 0,

@@ -13,6 +13,9 @@ impl Export<'_> {
         match intent {
             Intent::Read { .. } => {}
             Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+                if let Intent::Write { value, .. } = intent {
+                    all.extend(self.may_announce(*value));
+                }
                 let home = u64::from(*block) % u64::from(self.model.nodes);
                 if self.protocol().assumptions.contains(&Assume::HomeWrites) {
                     all.push(format!("node_of(t) = {home}"));
@@ -90,6 +93,7 @@ impl Export<'_> {
 
     /// Remembers that thread `t` has begun an access or a call.
     pub fn started(&self, intent: &Intent, out: &mut Lines) {
+        self.mark_started(intent, out);
         match intent {
             Intent::Read { .. } => {}
             Intent::Write { block, .. } | Intent::WriteBeside { block } => {
@@ -108,6 +112,7 @@ impl Export<'_> {
                             out.line(format!("arrived{p}[{o}][node_of(t)] := true;"));
                             out.open(format!("if forall n: Node do arrived{p}[{o}][n] end then"));
                             out.line(format!("for n: Node do arrived{p}[{o}][n] := false; end;"));
+                            self.mark_arrived(p, o, out);
                             self.new_phase(out);
                             out.close("end;");
                         }
@@ -171,6 +176,7 @@ impl Export<'_> {
                     }
                 }
                 self.tell(Watched::Return(*op), object.kind, &o.to_string(), "node_of(t)", &["value".into()], out);
+                self.mark_returned(intent, out);
                 out.close("");
             }
             out.close("end;");

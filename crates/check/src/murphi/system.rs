@@ -131,6 +131,7 @@ impl Export<'_> {
         if self.has_phases() {
             out.line("clear writer;");
         }
+        self.first_mark(out);
         for (p, promise) in self.protocol().promises.iter().enumerate() {
             match promise {
                 Promise::Mutex(..) => out.line(format!("clear holder{p};")),

@@ -29,6 +29,7 @@ impl Export<'_> {
     pub fn thread_accesses(&self, out: &mut Lines) {
         self.places(out);
         self.tags(out);
+        self.announced(out);
         self.advance(out);
         self.finish(out);
         self.for_program(out);
@@ -181,6 +182,7 @@ impl Export<'_> {
                         out.open(format!("case {i}: -- reads block {block}"));
                         out.line("known := true;");
                         out.line(format!("seen := {};", self.block_word("node_of(t)", &block.to_string())));
+                        self.marked_load(*block, out);
                         if checked {
                             let in_phase = if self.promises_last_phase() {
                                 let most = most_stored(&self.model.client);
@@ -199,6 +201,7 @@ impl Export<'_> {
                     }
                     Intent::Write { block, value } => {
                         out.open(format!("case {i}: -- writes {value} to block {block}"));
+                        let value = self.marked_value(*block, *value, out);
                         out.line(format!("{} := {value};", self.block_word("node_of(t)", &block.to_string())));
                         if checked {
                             out.line(format!("last[{block}] := {value};"));

@@ -250,6 +250,7 @@ impl Export<'_> {
         if self.has_phases() {
             out.line(format!("writer: array [Obj_block] of 0..{};", model.nodes));
         }
+        self.mark_variables(out);
         let of = |op: &trivium_lang::protocol::OpId| self.object_type(protocol.ops[op.index()].object);
         for (p, promise) in protocol.promises.iter().enumerate() {
             match promise {

@@ -27,29 +27,48 @@ fn steps(all: &[Step]) -> bool {
 }
 
 fn step(step: &Step) -> bool {
+    let itself = match &step.kind {
+        StepKind::ForSet(local, set, body) => set.ty != Type::NodeSet || any_order(*local, body),
+        _ => true,
+    };
+    itself && exprs_of(step).into_iter().all(expr) && inner(step).into_iter().all(steps)
+}
+
+/// The steps within one.
+fn inner(step: &Step) -> Vec<&[Step]> {
     match &step.kind {
-        StepKind::Assign(_, values) | StepKind::Let(_, values) | StepKind::Push(_, values) => exprs(values),
-        StepKind::Start(_, values) => exprs(values),
-        StepKind::Insert(_, value) | StepKind::Remove(_, value) | StepKind::Assert(value) => expr(value),
-        StepKind::If(condition, yes, no) => expr(condition) && steps(yes) && steps(no),
-        StepKind::ForSet(local, set, body) => {
-            expr(set) && steps(body) && (set.ty != Type::NodeSet || any_order(*local, body))
-        }
-        StepKind::ForRange(_, from, to, body) => expr(from) && expr(to) && steps(body),
-        StepKind::ForList(_, _, body) | StepKind::Elsewhere(_, _, body) => steps(body),
+        StepKind::If(_, yes, no) => vec![yes, no],
+        StepKind::ForSet(_, _, body)
+        | StepKind::ForRange(_, _, _, body)
+        | StepKind::ForList(_, _, body)
+        | StepKind::Elsewhere(_, _, body) => vec![body],
+        _ => Vec::new(),
+    }
+}
+
+/// The expressions of a step, without those of the steps within it.
+pub(crate) fn exprs_of(step: &Step) -> Vec<&Expr> {
+    match &step.kind {
+        StepKind::Assign(_, values) | StepKind::Let(_, values) | StepKind::Push(_, values) => values.iter().collect(),
+        StepKind::Start(_, values) => values.iter().collect(),
+        StepKind::Insert(_, value) | StepKind::Remove(_, value) | StepKind::Assert(value) => vec![value],
+        StepKind::If(value, ..) | StepKind::ForSet(_, value, _) => vec![value],
+        StepKind::ForRange(_, from, to, _) => vec![from, to],
         StepKind::Send { args, payload, object, to, .. } => {
             let memory = match payload {
-                PayloadSource::Memory { from, to } => expr(from) && expr(to),
-                _ => true,
+                PayloadSource::Memory { from, to } => vec![from, to],
+                _ => Vec::new(),
             };
-            exprs(args) && memory && object.iter().all(expr) && expr(to)
+            args.iter().chain(memory).chain(object).chain([to]).collect()
         }
-        StepKind::Return { value, to } => value.iter().chain(to).all(expr),
-        StepKind::Install(at) => at.iter().all(expr),
-        StepKind::Copy { from, to, bytes } => expr(from) && expr(to) && expr(bytes),
-        StepKind::Store(a, b) | StepKind::PerformRead(a, b) | StepKind::PerformWrite(a, b) => expr(a) && expr(b),
-        StepKind::Invoke(function, args) => expr(function) && exprs(args),
-        StepKind::Pop(..)
+        StepKind::Return { value, to } => value.iter().chain(to).collect(),
+        StepKind::Install(at) => at.iter().collect(),
+        StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
+        StepKind::Store(a, b) | StepKind::PerformRead(a, b) | StepKind::PerformWrite(a, b) => vec![a, b],
+        StepKind::Invoke(function, args) => std::iter::once(function).chain(args).collect(),
+        StepKind::Elsewhere(owner, ..) => owner_part(owner),
+        StepKind::ForList(..)
+        | StepKind::Pop(..)
         | StepKind::Clear(_)
         | StepKind::Goto(_)
         | StepKind::Resume
@@ -60,7 +79,7 @@ fn step(step: &Step) -> bool {
         | StepKind::Upgrade
         | StepKind::Take(_)
         | StepKind::Invalidate
-        | StepKind::Impossible => true,
+        | StepKind::Impossible => Vec::new(),
     }
 }
 
@@ -81,10 +100,6 @@ fn asks_for_room(asked: &Expr) -> bool {
     matches!(asked.kind, ExprKind::Room(..)) || parts(asked).into_iter().any(asks_for_room)
 }
 
-fn exprs(all: &[Expr]) -> bool {
-    all.iter().all(expr)
-}
-
 fn expr(looked_at: &Expr) -> bool {
     let is_node = |e: &Expr| matches!(e.ty, Type::Node { .. });
     let itself = match &looked_at.kind {
@@ -100,7 +115,7 @@ fn expr(looked_at: &Expr) -> bool {
 }
 
 /// The expressions of which one is made.
-fn parts(whole: &Expr) -> Vec<&Expr> {
+pub(crate) fn parts(whole: &Expr) -> Vec<&Expr> {
     match &whole.kind {
         ExprKind::Not(a)
         | ExprKind::Negate(a)

@@ -4,7 +4,7 @@
 //! they lead to join those found before (`states`). Numbers, counts and counterexamples are those of a search on one host
 //! thread, without symmetry even those of the brute force.
 
-mod alike;
+pub(crate) mod alike;
 mod arena;
 mod crew;
 mod edges;

@@ -360,7 +360,15 @@ fn rename_threads(model: &Model, world: &World, image: &mut World, to: &[Node]) 
                 }
             }
         }
+        rename_seen(model, world, image, thread, other);
         let (phase, number) = world.thread(layout, thread);
+        if phase != Phase::Idle
+            && let Some(value) = observed_by(model, &model.client.intents[number], to)
+        {
+            let wanted = Intent::Write { block: model.client.intents[number].object().id, value };
+            let intent = model.client.intents.iter().position(|intent| *intent == wanted);
+            image.set_thread(layout, other, phase, intent.unwrap_or(number));
+        }
         if phase != Phase::Idle
             && let Intent::Call { op, object, args } = &model.client.intents[number]
             && model.engine.args_name_nodes(EventKind::Op(*op))
@@ -372,6 +380,23 @@ fn rename_threads(model: &Model, world: &World, image: &mut World, to: &[Node]) 
             image.set_thread(layout, other, phase, intent.unwrap_or(number));
         }
     }
+}
+
+/// What a thread has seen of a marked store; and whether it is the one whose loads are looked at.
+fn rename_seen(model: &Model, world: &World, image: &mut World, thread: usize, other: usize) {
+    let Some(mark) = &model.layout.mark else { return };
+    image.fixed[mark.thread(other)] = world.fixed[mark.thread(thread)];
+    if world.number(mark.observer()) == thread as u64 + 1 {
+        image.set_number(mark.observer(), other as u64 + 1);
+    }
+}
+
+/// A store that announces which thread observes it names that thread.
+fn observed_by(model: &Model, intent: &Intent, to: &[Node]) -> Option<u64> {
+    model.layout.mark.as_ref().filter(|mark| mark.observes)?;
+    let Intent::Write { value, .. } = intent else { return None };
+    let observer = usize::try_from(value.checked_sub(1)?).ok()?;
+    Some(renamed_thread(model, observer, to) as u64 + 1)
 }
 
 /// What the properties remember of nodes and threads.

@@ -243,6 +243,8 @@ fn means(error: &str, property: &str) -> bool {
         ghost if ghost.starts_with("ghost ") => error.contains("fault: "),
         "last_write" | "last_phase" | "sequential" => error.contains("a read misses the last write"),
         "single_writer" => error.contains("invariant single_writer failed"),
+        "coherent" | "tso" => error.contains("a read is too old"),
+        other if other.starts_with("release_consistency") => error.contains("a read is too old"),
         other if other.starts_with("mutex") => error.contains("mutex: "),
         other if other.starts_with("barrier") => error.contains("barrier: "),
         other => error.contains(other.strip_prefix("invariant ").unwrap_or(other)) && error.contains("failed"),

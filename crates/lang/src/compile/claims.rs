@@ -21,6 +21,58 @@ impl Compiler {
             }
         }
         self.last_phase_has_one_writer(file);
+        self.something_synchronises(file);
+    }
+
+    /// The place where a promise is made.
+    fn promised_at(file: &ast::File, name: &str) -> Option<Span> {
+        let words = file.items.iter().filter_map(|item| match item {
+            Item::Promises(words) => Some(words),
+            _ => None,
+        });
+        words.flatten().find(|word| word.name.text == name).map(|word| word.name.span)
+    }
+
+    /// `release_consistency` means something only where something synchronises.
+    fn something_synchronises(&mut self, file: &ast::File) {
+        let promises = &self.protocol.promises;
+        let alone = promises.contains(&Promise::ReleaseConsistency { acquire: None, release: None });
+        if !alone || promises.iter().any(|p| matches!(p, Promise::Mutex(..) | Promise::Barrier(_))) {
+            return;
+        }
+        if let Some(span) = Self::promised_at(file, "release_consistency") {
+            self.error(span, "nothing synchronises here: `release_consistency` needs a call that releases")
+                .help("name it: `release_consistency(release)` or `release_consistency(acquire, release)`; or promise `mutex` or `barrier`");
+        }
+    }
+
+    /// The calls of `release_consistency`: none, the one that releases, or the one that acquires and the one that releases.
+    fn release_consistency(&mut self, word: &ast::Word) -> Option<Promise> {
+        if word.args.len() > 2 {
+            self.error(word.name.span, "`release_consistency` names at most 2 calls")
+                .help("write `release_consistency(release)` or `release_consistency(acquire, release)`");
+            return None;
+        }
+        let calls = self.calls(word, word.args.len())?;
+        let (acquire, release) = match calls[..] {
+            [] => (None, None),
+            [release] => (None, Some(release)),
+            [acquire, release, ..] => (Some(acquire), Some(release)),
+        };
+        Some(Promise::ReleaseConsistency { acquire, release })
+    }
+
+    /// Of what loads return, one promise is made: the strongest that holds.
+    fn one_promise_about_loads(&mut self, word: &ast::Word, promise: &Promise) -> bool {
+        let clash =
+            |a: &Promise, b: &Promise| a.is_about_loads() && b.is_about_loads() && (a.is_weaker() || b.is_weaker());
+        let other = self.protocol.promises.iter().find(|other| clash(promise, other));
+        let Some(other) = other.map(|other| self.protocol.promise_name(other)) else { return true };
+        let name = self.protocol.promise_name(promise);
+        self.error(word.name.span, format!("`{name}` beside `{other}`: only one of them can be checked")).help(
+            "keep the stronger: `last_write` and `sequential`, then `tso` or `release_consistency`, then `coherent`",
+        );
+        false
     }
 
     /// `last_phase` means something only where nobody else writes what a node has written in the same phase.
@@ -30,12 +82,7 @@ impl Compiler {
         if one || !protocol.promises.contains(&Promise::LastPhase) {
             return;
         }
-        let words = file.items.iter().filter_map(|item| match item {
-            Item::Promises(words) => Some(words),
-            _ => None,
-        });
-        if let Some(word) = words.flatten().find(|word| word.name.text == "last_phase") {
-            let span = word.name.span;
+        if let Some(span) = Self::promised_at(file, "last_phase") {
             self.error(span, "`last_phase` needs one writer of a block in a phase")
                 .help("add `assume one_writer_per_phase` or `assume home_writes`");
         }
@@ -65,6 +112,9 @@ impl Compiler {
             "last_write" => Some(Promise::LastWrite),
             "last_phase" => Some(Promise::LastPhase),
             "sequential" => Some(Promise::Sequential),
+            "coherent" => Some(Promise::Coherent),
+            "tso" => Some(Promise::Tso),
+            "release_consistency" => self.release_consistency(word),
             "mutex" => self.calls(word, 2).map(|c| Promise::Mutex(c[0], c[1])),
             "barrier" => self.calls(word, 1).map(|c| Promise::Barrier(c[0])),
             other => {
@@ -72,13 +122,26 @@ impl Compiler {
                     word.name.span,
                     "promise",
                     other,
-                    ["single_writer", "last_write", "last_phase", "sequential", "mutex", "barrier"],
+                    [
+                        "single_writer",
+                        "last_write",
+                        "last_phase",
+                        "sequential",
+                        "coherent",
+                        "tso",
+                        "release_consistency",
+                        "mutex",
+                        "barrier",
+                    ],
                 );
                 None
             }
         };
         // A file that uses another may repeat its promises.
-        self.protocol.promises.extend(promise.filter(|p| !self.protocol.promises.contains(p)));
+        let promise = promise.filter(|p| !self.protocol.promises.contains(p));
+        if let Some(promise) = promise.filter(|p| self.one_promise_about_loads(word, p)) {
+            self.protocol.promises.push(promise);
+        }
     }
 
     fn assume(&mut self, word: &ast::Word) {

@@ -59,6 +59,11 @@ impl Protocol {
         self.assumptions.contains(&Assume::OneWriterPerPhase) || self.promises.contains(&Promise::LastPhase)
     }
 
+    /// The promise about loads that is weaker than `last_write`, if it makes one.
+    pub fn weaker(&self) -> Option<&Promise> {
+        self.promises.iter().find(|promise| promise.is_weaker())
+    }
+
     /// A promise as the file writes it.
     pub fn promise_name(&self, promise: &Promise) -> String {
         let op = |o: &OpId| &self.ops[o.index()].name;
@@ -67,6 +72,13 @@ impl Protocol {
             Promise::LastWrite => "last_write".into(),
             Promise::LastPhase => "last_phase".into(),
             Promise::Sequential => "sequential".into(),
+            Promise::Coherent => "coherent".into(),
+            Promise::Tso => "tso".into(),
+            Promise::ReleaseConsistency { acquire, release } => {
+                let calls: Vec<&str> = acquire.iter().chain(release).map(|call| op(call).as_str()).collect();
+                let calls = if calls.is_empty() { String::new() } else { format!("({})", calls.join(", ")) };
+                format!("release_consistency{calls}")
+            }
             Promise::Mutex(a, b) => format!("mutex({}, {})", op(a), op(b)),
             Promise::Barrier(a) => format!("barrier({})", op(a)),
         }
@@ -117,5 +129,17 @@ impl Protocol {
             }
             Type::Record(r) => self.records[r.index()].name.clone(),
         }
+    }
+}
+
+impl Promise {
+    /// Whether it is a promise about loads that is weaker than `last_write`.
+    pub fn is_weaker(&self) -> bool {
+        matches!(self, Promise::Coherent | Promise::Tso | Promise::ReleaseConsistency { .. })
+    }
+
+    /// Whether it says what loads return.
+    pub(crate) fn is_about_loads(&self) -> bool {
+        self.is_weaker() || matches!(self, Promise::LastWrite | Promise::LastPhase | Promise::Sequential)
     }
 }

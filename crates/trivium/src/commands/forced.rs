@@ -82,7 +82,11 @@ fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
     for (step, event) in (1..).zip(&recording.events) {
         match event {
             Event::Start { node, does, args, .. } => {
-                let does = begun(does, args).ok_or_else(|| refused(&format!("step {step} is unknown: `{does}`")))?;
+                let mut does =
+                    begun(does, args).ok_or_else(|| refused(&format!("step {step} is unknown: `{does}`")))?;
+                if let ForcedDoes::Access { word: 0, store: Some(value), .. } = &mut does {
+                    *value = stored(story, step, *node).unwrap_or(*value);
+                }
                 order.starts.push(ForcedStart { step, node: *node, does });
             }
             Event::Evict { node, block } => {
@@ -101,6 +105,14 @@ fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
         }
     }
     Ok(order)
+}
+
+/// What a store that a node's thread has begun in a step wrote in the end. Where a promise is checked with values of the
+/// checker's choice, that is not decided before.
+fn stored(story: &Story, step: u32, node: u16) -> Option<u64> {
+    let moments = story.moments.iter().filter(|moment| moment.step >= step && moment.node == node);
+    let mut performed = moments.flat_map(|moment| &moment.performed);
+    performed.find_map(|does| does.strip_prefix("writes ")?.parse().ok())
 }
 
 /// The protocol as it was explored: with those lanes, and its variables cleared or not.
