@@ -116,7 +116,7 @@ impl Book {
 fn instances<B: Bench>(bench: &B, m: &B::M) -> Vec<(RoleId, Object)> {
     let engine = bench.engine();
     let mut found = Vec::new();
-    for kind in (0..engine.protocol().objects.len()).map(|i| ObjectKindId(i as u8)) {
+    for kind in (0..engine.protocol().objects.len()).map(|i| ObjectKindId::at(i)) {
         let objects = match kind {
             BLOCK => bench.blocks().to_vec(),
             NODE => vec![Object { kind, id: 0 }],
@@ -158,11 +158,12 @@ fn records<B: Bench>(bench: &B, book: &mut Book) {
             format!("{role:?} of {object:?}")
         });
     }
-    for (mark, &(role, object)) in instances.iter().enumerate() {
-        m.record(role, object).fill(mark as u8 + 1);
+    let marked: Vec<(u8, (RoleId, Object))> = (1..=u8::MAX).cycle().zip(instances.iter().copied()).collect();
+    for &(mark, (role, object)) in &marked {
+        m.record(role, object).fill(mark);
     }
-    for (mark, &(role, object)) in instances.iter().enumerate() {
-        let kept = m.record(role, object).iter().all(|&b| b == mark as u8 + 1);
+    for &(mark, (role, object)) in &marked {
+        let kept = m.record(role, object).iter().all(|&b| b == mark);
         book.expect("a record keeps what is written, and nobody else's", kept, || format!("{role:?} of {object:?}"));
     }
 }
@@ -199,7 +200,7 @@ fn blocks<B: Bench>(bench: &B, book: &mut Book) {
 fn memory<B: Bench>(bench: &B, words: u64, book: &mut Book) {
     let mut m = bench.make();
     let at = |i: u64| words + 8 * i;
-    let values: Vec<u64> = (0..8).map(|i| 0x0123_4567_89ab_cdef_u64.rotate_left(8 * i as u32)).collect();
+    let values: Vec<u64> = (0..8).map(|i| 0x0123_4567_89ab_cdef_u64.rotate_left(8 * i)).collect();
     for (i, &value) in values.iter().enumerate() {
         m.store(at(i as u64), value);
     }
@@ -231,7 +232,7 @@ fn memory<B: Bench>(bench: &B, words: u64, book: &mut Book) {
     if bench.lists() {
         m.store(at(2), 22);
         m.store(at(5), 55);
-        let payload = m.gather_list(false, &[at(5) as i64, at(2) as i64]);
+        let payload = m.gather_list(false, &[at(5).cast_signed(), at(2).cast_signed()]);
         m.store(at(2), 0);
         m.store(at(5), 0);
         m.install_memory(payload, None);
@@ -273,7 +274,7 @@ fn sample<B: Bench>(bench: &B, m: &mut B::M, message: MessageId) -> Option<Outgo
 fn lanes<B: Bench>(bench: &B, book: &mut Book) {
     let protocol = bench.engine().protocol();
     for (i, lane) in protocol.lanes.iter().enumerate() {
-        let id = LaneId(i as u8);
+        let id = LaneId::at(i);
         let mut m = bench.make();
         let Some(holds) = lane.holds else {
             let room = m.room(id, 1_000_000);
@@ -283,7 +284,7 @@ fn lanes<B: Bench>(bench: &B, book: &mut Book) {
         let (all, more) = (m.room(id, holds), m.room(id, holds + 1));
         book.expect("an idle finite lane has room for what it holds", all, || lane.name.clone());
         book.expect("a finite lane has no room for more than it holds", !more, || lane.name.clone());
-        let kinds = (0..protocol.messages.len()).map(|k| MessageId(k as u16));
+        let kinds = (0..protocol.messages.len()).map(|k| MessageId::at(k));
         let of_lane: Vec<MessageId> = kinds.filter(|k| protocol.messages[k.index()].lane == id).collect();
         if let Some(message) = of_lane.into_iter().find_map(|kind| sample(bench, &mut m, kind)) {
             let to = m.home(message.object);
@@ -437,8 +438,8 @@ impl Bench for LocalBench {
     }
 
     fn fill(&self, m: &mut Local, block: Object, seed: u8) {
-        for (i, byte) in m.block(block).iter_mut().enumerate() {
-            *byte = seed.wrapping_mul(31).wrapping_add(i as u8);
+        for (i, byte) in (0..=u8::MAX).cycle().zip(m.block(block)) {
+            *byte = seed.wrapping_mul(31).wrapping_add(i);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::fault::{FaultKind, LoadError};
 use crate::layout::{ListCell, Planner, Shape, get, put};
 use crate::mechanisms::{Args, Object, Payload};
+use crate::number::{self, fit, low_u32};
 use crate::set::Set;
 use trivium_lang::protocol::{EventKind, PayloadShape, Protocol, Role};
 
@@ -85,7 +86,13 @@ impl DeferLayout {
         let len_width: u8 = if capacity > 255 { 2 } else { 1 };
         let cursor = planner.at;
         let at = cursor + u32::from(len_width);
-        let events = ListCell { at, len_width, capacity: capacity as u32, element, fields: Vec::new() };
+        let events = ListCell {
+            at,
+            len_width,
+            capacity: fit(capacity, "a capacity, which is at most 65535"),
+            element,
+            fields: Vec::new(),
+        };
         planner.at = at + events.bytes();
         Ok(Some(DeferLayout { cursor, events, column_width, sender, thread, payload, columns }))
     }
@@ -97,7 +104,7 @@ impl DeferLayout {
 
     /// The next to be tried.
     pub fn cursor(&self, record: &[u8]) -> u32 {
-        get(record, self.cursor as usize, self.events.len_width) as u32
+        low_u32(get(record, self.cursor as usize, self.events.len_width))
     }
 
     /// Says which is to be tried next.
@@ -108,7 +115,7 @@ impl DeferLayout {
     /// The event at a place.
     pub fn event(&self, record: &[u8], index: u32, object: Object) -> Option<Event> {
         let at = self.events.element_at(index);
-        let column = get(record, at, self.column_width) as usize;
+        let column = number::index(get(record, at, self.column_width));
         let (kind, shapes) = self.columns.get(column)?.as_ref()?;
         let mut event = Event::local(*kind, object, 0);
         if let (Some(offset), EventKind::Message(_)) = (self.sender, kind) {
@@ -119,7 +126,7 @@ impl DeferLayout {
         }
         if let Some(offset) = self.payload {
             // A handle is stored one up, so that a message without data leaves the place zero.
-            let raw = get(record, at + offset as usize, 4) as u32;
+            let raw = low_u32(get(record, at + offset as usize, 4));
             event.payload = raw.checked_sub(1).map(Payload);
         }
         for shape in shapes {
@@ -127,7 +134,7 @@ impl DeferLayout {
                 Shape::Scalar(cell) => event.args.push(cell.read(record, at)),
                 Shape::Set(set) => {
                     let words = set.read(record, at).0;
-                    words[..set.words()].iter().for_each(|&w| event.args.push(w as i64));
+                    words[..set.words()].iter().for_each(|&w| event.args.push(w.cast_signed()));
                 }
                 Shape::List(_) | Shape::Record(_) => unreachable!("the planner accepts scalars and sets only"),
             }
@@ -140,7 +147,7 @@ impl DeferLayout {
     pub fn naming(&self, record: &[u8], see: &mut dyn FnMut(usize, Option<&Shape>)) {
         for index in 0..self.len(record) {
             let at = self.events.element_at(index);
-            let column = get(record, at, self.column_width) as usize;
+            let column = number::index(get(record, at, self.column_width));
             let Some(Some((kind, shapes))) = self.columns.get(column) else { continue };
             if let (Some(offset), EventKind::Message(_)) = (self.sender, kind) {
                 see(at + offset as usize, None);
@@ -174,7 +181,7 @@ impl DeferLayout {
         let at = self.events.element_at(index);
         put(record, at, self.column_width, column as u64);
         if let (Some(offset), EventKind::Message(_)) = (self.sender, event.kind) {
-            record[at + offset as usize] = event.sender as u8;
+            record[at + offset as usize] = fit(event.sender, "a node, of which there are at most 256");
         }
         if let (Some(offset), true) = (self.thread, event.has_caller()) {
             record[at + offset as usize] = event.thread;
@@ -193,7 +200,11 @@ impl DeferLayout {
                 Shape::Scalar(cell) => cell.write(record, at, words.next().unwrap_or(cell.initial)),
                 Shape::Set(set) => {
                     let mut value = Set::default();
-                    value.0.iter_mut().zip(words.by_ref().take(set.words())).for_each(|(to, from)| *to = from as u64);
+                    value
+                        .0
+                        .iter_mut()
+                        .zip(words.by_ref().take(set.words()))
+                        .for_each(|(to, from)| *to = from.cast_unsigned());
                     set.write(record, at, value);
                 }
                 Shape::List(_) | Shape::Record(_) => {}

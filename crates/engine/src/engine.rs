@@ -4,6 +4,7 @@ use crate::event::Event;
 use crate::layout::get;
 use crate::load::{ArgShapes, RolePlan};
 use crate::mechanisms::Object;
+use crate::number::low_u16;
 use std::sync::Arc;
 use trivium_lang::protocol::{Access, BLOCK, EventKind, ObjectKindId, Protocol, Response, RoleId, StateId};
 
@@ -44,7 +45,7 @@ impl Engine {
     /// The state in a record.
     #[inline]
     pub fn state(&self, role: RoleId, record: &[u8]) -> StateId {
-        StateId(get(record, 0, self.roles[role.index()].state_width) as u16)
+        StateId(low_u16(get(record, 0, self.roles[role.index()].state_width)))
     }
 
     /// Clears the variables of a record that nobody can read again, as is done after each handler. It changes nothing
@@ -89,7 +90,7 @@ impl Engine {
     pub fn roles_of(&self, object: ObjectKindId, is_home: bool) -> impl Iterator<Item = RoleId> + '_ {
         let here = move |role: &trivium_lang::protocol::Role| role.object == object && role.kind.lives_at(is_home);
         let roles = self.protocol.roles.iter().enumerate();
-        roles.filter(move |(_, role)| here(role)).map(|(id, _)| RoleId(id as u8))
+        roles.filter(move |(_, role)| here(role)).map(|(id, _)| RoleId::at(id))
     }
 
     /// Whether the role answers the event in any state. Events that nobody answers are off: do not raise them.

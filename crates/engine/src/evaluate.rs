@@ -5,6 +5,7 @@
 use crate::engine::Engine;
 use crate::fault::FaultKind;
 use crate::layout::{Cell, ListCell, SetCell, Shape};
+use crate::number::fit;
 use crate::set::Set;
 use trivium_lang::protocol::{Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type};
 use trivium_lang::source::Span;
@@ -108,7 +109,9 @@ impl Engine {
     pub(crate) fn node(&self, value: i64) -> Result<u16, FaultKind> {
         match value {
             -1 => Err(FaultKind::NoneUsed),
-            node if (0..i64::from(self.nodes)).contains(&node) => Ok(node as u16),
+            node if (0..i64::from(self.nodes)).contains(&node) => {
+                Ok(fit(node, "a node, of which there are at most 256"))
+            }
             node => Err(FaultKind::NoSuchNode(node)),
         }
     }
@@ -166,11 +169,11 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
             let index = scalar(scope, index)?;
             let list = scope.engine().list_cell(place, span)?;
             let record = scope.record(&place.owner, place.role, span)?;
-            if !(0..i64::from(list.len(record))).contains(&index) {
+            let Some(at) = u32::try_from(index).ok().filter(|&at| at < list.len(record)) else {
                 return trouble(FaultKind::NoElement(index), span);
-            }
+            };
             match list.fields.get(*field as usize) {
-                Some(cell) => Ok(cell.read(record, list.element_at(index as u32))),
+                Some(cell) => Ok(cell.read(record, list.element_at(at))),
                 None => trouble(FaultKind::Malformed, span),
             }
         }

@@ -5,6 +5,7 @@
 //! two records are equal when their bytes are.
 
 use crate::fault::{FaultKind, LoadError};
+use crate::number::{fit, index_of_word, low_u8, low_u16, low_u32};
 use crate::set::{MAX_ELEMENTS, Set};
 use trivium_lang::protocol::{Protocol, Type};
 use trivium_lang::source::Span;
@@ -14,7 +15,7 @@ pub(crate) const MAX_FIELDS: usize = 16;
 
 /// Fewest bytes (1, 2, 4 or 8) that tell `hi - lo + 1` numbers apart.
 fn width(lo: i64, hi: i64) -> u8 {
-    match hi.wrapping_sub(lo) as u64 {
+    match hi.wrapping_sub(lo).cast_unsigned() {
         0..0x100 => 1,
         0x100..0x1_0000 => 2,
         0x1_0000..0x1_0000_0000 => 4,
@@ -37,9 +38,9 @@ pub(crate) fn get(bytes: &[u8], at: usize, width: u8) -> u64 {
 #[inline]
 pub(crate) fn put(bytes: &mut [u8], at: usize, width: u8, value: u64) {
     match width {
-        1 => bytes[at] = value as u8,
-        2 => bytes[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes()),
-        4 => bytes[at..at + 4].copy_from_slice(&(value as u32).to_le_bytes()),
+        1 => bytes[at] = low_u8(value),
+        2 => bytes[at..at + 2].copy_from_slice(&low_u16(value).to_le_bytes()),
+        4 => bytes[at..at + 4].copy_from_slice(&low_u32(value).to_le_bytes()),
         _ => bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()),
     }
 }
@@ -67,14 +68,14 @@ impl Cell {
     pub fn read(&self, bytes: &[u8], base: usize) -> i64 {
         let raw = get(bytes, base + self.at as usize, self.width);
         let mask = u64::MAX >> (64 - 8 * u32::from(self.width));
-        let offset = raw.wrapping_add(self.initial.wrapping_sub(self.lo) as u64) & mask;
-        self.lo.wrapping_add(offset as i64)
+        let offset = raw.wrapping_add(self.initial.wrapping_sub(self.lo).cast_unsigned()) & mask;
+        self.lo.wrapping_add(offset.cast_signed())
     }
 
     /// Writes a value that has been checked.
     #[inline]
     pub fn write(&self, bytes: &mut [u8], base: usize, value: i64) {
-        put(bytes, base + self.at as usize, self.width, value.wrapping_sub(self.initial) as u64);
+        put(bytes, base + self.at as usize, self.width, value.wrapping_sub(self.initial).cast_unsigned());
     }
 
     /// Whether a value may be stored.
@@ -121,8 +122,8 @@ impl SetCell {
     #[inline]
     pub fn read(&self, bytes: &[u8], base: usize) -> Set {
         let (from, count) = (base + self.at as usize, self.bytes() as usize);
-        if let 1 | 2 | 4 | 8 = count {
-            return Set([get(bytes, from, count as u8), 0, 0, 0]);
+        if let width @ (1 | 2 | 4 | 8) = self.bytes() {
+            return Set([get(bytes, from, low_u8(u64::from(width))), 0, 0, 0]);
         }
         let mut whole = [0; 32];
         whole[..count].copy_from_slice(&bytes[from..from + count]);
@@ -133,8 +134,8 @@ impl SetCell {
     #[inline]
     pub fn write(&self, bytes: &mut [u8], base: usize, set: Set) {
         let (from, count) = (base + self.at as usize, self.bytes() as usize);
-        if let 1 | 2 | 4 | 8 = count {
-            return put(bytes, from, count as u8, set.0[0]);
+        if let width @ (1 | 2 | 4 | 8) = self.bytes() {
+            return put(bytes, from, low_u8(u64::from(width)), set.0[0]);
         }
         bytes[from..from + count].copy_from_slice(&set.to_bytes()[..count]);
     }
@@ -143,19 +144,19 @@ impl SetCell {
     #[inline]
     pub fn contains(&self, bytes: &[u8], base: usize, bit: i64) -> bool {
         (0..i64::from(self.count)).contains(&bit)
-            && bytes[base + self.at as usize + bit as usize / 8] >> (bit % 8) & 1 == 1
+            && bytes[base + self.at as usize + index_of_word(bit) / 8] >> (bit % 8) & 1 == 1
     }
 
     /// Puts the element of a bit in.
     #[inline]
     pub fn insert(&self, bytes: &mut [u8], base: usize, bit: i64) {
-        bytes[base + self.at as usize + bit as usize / 8] |= 1 << (bit % 8);
+        bytes[base + self.at as usize + index_of_word(bit) / 8] |= 1 << (bit % 8);
     }
 
     /// Takes the element of a bit out.
     #[inline]
     pub fn remove(&self, bytes: &mut [u8], base: usize, bit: i64) {
-        bytes[base + self.at as usize + bit as usize / 8] &= !(1 << (bit % 8));
+        bytes[base + self.at as usize + index_of_word(bit) / 8] &= !(1 << (bit % 8));
     }
 
     /// The bit of an element.
@@ -195,7 +196,7 @@ impl ListCell {
     /// How many elements it has.
     #[inline]
     pub fn len(&self, bytes: &[u8]) -> u32 {
-        get(bytes, self.at as usize, self.len_width) as u32
+        low_u32(get(bytes, self.at as usize, self.len_width))
     }
 
     /// Sets the number of elements.
@@ -345,7 +346,7 @@ impl Planner<'_> {
             let message = format!("a set of {lo}..{hi} does not fit: at most {MAX_ELEMENTS} elements are possible");
             return Err(self.error(span, message));
         }
-        let set = SetCell { at: self.at, lo, count: count as u32, nodes };
+        let set = SetCell { at: self.at, lo, count: fit(count, "a set, which has at most 256 elements"), nodes };
         self.at += set.bytes();
         Ok(set)
     }
@@ -360,7 +361,13 @@ impl Planner<'_> {
             scalar => vec![element.cell(scalar, None, false, span)?],
         };
         let len_width = if capacity > 255 { 2 } else { 1 };
-        let list = ListCell { at: self.at, len_width, capacity: capacity as u32, element: element.at, fields };
+        let list = ListCell {
+            at: self.at,
+            len_width,
+            capacity: fit(capacity, "a capacity, which is at most 65535"),
+            element: element.at,
+            fields,
+        };
         self.at += list.bytes();
         Ok(list)
     }

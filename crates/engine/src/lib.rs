@@ -32,6 +32,9 @@
 //! let outcome = engine.dispatch(&event, &mut node).unwrap();
 //! assert_eq!(engine.describe(outcome.role, node.record(outcome.role, block)), "Idle sum=7");
 //! ```
+// A number that does not fit must not be cut in silence: see `number` for what to write in place of `as`.
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
 pub mod contract;
 mod defer;
 mod dispatch;
@@ -46,6 +49,7 @@ mod line;
 mod load;
 pub mod local;
 pub mod mechanisms;
+pub mod number;
 mod record;
 mod rename;
 mod run;

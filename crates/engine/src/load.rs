@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::fault::LoadError;
 use crate::layout::{Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
+use crate::number::fit;
 use crate::run::{FRAME_SCALARS, FRAME_SETS};
 use std::sync::Arc;
 use trivium_lang::protocol::{
@@ -172,7 +173,7 @@ fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<RolePlan, L
     }
     check_deferrable(protocol, role)?;
     let dead = role.states.iter().map(|s| dead_bytes(&vars, s.dead.iter().map(|v| v.index()))).collect();
-    let timers = role.states.iter().map(|s| s.timer.map(|t| t.at(nodes).max(0) as u64)).collect();
+    let timers = role.states.iter().map(|s| s.timer.map(|t| t.at(nodes).max(0).cast_unsigned())).collect();
     let room = plan_room(protocol, role, nodes)?;
     Ok(RolePlan { state_width, vars, defers, bytes: planner.at as usize, dead, timers, columns, room })
 }
@@ -189,20 +190,20 @@ fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), Load
 }
 
 fn plan_columns(protocol: &Protocol, role: &Role) -> Columns {
-    let column = |event| role.column(event).map_or(NO_COLUMN, |c| c as u16);
+    let column = |event| role.column(event).map_or(NO_COLUMN, |c| fit(c, "a column, of which there are at most 65534"));
     Columns {
         fixed: [EventKind::Read, EventKind::Write, EventKind::Evict, EventKind::Timer, EventKind::WriteBack]
             .map(column),
         messages: (0..protocol.messages.len()).map(|i| column(message_event(i))).collect(),
-        ops: (0..protocol.ops.len()).map(|i| column(EventKind::Op(trivium_lang::protocol::OpId(i as u16)))).collect(),
+        ops: (0..protocol.ops.len()).map(|i| column(EventKind::Op(trivium_lang::protocol::OpId::at(i)))).collect(),
         tasks: (0..protocol.tasks.len())
-            .map(|i| column(EventKind::Task(trivium_lang::protocol::TaskId(i as u16))))
+            .map(|i| column(EventKind::Task(trivium_lang::protocol::TaskId::at(i))))
             .collect(),
     }
 }
 
 fn message_event(index: usize) -> EventKind {
-    EventKind::Message(trivium_lang::protocol::MessageId(index as u16))
+    EventKind::Message(trivium_lang::protocol::MessageId::at(index))
 }
 
 fn check_frame(protocol: &Protocol, handler: &Handler) -> Result<(), LoadError> {
@@ -289,8 +290,8 @@ fn plan_room(protocol: &Protocol, role: &Role, nodes: u32) -> Result<Vec<Box<[u3
 fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) -> Result<u32, LoadError> {
     let Some(holds) = protocol.lanes[lane].holds else { return Ok(0) };
     let sends = handler.sends.get(lane).copied().unwrap_or(Bound::fixed(0)).at(nodes).max(0);
-    if sends <= i64::from(holds) {
-        return Ok(sends as u32);
+    if let Some(sends) = u32::try_from(sends).ok().filter(|&sends| sends <= holds) {
+        return Ok(sends);
     }
     let message = format!(
         "handler {} may send {sends} messages on lane {} with {nodes} nodes, which holds {holds}: \

@@ -4,6 +4,7 @@
 use crate::engine::Engine;
 use crate::line::CacheLine;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use crate::number::{fit, index, index_of_word};
 use std::collections::BTreeMap;
 use trivium_lang::protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
@@ -76,7 +77,7 @@ impl Local {
             me,
             nodes: engine.nodes(),
             block_bytes,
-            record_bytes: (0..protocol.roles.len()).map(|i| engine.record_bytes(RoleId(i as u8))).collect(),
+            record_bytes: (0..protocol.roles.len()).map(|i| engine.record_bytes(RoleId::at(i))).collect(),
             lane_of: protocol.messages.iter().map(|m| m.lane).collect(),
             lanes: protocol.lanes.iter().map(|lane| (lane.holds, 0)).collect(),
             records: BTreeMap::new(),
@@ -136,7 +137,7 @@ impl Local {
 
     fn keep(&mut self, bytes: Vec<u8>, sources: Vec<usize>) -> Payload {
         self.payloads.push(Data { bytes, sources });
-        Payload(self.payloads.len() as u32 - 1)
+        Payload(fit(self.payloads.len() - 1, "a handle, which has 32 bits"))
     }
 }
 
@@ -146,7 +147,11 @@ impl Mechanisms for Local {
     }
 
     fn home(&self, object: Object) -> Node {
-        if object.kind == NODE { self.me } else { (object.id % self.nodes) as Node }
+        if object.kind == NODE {
+            self.me
+        } else {
+            fit(object.id % self.nodes, "a node, of which there are at most 256")
+        }
     }
 
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
@@ -170,13 +175,13 @@ impl Mechanisms for Local {
     }
 
     fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
-        let bytes = self.memory[from as usize..to as usize].to_vec();
+        let bytes = self.memory[index(from)..index(to)].to_vec();
         self.keep(bytes, Vec::new())
     }
 
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
         let (scale, size) = if blocks { (self.block_bytes, self.block_bytes) } else { (1, 8) };
-        let sources: Vec<usize> = items.iter().map(|&item| item as usize * scale).collect();
+        let sources: Vec<usize> = items.iter().map(|&item| index_of_word(item) * scale).collect();
         let bytes = sources.iter().flat_map(|&at| self.memory[at..at + size].iter().copied()).collect();
         self.keep(bytes, sources)
     }
@@ -190,7 +195,7 @@ impl Mechanisms for Local {
     fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
         let Data { bytes, sources } = &self.payloads[payload.0 as usize];
         match address {
-            Some(at) => self.memory[at as usize..at as usize + bytes.len()].copy_from_slice(bytes),
+            Some(at) => self.memory[index(at)..index(at) + bytes.len()].copy_from_slice(bytes),
             None => {
                 let size = bytes.len() / sources.len().max(1);
                 for (&at, part) in sources.iter().zip(bytes.chunks(size.max(1))) {
@@ -205,16 +210,16 @@ impl Mechanisms for Local {
     }
 
     fn load(&mut self, address: u64) -> u64 {
-        let at = address as usize;
+        let at = index(address);
         u64::from_le_bytes(std::array::from_fn(|i| self.memory[at + i]))
     }
 
     fn store(&mut self, address: u64, value: u64) {
-        self.memory[address as usize..address as usize + 8].copy_from_slice(&value.to_le_bytes());
+        self.memory[index(address)..index(address) + 8].copy_from_slice(&value.to_le_bytes());
     }
 
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {
-        self.memory.copy_within(from as usize..(from + bytes) as usize, to as usize);
+        self.memory.copy_within(index(from)..index(from + bytes), index(to));
     }
 
     fn resume(&mut self, object: Object) {
@@ -229,7 +234,7 @@ impl Mechanisms for Local {
             if waiting.block != object {
                 self.waiting.push(waiting);
             } else if waiting.store {
-                let (at, size) = (waiting.pending.address as usize, waiting.pending.size as usize);
+                let (at, size) = (index(waiting.pending.address), usize::from(waiting.pending.size));
                 self.memory[at..at + size].copy_from_slice(&waiting.pending.value.to_le_bytes()[..size]);
             }
         }

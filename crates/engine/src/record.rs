@@ -43,7 +43,7 @@ impl Engine {
             let (at, bytes) = self.roles[role.index()].vars[i].extent();
             let untouched = record[at as usize..(at + bytes) as usize].iter().all(|&byte| byte == 0);
             if !untouched && !var.name.starts_with('$') {
-                text += &format!(" {}={}", var.name, self.var_text(role, record, VarId(i as u16)));
+                text += &format!(" {}={}", var.name, self.var_text(role, record, VarId::at(i)));
             }
         }
         let deferred = self.deferred(role, Object { kind: declared.object, id: 0 }, record);

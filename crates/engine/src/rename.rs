@@ -4,6 +4,7 @@
 use crate::engine::Engine;
 use crate::layout::{Cell, SetCell, Shape};
 use crate::mechanisms::{Args, Node};
+use crate::number::fit;
 use crate::set::Set;
 use std::ops::Range;
 use trivium_lang::protocol::{EventKind, RoleId};
@@ -42,7 +43,7 @@ impl Engine {
         defers.naming(record, &mut |at, shape| places.push((at, shape.cloned())));
         for (at, shape) in places {
             match shape {
-                None => record[at] = to[record[at] as usize] as u8,
+                None => record[at] = fit(to[usize::from(record[at])], "a node, of which there are at most 256"),
                 Some(Shape::Scalar(cell)) => rename_cell(&cell, record, at, to),
                 Some(Shape::Set(set)) => rename_set(&set, record, at, to),
                 Some(_) => {}
@@ -55,17 +56,20 @@ impl Engine {
     pub fn named_nodes(&self, role: RoleId, record: &[u8], mut see: impl FnMut(u32, Node)) {
         let plan = &self.roles[role.index()];
         for (number, shape) in plan.vars.iter().enumerate().filter(|(_, shape)| shape.names_nodes()) {
-            let place = (number as u32) << 16;
+            let place = fit::<_, u32>(number, "the number of a variable, which has 16 bits") << 16;
             see_shape(shape, record, place, &mut see);
         }
         let Some(defers) = plan.defers.as_ref().filter(|d| d.len(record) > 0) else { return };
-        let mut place = (plan.vars.len() as u32) << 16;
+        let mut place = fit::<_, u32>(plan.vars.len(), "the number of a variable, which has 16 bits") << 16;
         defers.naming(record, &mut |at, shape| {
             place += 1;
             match shape {
                 None => see(place, Node::from(record[at])),
                 Some(Shape::Scalar(cell)) => see_cell(cell, record, at, place, &mut see),
-                Some(Shape::Set(set)) => set.read(record, at).iter().for_each(|node| see(place, node as Node)),
+                Some(Shape::Set(set)) => set
+                    .read(record, at)
+                    .iter()
+                    .for_each(|node| see(place, fit(node, "a node, of which there are at most 256"))),
                 Some(_) => {}
             }
         });
@@ -87,7 +91,7 @@ impl Engine {
                 Shape::Scalar(cell) if cell.node => renamed.push(renamed_node(mine[0], to)),
                 Shape::Set(set) if set.nodes => {
                     let value = renamed_set(Set::of_words(mine), to);
-                    value.0[..mine.len()].iter().for_each(|&word| renamed.push(word as i64));
+                    value.0[..mine.len()].iter().for_each(|&word| renamed.push(word.cast_signed()));
                 }
                 _ => mine.iter().for_each(|&word| renamed.push(word)),
             }
@@ -142,13 +146,16 @@ fn see_cell(cell: &Cell, record: &[u8], base: usize, place: u32, see: &mut impl 
 fn see_shape(shape: &Shape, record: &[u8], place: u32, see: &mut impl FnMut(u32, Node)) {
     match shape {
         Shape::Scalar(cell) => see_cell(cell, record, 0, place, see),
-        Shape::Set(set) => set.read(record, 0).iter().for_each(|node| see(place, node as Node)),
+        Shape::Set(set) => {
+            set.read(record, 0).iter().for_each(|node| see(place, fit(node, "a node, of which there are at most 256")))
+        }
         Shape::Record(fields) => {
             fields.iter().zip(place..).for_each(|(cell, place)| see_cell(cell, record, 0, place, see));
         }
         Shape::List(list) => {
             for element in 0..list.len(record) {
-                let place = place + element * list.fields.len() as u32;
+                let place =
+                    place + element * fit::<_, u32>(list.fields.len(), "a field, of which there are at most 16");
                 let fields = list.fields.iter().zip(place..);
                 fields.for_each(|(cell, place)| see_cell(cell, record, list.element_at(element), place, see));
             }

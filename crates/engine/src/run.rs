@@ -12,6 +12,7 @@ use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::layout::get;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
+use crate::number::{index_of_word, low_u16};
 use crate::set::Set;
 use trivium_lang::protocol::{
     EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId,
@@ -131,8 +132,8 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
                 Slot::Set { at } => {
                     let (_, count) = self.engine.set_range(&local.ty);
                     let set = &mut self.frame.sets[at as usize].0;
-                    let taken = words.by_ref().take((count as usize).div_ceil(64));
-                    set.iter_mut().zip(taken).for_each(|(to, from)| *to = from as u64);
+                    let taken = words.by_ref().take(index_of_word(count).div_ceil(64));
+                    set.iter_mut().zip(taken).for_each(|(to, from)| *to = from.cast_unsigned());
                 }
             }
         }
@@ -183,7 +184,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     fn settle(&mut self, touch: Touch) -> StateId {
         let plan = &self.engine.roles[touch.role.index()];
         let record = self.m.record(touch.role, touch.object);
-        let after = StateId(get(record, 0, plan.state_width) as u16);
+        let after = StateId(low_u16(get(record, 0, plan.state_width)));
         plan.clear_dead(after, record);
         if after != touch.before {
             if let Some(defers) = &plan.defers {
@@ -316,13 +317,13 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
             ExprKind::Home => i64::from(self.m.home(self.object)),
             ExprKind::Caller => self.caller(),
             ExprKind::Object => i64::from(self.object.id),
-            ExprKind::FaultAddress => self.m.pending(self.event.thread).address as i64,
+            ExprKind::FaultAddress => self.m.pending(self.event.thread).address.cast_signed(),
             ExprKind::FaultSize => i64::from(self.m.pending(self.event.thread).size),
-            ExprKind::FaultValue => self.m.pending(self.event.thread).value as i64,
+            ExprKind::FaultValue => self.m.pending(self.event.thread).value.cast_signed(),
             ExprKind::Room(lane, count) => self.room(*lane, count)?,
             ExprKind::Memory(address) => {
                 let address = self.address(address)?;
-                self.m.load(address) as i64
+                self.m.load(address).cast_signed()
             }
             ExprKind::Probe => self.m.probe(self.object) as i64,
             ExprKind::InState(owner, role, states) => {

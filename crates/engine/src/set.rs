@@ -1,5 +1,6 @@
 //! Sets of small numbers: nodes, or offsets from the least element of a range.
 
+use crate::number::index_of_word;
 /// Most elements that a set can have: the greatest number of nodes.
 pub(crate) const MAX_ELEMENTS: u32 = 256;
 
@@ -12,8 +13,8 @@ impl Set {
     #[inline]
     pub fn all(count: u32) -> Set {
         let mut set = Set::default();
-        for (i, word) in set.0.iter_mut().enumerate() {
-            let here = count.saturating_sub(i as u32 * 64).min(64);
+        for (word, below) in set.0.iter_mut().zip((0u32..).step_by(64)) {
+            let here = count.saturating_sub(below).min(64);
             *word = if here == 64 { u64::MAX } else { (1 << here) - 1 };
         }
         set
@@ -34,23 +35,23 @@ impl Set {
     /// Whether `element`, which may be any number, is in the set.
     #[inline]
     pub fn contains(&self, element: i64) -> bool {
-        (0..256).contains(&element) && self.0[element as usize / 64] >> (element % 64) & 1 == 1
+        (0..256).contains(&element) && self.0[index_of_word(element) / 64] >> (element % 64) & 1 == 1
     }
 
     /// Puts in a number from 0 to 255.
     #[inline]
     pub fn insert(&mut self, element: i64) {
-        self.0[element as usize / 64] |= 1 << (element % 64);
+        self.0[index_of_word(element) / 64] |= 1 << (element % 64);
     }
 
     /// The least element that is not below `count`.
     // Word by word, and no more than there are: several at once would have to wait until each has been written.
     #[inline]
     pub fn first_from(&self, count: u32) -> Option<i64> {
-        (count as usize / 64..self.0.len()).find_map(|word| {
-            let below = count.saturating_sub(word as u32 * 64);
-            let bits = self.0[word] & (u64::MAX << below);
-            (bits != 0).then(|| word as i64 * 64 + i64::from(bits.trailing_zeros()))
+        (count / 64..MAX_ELEMENTS / 64).find_map(|word| {
+            let below = count.saturating_sub(word * 64);
+            let bits = self.0[word as usize] & (u64::MAX << below);
+            (bits != 0).then(|| i64::from(word * 64 + bits.trailing_zeros()))
         })
     }
 
@@ -63,11 +64,11 @@ impl Set {
     /// Takes out the least element.
     #[inline]
     pub fn take_least(&mut self) -> Option<i64> {
-        for (i, word) in self.0.iter_mut().enumerate() {
+        for (word, first) in self.0.iter_mut().zip((0u32..).step_by(64)) {
             if *word != 0 {
                 let bit = word.trailing_zeros();
                 *word &= *word - 1;
-                return Some(i as i64 * 64 + i64::from(bit));
+                return Some(i64::from(first + bit));
             }
         }
         None

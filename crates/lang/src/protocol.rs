@@ -20,6 +20,19 @@ macro_rules! ids {
             /// The number as an index.
             #[inline]
             pub fn index(self) -> usize { self.0 as usize }
+
+            /// The one at an index.
+            ///
+            /// # Panics
+            /// If there can be none at it: the compiler makes no more than have numbers.
+            #[inline]
+            #[track_caller]
+            pub fn at(index: usize) -> $name {
+                match index.try_into() {
+                    Ok(number) => $name(number),
+                    Err(_) => panic!("there is no {} at {index}", stringify!($name)),
+                }
+            }
         }
     )*};
 }

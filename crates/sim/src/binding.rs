@@ -3,6 +3,7 @@
 use crate::error::SimError;
 use crate::event::Envelope;
 use crate::node::NodeState;
+use crate::shared::shared_u32;
 use crate::space::Space;
 use std::ops::Range;
 use std::rc::Rc;
@@ -22,7 +23,7 @@ pub struct Binding {
 /// The numbers of the blocks of a region that is bound.
 pub fn blocks(space: &Space, block: u64, binding: Binding) -> Range<u32> {
     let bytes = space.range(binding.region);
-    (bytes.start / block) as u32..(bytes.end / block) as u32
+    shared_u32(bytes.start / block)..shared_u32(bytes.end / block)
 }
 
 /// Two nodes are at the machine's barrier for different things.
@@ -144,8 +145,8 @@ impl NodeState {
         }
         let to = self.tag(block);
         if to != Access::Write {
-            let address = SHARED_BASE + self.offset_of(block) as u32;
-            self.cache.lower(address, self.shared.block as u32, to == Access::Read);
+            let address = SHARED_BASE + shared_u32(self.offset_of(block));
+            self.cache.lower(address, shared_u32(self.shared.block), to == Access::Read);
         }
     }
 }

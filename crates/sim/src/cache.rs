@@ -1,6 +1,7 @@
 //! The compute processor's data cache: which lines it holds and how, without their contents.
 
 use crate::machine::CacheModel;
+use trivium_engine::number::index;
 use trivium_guest::Tags;
 
 /// How a line is held.
@@ -46,7 +47,7 @@ pub struct Cache {
 impl Cache {
     /// An empty cache.
     pub fn new(model: &CacheModel) -> Cache {
-        let lines = (model.bytes / model.line) as usize;
+        let lines = index(model.bytes / model.line);
         Cache {
             line_shift: model.line.trailing_zeros(),
             mask: lines as u64 - 1,
@@ -79,7 +80,7 @@ impl Cache {
 
     fn place(&self, address: u32) -> (usize, u32) {
         let number = address >> self.line_shift;
-        ((u64::from(number) & self.mask) as usize, number)
+        (index(u64::from(number) & self.mask), number)
     }
 
     /// How the line of an address is held.

@@ -52,7 +52,7 @@ impl Processor for NodeState {
         }
         match call {
             Call::Node | Call::Nodes => Ok(CallStep::Done(0)),
-            Call::Cycles => Ok(CallStep::Done(self.compute.clock() as i64)),
+            Call::Cycles => Ok(CallStep::Done(self.compute.clock().cast_signed())),
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
             Call::Bind { addr, protocol } => {
                 let binding = self.binding(*addr, protocol.as_deref())?;
@@ -96,7 +96,7 @@ impl NodeState {
             Step::Complete(old) => old,
         };
         self.compute.atomic = None;
-        Ok(CallStep::Done(old as i64))
+        Ok(CallStep::Done(old.cast_signed()))
     }
 
     /// At the machine's barrier, on the way to another binding if there is one.
@@ -151,7 +151,7 @@ impl NodeState {
         match made {
             Ok(offset) => {
                 self.compute.allocations += 1;
-                Ok(CallStep::Done(i64::from(SHARED_BASE) + offset as i64))
+                Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))
             }
             Err(error) => Err(self.fail(error)),
         }
@@ -176,7 +176,7 @@ impl NodeState {
             Step::Complete(value) => value,
         };
         if value != old {
-            return Ok(CallStep::Done(value as i64));
+            return Ok(CallStep::Done(value.cast_signed()));
         }
         // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
         let block = self.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
@@ -278,7 +278,7 @@ impl NodeState {
         }
         let first = words.remove(0);
         if kind == BLOCK {
-            return Ok(self.block_of(self.shared_offset(name, first)? as u64));
+            return Ok(self.block_of(self.shared_offset(name, first)?.cast_unsigned()));
         }
         match u32::try_from(first) {
             Ok(id) => Ok(Object { kind, id }),
@@ -293,7 +293,7 @@ impl NodeState {
     /// The byte offset in shared memory of a program's pointer.
     fn shared_offset(&self, name: &str, pointer: i64) -> Result<i64, Fault> {
         let offset = pointer - i64::from(SHARED_BASE);
-        if offset < 0 || offset >= self.space.borrow().bytes() as i64 {
+        if offset < 0 || offset >= self.space.borrow().bytes().cast_signed() {
             return Err(Fault::new(format!(
                 "node {}: {name} with address {pointer:#x}, which is not in shared memory",
                 self.me

@@ -211,7 +211,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     plan.check()?;
     let until = (u64::from(order.steps) + 2) * gap;
     let (mut nodes, mut runners, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-    for me in 0..order.nodes as Node {
+    for me in 0..trivium_engine::number::fit::<_, Node>(order.nodes, "a node, of which there are at most 256") {
         let mut node = NodeState::new(me, shared.clone(), space.clone(), 0);
         node.memory = plain_memory(order.block * u64::from(blocks));
         plan.prepare(&mut node)?;
@@ -246,7 +246,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
 }
 
 fn shared(engine: Engine, machine: Machine, order: &Force) -> Rc<Shared> {
-    let calls = (0..engine.protocol().ops.len()).map(|op| (0, OpId(op as u16))).collect();
+    let calls = (0..engine.protocol().ops.len()).map(|op| (0, OpId::at(op))).collect();
     Rc::new(Shared {
         calls,
         // A promise that the order breaks is to be seen in the states.
@@ -352,7 +352,7 @@ impl Plan<'_> {
             _ => vec![i64::from(object)],
         };
         for (declared, &word) in declared.args.iter().zip(args) {
-            words.push(if declared.ty == Type::Address { address(word as u64) } else { word });
+            words.push(if declared.ty == Type::Address { address(word.cast_unsigned()) } else { word });
         }
         Ok(Does::Call { import: op.index(), args: words })
     }
@@ -360,7 +360,7 @@ impl Plan<'_> {
 
 /// The program's address of an address of the order.
 fn address(at: u64) -> i64 {
-    i64::from(SHARED_BASE) + at as i64
+    i64::from(SHARED_BASE) + at.cast_signed()
 }
 
 /// So many blocks have room for every address that a call names: one may lie in memory that no block of the order has.
@@ -370,6 +370,6 @@ fn called_blocks(protocol: &Protocol, order: &Force) -> u32 {
         _ => None,
     });
     let named = calls.flat_map(|(op, args)| op.args.iter().zip(args));
-    let last = named.filter(|(arg, _)| arg.ty == Type::Address).map(|(_, &at)| at.max(0) as u64 + 8).max();
-    last.map_or(0, |end| end.div_ceil(order.block).min(u64::from(u32::MAX)) as u32)
+    let last = named.filter(|(arg, _)| arg.ty == Type::Address).map(|(_, &at)| at.max(0).cast_unsigned() + 8).max();
+    last.map_or(0, |end| u32::try_from(end.div_ceil(order.block)).unwrap_or(u32::MAX))
 }

@@ -10,9 +10,11 @@ use crate::error::SimError;
 use crate::event::Arrival;
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
+use crate::shared::shared_u32;
 use crate::timeline::Cause;
 use std::collections::VecDeque;
 use std::ops::Range;
+use trivium_engine::number::index;
 use trivium_engine::{Disposition, Event, Object, Outcome};
 use trivium_guest::Fault;
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Response, RoleId};
@@ -94,7 +96,7 @@ impl NodeState {
 
     fn blocks_of_page(&self, page: usize) -> Range<u32> {
         let blocks = self.shared.machine.memory.page / self.shared.block;
-        (page as u64 * blocks) as u32..((page as u64 + 1) * blocks) as u32
+        shared_u32(page as u64 * blocks)..shared_u32((page as u64 + 1) * blocks)
     }
 
     /// What the present state of the node's role says to `evict`, and its record, if there is one.
@@ -194,7 +196,7 @@ impl NodeState {
             let state =
                 &self.shared.engines[protocol].protocol().roles[outcome.role.index()].states[outcome.after.index()];
             if state.access == Access::None && state.awaits.is_empty() && self.home_of(block) != self.me {
-                let empty = vec![0; self.shared.block as usize];
+                let empty = vec![0; index(self.shared.block)];
                 self.memory.write(self.offset_of(block), &empty).map_err(SimError::subject)?;
             }
         }

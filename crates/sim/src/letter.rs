@@ -8,6 +8,7 @@ use crate::event::{Arrival, Credit, Data, Envelope, Key, Post, Posted};
 use crate::exchange::Mail;
 use crate::watch::{FirstStore, TagChange};
 use crate::world::Arrivals;
+use trivium_engine::number::{fit, index, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, Node, Object};
 use trivium_guest::Placement;
 use trivium_lang::protocol::{LaneId, MessageId, ObjectKindId};
@@ -72,7 +73,11 @@ impl Letter {
                 if envelope.from == key.source() =>
             {
                 let args = envelope.args.words();
-                let small = [envelope.lane.0, envelope.object.kind.0, args.len() as u8];
+                let small = [
+                    envelope.lane.0,
+                    envelope.object.kind.0,
+                    fit(args.len(), "the words of arguments, of which there are at most 8"),
+                ];
                 let number = u64::from(envelope.object.id) << 32 | u64::from(envelope.message.0) << 16;
                 let data = envelope.data.take();
                 let length = data.as_ref().map_or(0, |data| data.bytes.len() as u64 + 1);
@@ -86,7 +91,7 @@ impl Letter {
                     envelope.departed,
                     length << 32 | places,
                 ]);
-                self.words.extend(args.iter().map(|&word| word as u64));
+                self.words.extend(args.iter().map(|&word| word.cast_unsigned()));
                 if let Some(data) = data {
                     self.words.extend(data.places.iter().flat_map(|&(offset, length)| [offset, length.into()]));
                     let (whole, rest) = data.bytes.as_chunks::<8>();
@@ -115,16 +120,16 @@ impl Letter {
     pub(crate) fn read(&mut self, receivers: &mut impl Receivers) {
         let mut words = Words(&self.words);
         while let Some(head) = words.next() {
-            let (to, from) = ((head >> 32) as Node, (head >> 48) as Node);
+            let (to, from) = (low_u16(head >> 32), low_u16(head >> 48));
             let (time, number) = (words.word(), words.word());
             let key = Key::new(time, from, number);
-            let lane = LaneId((head >> 8) as u8);
+            let lane = LaneId(low_u8(head >> 8));
             let what = if head & 0xff == CREDIT {
-                Posted::Credit(Credit { by: from, protocol: words.word() as usize, lane })
+                Posted::Credit(Credit { by: from, protocol: index(words.word()), lane })
             } else {
                 let mut envelope = receivers.envelope();
                 (envelope.lane, envelope.to, envelope.from) = (lane, to, from);
-                words.message((head >> 16) as u8, (head >> 24) as u8, &mut envelope);
+                words.message(low_u8(head >> 16), low_u8(head >> 24), &mut envelope);
                 Posted::Arrival(Arrival::Message(envelope))
             };
             receivers.accept(Post { to, key, what });
@@ -177,19 +182,19 @@ impl<'a> Words<'a> {
 
     fn message(&mut self, kind: u8, args: u8, into: &mut Envelope) {
         let number = self.word();
-        into.protocol = number as u16 as usize;
-        into.message = MessageId((number >> 16) as u16);
-        into.object = Object { kind: ObjectKindId(kind), id: (number >> 32) as u32 };
+        into.protocol = usize::from(low_u16(number));
+        into.message = MessageId(low_u16(number >> 16));
+        into.object = Object { kind: ObjectKindId(kind), id: low_u32(number >> 32) };
         (into.id, into.departed, into.cause) = (self.word(), self.word(), None);
         let length = self.word();
         into.args.assign(&Args::NONE);
-        self.take(args as usize).iter().for_each(|&word| into.args.push(word as i64));
-        let places = self.take(2 * (length as u32 as usize)).chunks_exact(2);
+        self.take(usize::from(args)).iter().for_each(|&word| into.args.push(word.cast_signed()));
+        let places = self.take(2 * index(u64::from(low_u32(length)))).chunks_exact(2);
         into.data = (length >> 32).checked_sub(1).map(|length| {
-            let places = places.map(|place| (place[0], place[1] as u32)).collect();
-            let mut bytes = Vec::with_capacity(length.next_multiple_of(8) as usize);
-            self.take(length.div_ceil(8) as usize).iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-            bytes.truncate(length as usize);
+            let places = places.map(|place| (place[0], low_u32(place[1]))).collect();
+            let mut bytes = Vec::with_capacity(index(length.next_multiple_of(8)));
+            self.take(index(length.div_ceil(8))).iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+            bytes.truncate(index(length));
             Box::new(Data { bytes, places })
         });
     }

@@ -19,6 +19,9 @@
 //! assert!(error.help.unwrap().contains("typhoon"));
 //! ```
 
+// A number that does not fit must not be cut in silence: see `number` for what to write in place of `as`.
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
 mod agenda;
 mod binding;
 mod bus;

@@ -11,7 +11,9 @@ use crate::event::{Arrival, Data, Local};
 use crate::node::{Held, NodeState};
 use crate::price::Transaction;
 use crate::processor::{Doing, Wait};
+use crate::shared::shared_u32;
 use rustc_hash::FxHashMap;
+use trivium_engine::number::index;
 use trivium_engine::{CacheLine, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, Response};
@@ -64,7 +66,7 @@ impl NodeState {
     /// The engine's copy of a block.
     fn copy_of(&mut self, block: Object) -> &mut [u8] {
         if !self.lines.copies.contains_key(&block.id) {
-            let mut bytes = vec![0; self.shared.block as usize];
+            let mut bytes = vec![0; index(self.shared.block)];
             if self.home_of(block) == self.me {
                 // Before anybody has cached it, memory is all that there is.
                 let read = self.memory.read(self.offset_of(block), &mut bytes);
@@ -79,7 +81,7 @@ impl NodeState {
 
     /// The engine's copy of the block at an offset, from there on.
     fn copy_from(&mut self, offset: u64) -> &mut [u8] {
-        let from = (offset % self.shared.block) as usize;
+        let from = index(offset % self.shared.block);
         &mut self.copy_of(self.block_of(offset))[from..]
     }
 
@@ -117,7 +119,7 @@ impl NodeState {
             return;
         }
         self.tags[block.id as usize] = 1 + to as u8;
-        let (address, bytes) = (SHARED_BASE + self.offset_of(block) as u32, self.shared.block as u32);
+        let (address, bytes) = (SHARED_BASE + shared_u32(self.offset_of(block)), shared_u32(self.shared.block));
         if to < from {
             self.cache.lower(address, bytes, to == Access::Read);
         }
@@ -155,9 +157,9 @@ impl NodeState {
     /// The lines of a block come into the modelled cache; what was in their places leaves.
     fn bring_in(&mut self, block: Object, to: Line, time: u64) {
         let held = if to == Line::Shared { crate::cache::Line::Shared } else { crate::cache::Line::Exclusive };
-        let address = SHARED_BASE + self.offset_of(block) as u32;
-        let step = self.shared.machine.cache.line as usize;
-        for address in (address..address + self.shared.block as u32).step_by(step) {
+        let address = SHARED_BASE + shared_u32(self.offset_of(block));
+        let step = index(self.shared.machine.cache.line);
+        for address in (address..address + shared_u32(self.shared.block)).step_by(step) {
             self.make_room(address, time);
             self.cache.fill(address, held);
         }
@@ -181,7 +183,7 @@ impl NodeState {
     pub(crate) fn take_line(&mut self, block: Object, to: Line) {
         self.handling.effects.push(Primitive::TakeLine);
         self.handling.changed.push(block);
-        let mut bytes = vec![0; self.shared.block as usize];
+        let mut bytes = vec![0; index(self.shared.block)];
         let read = self.memory.read(self.offset_of(block), &mut bytes);
         self.trouble_of(read);
         self.copy_of(block).copy_from_slice(&bytes);
@@ -243,7 +245,7 @@ impl NodeState {
         }
         line.evict(is_told);
         if line.written_back {
-            let mut bytes = vec![0; self.shared.block as usize];
+            let mut bytes = vec![0; index(self.shared.block)];
             let read = self.memory.read(self.offset_of(block), &mut bytes);
             self.trouble_of(read);
             self.lines.leaving.insert(block.id, Box::new(Data { bytes, places: Vec::new() }));

@@ -5,7 +5,9 @@ use crate::event::{Data, Envelope};
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
 use crate::records::Place;
+use crate::shared::shared_u32;
 use crate::watch::TagChange;
+use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_lang::protocol::{Access, LaneId, Line, RoleId, RoleKind, StateId, TaskId};
@@ -80,7 +82,7 @@ impl NodeState {
         for (offset, length) in places {
             self.read(offset, length, &mut data.bytes);
             if back {
-                data.places.push((offset, length as u32));
+                data.places.push((offset, shared_u32(length)));
             }
         }
         let payload = self.keep(data);
@@ -104,7 +106,7 @@ impl NodeState {
     fn read(&mut self, offset: u64, length: u64, into: &mut Vec<u8>) {
         if self.must_be_allocated(offset, length) {
             let there = into.len();
-            into.resize(there + length as usize, 0);
+            into.resize(there + index(length), 0);
             self.read_allocated(offset, &mut into[there..]);
         }
     }
@@ -195,7 +197,8 @@ impl NodeState {
 
     /// Tells the watch of a tag that changes at cycle `time`.
     pub(crate) fn note_tag(&mut self, protocol: usize, block: Object, to: Access, time: u64) {
-        let (home, protocol) = (self.home_of(block), protocol as u16);
+        let (home, protocol) =
+            (self.home_of(block), fit(protocol, "a protocol of a run, of which there are at most 65536"));
         self.tag_changes.push(TagChange { time, node: self.me, block: block.id, to, home, protocol });
     }
 
@@ -264,7 +267,7 @@ impl Mechanisms for NodeState {
         let protocol = self.handling.protocol;
         let declared = &self.shared.engines[protocol].protocol().lanes;
         let Some(holds) = declared[lane.index()].holds else { return true };
-        let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).count() as u32;
+        let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).map(|_| 1u32).sum::<u32>();
         self.interface.on_lane(protocol, lane) + sent + count <= holds
     }
 
@@ -279,7 +282,8 @@ impl Mechanisms for NodeState {
 
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
         let block = self.shared.block;
-        let place = |&item: &i64| if blocks { (item as u64 * block, block) } else { (item as u64, 8) };
+        let place =
+            |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
         self.gather(items.iter().map(place), true, if blocks { Origin::Memory } else { Origin::Words })
     }
 
@@ -315,8 +319,8 @@ impl Mechanisms for NodeState {
         self.tag(block);
         self.tags[block.id as usize] = 1 + to as u8;
         if to < from {
-            let address = SHARED_BASE + self.offset_of(block) as u32;
-            self.cache.lower(address, self.shared.block as u32, to == Access::Read);
+            let address = SHARED_BASE + shared_u32(self.offset_of(block));
+            self.cache.lower(address, shared_u32(self.shared.block), to == Access::Read);
         }
         if self.shared.watched[self.handling.protocol] {
             // A tag that a handler changes twice is seen as the handler leaves it: no other event comes between.

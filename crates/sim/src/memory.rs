@@ -1,5 +1,6 @@
 //! A node's memory, as the simulator reads and writes it: by byte offset in shared memory.
 
+use trivium_engine::number::index;
 use trivium_guest::{PRIVATE_LIMIT, SHARED_BASE};
 
 /// The shared memory of a node.
@@ -19,7 +20,7 @@ impl Memory {
         match self {
             Memory::Program(memory) => memory.read(address(offset)?, into).map_err(|fault| fault.message),
             Memory::Plain(bytes) => {
-                let from = bytes.get(offset as usize..).and_then(|rest| rest.get(..into.len()));
+                let from = bytes.get(index(offset)..).and_then(|rest| rest.get(..into.len()));
                 into.copy_from_slice(from.ok_or_else(|| outside(offset))?);
                 Ok(())
             }
@@ -34,7 +35,7 @@ impl Memory {
         match self {
             Memory::Program(memory) => memory.write(address(offset)?, bytes).map_err(|fault| fault.message),
             Memory::Plain(all) => {
-                let to = all.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..bytes.len()));
+                let to = all.get_mut(index(offset)..).and_then(|rest| rest.get_mut(..bytes.len()));
                 to.ok_or_else(|| outside(offset))?.copy_from_slice(bytes);
                 Ok(())
             }

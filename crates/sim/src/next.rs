@@ -2,6 +2,7 @@
 
 use crate::event::{Arrival, Envelope, Key};
 use crate::node::NodeState;
+use trivium_engine::number::fit;
 use trivium_engine::{Event, Node};
 use trivium_lang::protocol::{LaneId, NODE, RoleId};
 
@@ -26,6 +27,9 @@ pub(crate) enum Action {
     /// The engine takes what has arrived, by its place in the inbox.
     Arrival(u32),
 }
+
+/// What [`fit`] says of a place that does not fit.
+const PLACE: &str = "a place among what waits for an engine, which has 32 bits";
 
 impl Next {
     /// The time of what does not happen.
@@ -120,12 +124,12 @@ impl NodeState {
                 .record_of(protocol, role, object)
                 .and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
             if event.is_some_and(|event| self.has_room(protocol, role, &event)) {
-                return Next { time: self.engine_free.max(self.now), action: Action::Replay(at as u32) };
+                return Next { time: self.engine_free.max(self.now), action: Action::Replay(fit(at, PLACE)) };
             }
         }
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for (at, &(key, ref arrival)) in self.inbox.iter().enumerate() {
-            let next = || Next { time: self.start_of(key, arrival), action: Action::Arrival(at as u32) };
+            let next = || Next { time: self.start_of(key, arrival), action: Action::Arrival(fit(at, PLACE)) };
             let (protocol, event, lane) = match arrival {
                 Arrival::Message(envelope) => (
                     envelope.protocol,
@@ -167,7 +171,7 @@ impl NodeState {
             .map_or(Default::default(), |record| engine.state(role, record));
         let needed = engine.room_needed(event.kind, role, state);
         engine.protocol().lanes.iter().enumerate().all(|(at, lane)| {
-            let lane_id = LaneId(at as u8);
+            let lane_id = LaneId::at(at);
             lane.holds.is_none_or(|holds| {
                 self.interface.on_lane(protocol, lane_id) + needed.get(at).copied().unwrap_or(0) <= holds
             })
@@ -182,7 +186,7 @@ impl NodeState {
         let mut full = Vec::new();
         for (protocol, engine) in self.shared.engines.iter().enumerate() {
             for (at, lane) in engine.protocol().lanes.iter().enumerate() {
-                let id = LaneId(at as u8);
+                let id = LaneId::at(at);
                 if lane.holds.is_some_and(|holds| self.interface.on_lane(protocol, id) >= holds) {
                     full.push((protocol, id));
                 }

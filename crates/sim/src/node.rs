@@ -27,6 +27,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
+use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, RoleId};
 
@@ -185,7 +186,7 @@ impl NodeState {
         match object.kind {
             NODE => self.me,
             BLOCK => self.space.borrow().home(self.offset_of(object)).unwrap_or(0),
-            _ => (object.id % self.shared.nodes) as Node,
+            _ => fit(object.id % self.shared.nodes, "a node, of which there are at most 256"),
         }
     }
 
@@ -276,7 +277,7 @@ impl NodeState {
             }
             None => {
                 self.payloads.push(Some(data));
-                trivium_engine::Payload(self.payloads.len() as u32 - 1)
+                trivium_engine::Payload(fit(self.payloads.len() - 1, "a handle, which has 32 bits"))
             }
         }
     }
@@ -302,7 +303,9 @@ impl NodeState {
         let of = |protocol: usize| {
             let from = self.shared.kinds_before(protocol);
             let counts = self.sent_of[from..self.shared.kinds_before(protocol + 1)].iter().enumerate();
-            counts.filter(|(_, count)| **count > 0).map(move |(kind, &count)| ((protocol, kind as u16), count))
+            counts
+                .filter(|(_, count)| **count > 0)
+                .map(move |(kind, &count)| ((protocol, fit(kind, "a kind of message, which has 16 bits")), count))
         };
         (0..self.shared.engines.len()).flat_map(of).collect()
     }

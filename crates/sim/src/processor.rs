@@ -11,6 +11,7 @@ use crate::price::Transaction;
 use crate::ratio::Ratio;
 use crate::timeline::{Cause, Reason, Run};
 use crate::watch::FirstStore;
+use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, ReadModifyWrite, SHARED_BASE, Step};
 use trivium_lang::protocol::{Access, EventKind};
@@ -297,7 +298,10 @@ impl NodeState {
             self.local_miss(address, kind, line, tag == Access::Write, spent);
             return Ok(Step::Go);
         }
-        self.compute.set_pending(Pending { address: offset, size: size as u8, value }, kind);
+        self.compute.set_pending(
+            Pending { address: offset, size: fit(size, "the size of an access, which is at most 16 bytes"), value },
+            kind,
+        );
         self.fault(block, kind, (tag, line), spent)?;
         Ok(Step::Wait)
     }

@@ -2,6 +2,7 @@
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::fmt;
+use trivium_engine::number::fit;
 
 /// A fraction that is not negative, written in a machine file as `2`, `0.7` or `"7/10"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl Ratio {
         match count.checked_mul(numerator.number) {
             Some(product) if denominator.number == 1 => product,
             Some(product) => denominator.divides(product),
-            None => (u128::from(count) * u128::from(numerator.number) / u128::from(denominator.number)) as u64,
+            None => long_quotient(count, numerator.number, denominator.number),
         }
     }
 
@@ -81,11 +82,18 @@ impl Ratio {
         let Some((whole, digits)) = text.split_once('.') else {
             return Ratio::new(text.trim().parse().ok()?, 1);
         };
-        let denominator = 10u64.checked_pow(digits.len() as u32)?;
+        let denominator = 10u64.checked_pow(u32::try_from(digits.len()).ok()?)?;
         let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
         let rest: u64 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
         Ratio::new(whole.checked_mul(denominator)?.checked_add(rest)?, denominator)
     }
+}
+
+/// A product divided, where the product has more than 64 bits.
+#[cold]
+fn long_quotient(count: u64, numerator: u64, denominator: u64) -> u64 {
+    let quotient = u128::from(count) * u128::from(numerator) / u128::from(denominator);
+    fit(quotient, "a time, which has 64 bits")
 }
 
 impl fmt::Display for Ratio {

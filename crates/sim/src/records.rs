@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use trivium_engine::number::fit;
 use trivium_engine::{Engine, Object};
 use trivium_lang::protocol::RoleId;
 
@@ -68,9 +69,12 @@ impl Table {
     fn place(&self, page: u32, id: u32) -> Place {
         let within = (id & ((1 << self.shift) - 1)) as usize;
         let from = page as usize + within * self.bytes;
-        Place { from: from as u32, to: (from + self.bytes - 1) as u32 }
+        Place { from: fit(from, RECORDS), to: fit(from + self.bytes - 1, RECORDS) }
     }
 }
+
+/// What [`fit`] says where they do not fit.
+const RECORDS: &str = "the records of a node, which may take 4 GiB";
 
 /// All records of a node.
 pub(crate) struct Records {
@@ -87,7 +91,7 @@ impl Records {
         let of = |engine: &Rc<Engine>| {
             let engine = engine.clone();
             let declared = engine.protocol().roles.len();
-            (0..roles).map(move |role| if role < declared { engine.record_bytes(RoleId(role as u8)) } else { 0 })
+            (0..roles).map(move |role| if role < declared { engine.record_bytes(RoleId::at(role)) } else { 0 })
         };
         Records { roles, tables: engines.iter().flat_map(of).map(Table::new).collect(), bytes: Vec::new() }
     }
@@ -111,10 +115,11 @@ impl Records {
         let table = &mut self.tables[table];
         let from = self.bytes.len();
         let to = from + (table.bytes << table.shift);
-        assert!(u32::try_from(to).is_ok(), "the records of a node take more than 4 GiB");
+        let _: u32 = fit(to, RECORDS);
         self.bytes.resize(to, 0);
-        table.set_page(id >> table.shift, from as u32 + 1);
-        from as u32 + 1
+        let page = fit(from + 1, RECORDS);
+        table.set_page(id >> table.shift, page);
+        page
     }
 
     /// The place of a record, if it has been touched.
@@ -170,7 +175,7 @@ mod tests {
         let mut records = Records::new(&engines);
         let mut places = Vec::new();
         for (protocol, engine) in engines.iter().enumerate() {
-            for role in (0..engine.protocol().roles.len()).map(|role| RoleId(role as u8)) {
+            for role in (0..engine.protocol().roles.len()).map(|role| RoleId::at(role)) {
                 for id in [0, 1, 63, 64, 65, 4_000_000, 5_000_000, u32::MAX] {
                     let object = Object { kind: BLOCK, id };
                     assert_eq!(records.find(protocol, role, object), None);

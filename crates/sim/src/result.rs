@@ -7,6 +7,7 @@ use crate::setup::Setup;
 use crate::shared::Shared;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use trivium_engine::number::fit;
 use trivium_guest::Program;
 
 /// Faults by kind.
@@ -115,7 +116,7 @@ impl SimResult {
         let mut exit_codes = BTreeMap::new();
         for (number, node) in nodes.into_iter().enumerate() {
             if let Some(code) = node.exit_code {
-                exit_codes.insert(number as u32, code);
+                exit_codes.insert(fit(number, "a node, of which there are at most 256"), code);
             }
             begun = begun.min(node.span.0);
             ended = ended.max(node.span.1);

@@ -3,9 +3,11 @@
 use crate::counters::Spent;
 use crate::memory::Memory;
 use crate::node::NodeState;
+use crate::shared::shared_u32;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use trivium_engine::number::index;
 use trivium_guest::{Access, AccessKind, Call, CallStep, Outcome, Processor, SHARED_BASE, Step};
 
 /// What a processor is to do, and when.
@@ -110,7 +112,7 @@ fn access(
     seen: &RefCell<Seen>,
 ) -> Result<bool, String> {
     let instructions = node.compute.instructions();
-    let access = Access { addr: SHARED_BASE + offset as u32, size: 8, kind, value };
+    let access = Access { addr: SHARED_BASE + shared_u32(offset), size: 8, kind, value };
     let mut word = [0; 8];
     match (kind, node.access(instructions, access).map_err(|fault| fault.message)?) {
         (_, Step::Wait) => return Ok(false),
@@ -151,5 +153,5 @@ fn sleeps(node: &mut NodeState, until: u64) -> bool {
 
 /// Memory for scripts.
 pub fn plain_memory(bytes: u64) -> Memory {
-    Memory::Plain(vec![0; bytes as usize])
+    Memory::Plain(vec![0; index(bytes)])
 }

@@ -15,7 +15,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use trivium_engine::{Engine, Node};
+use trivium_engine::Engine;
+use trivium_engine::number::fit;
 use trivium_guest::{Program, SHARED_BASE, Stage};
 use trivium_lang::protocol::{EventKind, OpId, Protocol};
 
@@ -120,7 +121,12 @@ pub(crate) fn make(
     let stage = Stage::new(setup.program, build).map_err(of_guest)?;
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in numbers {
-        let node = Rc::new(RefCell::new(NodeState::new(me as Node, shared.clone(), space.clone(), setup.seed)));
+        let node = Rc::new(RefCell::new(NodeState::new(
+            fit(me, "a node, of which there are at most 256"),
+            shared.clone(),
+            space.clone(),
+            setup.seed,
+        )));
         let program = stage.node(me, &setup.args, node.clone()).map_err(of_guest)?;
         node.borrow_mut().memory = Memory::Program(program.memory());
         node.borrow_mut().cache.publish(program.tags(), stores_asked_from);

@@ -6,7 +6,15 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 use trivium_engine::Engine;
+use trivium_engine::number::fit;
 use trivium_lang::protocol::{Assume, OpId, Promise};
+
+/// A number of bytes or blocks within shared memory, or a size of it.
+#[inline]
+#[track_caller]
+pub(crate) fn shared_u32(number: u64) -> u32 {
+    fit(number, "shared memory, which has 1 GiB")
+}
 
 /// What all nodes share; none changes anything of it that could be felt.
 pub struct Shared {
@@ -81,9 +89,9 @@ impl Shared {
         self.kinds_before[protocol]
     }
 
-    /// The number of the block of a byte offset.
+    /// The number of the block of a byte offset; a number that no block has, if that is beyond all shared memory.
     #[inline]
     pub fn block_number(&self, offset: u64) -> u32 {
-        (offset >> self.block.trailing_zeros()) as u32
+        u32::try_from(offset >> self.block.trailing_zeros()).unwrap_or(u32::MAX)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::SimError;
 use trivium_engine::Node;
+use trivium_engine::number::{self, fit, index};
 use trivium_guest::{Placement, SHARED_BASE, SHARED_END};
 
 /// The home of a page.
@@ -79,10 +80,12 @@ impl Space {
             ))
             .help("shared memory has 1 GiB; use a smaller problem"));
         }
-        for page in first_page..first_page + count as usize {
+        for page in first_page..first_page + number::index(count) {
             let home = match placement {
-                Placement::Explicit(home) => Home::At(home as Node),
-                Placement::RoundRobin => Home::At((page as u64 % u64::from(self.nodes)) as Node),
+                Placement::Explicit(home) => Home::At(fit(home, "a node, of which there are at most 256")),
+                Placement::RoundRobin => {
+                    Home::At(fit(page as u64 % u64::from(self.nodes), "a node, of which there are at most 256"))
+                }
                 Placement::FirstTouch => Home::Unclaimed,
             };
             self.pages.push((home, index));
@@ -94,7 +97,7 @@ impl Space {
     /// The number of the page of a byte offset.
     #[inline]
     pub fn page_of(&self, offset: u64) -> usize {
-        (offset >> self.page.trailing_zeros()) as usize
+        index(offset >> self.page.trailing_zeros())
     }
 
     /// Bytes allocated so far, whole pages.
@@ -144,7 +147,7 @@ impl Space {
     /// Who decides where a page lives that is placed by first touch (tempest.md 5.1: the home table is
     /// distributed).
     pub fn manager(&self, page: usize) -> Node {
-        (page as u64 % u64::from(self.nodes)) as Node
+        fit(page as u64 % u64::from(self.nodes), "a node, of which there are at most 256")
     }
 
     /// A node claims a page; the first claim makes the home, which is given back.

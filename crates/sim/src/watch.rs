@@ -4,6 +4,7 @@ use crate::error::SimError;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
+use trivium_engine::number::fit;
 use trivium_lang::protocol::Access;
 
 /// A tag changed.
@@ -119,13 +120,13 @@ impl Holders<'_> {
             Access::Read => readers[word] |= bit,
             Access::Write if *writer == NOBODY => *writer = FIRST + u64::from(node),
             Access::Write => {
-                let other = (*writer - FIRST) as Node;
+                let other = fit(*writer - FIRST, "a node, of which there are at most 256");
                 return Some((node.min(other), node.max(other)));
             }
         }
-        let writer = writer.checked_sub(FIRST)? as Node;
+        let writer = fit(writer.checked_sub(FIRST)?, "a node, of which there are at most 256");
         let at = readers.iter().position(|&word| word != 0)?;
-        Some((writer, (64 * at) as Node + readers[at].trailing_zeros() as Node))
+        Some((writer, fit(64 * at + readers[at].trailing_zeros() as usize, "a node, of which there are at most 256")))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::evaluate::{Locate, Scope, Try, scalar, set_from, trouble};
 use crate::fault::FaultKind;
 use crate::layout::{Shape, get, put};
 use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Thread};
+use crate::number::low_u16;
 use crate::set::Set;
 use trivium_lang::protocol::{
     BLOCK, EventKind, Expr, Line, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, StepKind, TaskId, Type,
@@ -31,7 +32,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Shape::Set(cell) => {
                     let mut value = Set::default();
                     set_from(self, expr, cell.lo, &mut value)?;
-                    value.0[..cell.words()].iter().for_each(|&word| args.push(word as i64));
+                    value.0[..cell.words()].iter().for_each(|&word| args.push(word.cast_signed()));
                 }
                 Shape::List(_) | Shape::Record(_) => return trouble(FaultKind::Malformed, span),
             }
@@ -72,7 +73,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             PayloadSource::Memory { from, to } => {
                 let (first, last) = (self.address(from)?, self.address(to)?);
                 if last < first {
-                    return trouble(FaultKind::BadAddress(last as i64), to.span);
+                    return trouble(FaultKind::BadAddress(last.cast_signed()), to.span);
                 }
                 self.m.gather_memory(first, last)
             }
@@ -94,7 +95,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         self.m.charge(Charge::Step);
         let plan = &self.engine.roles[self.role.index()];
         let record = self.m.record(self.role, self.object);
-        let from = StateId(get(record, 0, plan.state_width) as u16);
+        let from = StateId(low_u16(get(record, 0, plan.state_width)));
         if from == to {
             return;
         }

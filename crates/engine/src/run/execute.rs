@@ -67,7 +67,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             StepKind::PerformWrite(value, at) => {
                 let (value, at) = (scalar(self, value)?, self.address(at)?);
-                self.m.perform_write(self.object, at, value as u64);
+                self.m.perform_write(self.object, at, value.cast_unsigned());
                 Ok(())
             }
             StepKind::Return { value, to } => self.answer(value.as_ref(), to.as_ref(), span),
@@ -88,7 +88,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             StepKind::Store(address, value) => {
                 let (address, value) = (self.address(address)?, scalar(self, value)?);
-                self.m.store(address, value as u64);
+                self.m.store(address, value.cast_unsigned());
                 Ok(())
             }
             StepKind::Invoke(function, args) => self.invoke(function, args, span),
