@@ -177,11 +177,13 @@ impl DeferLayout {
             return Err(FaultKind::DeferFull);
         }
         let Some(Some((_, shapes))) = self.columns.get(column) else { return Err(FaultKind::Unanswered) };
+        // Checked before the record changes: a place that only the mechanisms can get wrong has one byte.
+        let sender = u8::try_from(event.sender).map_err(|_| FaultKind::NoSuchNode(event.sender.into()))?;
         self.events.insert(record, index);
         let at = self.events.element_at(index);
         put(record, at, self.column_width, column as u64);
         if let (Some(offset), EventKind::Message(_)) = (self.sender, event.kind) {
-            record[at + offset as usize] = fit(event.sender, "a node, of which there are at most 256");
+            record[at + offset as usize] = sender;
         }
         if let (Some(offset), true) = (self.thread, event.has_caller()) {
             record[at + offset as usize] = event.thread;

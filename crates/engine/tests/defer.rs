@@ -130,3 +130,11 @@ fn a_held_event_leaves_no_trace() {
     assert_eq!(bed.m.record(HOME, block(0)), before);
     assert!(bed.m.effects.is_empty());
 }
+
+#[test]
+fn who_sends_from_beyond_the_nodes_is_not_kept_as_another() {
+    let mut bed = bed();
+    let stray = bed.engine.dispatch(&arrival(bed.get, 256, &[5]), &mut bed.m).unwrap_err();
+    assert_eq!(stray.kind, FaultKind::NoSuchNode(256));
+    assert_eq!(bed.kept(), "");
+}
