@@ -2,7 +2,7 @@
 //! --test charts` writes what is drawn; look at the difference before you commit it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use trivium_check::chart::{self, Recording, Story};
 use trivium_check::{Config, Report, System, explore};
 use trivium_lang::protocol::Protocol;
@@ -170,32 +170,133 @@ fn recordings_are_executed_again() {
     }
 }
 
+/// A counterexample and where it comes from.
+struct Told {
+    file: String,
+    protocol: Arc<Protocol>,
+    system: System,
+    report: Report,
+    story: Story,
+}
+
+/// The story of every broken protocol, in the smallest system in which there is one.
+fn broken() -> &'static [Told] {
+    static TOLD: OnceLock<Vec<Told>> = OnceLock::new();
+    TOLD.get_or_init(|| {
+        let files = std::fs::read_dir(here().join("../../protocols/broken")).unwrap();
+        let mut files: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        files.retain(|file| file.ends_with(".tri"));
+        files.sort();
+        assert!(files.len() > 10, "{files:?}");
+        files.into_iter().map(|file| told(format!("broken/{file}"))).collect()
+    })
+}
+
+fn told(file: String) -> Told {
+    let protocol = protocol(&file);
+    let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
+    let mut told = [(2, 1), (3, 1), (3, 2), (4, 1)].into_iter().filter_map(|(nodes, objects)| {
+        let system = System { nodes, objects, scenario: scenario.clone(), ..System::default() };
+        let config = Config { system: system.clone(), max_states: Some(1_000_000), ..Config::default() };
+        let report = explore(&protocol, &config).ok()?;
+        let story = chart::story(&protocol, &system, &report).unwrap()?;
+        Some((system, report, story))
+    });
+    let (system, report, story) = told.next().unwrap_or_else(|| panic!("{file}: nothing found"));
+    drop(told);
+    Told { file, protocol, system, report, story }
+}
+
 /// The search may exchange the names of nodes; the story that it tells is one execution with the same names throughout.
 #[test]
 fn nodes_keep_their_names_in_the_story_of_every_broken_protocol() {
     let mut exchanged = 0;
-    for entry in std::fs::read_dir(here().join("../../protocols/broken")).unwrap() {
-        let file = format!("broken/{}", entry.unwrap().file_name().into_string().unwrap());
-        let scenario = protocol(&file).scenarios.first().map(|scenario| scenario.name.clone());
-        let systems = [(2, 1), (3, 1), (3, 2), (4, 1)];
-        let told = systems.into_iter().filter(|_| file.ends_with(".tri")).find_map(|(nodes, objects)| {
-            let system = System { nodes, objects, scenario: scenario.clone(), ..System::default() };
-            let config = Config { system, max_states: Some(1_000_000), ..Config::default() };
-            let protocol = protocol(&file);
-            let report = explore(&protocol, &config).ok()?;
-            let story = chart::story(&protocol, &config.system, &report).unwrap()?;
-            Some((protocol, config, report, story))
-        });
-        let (protocol, config, report, story) = told.unwrap_or_else(|| panic!("{file}: nothing found"));
-        exchanged += u32::from(report.symmetry && config.system.nodes > 2);
-        let recording = Recording::of(&protocol, &config.system, &report, &story).unwrap().unwrap();
+    for Told { file, protocol, system, report, story } in broken() {
+        exchanged += u32::from(report.symmetry && system.nodes > 2);
+        let recording = Recording::of(protocol, system, report, story).unwrap().unwrap();
         // Executed without any exchange of names.
-        let mut again = chart::replay(&protocol, &config.system, &recording.events).unwrap().unwrap();
+        let mut again = chart::replay(protocol, system, &recording.events).unwrap().unwrap();
         recording.conclude(&mut again);
         assert_eq!(recording.compare(&again), Ok(()), "{file}");
-        assert_eq!(chart::text(&again, chart::WIDTH), chart::text(&story, chart::WIDTH), "{file}");
+        assert_eq!(chart::text(&again, chart::WIDTH), chart::text(story, chart::WIDTH), "{file}");
     }
     assert!(exchanged >= 2, "{exchanged} with symmetry among three nodes or more");
+}
+
+/// A text of a picture: what it says, and its left, top, right and bottom.
+struct Words {
+    text: String,
+    area: [f64; 4],
+}
+
+impl Words {
+    /// From a line of the picture. Letters are as wide as those of usual monospaced fonts.
+    fn read(line: &str) -> Option<Words> {
+        let (class, rest) = line.strip_prefix("<text class=\"")?.split_once('"')?;
+        let text = rest.split_once('>')?.1.strip_suffix("</text>")?;
+        let unescaped = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")];
+        let text = unescaped.iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to));
+        let number = |name: &str| rest.split_once(&format!("{name}=\""))?.1.split_once('"')?.0.parse().ok();
+        let (x, y): (f64, f64) = (number(" x")?, number(" y")?);
+        let size = match class {
+            "title" => 17.0,
+            "node" => 13.0,
+            "wire" => 11.5,
+            _ => 12.0,
+        };
+        let width = text.chars().count() as f64 * size * 0.602;
+        let left = match class {
+            "wire" => x - width / 2.0,
+            "number" => x - width,
+            _ => x,
+        };
+        Some(Words { text, area: [left, y - 0.75 * size, left + width, y + 0.2 * size] })
+    }
+
+    fn overlaps(&self, other: &Words) -> bool {
+        let [left, top, right, bottom] = self.area;
+        let [other_left, other_top, other_right, other_bottom] = other.area;
+        left < other_right && other_left < right && top < other_bottom && other_top < bottom
+    }
+
+    /// Whether a line goes through them; it is followed in small steps.
+    fn are_crossed(&self, [x1, y1, x2, y2]: [f64; 4]) -> bool {
+        let [left, top, right, bottom] = self.area;
+        (0..=1000).map(|step| f64::from(step) / 1000.0).any(|along| {
+            let (x, y) = (x1 + (x2 - x1) * along, y1 + (y2 - y1) * along);
+            left < x && x < right && top < y && y < bottom
+        })
+    }
+}
+
+/// The first line of an arrow.
+fn line_of(path: &str) -> Option<[f64; 4]> {
+    let (_, points) = path.strip_prefix("<path class=\"arrow\"")?.split_once(" d=\"M")?;
+    let numbers: Vec<f64> = points.split(|c: char| !c.is_ascii_digit() && c != '.').flat_map(str::parse).collect();
+    numbers.try_into().ok()
+}
+
+#[test]
+fn words_of_a_picture_stand_beside_each_other_and_beside_their_arrows() {
+    let mut wrong = Vec::new();
+    let mut arrows = 0;
+    for Told { file, story, .. } in broken() {
+        let picture = chart::svg(story);
+        let words: Vec<Words> = picture.lines().filter_map(Words::read).collect();
+        assert_eq!(words.len(), picture.matches("<text").count(), "{file}");
+        for (number, first) in words.iter().enumerate() {
+            let over = words[number + 1..].iter().filter(|second| first.overlaps(second));
+            wrong.extend(over.map(|second| format!("{file}: `{}` over `{}`", first.text, second.text)));
+        }
+        for message in picture.split("<g class=\"message\"").skip(1) {
+            let message = message.split_once("</g>").unwrap().0;
+            let words = message.lines().find_map(Words::read).unwrap();
+            let crossed = message.lines().filter_map(line_of).inspect(|_| arrows += 1).any(|l| words.are_crossed(l));
+            wrong.extend(crossed.then(|| format!("{file}: the arrow of `{}` goes through it", words.text)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(arrows > 100, "{arrows} lines of arrows");
 }
 
 /// `swcc` has several roles for a block, of which one gives the access.

@@ -5,6 +5,7 @@
 //! They never look at the protocol again, so that all of them tell the same.
 mod growth;
 mod html;
+mod labels;
 mod recording;
 mod source;
 mod story;

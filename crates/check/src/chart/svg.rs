@@ -4,6 +4,7 @@
 //! on a dotted line before its receiver, so that no arrow crosses what happens meanwhile. The lines of life show by
 //! their colour what a node may do with the block at that time.
 
+use super::labels::{Area, Line, Places};
 use super::story::{Arrow, Frame, Moment, Story};
 use super::words::wrapped;
 use crate::trace::{DEADLOCK, FAULT, LIVELOCK, STARVATION};
@@ -162,8 +163,10 @@ impl<'s> Drawing<'s> {
         }
         self.lives(out)?;
         self.heads(out)?;
-        for (number, arrow) in self.story.arrows.iter().enumerate() {
-            self.arrow(out, number, arrow)?;
+        let routes: Vec<Route> = (0..self.story.arrows.len()).map(|number| self.route(number)).collect();
+        let mut places = self.places(&routes);
+        for (arrow, route) in self.story.arrows.iter().zip(&routes) {
+            self.arrow(out, arrow, route, &mut places)?;
         }
         for (moment, placed) in self.story.moments.iter().zip(&self.steps) {
             self.step(out, moment, placed)?;
@@ -234,8 +237,7 @@ impl<'s> Drawing<'s> {
         let number = if moment.decisive { format!("✗ {}", moment.step) } else { moment.step.to_string() };
         label(out, "number", MARGIN + GUTTER - 16.0, y + 4.0, &number)?;
         writeln!(out, "<circle class=\"dot{decisive}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>")?;
-        for (number, row) in placed.rows.iter().enumerate() {
-            let baseline = placed.text + LINE * number as f64 + 12.5;
+        for (row, baseline) in placed.lines() {
             if let Some(access) = &row.chip {
                 writeln!(
                     out,
@@ -251,7 +253,23 @@ impl<'s> Drawing<'s> {
         writeln!(out, "</g>")
     }
 
-    fn arrow(&self, out: &mut String, number: usize, arrow: &Arrow) -> std::fmt::Result {
+    /// What arrows' words must not stand over.
+    fn places(&self, routes: &[Route]) -> Places {
+        let mut words = Vec::new();
+        for (moment, placed) in self.story.moments.iter().zip(&self.steps) {
+            let left = self.life(moment.node) + TEXT;
+            for (row, baseline) in placed.lines() {
+                let right = left + row.text.chars().count() as f64 * LETTER;
+                // With the ground on which it may be drawn.
+                words.push(Area { left: left - 4.0, top: baseline - 12.0, right: right + 4.0, bottom: baseline + 4.5 });
+            }
+        }
+        let lives = self.story.nodes.iter().map(|&node| self.life(node)).collect();
+        Places { words, lines: routes.iter().flat_map(|route| route.lines(self.end)).collect(), lives }
+    }
+
+    fn route(&self, number: usize) -> Route {
+        let arrow = &self.story.arrows[number];
         let sender = &self.steps[arrow.sent as usize - 1];
         let moment = &self.story.moments[arrow.sent as usize - 1];
         let nth = moment.sent.iter().position(|&n| n == number).unwrap_or(0);
@@ -259,57 +277,75 @@ impl<'s> Drawing<'s> {
         let side = if arrow.from < arrow.to { -1.0 } else { 1.0 };
         let x2 = self.life(arrow.to);
         let receipt = arrow.received.map(|step| self.steps[step as usize - 1].top + LINE / 2.0);
-        writeln!(
-            out,
-            "<g class=\"message\" data-sent=\"{}\" data-received=\"{}\">",
-            arrow.sent,
-            arrow.received.unwrap_or(0)
-        )?;
-        let near = x2 + 4.0 * side;
-        let (label_x, label_y) = match (receipt, arrow.received) {
-            (Some(y2), Some(step)) if step == arrow.sent + 1 && arrow.from != arrow.to => {
-                let tip = x2 + 6.0 * side;
-                writeln!(
-                    out,
-                    "<path class=\"arrow\" marker-end=\"url(#tip)\" d=\"M{x1:.1} {y1:.1}L{tip:.1} {y2:.1}\"/>"
-                )?;
-                self.middle(x1, y1, x2, y2, arrow)
+        match receipt {
+            Some(y2) if arrow.received == Some(arrow.sent + 1) && arrow.from != arrow.to => {
+                Route { first: Line { from: (x1, y1), to: (x2 + 6.0 * side, y2) }, waits: None }
             }
             _ => {
                 let lane = x2 + side * (9.0 + 5.0 * self.lanes[number] as f64);
-                let down = y1 + 8.0;
-                writeln!(out, "<path class=\"arrow\" d=\"M{x1:.1} {y1:.1}L{lane:.1} {down:.1}\"/>")?;
-                match receipt {
-                    Some(y2) => {
-                        let above = y2 - 7.0;
-                        writeln!(out, "<path class=\"waits\" d=\"M{lane:.1} {down:.1}L{lane:.1} {above:.1}\"/>")?;
-                        writeln!(
-                            out,
-                            "<path class=\"arrow\" marker-end=\"url(#tip)\" d=\"M{lane:.1} {above:.1}L{near:.1} {:.1}\"/>",
-                            y2 - 2.0
-                        )?;
-                    }
-                    None => {
-                        let end = self.end;
-                        writeln!(out, "<path class=\"waits\" d=\"M{lane:.1} {down:.1}L{lane:.1} {end:.1}\"/>")?;
-                        writeln!(out, "<circle class=\"lost\" cx=\"{lane:.1}\" cy=\"{end:.1}\" r=\"4\"/>")?;
-                    }
-                }
-                self.middle(x1, y1, lane, down, arrow)
+                let near = x2 + 4.0 * side;
+                Route { first: Line { from: (x1, y1), to: (lane, y1 + 8.0) }, waits: Some((near, receipt)) }
             }
-        };
-        label(out, "wire", label_x, label_y, &self.story.arrow_text(arrow))?;
-        writeln!(out, "</g>")
+        }
     }
 
-    /// Where the words of an arrow stand: over its middle, in the sender's half if it crosses other nodes.
-    fn middle(&self, x1: f64, y1: f64, x2: f64, y2: f64, arrow: &Arrow) -> (f64, f64) {
-        if arrow.from == arrow.to {
-            return (x1 + COLUMN / 2.0, y1 + 4.0);
+    fn arrow(&self, out: &mut String, arrow: &Arrow, route: &Route, places: &mut Places) -> std::fmt::Result {
+        let received = arrow.received.unwrap_or(0);
+        writeln!(out, "<g class=\"message\" data-sent=\"{}\" data-received=\"{received}\">", arrow.sent)?;
+        let Line { from: (x1, y1), to: (x2, y2) } = route.first;
+        let tip = if route.waits.is_none() { " marker-end=\"url(#tip)\"" } else { "" };
+        writeln!(out, "<path class=\"arrow\"{tip} d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>")?;
+        match route.waits {
+            None => {}
+            Some((near, Some(receipt))) => {
+                let (above, at) = (receipt - 7.0, receipt - 2.0);
+                writeln!(out, "<path class=\"waits\" d=\"M{x2:.1} {y2:.1}L{x2:.1} {above:.1}\"/>")?;
+                writeln!(
+                    out,
+                    "<path class=\"arrow\" marker-end=\"url(#tip)\" d=\"M{x2:.1} {above:.1}L{near:.1} {at:.1}\"/>"
+                )?;
+            }
+            Some((_, None)) => {
+                let end = self.end;
+                writeln!(out, "<path class=\"waits\" d=\"M{x2:.1} {y2:.1}L{x2:.1} {end:.1}\"/>")?;
+                writeln!(out, "<circle class=\"lost\" cx=\"{x2:.1}\" cy=\"{end:.1}\" r=\"4\"/>")?;
+            }
         }
-        let apart = (x2 - x1).abs();
-        let along = if apart > COLUMN * 1.5 { COLUMN / 2.0 / apart } else { 0.5 };
-        (x1 + (x2 - x1) * along, y1 + (y2 - y1) * along - 4.0)
+        let text = self.story.arrow_text(arrow);
+        let letters = text.chars().count();
+        let (x, y) = if arrow.from == arrow.to {
+            places.right_of((x1 + TEXT, y1 + 4.0), letters)
+        } else {
+            // Over its middle, in the sender's half if it crosses other nodes.
+            let apart = (x2 - x1).abs();
+            let best = if apart > COLUMN * 1.5 { COLUMN / 2.0 / apart } else { 0.5 };
+            places.beside(&route.first, best, letters)
+        };
+        label(out, "wire", x, y, &text)?;
+        writeln!(out, "</g>")
+    }
+}
+
+/// The lines of an arrow.
+struct Route {
+    /// From its sender to its receiver, or to where it waits before it.
+    first: Line,
+    /// If it waits: where it then arrives, and when, if ever.
+    waits: Option<(f64, Option<f64>)>,
+}
+
+impl Route {
+    fn lines(&self, end: f64) -> impl Iterator<Item = Line> {
+        let (x, y) = self.first.to;
+        let waits = self.waits.map(|(_, receipt)| Line { from: (x, y), to: (x, receipt.unwrap_or(end)) });
+        std::iter::once(self.first).chain(waits)
+    }
+}
+
+impl Placed {
+    /// The rows of its text with their baselines.
+    fn lines(&self) -> impl Iterator<Item = (&Row, f64)> {
+        self.rows.iter().enumerate().map(|(number, row)| (row, self.text + LINE * number as f64 + 12.5))
     }
 }
 
