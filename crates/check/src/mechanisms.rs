@@ -161,7 +161,10 @@ impl Mechanisms for Here<'_> {
             args: message.args,
             payload: message.payload,
         };
-        self.world.post(flight, self.model.lanes[lane.index()].fifo);
+        let form = &self.model.lanes[lane.index()];
+        if !(form.duplicating && self.world.stands_for(&flight, form.fifo)) {
+            self.world.post(flight, form.fifo);
+        }
         self.effects.sends.push((to, *message));
     }
 

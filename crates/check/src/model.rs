@@ -23,6 +23,8 @@ const MOST_OBJECTS: u32 = 256;
 pub(crate) struct LaneModel {
     pub fifo: bool,
     pub capacity: Option<u32>,
+    pub lossy: bool,
+    pub duplicating: bool,
 }
 
 /// All that stays the same during an exploration.
@@ -369,6 +371,8 @@ fn lanes(protocol: &Protocol, system: &System) -> Result<Vec<LaneModel>, ConfigE
         .map(|lane| LaneModel {
             fifo: fifo(lane.fifo),
             capacity: lane.holds.map(|holds| system.lane_capacity.unwrap_or(holds)),
+            lossy: lane.lossy,
+            duplicating: lane.duplicating,
         })
         .collect())
 }

@@ -130,7 +130,8 @@ pub(crate) fn must_happen(model: &Model, world: &World, action: Action) -> bool 
         | Action::Replay { .. }
         | Action::Task { .. }
         | Action::Timer { .. } => true,
-        Action::Evict { .. } | Action::Phase => false,
+        // The network need not repeat or lose anything.
+        Action::Evict { .. } | Action::Phase | Action::Repeat { .. } | Action::Lose { .. } => false,
         Action::Start { thread, intent } => must_start(model, world, thread, &model.client.intents[intent]),
     }
 }

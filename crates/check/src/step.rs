@@ -27,6 +27,10 @@ pub(crate) enum Action {
     Leave { node: Node, block: u32 },
     /// A message is handled: its index among [`World::flights`].
     Deliver { flight: usize },
+    /// A message of a lane that duplicates is handled, and another one like it stays on its way.
+    Repeat { flight: usize },
+    /// The network loses a message of a lossy lane.
+    Lose { flight: usize },
     /// The oldest deferred event that is due is tried again.
     Replay { node: Node, role: RoleId, object: Object },
     /// The first task of a node runs.
@@ -35,6 +39,31 @@ pub(crate) enum Action {
     Timer { node: Node, role: RoleId, object: Object },
     /// All threads pass a barrier of which the protocol knows nothing.
     Phase,
+}
+
+impl Action {
+    /// The message that it is about, among [`World::flights`], and what the network does with it.
+    pub fn flight(&self) -> Option<(Fate, usize)> {
+        match *self {
+            Action::Deliver { flight } => Some((Fate::Deliver, flight)),
+            Action::Repeat { flight } => Some((Fate::Repeat, flight)),
+            Action::Lose { flight } => Some((Fate::Lose, flight)),
+            _ => None,
+        }
+    }
+}
+
+/// What the network does with a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// It is handled, and gone.
+    #[default]
+    Deliver,
+    /// It is handled, and stays on its way.
+    Repeat,
+    /// It is gone.
+    Lose,
 }
 
 /// What a transition did, for reports.
@@ -119,6 +148,16 @@ impl<'m> Stepper<'m> {
             };
             if ready {
                 out.push(Action::Deliver { flight });
+                if model.lanes[message.lane.index()].duplicating {
+                    out.push(Action::Repeat { flight });
+                }
+            }
+        }
+        for (flight, message) in world.flights.iter().enumerate() {
+            // Of equal ones next to each other it does not matter which is lost.
+            let is_first = flight.checked_sub(1).is_none_or(|before| world.flights[before] != *message);
+            if is_first && model.lanes[message.lane.index()].lossy {
+                out.push(Action::Lose { flight });
             }
         }
     }
@@ -348,8 +387,15 @@ impl<'m> Stepper<'m> {
                 self.empty_copy(world, node, event.object);
                 Ok(())
             }
-            Action::Deliver { flight } => {
-                let flight = world.flights.remove(flight);
+            Action::Lose { flight } => {
+                world.flights.remove(flight);
+                Ok(())
+            }
+            Action::Deliver { flight: at } | Action::Repeat { flight: at } => {
+                let flight = world.flights[at];
+                if matches!(action, Action::Deliver { .. }) {
+                    world.flights.remove(at);
+                }
                 let event = Event {
                     kind: EventKind::Message(flight.message),
                     object: flight.object,

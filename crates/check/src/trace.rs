@@ -11,7 +11,7 @@ use crate::progress::everybody;
 use crate::promise::check_state;
 use crate::report::{Change, Report, Step};
 use crate::search::{ends, get_through};
-use crate::step::{AGENT, Action, Stepper, event_kind};
+use crate::step::{AGENT, Action, Fate, Stepper, event_kind};
 use crate::world::{Flight, World};
 use std::sync::Arc;
 use trivium_engine::{Args, Node, Object, Outgoing, Payload};
@@ -42,8 +42,8 @@ pub(crate) fn is_trap(property: &str) -> bool {
 pub(crate) enum Label {
     /// An event that names all that it is about.
     Plain(Action),
-    /// The handling of a message, with its data, whose handle is another in another exploration.
-    Deliver(Flight, Option<Data>),
+    /// What the network does with a message, with its data, whose handle is another in another exploration.
+    Message(Fate, Flight, Option<Data>),
 }
 
 /// A sequence of events from the first state on.
@@ -65,12 +65,12 @@ impl Trace {
 
     /// Adds an event that happens in a state.
     pub(crate) fn push(&mut self, stepper: &Stepper, world: &World, action: Action) {
-        self.labels.push(match action {
-            Action::Deliver { flight } => {
+        self.labels.push(match action.flight() {
+            Some((fate, flight)) => {
                 let flight = world.flights[flight];
-                Label::Deliver(Flight { payload: None, ..flight }, data_of(stepper, &flight))
+                Label::Message(fate, Flight { payload: None, ..flight }, data_of(stepper, &flight))
             }
-            action => Label::Plain(action),
+            None => Label::Plain(action),
         });
     }
 
@@ -84,12 +84,13 @@ impl Trace {
 impl Label {
     /// The event in a state, if it can happen there: the same, or the same message with other contents.
     pub(crate) fn resolve(&self, stepper: &Stepper, world: &World, actions: &[Action]) -> Option<Action> {
-        let (wanted, data) = match self {
+        let (fate, wanted, data) = match self {
             Label::Plain(action) => return actions.iter().find(|a| *a == action).copied(),
-            Label::Deliver(flight, data) => (flight, data),
+            Label::Message(fate, flight, data) => (*fate, flight, data),
         };
         let arrives = |same: &dyn Fn(&Flight) -> bool| {
-            actions.iter().find(|a| matches!(a, Action::Deliver { flight } if same(&world.flights[*flight]))).copied()
+            let is = |a: &&Action| a.flight().is_some_and(|(f, flight)| f == fate && same(&world.flights[flight]));
+            actions.iter().find(is).copied()
         };
         let kind = |f: &Flight| (f.to, f.from, f.message, f.object);
         arrives(&|f| Flight { payload: None, ..*f } == *wanted && data_of(stepper, f) == *data)
@@ -253,11 +254,16 @@ pub(crate) fn subject(model: &Model, world: &World, action: Action) -> Subject {
             let kind = world.line(&model.layout, node, block).left();
             of(node, kind, Object { kind: BLOCK, id: block }, model.protocol().event_name(kind))
         }
-        Action::Deliver { flight } => {
+        Action::Deliver { flight } | Action::Repeat { flight } | Action::Lose { flight } => {
+            let how = match action {
+                Action::Repeat { .. } => ", and stays on its way",
+                Action::Lose { .. } => " is lost",
+                _ => "",
+            };
             let flight = &world.flights[flight];
             let kind = EventKind::Message(flight.message);
             let name = model.engine.call_text(kind, &flight.args);
-            of(flight.to, kind, flight.object, format!("{name} from {}", flight.from))
+            of(flight.to, kind, flight.object, format!("{name} from {}{how}", flight.from))
         }
         Action::Replay { node, role, object } => {
             let record = model.record(world, node, role, object);

@@ -80,6 +80,15 @@ impl World {
         self.flights.insert(at, flight);
     }
 
+    /// Whether a lane that duplicates messages has one already that stands for a new one: the same, and where the lane
+    /// keeps order, the one that was sent last.
+    pub fn stands_for(&self, flight: &Flight, fifo: bool) -> bool {
+        if !fifo {
+            return self.flights.contains(flight);
+        }
+        self.flights.iter().rev().find(|other| other.channel() == flight.channel()) == Some(flight)
+    }
+
     /// Messages from a node on a lane.
     pub fn sent_by(&self, node: Node, lane: LaneId) -> usize {
         self.flights.iter().filter(|f| f.from == node && f.lane == lane).count()

@@ -12,7 +12,14 @@ fn engine(cached: bool) -> Engine {
     let mut hand = Hand::new();
     let span = Default::default();
     hand.protocol.cached = cached;
-    hand.protocol.lanes.push(Lane { name: "few".into(), fifo: true, holds: Some(3), span });
+    hand.protocol.lanes.push(Lane {
+        name: "few".into(),
+        fifo: true,
+        holds: Some(3),
+        lossy: false,
+        duplicating: false,
+        span,
+    });
     hand.state("Idle", Access::Write);
     hand.var("owner", some_node(), 0);
     hand.message("Get", &[], PayloadShape::Nothing);

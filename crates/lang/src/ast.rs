@@ -40,6 +40,8 @@ pub enum Item {
         name: Ident,
         unordered: bool,
         holds: Option<Expr>,
+        lossy: bool,
+        duplicating: bool,
     },
     Object(Vec<Ident>),
     Record {

@@ -254,6 +254,10 @@ pub struct Lane {
     /// `None`: buffered, a send always has room. `Some(k)`: each node may have at most `k` messages of this
     /// lane on their way, counted until their handlers start.
     pub holds: Option<u32>,
+    /// Whether the network may lose its messages.
+    pub lossy: bool,
+    /// Whether the network may deliver its messages more than once.
+    pub duplicating: bool,
     /// Where it was declared.
     pub span: Span,
 }

@@ -240,6 +240,7 @@ fn lists_and_tables_begin_as_all_results_do() {
     has(&result, "protocols", &["list"]);
     let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     let built_in = [
+        "alternating-bit",
         "deferred-update",
         "eager",
         "eager-exclusive",
@@ -258,7 +259,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..17], built_in);
+    assert_eq!(names[..18], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -7,7 +7,7 @@ use crate::deadlock::Waiting;
 use crate::model::Model;
 use crate::payload::Data;
 use crate::report::Report;
-use crate::step::{Action, Stepper, event_kind};
+use crate::step::{Action, Fate, Stepper, event_kind};
 use crate::trace::{Label, is_trap};
 use crate::world::{Flight, World};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub enum Event {
     },
     /// A message is handled.
     Deliver {
+        /// What the network does with it.
+        #[serde(default, skip_serializing_if = "is_delivered")]
+        fate: Fate,
         /// By whom.
         to: Node,
         /// Who sent it.
@@ -198,6 +201,10 @@ impl Recording {
     }
 }
 
+fn is_delivered(fate: &Fate) -> bool {
+    *fate == Fate::Deliver
+}
+
 /// The first part of a state that differs.
 fn difference(step: usize, recorded: &Frame, seen: &Frame) -> Mismatch {
     let parts = |frame: &Frame| {
@@ -238,7 +245,8 @@ fn event(model: &Model, label: &Label) -> Event {
     let protocol = model.protocol();
     let role_name = |role: &RoleId| protocol.roles[role.index()].name.clone();
     match label {
-        Label::Deliver(flight, data) => Event::Deliver {
+        Label::Message(fate, flight, data) => Event::Deliver {
+            fate: *fate,
             to: flight.to,
             from: flight.from,
             message: protocol.messages[flight.message.index()].name.clone(),
@@ -268,7 +276,9 @@ fn event(model: &Model, label: &Label) -> Event {
         Label::Plain(Action::Timer { node, role, object }) => {
             Event::Timer { node: *node, role: role_name(role), object: object.id }
         }
-        Label::Plain(Action::Deliver { .. } | Action::Phase) => Event::Phase,
+        Label::Plain(Action::Deliver { .. } | Action::Repeat { .. } | Action::Lose { .. } | Action::Phase) => {
+            Event::Phase
+        }
     }
 }
 
@@ -293,7 +303,8 @@ fn matches(event: &Event, stepper: &Stepper, world: &World, action: Action) -> b
         (Event::Retry { node, thread: number }, Action::Retry { thread }) => is_thread(thread, *node, *number),
         (Event::Evict { node, block }, Action::Evict { node: n, block: b })
         | (Event::Leave { node, block }, Action::Leave { node: n, block: b }) => (*node, *block) == (n, b),
-        (Event::Deliver { to, from, message, object, args, data }, Action::Deliver { flight }) => {
+        (Event::Deliver { fate, to, from, message, object, args, data }, _) => {
+            let Some((_, flight)) = action.flight().filter(|(f, _)| f == fate) else { return false };
             let flight: &Flight = &world.flights[flight];
             let name = model.protocol().event_name(EventKind::Message(flight.message));
             let contents = flight.payload.map(|payload| Contents::from(stepper.payloads.data(payload)));

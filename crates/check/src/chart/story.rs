@@ -94,6 +94,16 @@ pub struct Arrow {
     pub sent: u32,
     /// The step that handles it, if one does.
     pub received: Option<u32>,
+    /// Whether the network has lost it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
+}
+
+impl Arrow {
+    /// Whether it is still on its way at the end.
+    pub fn is_on_its_way(&self) -> bool {
+        self.received.is_none() && !self.lost
+    }
 }
 
 /// A state of the system.

@@ -421,7 +421,7 @@ fn footer(story: &Story, letters: usize) -> Vec<(&'static str, String)> {
     if let Some(reason) = &story.reason {
         add("wrong", &format!("✗ {reason}"));
     }
-    for arrow in story.arrows.iter().filter(|arrow| arrow.received.is_none()) {
+    for arrow in story.arrows.iter().filter(|arrow| arrow.is_on_its_way()) {
         let what = format!("{} from {} to {}", story.arrow_text(arrow), arrow.from, arrow.to);
         add("plain-text", &format!("◌ {what} (sent in step {}) is still on its way", arrow.sent));
     }

@@ -103,6 +103,11 @@ impl<'m> Telling<'m> {
         let about = subject(model, &self.world, action);
         let received = match action {
             Action::Deliver { flight } => self.receive(self.world.flights[flight], step),
+            Action::Repeat { flight } => self.receive_copy(self.world.flights[flight], step),
+            Action::Lose { flight } => {
+                self.lose(self.world.flights[flight]);
+                None
+            }
             _ => None,
         };
         let (before, access_before) = self.instance(&about);
@@ -148,21 +153,28 @@ impl<'m> Telling<'m> {
         Some(arrow)
     }
 
+    /// A message that stays on its way: the one that is handled is drawn beside it.
+    fn receive_copy(&mut self, flight: Flight, step: u32) -> Option<usize> {
+        let (_, arrow) = self.on_the_way.iter().find(|(other, _)| *other == flight)?;
+        let copy = Arrow { received: Some(step), ..self.arrows[*arrow].clone() };
+        self.arrows.push(copy);
+        Some(self.arrows.len() - 1)
+    }
+
+    fn lose(&mut self, flight: Flight) {
+        if let Some(at) = self.on_the_way.iter().position(|(other, _)| *other == flight) {
+            let (_, arrow) = self.on_the_way.remove(at);
+            self.arrows[arrow].lost = true;
+            self.arrows[arrow].label += " (lost)";
+        }
+    }
+
     /// Notes the messages that the event has sent.
     fn send(&mut self, from: Node, step: u32) -> Vec<usize> {
         let protocol = self.model.protocol();
         let first = self.arrows.len();
         for (to, message) in &self.stepper.account.sends {
             let declared = &protocol.messages[message.message.index()];
-            self.arrows.push(Arrow {
-                from,
-                to: *to,
-                label: message_text(&self.stepper, message.message, &message.args, message.payload),
-                object: object_text(self.model, message.object),
-                lane: protocol.lanes[declared.lane.index()].name.clone(),
-                sent: step,
-                received: None,
-            });
             let flight = Flight {
                 to: *to,
                 from,
@@ -172,6 +184,27 @@ impl<'m> Telling<'m> {
                 args: message.args,
                 payload: message.payload,
             };
+            // Where messages are duplicated, one that is on its way stands for all that are like it.
+            let form = &self.model.lanes[declared.lane.index()];
+            let mut channel = self.on_the_way.iter().rev().filter(|(other, _)| other.channel() == flight.channel());
+            let stands = if form.fifo {
+                channel.next().is_some_and(|(other, _)| *other == flight)
+            } else {
+                channel.any(|(other, _)| *other == flight)
+            };
+            if form.duplicating && stands {
+                continue;
+            }
+            self.arrows.push(Arrow {
+                from,
+                to: *to,
+                label: message_text(&self.stepper, message.message, &message.args, message.payload),
+                object: object_text(self.model, message.object),
+                lane: protocol.lanes[declared.lane.index()].name.clone(),
+                sent: step,
+                received: None,
+                lost: false,
+            });
             self.on_the_way.push((flight, self.arrows.len() - 1));
         }
         (first..self.arrows.len()).collect()

@@ -239,7 +239,7 @@ impl Chart<'_> {
 
     /// Messages that are still on their way at the end.
     fn left_over(&mut self) {
-        let lost: Vec<&Arrow> = self.story.arrows.iter().filter(|a| a.received.is_none()).collect();
+        let lost: Vec<&Arrow> = self.story.arrows.iter().filter(|a| a.is_on_its_way()).collect();
         if lost.is_empty() {
             return;
         }
@@ -315,7 +315,7 @@ impl Chart<'_> {
             (story.moments.iter().any(|m| m.changes() || !m.also.is_empty()), "= state after it · access"),
             (story.moments.iter().any(|m| !m.performed.is_empty()), "✓ an access or a call is complete"),
             (story.arrows.iter().any(late), "┄▷ leaves now and arrives later, as (step that sent it)"),
-            (story.arrows.iter().any(|a| a.received.is_none()), "◌ still on its way at the end (step that sent it)"),
+            (story.arrows.iter().any(Arrow::is_on_its_way), "◌ still on its way at the end (step that sent it)"),
             (story.moments.iter().any(|m| m.decisive), "✗ where it goes wrong"),
         ];
         let silent = story.total_nodes as usize - story.nodes.len().min(story.total_nodes as usize);

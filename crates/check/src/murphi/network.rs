@@ -48,6 +48,9 @@ impl Export<'_> {
                     out.line("return false;");
                 },
             );
+        }
+        let form = &self.model.lanes[lane];
+        if !fifo || form.lossy || form.duplicating {
             let same: Vec<String> = fields.iter().map(|f| format!("{} = {}", at("i", f), at("i - 1", f))).collect();
             out.routine(&format!("function same{lane}(dst: Node; src: Node; i: Int): boolean"), &[], |out| {
                 out.line(format!("return {};", same.join(" & ")));
@@ -57,6 +60,20 @@ impl Export<'_> {
         let locals = ["i: Int".to_string(), "up: boolean".to_string()];
         out.routine(&head, if fifo { &locals[..1] } else { &locals }, |out| {
             out.line(format!("i := lane{lane}[dst][src].n;"));
+            if form.duplicating {
+                // One that is on its way stands for all that are like it; where order is kept, only the last can.
+                let like = |i: &str| {
+                    let fields: Vec<String> = fields.iter().map(|f| format!("{} = {f}", at(i, f))).collect();
+                    fields.join(" & ")
+                };
+                if fifo {
+                    out.line(format!("if i > 0 then if {} then return; end; end;", like("i - 1")));
+                } else {
+                    out.open(format!("for j: 0..{} do", self.channel - 1));
+                    out.line(format!("if j < i then if {} then return; end; end;", like("j")));
+                    out.close("end;");
+                }
+            }
             out.line(format!(
                 "if i = {} then error \"the model's channels are too short: export with a greater --channel\"; end;",
                 self.channel
@@ -199,33 +216,13 @@ impl Export<'_> {
     /// Rules by which messages and tasks are handled, and the functions that say whether they can be.
     pub fn delivery_rules(&self, out: &mut Lines) {
         for (lane, declared) in self.protocol().lanes.iter().enumerate() {
-            let last = if self.model.lanes[lane].fifo { 0 } else { self.channel - 1 };
-            out.open(format!("ruleset dst: Node; src: Node; i: 0..{last} do"));
-            let text = format!("handle a message of {}", declared.name);
-            self.rule(&text, &format!("can_handle{lane}(dst, src, i)"), out);
-            out.open(format!("var fx: Effects; m: Message{lane};"));
-            out.middle("begin");
-            out.line("begin_effects(fx);");
-            out.line(format!("m := lane{lane}[dst][src].m[i];"));
-            out.line(format!("take{lane}(dst, src, i);"));
-            out.open("switch m.k");
-            self.each_of_lane(lane, |id, args| {
-                let arguments: String = (0..args).map(|a| format!(", m.a{a}")).collect();
-                let data = if self.has_data() { "m.p" } else { "0" };
-                let role = self.protocol().messages[id].role;
-                let column = self.role(role).column(EventKind::Message(MessageId(id as u16)));
-                out.line(match column {
-                    Some(column) => {
-                        format!("case {}: on{}_{column}(dst, m.o, src, -1{arguments}, {data}, -1, fx);", id + 1, role.0)
-                    }
-                    None => format!("case {}: error \"fault: nothing answers this message\";", id + 1),
-                });
-            });
-            out.close("end;");
-            out.line("settle(dst, -1, fx);");
-            out.close("end;");
-            out.close("end;");
-            out.blank();
+            self.delivery_rule(lane, &format!("handle a message of {}", declared.name), true, out);
+            if self.model.lanes[lane].duplicating {
+                self.delivery_rule(lane, &format!("handle a copy of a message of {}", declared.name), false, out);
+            }
+            if self.model.lanes[lane].lossy {
+                self.loss_rule(lane, &format!("lose a message of {}", declared.name), out);
+            }
         }
         if !self.protocol().tasks.is_empty() {
             out.open("ruleset me: Node do");
@@ -253,6 +250,50 @@ impl Export<'_> {
             out.close("end;");
             out.blank();
         }
+    }
+
+    /// Messages of a lane are handled, and are gone unless they stay on their way.
+    fn delivery_rule(&self, lane: usize, text: &str, takes: bool, out: &mut Lines) {
+        let last = if self.model.lanes[lane].fifo { 0 } else { self.channel - 1 };
+        out.open(format!("ruleset dst: Node; src: Node; i: 0..{last} do"));
+        self.rule(text, &format!("can_handle{lane}(dst, src, i)"), out);
+        out.open(format!("var fx: Effects; m: Message{lane};"));
+        out.middle("begin");
+        out.line("begin_effects(fx);");
+        out.line(format!("m := lane{lane}[dst][src].m[i];"));
+        if takes {
+            out.line(format!("take{lane}(dst, src, i);"));
+        }
+        out.open("switch m.k");
+        self.each_of_lane(lane, |id, args| {
+            let arguments: String = (0..args).map(|a| format!(", m.a{a}")).collect();
+            let data = if self.has_data() { "m.p" } else { "0" };
+            let role = self.protocol().messages[id].role;
+            let column = self.role(role).column(EventKind::Message(MessageId(id as u16)));
+            out.line(match column {
+                Some(column) => {
+                    format!("case {}: on{}_{column}(dst, m.o, src, -1{arguments}, {data}, -1, fx);", id + 1, role.0)
+                }
+                None => format!("case {}: error \"fault: nothing answers this message\";", id + 1),
+            });
+        });
+        out.close("end;");
+        out.line("settle(dst, -1, fx);");
+        out.close("end;");
+        out.close("end;");
+        out.blank();
+    }
+
+    /// The network loses a message; of equal ones next to each other it does not matter which.
+    fn loss_rule(&self, lane: usize, text: &str, out: &mut Lines) {
+        out.open(format!("ruleset dst: Node; src: Node; i: 0..{} do", self.channel - 1));
+        let is_first = format!("(i = 0 ? true : !same{lane}(dst, src, i))");
+        self.rule(text, &format!("i < lane{lane}[dst][src].n & {is_first}"), out);
+        out.open("begin");
+        out.line(format!("take{lane}(dst, src, i);"));
+        out.close("end;");
+        out.close("end;");
+        out.blank();
     }
 
     fn each_of_lane(&self, lane: usize, mut each: impl FnMut(usize, usize)) {

@@ -84,7 +84,14 @@ impl Hand {
     pub fn new() -> Hand {
         let mut protocol = empty_protocol();
         protocol.name = "hand".into();
-        protocol.lanes.push(Lane { name: "main".into(), fifo: true, holds: None, span: Span::default() });
+        protocol.lanes.push(Lane {
+            name: "main".into(),
+            fifo: true,
+            holds: None,
+            lossy: false,
+            duplicating: false,
+            span: Span::default(),
+        });
         let mut hand = Hand { protocol };
         hand.role("home", RoleKind::Home, BLOCK);
         hand

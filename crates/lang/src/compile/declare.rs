@@ -183,10 +183,14 @@ impl Compiler {
 
     fn lanes(&mut self, file: &ast::File) {
         for item in &file.items {
-            let Item::Lane { name, unordered, holds } = item else { continue };
+            let Item::Lane { name, unordered, holds, lossy, duplicating } = item else { continue };
             let taken: Vec<String> = self.protocol.lanes.iter().map(|l| l.name.clone()).collect();
             if !self.fresh(name, "lane", &taken) {
                 continue;
+            }
+            if let Some(expr) = holds.as_ref().filter(|_| *lossy || *duplicating) {
+                self.error(expr.span, "a lane that loses or duplicates messages is buffered")
+                    .help("leave `holds` out: nobody knows when the place of a lost message is free again");
             }
             let holds = match holds {
                 None => None,
@@ -199,7 +203,16 @@ impl Compiler {
                     None => None,
                 },
             };
-            self.protocol.lanes.push(Lane { name: name.text.clone(), fifo: !unordered, holds, span: name.span });
+            let (lossy, duplicating) = (*lossy, *duplicating);
+            let name_of = name.text.clone();
+            self.protocol.lanes.push(Lane {
+                name: name_of,
+                fifo: !unordered,
+                holds,
+                lossy,
+                duplicating,
+                span: name.span,
+            });
         }
     }
 

@@ -147,7 +147,13 @@ impl Parser<'_> {
             self.eat_word("buffered");
             None
         };
-        Ok(Item::Lane { name, unordered, holds })
+        let (mut lossy, mut duplicating) = (false, false);
+        while self.is_word("lossy") || self.is_word("duplicating") {
+            lossy |= self.is_word("lossy");
+            duplicating |= self.is_word("duplicating");
+            self.advance();
+        }
+        Ok(Item::Lane { name, unordered, holds, lossy, duplicating })
     }
 
     fn message(&mut self) -> Parsed<Item> {

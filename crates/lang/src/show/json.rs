@@ -42,6 +42,7 @@ pub fn json(protocol: &Protocol) -> Value {
         })).collect::<Vec<_>>(),
         "lanes": protocol.lanes.iter().map(|l| value!({
             "name": l.name, "order": if l.fifo { "fifo" } else { "unordered" }, "holds": l.holds,
+            "lossy": l.lossy, "duplicating": l.duplicating,
         })).collect::<Vec<_>>(),
         "messages": protocol.messages.iter().map(|m| message(protocol, m)).collect::<Vec<_>>(),
         "calls": protocol.ops.iter().map(|o| value!({

@@ -282,7 +282,9 @@ pub fn claims(protocol: &Protocol) -> String {
     for lane in &protocol.lanes {
         let order = if lane.fifo { "fifo" } else { "unordered" };
         let holds = lane.holds.map_or("buffered".into(), |k| format!("holds {k}"));
-        let _ = writeln!(text, "lane {} {order} {holds}", lane.name);
+        let lossy = if lane.lossy { " lossy" } else { "" };
+        let duplicating = if lane.duplicating { " duplicating" } else { "" };
+        let _ = writeln!(text, "lane {} {order} {holds}{lossy}{duplicating}", lane.name);
     }
     let Some(role) = protocol.roles.first() else { return text };
     let lister = Lister { protocol, role, handler: None };

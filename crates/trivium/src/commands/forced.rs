@@ -4,7 +4,7 @@ use crate::output::grouped;
 use crate::{Failure, failure};
 use serde::Serialize;
 use std::sync::Arc;
-use trivium_check::chart::{Arrow, Event, Moment, Recording, Story};
+use trivium_check::chart::{Arrow, Event, Fate, Moment, Recording, Story};
 use trivium_check::{Network, System};
 use trivium_lang::protocol::Protocol;
 use trivium_sim::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, Handled, Machine, force};
@@ -48,7 +48,7 @@ pub(super) fn timed(
     recording: &Recording,
     story: &Story,
 ) -> Result<Timed, Failure> {
-    let order = order(recording, story)?;
+    let order = order(protocol, recording, story)?;
     let forced =
         force(explored(protocol, &recording.settings), machine, &order).map_err(|error| failure::told(&error))?;
     let steps = compared(machine, story, &forced)?;
@@ -58,7 +58,7 @@ pub(super) fn timed(
     Ok(Timed { machine: machine.name.clone(), gap, steps, loads, returns, fault })
 }
 
-fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
+fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Force, Failure> {
     let refused = |what: &str| {
         Failure::input(
             format!("the counterexample cannot be forced under timing: {what}"),
@@ -79,6 +79,11 @@ fn order(recording: &Recording, story: &Story) -> Result<Force, Failure> {
         messages: story.arrows.iter().map(message).collect(),
         ..Force::default()
     };
+    let lost = |event: &Event| matches!(event, Event::Deliver { fate: Fate::Lose, .. });
+    // Where the network repeats messages, one also stands for others that are sent.
+    if protocol.lanes.iter().any(|lane| lane.duplicating) || recording.events.iter().any(lost) {
+        return Err(refused("its network loses or repeats messages, and that of a machine delivers each once"));
+    }
     for (step, event) in (1..).zip(&recording.events) {
         match event {
             Event::Start { node, does, args, .. } => {
