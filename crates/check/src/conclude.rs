@@ -38,7 +38,8 @@ pub(crate) enum Conclusion {
 /// Tells what a search has found.
 pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusion: Conclusion) -> Report {
     let protocol = stepper.model.protocol();
-    let leads_to = protocol.leads_to.iter().map(|l| format!("{LEADS_TO}{}", l.name));
+    // What is not looked for is not listed among what holds.
+    let leads_to = protocol.leads_to.iter().filter(|_| tally.liveness).map(|l| format!("{LEADS_TO}{}", l.name));
     let looked_for = [(true, "safety"), (true, "deadlock"), (tally.liveness, "starvation")];
     let mut report = Report {
         verdict: Verdict::Holds,

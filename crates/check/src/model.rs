@@ -156,7 +156,10 @@ impl Model {
                 if *threads_per_node > 1 {
                     parts.push(format!("{threads_per_node} threads a node"));
                 }
-                parts.extend(ops.map(|ops| format!("{ops} accesses and calls a thread")));
+                parts.extend(ops.map(|ops| match ops {
+                    1 => "1 access or call a thread".to_string(),
+                    ops => format!("{ops} accesses and calls a thread"),
+                }));
             }
         }
         match network {

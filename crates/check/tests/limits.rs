@@ -188,3 +188,17 @@ fn a_livelock_is_found_where_a_limit_ends_the_search() {
         assert_eq!(report.property.as_deref(), Some("livelock"), "{}", text(&report));
     }
 }
+
+/// What a search was told not to look for is not among what it says holds.
+#[test]
+fn without_liveness_nothing_is_said_of_what_must_follow() {
+    let test = include_str!("files/leads-to.test");
+    let protocol = trivium_lang::compile("leads-to.tri", test, &Default::default()).unwrap_or_else(|d| panic!("{d}"));
+    let protocol = Arc::new(protocol);
+    let system = System { nodes: 2, ops: Some(1), ..System::default() };
+    let with = explore(&protocol, &system.clone().into()).unwrap();
+    assert!(text(&with).contains("leads_to heard"), "{}", text(&with));
+    let without = explore(&protocol, &Config { liveness: false, ..system.into() }).unwrap();
+    assert!(!text(&without).contains("leads_to"), "{}", text(&without));
+    assert_eq!(without.checked, ["safety", "deadlock"]);
+}
