@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
+use trivium_lang::protocol::Protocol;
 
 /// The order of messages in the explored network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -96,6 +97,29 @@ impl Default for System {
             scenario: None,
             memory_words: None,
             clearing: true,
+        }
+    }
+}
+
+impl System {
+    /// The system in which a protocol is checked if nobody says otherwise: with the sizes that its file declares, and
+    /// the usual ones where it declares none.
+    pub fn declared(protocol: &Protocol) -> System {
+        let (sizes, usual) = (&protocol.sizes, System::default());
+        System {
+            nodes: sizes.nodes.unwrap_or(usual.nodes),
+            clients: sizes.clients,
+            objects: sizes.objects.unwrap_or(usual.objects),
+            values: sizes.values.unwrap_or(usual.values),
+            ops: sizes.ops,
+            threads_per_node: sizes.threads.unwrap_or(usual.threads_per_node),
+            network: match sizes.fifo {
+                None => Network::Declared,
+                Some(true) => Network::Fifo,
+                Some(false) => Network::Unordered,
+            },
+            lane_capacity: sizes.lanes,
+            ..usual
         }
     }
 }

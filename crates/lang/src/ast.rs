@@ -77,10 +77,31 @@ pub enum Item {
         rule: Ident,
         reason: String,
     },
+    /// `check nodes 3, objects 1`.
+    Check {
+        sizes: Vec<Size>,
+        span: Span,
+    },
     /// `processor cached`.
     Processor {
         kind: Ident,
     },
+}
+
+/// A size with which a file is to be checked: `nodes 3`, `network unordered`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Size {
+    pub name: Ident,
+    pub value: SizeValue,
+}
+
+/// What stands behind the name of a size.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum SizeValue {
+    Number(Expr),
+    Word(Ident),
 }
 
 /// A promise or an assumption: a word, perhaps with names in brackets.

@@ -244,6 +244,27 @@ pub struct Param {
     pub check: Option<i64>,
 }
 
+/// The system in which a protocol is to be checked, as far as the file says: `check nodes 3, objects 1`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckSizes {
+    /// All nodes.
+    pub nodes: Option<u32>,
+    /// Nodes that act.
+    pub clients: Option<u32>,
+    /// Objects of each kind.
+    pub objects: Option<u32>,
+    /// Values that are stored.
+    pub values: Option<u32>,
+    /// Accesses and calls of each thread.
+    pub ops: Option<u32>,
+    /// Threads of each acting node.
+    pub threads: Option<u32>,
+    /// Whether all lanes keep order (`Some(true)`) or none does.
+    pub fifo: Option<bool>,
+    /// Places of every finite lane.
+    pub lanes: Option<u32>,
+}
+
 /// A lane of the network. Order is per pair of nodes and lane.
 #[derive(Clone, Debug)]
 pub struct Lane {
@@ -729,6 +750,8 @@ pub struct Protocol {
     pub scenarios: Vec<Scenario>,
     /// Its parameters.
     pub params: Vec<Param>,
+    /// The sizes with which it is to be checked.
+    pub sizes: CheckSizes,
     /// Its lanes, in order of rank.
     pub lanes: Vec<Lane>,
     /// Its messages.

@@ -20,6 +20,34 @@ fn at_least_one(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "it must be a whole number from 1".to_string())
 }
 
+/// How much each thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ops {
+    /// So many accesses and calls.
+    AtMost(u32),
+    /// Any number, whatever the file declares.
+    AnyNumber,
+}
+
+impl Ops {
+    /// The limit, if there is one.
+    pub fn limit(self) -> Option<u32> {
+        match self {
+            Ops::AtMost(most) => Some(most),
+            Ops::AnyNumber => None,
+        }
+    }
+}
+
+/// The accesses and calls of a thread are counted in 16 bits.
+fn operations(text: &str) -> Result<Ops, String> {
+    if text == "none" {
+        return Ok(Ops::AnyNumber);
+    }
+    let most = text.parse().ok().filter(|most| (1..=u32::from(u16::MAX)).contains(most));
+    most.map(Ops::AtMost).ok_or_else(|| "it must be a whole number from 1 to 65535, or `none` for no limit".to_string())
+}
+
 fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "it must be a whole number that is not negative".to_string())
 }
@@ -212,31 +240,31 @@ pub enum Network {
 /// The system in which a protocol is explored.
 #[derive(Debug, Args)]
 pub struct System {
-    /// All nodes, acting or not
-    #[arg(long, short, default_value_t = 3, allow_negative_numbers = true, value_parser = node_count)]
-    pub nodes: u32,
-    /// How many of them act (default: all)
+    /// All nodes, acting or not (default: as the file declares, else 3)
+    #[arg(long, short, allow_negative_numbers = true, value_parser = node_count)]
+    pub nodes: Option<u32>,
+    /// How many of them act (default: as the file declares, else all)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
     pub clients: Option<u32>,
-    /// Objects of each kind; the home of object i is node i mod N
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub objects: u32,
-    /// Values that threads store
-    #[arg(long, default_value_t = 2, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub values: u32,
-    /// Accesses and calls of each thread (default: any number)
+    /// Objects of each kind; the home of object i is node i mod N (default: as the file declares, else 1)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub ops: Option<u32>,
-    /// Threads of each acting node
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
-    pub threads_per_node: u32,
-    /// Order of messages (default: as each lane declares)
+    pub objects: Option<u32>,
+    /// Values that threads store (default: as the file declares, else 2)
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub values: Option<u32>,
+    /// Accesses and calls of each thread, or `none` for any number (default: as the file declares, else any number)
+    #[arg(long, allow_negative_numbers = true, value_parser = operations)]
+    pub ops: Option<Ops>,
+    /// Threads of each acting node (default: as the file declares, else 1)
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    pub threads_per_node: Option<u32>,
+    /// Order of messages (default: as the file declares, else as each lane does)
     #[arg(long, value_enum)]
     pub network: Option<Network>,
     /// Replaces the capacity of finite lanes
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
     pub lane_capacity: Option<u32>,
-    /// Run a scenario of the file in place of the most general client
+    /// Run this scenario of the file alone, in place of the most general client
     #[arg(long)]
     pub scenario: Option<String>,
     /// Keep what variables hold when nobody can read it again: more states, and a verdict that does not rest on the
@@ -253,6 +281,9 @@ pub struct Check {
     /// What is explored
     #[command(flatten)]
     pub system: System,
+    /// Do not run the scenarios of the file after the most general client
+    #[arg(long)]
+    pub no_scenarios: bool,
     /// Tell states apart that differ only in the names of nodes
     #[arg(long)]
     pub no_symmetry: bool,

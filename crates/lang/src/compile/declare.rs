@@ -53,6 +53,7 @@ impl Compiler {
         self.objects(file);
         self.records(file);
         self.lanes(file);
+        self.sizes(file);
         self.ops(file);
         self.role_heads(file);
         if self.protocol.roles.is_empty() && self.diagnostics.is_empty() {

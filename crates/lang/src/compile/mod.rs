@@ -14,6 +14,7 @@ mod ghosts;
 mod limits;
 mod places;
 mod roles;
+mod sizes;
 mod statements;
 mod steps;
 mod types;
@@ -195,6 +196,8 @@ fn declared_names(item: &ast::Item) -> Vec<(&'static str, String)> {
             return messages.iter().map(|(name, _)| ("message", name.text.clone())).collect();
         }
         ast::Item::Object(names) => return names.iter().map(|name| ("object", name.text.clone())).collect(),
+        // There is one, whatever it says.
+        ast::Item::Check { .. } => return vec![("check", String::new())],
         _ => return Vec::new(),
     };
     vec![(kind, name.text.clone())]

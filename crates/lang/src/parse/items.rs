@@ -58,6 +58,10 @@ impl Parser<'_> {
                 }
                 _ => return self.expected("the name of a file in double quotes"),
             },
+            "check" => {
+                let sizes = self.listed(Self::size)?;
+                Item::Check { sizes, span: span.to(self.previous_span()) }
+            }
             "promises" => Item::Promises(self.listed(Self::word)?),
             "assume" => Item::Assume(self.listed(Self::assumption)?),
             "processor" => Item::Processor { kind: self.name("`cached` or `tagged`")? },
@@ -106,6 +110,17 @@ impl Parser<'_> {
         })
     }
 
+    /// `nodes 3`, `network unordered`.
+    fn size(&mut self) -> Parsed<Size> {
+        let name = self.name("a size such as `nodes`")?;
+        let value = if name.text == "network" {
+            SizeValue::Word(self.name("`fifo` or `unordered`")?)
+        } else {
+            SizeValue::Number(self.sum()?)
+        };
+        Ok(Size { name, value })
+    }
+
     fn word(&mut self) -> Parsed<Word> {
         let name = self.name("a word such as `single_writer`")?;
         let args = self.bracketed(|p| p.name("the name of a call"))?;
@@ -131,7 +146,8 @@ impl Parser<'_> {
         } else {
             None
         };
-        let check = if self.eat_word("check") { Some(self.sum()?) } else { None };
+        // At the beginning of a line it is a declaration.
+        let check = if !self.token().first && self.eat_word("check") { Some(self.sum()?) } else { None };
         Ok(Item::Param { name, value, range, check })
     }
 

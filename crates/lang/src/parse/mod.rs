@@ -229,6 +229,7 @@ impl Parser<'_> {
 /// Words that start an item.
 const ITEMS: &[&str] = &[
     "use",
+    "check",
     "promises",
     "assume",
     "processor",

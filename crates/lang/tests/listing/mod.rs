@@ -5,6 +5,9 @@ use trivium_lang::protocol::*;
 
 pub fn listing(protocol: &Protocol) -> String {
     let mut text = String::new();
+    if protocol.sizes != CheckSizes::default() {
+        let _ = writeln!(text, "check {:?}", protocol.sizes);
+    }
     for role in &protocol.roles {
         let _ = writeln!(text, "role {} of {}", role.name, protocol.objects[role.object.index()]);
         for var in role.vars.iter().filter(|v| v.name.starts_with('$')) {

@@ -1,30 +1,33 @@
 //! `trivium check`
 
-use crate::arguments::{Check, Format, Network, System};
+use crate::arguments::{Check, Format, Network, Ops, System};
 use crate::output::{self, Head, grouped};
 use crate::{Failure, failure, library, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
-use trivium_check::{Config, Progress, Report, Search, Verdict, explore, text, text_around};
+use trivium_check::{Config, ConfigError, Progress, Report, Search, Verdict, explore, text, text_around};
 use trivium_lang::protocol::Protocol;
 
-/// The system that the arguments describe.
-pub fn system(arguments: &System) -> trivium_check::System {
+/// The system that the arguments describe, with what the file declares for all that they leave out.
+pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System {
+    let declared = trivium_check::System::declared(protocol);
+    let nodes = arguments.nodes.unwrap_or(declared.nodes);
     trivium_check::System {
-        nodes: arguments.nodes,
-        clients: arguments.clients,
-        objects: arguments.objects,
-        values: arguments.values,
-        ops: arguments.ops,
-        threads_per_node: arguments.threads_per_node,
+        nodes,
+        clients: arguments.clients.or(declared.clients.map(|clients| clients.min(nodes))),
+        objects: arguments.objects.unwrap_or(declared.objects),
+        values: arguments.values.unwrap_or(declared.values),
+        ops: arguments.ops.map_or(declared.ops, Ops::limit),
+        threads_per_node: arguments.threads_per_node.unwrap_or(declared.threads_per_node),
         network: match arguments.network {
-            None => trivium_check::Network::Declared,
+            None => declared.network,
             Some(Network::Fifo) => trivium_check::Network::Fifo,
             Some(Network::Unordered) => trivium_check::Network::Unordered,
         },
-        lane_capacity: arguments.lane_capacity,
+        lane_capacity: arguments.lane_capacity.or(declared.lane_capacity),
         scenario: arguments.scenario.clone(),
         memory_words: None,
         clearing: !arguments.no_clearing,
@@ -51,7 +54,7 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
     };
     let cancel = stop::flag();
     let config = Config {
-        system: system(&arguments.system),
+        system: system(&arguments.system, &protocol),
         search: if arguments.brute { Search::Brute } else { Search::Fast },
         symmetry: !arguments.no_symmetry,
         liveness: !arguments.no_liveness,
@@ -63,35 +66,118 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
     };
     let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
     let report = explore(&protocol, &config).map_err(refused)?;
+    let wanted = !arguments.no_scenarios && report.verdict != Verdict::Violated;
+    let scenarios = scenarios(&protocol, &config, wanted).map_err(refused)?;
     bar.finish_and_clear();
-    let story = chart::story(&protocol, &config.system, &report).map_err(refused)?;
+    // What the counterexample is of: the first of all that is violated.
+    let violated = scenarios.iter().find_map(|scenario| scenario.violated());
+    let (shown, of) = violated.unwrap_or((&report, &config.system));
+    let story = chart::story(&protocol, of, shown).map_err(refused)?;
     draw(story.as_ref(), arguments.svg.as_ref(), arguments.html.as_ref())?;
     let head = Head {
         command: "check",
         protocols: vec![protocol.name.clone()],
         hashes: vec![library::hash(&protocol)],
-        nodes: arguments.system.nodes,
+        nodes: config.system.nodes,
         seed: arguments.common.seed,
         host_seconds: report.seconds,
         ..Head::default()
     };
     let result = match arguments.common.format {
-        Format::Text => format!(
-            "{}\n{}",
-            title(&protocol.name, arguments.system.nodes, report.objects),
-            told(&report, story.as_ref())
-        ),
+        Format::Text => {
+            let mut text = title(&protocol.name, of.nodes, shown.objects) + "\n";
+            text.push_str(&told(shown, story.as_ref()));
+            if violated.is_some() {
+                text.push_str(&format!("general client: {}\n", one_line(&report)));
+            }
+            scenarios.iter().for_each(|scenario| text.push_str(&format!("{}\n", scenario.line())));
+            text
+        }
         Format::Json => {
             let mut body = serde_json::to_value(&report).expect("a report can be written as JSON");
+            body["sizes"] = serde_json::to_value(&config.system).expect("a system can be written as JSON");
+            body["scenarios"] = scenarios.iter().map(Scenario::json).collect();
+            if violated.is_some() {
+                let other = serde_json::to_value(shown).expect("a report can be written as JSON");
+                for key in ["verdict", "property", "reason", "counterexample", "wait_cycle"] {
+                    body[key] = other[key].clone();
+                }
+                body["scenario"] = json!(of.scenario);
+            }
             if let Some(story) = &story {
-                let recording = Recording::of(&protocol, &config.system, &report, story).map_err(refused)?;
+                let recording = Recording::of(&protocol, of, shown, story).map_err(refused)?;
                 body["replay"] = replayable(&arguments.protocol, &protocol, recording);
             }
             output::pretty(&head.with(body))
         }
     };
     output::write(arguments.common.out.as_ref(), &result)?;
-    Ok(code(&report))
+    let verdicts = scenarios.iter().filter_map(|scenario| Some(scenario.report.as_ref()?.verdict));
+    Ok(code(verdicts.chain([report.verdict])))
+}
+
+/// A scenario of the file, which is run after the most general client.
+struct Scenario {
+    name: String,
+    system: trivium_check::System,
+    /// `None`: it was not run.
+    report: Option<Report>,
+}
+
+/// Runs the scenarios of the file, if that is wanted, up to the first that is violated. Where a scenario was asked for, there
+/// are no others.
+fn scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<Vec<Scenario>, ConfigError> {
+    let mut ran: Vec<Scenario> = Vec::new();
+    if config.system.scenario.is_some() {
+        return Ok(ran);
+    }
+    for scenario in &protocol.scenarios {
+        // One that names more nodes than were asked for runs on so many.
+        let needed = scenario.threads.iter().map(|thread| thread.node + 1).max().unwrap_or(1);
+        let system = trivium_check::System {
+            scenario: Some(scenario.name.clone()),
+            nodes: config.system.nodes.max(needed),
+            ..config.system.clone()
+        };
+        let over = ran.iter().any(|before| before.violated().is_some());
+        let report = match wanted && !over {
+            true => Some(explore(protocol, &Config { system: system.clone(), ..config.clone() })?),
+            false => None,
+        };
+        ran.push(Scenario { name: scenario.name.clone(), system, report });
+    }
+    Ok(ran)
+}
+
+impl Scenario {
+    fn violated(&self) -> Option<(&Report, &trivium_check::System)> {
+        let report = self.report.as_ref().filter(|report| report.verdict == Verdict::Violated)?;
+        Some((report, &self.system))
+    }
+
+    fn line(&self) -> String {
+        let result = self.report.as_ref().map_or_else(|| "not run".to_string(), one_line);
+        format!("scenario {}: {result}", self.name)
+    }
+
+    fn json(&self) -> Value {
+        let report = self.report.as_ref();
+        json!({
+            "name": self.name,
+            "verdict": report.map(|report| report.verdict),
+            "property": report.and_then(|report| report.property.as_ref()),
+            "states": report.map(|report| report.states),
+        })
+    }
+}
+
+/// What was found, in a few words.
+fn one_line(report: &Report) -> String {
+    let why = match (&report.property, &report.reason) {
+        (Some(why), _) | (None, Some(why)) => format!(": {why}"),
+        (None, None) => String::new(),
+    };
+    format!("{}{why}, {} states", report.verdict, report.states)
 }
 
 /// The report, with the chart of its counterexample if there is one.
@@ -134,12 +220,13 @@ pub(super) fn title(name: &str, nodes: u32, objects: u32) -> String {
     format!("{name}: {}, {}", plural(nodes, "node"), plural(objects, "object"))
 }
 
-fn code(report: &Report) -> u8 {
-    match report.verdict {
-        Verdict::Holds => 0,
+/// The exit code of several verdicts: something violated counts most.
+fn code(verdicts: impl Iterator<Item = Verdict>) -> u8 {
+    verdicts.fold(0, |code, verdict| match verdict {
         Verdict::Violated => failure::WRONG,
-        Verdict::Incomplete => failure::INCOMPLETE,
-    }
+        Verdict::Incomplete if code == 0 => failure::INCOMPLETE,
+        _ => code,
+    })
 }
 
 /// Silent unless standard error is a terminal.

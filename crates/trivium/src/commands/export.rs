@@ -13,7 +13,7 @@ pub fn export(arguments: &Export) -> Result<u8, Failure> {
         Target::Murphi => murphi,
         Target::Spin => spin,
     };
-    let text = write(&protocol, &system(&arguments.system), arguments.channel)
+    let text = write(&protocol, &system(&arguments.system, &protocol), arguments.channel)
         .map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}")))?;
     output::write(arguments.out.as_ref(), &text)?;
     Ok(0)

@@ -38,7 +38,7 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
     let protocol = library::protocol_to_check(&arguments.protocol, &settings)?;
     let cancel = stop::flag();
     let memory = half_of_memory().map(|bytes| bytes / u64::from(arguments.common.jobs.max(1)));
-    let system = system(&arguments.system);
+    let system = system(&arguments.system, &protocol);
     let whole = Config {
         system: system.clone(),
         jobs: arguments.common.jobs,
@@ -65,7 +65,7 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
         command: "mutate",
         protocols: vec![protocol.name.clone()],
         hashes: vec![library::hash(&protocol)],
-        nodes: arguments.system.nodes,
+        nodes: subject.system.nodes,
         seed: arguments.common.seed,
         host_seconds: begun.elapsed().as_secs_f64(),
         ..Head::default()
@@ -73,7 +73,7 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
     let objects = subject.without.objects;
     let result = match arguments.common.format {
         Format::Text => {
-            format!("{}\n{}", title(&protocol.name, arguments.system.nodes, objects), told(&subject, &tried, &counts))
+            format!("{}\n{}", title(&protocol.name, subject.system.nodes, objects), told(&subject, &tried, &counts))
         }
         Format::Json => output::pretty(&head.with(written(&subject, &tried, &counts))),
     };
