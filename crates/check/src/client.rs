@@ -9,6 +9,9 @@ use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scen
 /// More calls than this are a mistake in the declared ranges rather than something to explore.
 const MOST_INTENTS: usize = 4096;
 
+/// A state counts what a thread has left, its place in its script and which action it is at in 16 bits.
+const MOST_COUNTED: usize = u16::MAX as usize;
+
 /// Something that a thread may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
@@ -98,6 +101,27 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
 }
 
 impl Client {
+    /// Refuses what a state has no room to count.
+    pub fn check_counts(&self) -> Result<(), ConfigError> {
+        let longest = self.script.iter().flat_map(|script| &script.actions).map(Vec::len).max();
+        let counted = [
+            (self.intents.len(), "different accesses and calls", "take fewer objects or values"),
+            (longest.unwrap_or(0), "actions of a thread of the scenario", "write shorter threads"),
+            (
+                self.ops.map_or(0, |ops| ops as usize),
+                "accesses and calls of each thread",
+                "lower `ops`, or set no limit",
+            ),
+        ];
+        match counted.into_iter().find(|&(count, ..)| count > MOST_COUNTED) {
+            Some((count, what, help)) => Err(ConfigError::new(
+                format!("{count} {what} are more than the {MOST_COUNTED} that can be counted"),
+                help,
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a node has several threads.
     pub fn shares_nodes(&self) -> bool {
         self.threads.len() > self.threads_of.len() || self.threads_of.iter().any(|threads| threads.len() > 1)

@@ -86,6 +86,7 @@ impl Model {
             Some(scenario) => Client::scenario(protocol, system, scenario)?,
             None => Client::general(protocol, system, &objects, &addresses)?,
         };
+        client.check_counts()?;
         check_threads(protocol, &client)?;
         check_phases(protocol, stores_wide)?;
         if scenario.is_none() {

@@ -202,3 +202,16 @@ fn without_liveness_nothing_is_said_of_what_must_follow() {
     assert!(!text(&without).contains("leads_to"), "{}", text(&without));
     assert_eq!(without.checked, ["safety", "deadlock"]);
 }
+
+#[test]
+fn what_a_state_has_no_room_to_count_is_refused() {
+    let refused = |system: System| {
+        let config = Config { system, ..Config::default() };
+        explore(&protocol("stache.tri"), &config).err().expect("it is refused").to_string()
+    };
+    let least = System { nodes: 1, ..System::default() };
+    let ops = refused(System { ops: Some(65_536), ..least.clone() });
+    assert!(ops.contains("65536 accesses and calls of each thread are more than the 65535"), "{ops}");
+    let ways = refused(System { objects: 256, values: 256, ..least });
+    assert!(ways.contains("66048 different accesses and calls are more than the 65535"), "{ways}");
+}
