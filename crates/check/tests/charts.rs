@@ -195,8 +195,10 @@ fn broken() -> &'static [Told] {
 fn told(file: String) -> Told {
     let protocol = protocol(&file);
     let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
-    let mut told = [(2, 1), (3, 1), (3, 2), (4, 1)].into_iter().filter_map(|(nodes, objects)| {
-        let system = System { nodes, objects, scenario: scenario.clone(), ..System::default() };
+    let sizes = [(2, 1), (3, 1), (3, 2), (4, 1)].map(|size| (size, scenario.clone()));
+    // A fault that no scenario shows may take two objects.
+    let mut told = sizes.into_iter().chain([((2, 2), None)]).filter_map(|((nodes, objects), scenario)| {
+        let system = System { nodes, objects, scenario, ..System::default() };
         let config = Config { system: system.clone(), max_states: Some(1_000_000), ..Config::default() };
         let report = explore(&protocol, &config).ok()?;
         let story = chart::story(&protocol, &system, &report).unwrap()?;

@@ -48,7 +48,7 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
         ("invariants", protocol.invariants.iter().map(|i| invariant(protocol, i)).collect()),
         ("leads to", protocol.leads_to.iter().map(|l| leads_to(protocol, l)).collect()),
         ("waits", protocol.waits.iter().map(|w| wait(protocol, w)).collect()),
-        ("ghosts", protocol.ghosts.iter().map(|g| ghost(protocol, g)).collect()),
+        ("ghosts", protocol.ghosts.iter().flat_map(|g| ghost(protocol, g)).collect()),
         (
             "parameters",
             protocol.params.iter().map(|p| format!("{} = {} (from {} to {})", p.name, p.value, p.lo, p.hi)).collect(),
@@ -72,12 +72,12 @@ fn invariant(protocol: &Protocol, invariant: &Invariant) -> String {
     format!("{} of {kind}: {}", invariant.name, written(protocol, &invariant.condition))
 }
 
-fn ghost(protocol: &Protocol, ghost: &Ghost) -> String {
+fn ghost(protocol: &Protocol, ghost: &Ghost) -> [String; 2] {
     let role = &protocol.roles[ghost.role.index()];
     let vars: Vec<String> = role.vars.iter().map(|v| format!("{}: {}", v.name, protocol.type_name(&v.ty))).collect();
     let sees: Vec<&str> = ghost.clauses.iter().map(|(_, h)| role.handlers[h.index()].name.as_str()).collect();
     let kind = &protocol.objects[role.object.index()];
-    format!("{} of {kind} ({}), sees {}", role.name, vars.join(", "), sees.join(", "))
+    [format!("{} of {kind} ({})", role.name, vars.join(", ")), format!("  sees {}", sees.join(", "))]
 }
 
 fn leads_to(protocol: &Protocol, leads: &LeadsTo) -> String {
