@@ -155,12 +155,15 @@ impl Oracle {
     /// At the smallest size at which `check` catches the fault, the other does too; in the file's first scenario, if it has one.
     fn broken(&self, name: &str, path: &Path) -> Result<(), String> {
         let protocol = compile(path);
-        for (nodes, objects) in SIZES {
-            // A use that is wrong is a scenario, the first of the file; where the protocol is wrong, it tells the story briefly.
-            let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
+        // A use that is wrong is a scenario, the first of the file; where the protocol is wrong, it often tells that briefly.
+        let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
+        let with = SIZES.map(|size| (size, scenario.clone()));
+        let without = SIZES.map(|size| (size, None));
+        for ((nodes, objects), scenario) in with.into_iter().chain(without) {
             let mut config = Config { max_states: Some(2_000_000), ..system(nodes, objects) };
             config.system.scenario = scenario;
-            let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;
+            // A scenario may need more nodes.
+            let Ok(report) = explore(&protocol, &config) else { continue };
             if report.verdict == Verdict::Violated && report.states > self.most_states && !slow() {
                 println!("{name}: {} states, left to TRIVIUM_SLOW=1", report.states);
                 return Ok(());
