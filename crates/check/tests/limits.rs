@@ -207,7 +207,7 @@ fn without_liveness_nothing_is_said_of_what_must_follow() {
 fn what_a_state_has_no_room_to_count_is_refused() {
     let refused = |system: System| {
         let config = Config { system, ..Config::default() };
-        explore(&protocol("stache.tri"), &config).err().expect("it is refused").to_string()
+        explore(&protocol("stache.tri"), &config).expect_err("it is refused").to_string()
     };
     let least = System { nodes: 1, ..System::default() };
     let ops = refused(System { ops: Some(65_536), ..least.clone() });
