@@ -56,7 +56,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         bytes_per_state: tally.memory as f64 / tally.states as f64,
         packed_bytes: tally.packed as f64 / tally.states as f64,
         symmetry: tally.symmetry,
-        clearing: stepper.model.clearing,
+        clearing: stepper.model.system.clearing,
         liveness: tally.liveness,
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
         assumptions: protocol.assumption_names(),

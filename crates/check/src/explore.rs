@@ -5,7 +5,7 @@ use crate::config::{Config, ConfigError, Progress, Search};
 use crate::coverage::Seen;
 use crate::deadlock::{stuck, waits};
 use crate::model::Model;
-use crate::progress::{Wishes, can_tell_apart, content, everybody, must_happen};
+use crate::progress::{NOT_TOLD_APART, Wishes, can_tell_apart, content, everybody, must_happen};
 use crate::promise::{Violation, check_state};
 use crate::report::Report;
 use crate::search::add_trap;
@@ -141,7 +141,7 @@ impl<'m> BruteForce<'m> {
     /// Whether there is a state in which a thread waits that does not get through by what must happen. All is executed once more.
     fn look_for_starvation(&mut self) -> End {
         if !can_tell_apart(self.model) {
-            return End::Limit("safety and deadlock hold; starvation was not looked for: there are more than 64 threads and demands of `leads_to`".into());
+            return End::Limit(format!("safety and deadlock hold; starvation was not looked for: {NOT_TOLD_APART}"));
         }
         let all = self.store.len() as StateNumber;
         let mut through: Vec<Wishes> = Vec::with_capacity(all as usize);

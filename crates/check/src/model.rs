@@ -33,8 +33,6 @@ pub(crate) struct Model {
     pub system: System,
     pub engine: Engine,
     pub nodes: u32,
-    /// Whether variables that nobody can read again are cleared.
-    pub clearing: bool,
     /// How many objects of each kind there are.
     pub objects: Vec<u32>,
     pub client: Client,
@@ -120,7 +118,6 @@ impl Model {
             nodes: system.nodes,
             system: system.clone(),
             engine,
-            clearing: system.clearing,
             objects,
             client,
             lanes,

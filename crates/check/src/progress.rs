@@ -71,6 +71,9 @@ fn wishes(model: &Model) -> usize {
     model.client.threads.len() + model.demands.len()
 }
 
+/// Why starvation is not looked for where [`can_tell_apart`] is false.
+pub(crate) const NOT_TOLD_APART: &str = "there are more than 64 threads and demands of `leads_to`";
+
 /// Whether starvation can be looked for.
 pub(crate) fn can_tell_apart(model: &Model) -> bool {
     wishes(model) <= MOST_WISHES

@@ -21,7 +21,7 @@ use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Progress};
 use crate::coverage::Seen;
 use crate::model::Model;
-use crate::progress::{can_tell_apart, content};
+use crate::progress::{NOT_TOLD_APART, can_tell_apart, content};
 use crate::promise::check_state;
 use crate::report::Report;
 use crate::world::World;
@@ -61,9 +61,6 @@ enum End {
 
 /// Why a search ends that the user has stopped.
 const STOPPED: &str = "the exploration was stopped";
-
-/// Why starvation is not looked for among very many threads.
-const NOT_TOLD_APART: &str = "there are more than 64 threads and demands of `leads_to`";
 
 struct Search<'m> {
     model: &'m Model,
