@@ -60,7 +60,7 @@ impl Model {
         };
         let explored = if system.clearing { Arc::clone(protocol) } else { Arc::new(protocol.without_clearing()) };
         let engine = Engine::load(explored, system.nodes)
-            .map_err(|e| ConfigError::new(e.message, "check it with fewer nodes or smaller parameters"))?;
+            .map_err(|e| ConfigError::new(e.message, "check it with another number of nodes or other parameters"))?;
         let objects = object_counts(protocol, system, scenario);
         if objects.iter().any(|&count| count > MOST_OBJECTS) {
             return Err(ConfigError::new(
@@ -110,7 +110,7 @@ impl Model {
             ));
         }
         let codec = Codec::new(protocol, &layout, system.nodes);
-        let lanes = lanes(protocol, system)?;
+        let lanes = lanes(&engine, system)?;
         let demands = demands(protocol, &objects, system.nodes, &layout);
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
         let untouched = vec![0; longest.unwrap_or(0)];
@@ -354,7 +354,8 @@ fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_l
     })
 }
 
-fn lanes(protocol: &Protocol, system: &System) -> Result<Vec<LaneModel>, ConfigError> {
+fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError> {
+    let protocol = engine.protocol();
     if system.lane_capacity.is_some() && protocol.lanes.iter().all(|lane| lane.holds.is_none()) {
         return Err(ConfigError::new(
             "a lane capacity was given, but every lane of this protocol is buffered",
@@ -369,9 +370,10 @@ fn lanes(protocol: &Protocol, system: &System) -> Result<Vec<LaneModel>, ConfigE
     Ok(protocol
         .lanes
         .iter()
-        .map(|lane| LaneModel {
+        .enumerate()
+        .map(|(at, lane)| LaneModel {
             fifo: fifo(lane.fifo),
-            capacity: lane.holds.map(|holds| system.lane_capacity.unwrap_or(holds)),
+            capacity: engine.lane_holds(LaneId::at(at)).map(|holds| system.lane_capacity.unwrap_or(holds)),
             lossy: lane.lossy,
             duplicating: lane.duplicating,
         })

@@ -276,7 +276,7 @@ fn lanes<B: Bench>(bench: &B, book: &mut Book) {
     for (i, lane) in protocol.lanes.iter().enumerate() {
         let id = LaneId::at(i);
         let mut m = bench.make();
-        let Some(holds) = lane.holds else {
+        let Some(holds) = bench.engine().lane_holds(id) else {
             let room = m.room(id, 1_000_000);
             book.expect("a buffered lane always has room", room, || lane.name.clone());
             continue;

@@ -6,7 +6,7 @@ use crate::load::{ArgShapes, RolePlan};
 use crate::mechanisms::Object;
 use crate::number::low_u16;
 use std::sync::Arc;
-use trivium_lang::protocol::{Access, BLOCK, EventKind, ObjectKindId, Protocol, Response, RoleId, StateId};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, ObjectKindId, Protocol, Response, RoleId, StateId};
 
 /// A protocol that is loaded for a number of nodes: the layouts of its records, and its handlers ready to run.
 ///
@@ -16,6 +16,8 @@ pub struct Engine {
     pub(crate) protocol: Arc<Protocol>,
     pub(crate) nodes: u32,
     pub(crate) roles: Vec<RolePlan>,
+    /// What each lane holds; `None` if it is buffered.
+    pub(crate) lanes: Vec<Option<u32>>,
     pub(crate) args: ArgShapes,
     /// Which role gives a block its tag: away from its home, and there.
     pub(crate) tag_roles: [Option<RoleId>; 2],
@@ -34,6 +36,12 @@ impl Engine {
     #[inline]
     pub fn nodes(&self) -> u32 {
         self.nodes
+    }
+
+    /// How many messages of a node a lane holds with so many nodes; `None` if it is buffered.
+    #[inline]
+    pub fn lane_holds(&self, lane: LaneId) -> Option<u32> {
+        self.lanes[lane.index()]
     }
 
     /// How many bytes a record of the role takes. All zero is the record of an object that nobody has touched.

@@ -9,7 +9,7 @@ use crate::number::fit;
 use crate::run::{FRAME_SCALARS, FRAME_SETS};
 use std::sync::Arc;
 use trivium_lang::protocol::{
-    Access, BLOCK, Bound, EventKind, Handler, Named, Protocol, Response, Role, RoleId, StateId, Step, StepKind,
+    Access, BLOCK, Bound, EventKind, Handler, Lane, Named, Protocol, Response, Role, RoleId, StateId, Step, StepKind,
 };
 
 /// Most nodes of a machine (`docs/semantics.md`, section 1).
@@ -131,16 +131,25 @@ impl Engine {
     ///
     /// # Errors
     /// When something does not fit so many nodes: arguments of more than [`MAX_ARGS`] words, a set of more than
-    /// 256 elements, a record of more than 64 KiB, an empty range, a handler that may send more on a lane than it holds.
+    /// 256 elements, a record of more than 64 KiB, an empty range, a lane that would hold nothing, a handler that may
+    /// send more on a lane than it holds.
     pub fn load(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, LoadError> {
         if !(1..=MAX_NODES).contains(&nodes) {
             let message = format!("a machine has 1 to {MAX_NODES} nodes, not {nodes}");
             return Err(LoadError { span: None, message });
         }
         let args = ArgShapes::plan(&protocol, nodes)?;
+        let lanes = protocol.lanes.iter().map(|lane| plan_lane(&protocol, lane, nodes)).collect::<Result<_, _>>()?;
         let roles = protocol.roles.iter().map(|role| plan_role(&protocol, role, nodes)).collect::<Result<_, _>>()?;
-        let mut engine =
-            Engine { tag_roles: [None; 2], no_room: vec![0; protocol.lanes.len()], protocol, nodes, roles, args };
+        let mut engine = Engine {
+            tag_roles: [None; 2],
+            no_room: vec![0; protocol.lanes.len()],
+            protocol,
+            nodes,
+            roles,
+            lanes,
+            args,
+        };
         engine.tag_roles = [engine.find_tag_role(false), engine.find_tag_role(true)];
         Ok(engine)
     }
@@ -155,6 +164,23 @@ impl Engine {
         };
         self.roles_of(BLOCK, is_home).find(gives).or_else(|| self.roles_of(BLOCK, is_home).find(answers))
     }
+}
+
+/// What a lane holds with so many nodes; `None` if it is buffered.
+fn plan_lane(protocol: &Protocol, lane: &Lane, nodes: u32) -> Result<Option<u32>, LoadError> {
+    let Some(holds) = &lane.holds else { return Ok(None) };
+    if let Some(room) = lane.room(nodes) {
+        return Ok(Some(room));
+    }
+    let s = if nodes == 1 { "" } else { "s" };
+    let found = holds.at(nodes).map_or("no number of 64 bits".to_string(), |found| found.to_string());
+    let message = format!(
+        "lane {} holds {holds} messages, with {nodes} node{s} {found}; 1 to {} are possible: \
+         let it hold another number, or use another number of nodes",
+        lane.name,
+        Lane::MOST
+    );
+    Err(LoadError::at(protocol, lane.span, message))
 }
 
 fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<RolePlan, LoadError> {
@@ -288,7 +314,7 @@ fn plan_room(protocol: &Protocol, role: &Role, nodes: u32) -> Result<Vec<Box<[u3
 }
 
 fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) -> Result<u32, LoadError> {
-    let Some(holds) = protocol.lanes[lane].holds else { return Ok(0) };
+    let Some(holds) = protocol.lanes[lane].room(nodes) else { return Ok(0) };
     let sends = handler.sends.get(lane).copied().unwrap_or(Bound::fixed(0)).at(nodes).max(0);
     if let Some(sends) = u32::try_from(sends).ok().filter(|&sends| sends <= holds) {
         return Ok(sends);

@@ -79,7 +79,7 @@ impl Local {
             block_bytes,
             record_bytes: (0..protocol.roles.len()).map(|i| engine.record_bytes(RoleId::at(i))).collect(),
             lane_of: protocol.messages.iter().map(|m| m.lane).collect(),
-            lanes: protocol.lanes.iter().map(|lane| (lane.holds, 0)).collect(),
+            lanes: engine.lanes.iter().map(|&holds| (holds, 0)).collect(),
             records: BTreeMap::new(),
             memory: vec![0; blocks as usize * block_bytes],
             payloads: Vec::new(),

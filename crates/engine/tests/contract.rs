@@ -15,7 +15,7 @@ fn engine(cached: bool) -> Engine {
     hand.protocol.lanes.push(Lane {
         name: "few".into(),
         fifo: true,
-        holds: Some(3),
+        holds: Some(Formula::Number(3)),
         lossy: false,
         duplicating: false,
         span,

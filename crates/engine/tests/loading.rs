@@ -65,7 +65,7 @@ fn a_range_must_not_be_empty_and_hold_its_first_value() {
 fn a_handler_must_not_send_more_than_a_lane_holds() {
     let make = |holds| {
         let mut hand = plain();
-        hand.protocol.lanes[0].holds = Some(holds);
+        hand.protocol.lanes[0].holds = Some(Formula::Number(holds));
         let go = hand.message("Go", &[], PayloadShape::Nothing);
         hand.on(StateId(0), EventKind::Message(go), &[], vec![]);
         hand.protocol.roles[0].handlers[0].sends = vec![Bound { constant: -1, per_node: 1 }];
@@ -75,6 +75,26 @@ fn a_handler_must_not_send_more_than_a_lane_holds() {
     assert_eq!(engine.room_needed(EventKind::Message(MessageId(0)), HOME, StateId(0)), [3]);
     assert_eq!(engine.room_needed(EventKind::Evict, HOME, StateId(0)), [0]);
     assert!(refusal(make(3), 5).starts_with("handler h0 may send 4 messages on lane main with 5 nodes, which holds 3"));
+}
+
+#[test]
+fn a_lane_holds_what_its_formula_gives_for_the_number_of_nodes() {
+    let make = |operator, right| {
+        let mut hand = plain();
+        hand.protocol.lanes[0].holds = Some(Formula::of(operator, Formula::Nodes, Formula::Number(right)));
+        hand
+    };
+    let less = |nodes| make(Operator::Subtract, 2).load(nodes).lane_holds(LaneId(0));
+    assert_eq!([less(3), less(256)], [Some(1), Some(254)]);
+    assert_eq!(
+        refusal(make(Operator::Subtract, 2), 2),
+        "lane main holds nodes - 2 messages, with 2 nodes 0; 1 to 65535 are possible: \
+         let it hold another number, or use another number of nodes"
+    );
+    assert!(refusal(make(Operator::Subtract, 2), 1).contains("with 1 node -1; 1 to 65535"));
+    assert!(refusal(make(Operator::Multiply, 1 << 10), 64).contains("with 64 nodes 65536; 1 to 65535"));
+    assert!(refusal(make(Operator::Multiply, i64::MAX), 2).contains("with 2 nodes no number of 64 bits"));
+    assert!(refusal(make(Operator::Divide, 0), 2).contains("holds nodes / 0 messages, with 2 nodes no number"));
 }
 
 #[test]

@@ -4,9 +4,11 @@
 //! `await` no longer exists at this level: it has become waiting states ([`State::waiting`]).
 
 mod code;
+mod formula;
 mod names;
 
 pub use code::*;
+pub use formula::Formula;
 
 use crate::source::{SourceMap, Span};
 use std::fmt;
@@ -96,6 +98,7 @@ impl fmt::Display for Bound {
             (0, n) => write!(f, "{n} * nodes"),
             (c, 1) if c < 0 => write!(f, "nodes - {}", c.unsigned_abs()),
             (c, 1) => write!(f, "nodes + {c}"),
+            (c, n) if c < 0 => write!(f, "{n} * nodes - {}", c.unsigned_abs()),
             (c, n) => write!(f, "{n} * nodes + {c}"),
         }
     }
@@ -273,14 +276,27 @@ pub struct Lane {
     /// Whether messages between two nodes keep their order.
     pub fifo: bool,
     /// `None`: buffered, a send always has room. `Some(k)`: each node may have at most `k` messages of this
-    /// lane on their way, counted until their handlers start.
-    pub holds: Option<u32>,
+    /// lane on their way, counted until their handlers start. How many that are is known when the number of nodes is:
+    /// [`Lane::room`].
+    pub holds: Option<Formula>,
     /// Whether the network may lose its messages.
     pub lossy: bool,
     /// Whether the network may deliver its messages more than once.
     pub duplicating: bool,
     /// Where it was declared.
     pub span: Span,
+}
+
+impl Lane {
+    /// Most messages that a finite lane can hold.
+    pub const MOST: u32 = 65_535;
+
+    /// How many messages of a node the lane holds in a machine of so many nodes: from 1 to [`Lane::MOST`]. `None` where it
+    /// is no such number, and where the lane is buffered.
+    pub fn room(&self, nodes: u32) -> Option<u32> {
+        let held = u32::try_from(self.holds.as_ref()?.at(nodes)?).ok()?;
+        (1..=Lane::MOST).contains(&held).then_some(held)
+    }
 }
 
 /// What data a message carries.

@@ -265,8 +265,7 @@ impl Mechanisms for NodeState {
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
         self.handling.effects.push(Primitive::Room);
         let protocol = self.handling.protocol;
-        let declared = &self.shared.engines[protocol].protocol().lanes;
-        let Some(holds) = declared[lane.index()].holds else { return true };
+        let Some(holds) = self.shared.engines[protocol].lane_holds(lane) else { return true };
         let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).map(|_| 1u32).sum::<u32>();
         self.interface.on_lane(protocol, lane) + sent + count <= holds
     }

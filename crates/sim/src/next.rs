@@ -170,10 +170,10 @@ impl NodeState {
             .record_of(protocol, role, event.object)
             .map_or(Default::default(), |record| engine.state(role, record));
         let needed = engine.room_needed(event.kind, role, state);
-        engine.protocol().lanes.iter().enumerate().all(|(at, lane)| {
-            let lane_id = LaneId::at(at);
-            lane.holds.is_none_or(|holds| {
-                self.interface.on_lane(protocol, lane_id) + needed.get(at).copied().unwrap_or(0) <= holds
+        (0..engine.protocol().lanes.len()).all(|at| {
+            let lane = LaneId::at(at);
+            engine.lane_holds(lane).is_none_or(|holds| {
+                self.interface.on_lane(protocol, lane) + needed.get(at).copied().unwrap_or(0) <= holds
             })
         })
     }
@@ -185,9 +185,8 @@ impl NodeState {
         }
         let mut full = Vec::new();
         for (protocol, engine) in self.shared.engines.iter().enumerate() {
-            for (at, lane) in engine.protocol().lanes.iter().enumerate() {
-                let id = LaneId::at(at);
-                if lane.holds.is_some_and(|holds| self.interface.on_lane(protocol, id) >= holds) {
+            for id in (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at)) {
+                if engine.lane_holds(id).is_some_and(|holds| self.interface.on_lane(protocol, id) >= holds) {
                     full.push((protocol, id));
                 }
             }

@@ -1,6 +1,6 @@
 //! The lane rule (docs/semantics.md, section 5), and loops whose bound nobody knows.
 
-use super::{greater, iterations, product, range, sum};
+use super::{MAX_NODES, greater, iterations, product, range, sum};
 use crate::diagnostics::Diagnostics;
 use crate::protocol::*;
 use crate::source::Span;
@@ -117,17 +117,20 @@ fn bounded(protocol: &Protocol, step: &Step, diagnostics: &mut Diagnostics) {
 
 fn judge(protocol: &Protocol, handler: &Handler, found: &Found, diagnostics: &mut Diagnostics) {
     for (lane, sends) in protocol.lanes.iter().zip(&found.sends) {
-        let Some(holds) = lane.holds else { continue };
-        if sends.constant > i64::from(holds) || sends.per_node > 0 {
+        let Some(holds) = &lane.holds else { continue };
+        // Where the lane itself is refused with so many nodes, nothing is sent on it.
+        let short = (1..=MAX_NODES).find(|&nodes| lane.room(nodes).is_some_and(|room| sends.at(nodes) > room.into()));
+        if let Some(nodes) = short {
+            let depends = if holds.is_fixed() { String::new() } else { at_so_many(lane, *sends, nodes) };
             diagnostics
                 .error(
                     handler.span,
                     format!(
-                        "`{}` may send {sends} messages on lane `{}`, which holds {holds}",
+                        "`{}` may send {sends} messages on lane `{}`, which holds {holds}{depends}",
                         handler.name, lane.name
                     ),
                 )
-                .help("send them one by one from a task, or inside `if room(..)`");
+                .help("let the lane hold as many, send them one by one from a task, or inside `if room(..)`");
         }
     }
     let EventKind::Message(message) = handler.event else { return };
@@ -148,4 +151,11 @@ fn judge(protocol: &Protocol, handler: &Handler, found: &Found, diagnostics: &mu
                 .help("put it on a lane declared later, or inside `if room(..)`, or defer the message");
         }
     }
+}
+
+/// How the numbers come out where a lane is too small.
+fn at_so_many(lane: &Lane, sends: Bound, nodes: u32) -> String {
+    let room = lane.room(nodes).unwrap_or_default();
+    let s = if nodes == 1 { "" } else { "s" };
+    format!(" (with {nodes} node{s}: {} messages, room for {room})", sends.at(nodes))
 }

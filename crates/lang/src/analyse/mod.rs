@@ -26,8 +26,15 @@ fn sum(a: Bound, b: Bound) -> Bound {
     Bound { constant: a.constant.saturating_add(b.constant), per_node: a.per_node.saturating_add(b.per_node) }
 }
 
-/// The greater of two bounds for every number of nodes.
+/// The greater of two bounds for every number of nodes: one of them where it is never less than the other.
 fn greater(a: Bound, b: Bound) -> Bound {
+    let covers = |a: Bound, b: Bound| [1, MAX_NODES].into_iter().all(|nodes| a.at(nodes) >= b.at(nodes));
+    if covers(a, b) {
+        return a;
+    }
+    if covers(b, a) {
+        return b;
+    }
     Bound { constant: a.constant.max(b.constant), per_node: a.per_node.max(b.per_node) }
 }
 
@@ -49,6 +56,9 @@ fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
             Type::IntSet { lo, hi } => Bound::fixed(elements(*lo, *hi)),
             _ => match &set.kind {
                 ExprKind::SetOf(list) => Bound::fixed(list.len() as i64),
+                ExprKind::SetBinary(SetOperator::Difference, from, taken) if all_but_one(from, taken) => {
+                    Bound { constant: -1, per_node: 1 }
+                }
                 // `S - {x}` with x a member is smaller, but x need not be one.
                 _ => Bound { constant: 0, per_node: 1 },
             },
@@ -66,6 +76,13 @@ fn iterations(protocol: &Protocol, step: &StepKind) -> Bound {
         },
         _ => Bound::fixed(1),
     }
+}
+
+/// Whether one node at least, which is always a node, is taken from all: `all - {me}`.
+fn all_but_one(from: &Expr, taken: &Expr) -> bool {
+    let ExprKind::SetOf(taken) = &taken.kind else { return false };
+    let is_node = |e: &Expr| matches!(e.kind, ExprKind::Me | ExprKind::Home | ExprKind::Sender);
+    matches!(from.kind, ExprKind::AllNodes) && taken.iter().any(is_node)
 }
 
 /// How many elements a set of the numbers from `lo` to `hi` has at the most, whatever the number of nodes.

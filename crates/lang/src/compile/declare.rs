@@ -193,28 +193,26 @@ impl Compiler {
                 self.error(expr.span, "a lane that loses or duplicates messages is buffered")
                     .help("leave `holds` out: nobody knows when the place of a lost message is free again");
             }
-            let holds = match holds {
-                None => None,
-                Some(expr) => match self.number(expr) {
-                    Some(n) if (1..=65_535).contains(&n) => Some(n as u32),
-                    Some(n) => {
-                        self.error(expr.span, format!("a lane holds 1 to 65535 messages, not {n}"));
-                        None
-                    }
-                    None => None,
-                },
-            };
             let (lossy, duplicating) = (*lossy, *duplicating);
             let name_of = name.text.clone();
-            self.protocol.lanes.push(Lane {
-                name: name_of,
-                fifo: !unordered,
-                holds,
-                lossy,
-                duplicating,
-                span: name.span,
-            });
+            let mut lane = Lane { name: name_of, fifo: !unordered, holds: None, lossy, duplicating, span: name.span };
+            if let Some(expr) = holds {
+                lane.holds = self.formula(expr);
+                self.check_holds(&lane, expr.span);
+            }
+            self.protocol.lanes.push(lane);
         }
+    }
+
+    /// For some number of nodes a finite lane must hold something; for which, is asked when the protocol is loaded.
+    fn check_holds(&mut self, lane: &Lane, span: Span) {
+        let Some(holds) = &lane.holds else { return };
+        if (1..=crate::analyse::MAX_NODES).any(|nodes| lane.room(nodes).is_some()) {
+            return;
+        }
+        let most = Lane::MOST;
+        let ever = if holds.is_fixed() { "" } else { ", whatever the number of nodes" };
+        self.error(span, format!("a lane holds 1 to {most} messages, not {holds}{ever}"));
     }
 
     fn ops(&mut self, file: &ast::File) {

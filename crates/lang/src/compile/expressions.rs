@@ -31,6 +31,29 @@ impl Compiler {
         }
     }
 
+    /// A number that is known when the number of nodes is, and need not be linear in it: `nodes * (nodes - 1) / 2`.
+    pub(super) fn formula(&mut self, expr: &ast::Expr) -> Option<Formula> {
+        let operator = match &expr.kind {
+            ast::ExprKind::Binary("+", ..) => Operator::Add,
+            ast::ExprKind::Binary("-", ..) => Operator::Subtract,
+            ast::ExprKind::Binary("*", ..) => Operator::Multiply,
+            ast::ExprKind::Binary("/", ..) => Operator::Divide,
+            _ => {
+                let Bound { constant, per_node } = self.bound(expr)?;
+                let nodes = Formula::of(Operator::Multiply, Formula::Number(per_node), Formula::Nodes);
+                return Some(match (constant, per_node) {
+                    (_, 0) => Formula::Number(constant),
+                    (0, 1) => Formula::Nodes,
+                    (0, _) => nodes,
+                    _ => Formula::of(Operator::Add, nodes, Formula::Number(constant)),
+                });
+            }
+        };
+        let ast::ExprKind::Binary(_, left, right) = &expr.kind else { return None };
+        let (left, right) = (self.formula(left), self.formula(right));
+        Some(Formula::of(operator, left?, right?))
+    }
+
     /// An expression of a wanted type.
     pub(super) fn expr_of(&mut self, frame: &mut Frame, expr: &ast::Expr, wanted: &Type) -> Option<Expr> {
         let lowered = match (&expr.kind, wanted) {

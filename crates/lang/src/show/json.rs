@@ -41,7 +41,7 @@ pub fn json(protocol: &Protocol) -> Value {
             "name": r.name, "fields": named(protocol, &r.fields),
         })).collect::<Vec<_>>(),
         "lanes": protocol.lanes.iter().map(|l| value!({
-            "name": l.name, "order": if l.fifo { "fifo" } else { "unordered" }, "holds": l.holds,
+            "name": l.name, "order": if l.fifo { "fifo" } else { "unordered" }, "holds": l.holds.as_ref().map(held),
             "lossy": l.lossy, "duplicating": l.duplicating,
         })).collect::<Vec<_>>(),
         "messages": protocol.messages.iter().map(|m| message(protocol, m)).collect::<Vec<_>>(),
@@ -63,6 +63,14 @@ pub fn json(protocol: &Protocol) -> Value {
         "symmetry": protocol.asymmetric.is_none(),
         "roles": tables(protocol).iter().map(|t| role(protocol, t)).collect::<Vec<_>>(),
     })
+}
+
+/// What a lane holds: a number, or a text where it depends on the number of nodes.
+fn held(holds: &Formula) -> Value {
+    match holds {
+        Formula::Number(number) => value!(number),
+        depends => value!(depends.to_string()),
+    }
 }
 
 fn ghost(protocol: &Protocol, ghost: &Ghost) -> Value {

@@ -284,7 +284,7 @@ pub fn claims(protocol: &Protocol) -> String {
     }
     for lane in &protocol.lanes {
         let order = if lane.fifo { "fifo" } else { "unordered" };
-        let holds = lane.holds.map_or("buffered".into(), |k| format!("holds {k}"));
+        let holds = lane.holds.as_ref().map_or("buffered".into(), |k| format!("holds {k}"));
         let lossy = if lane.lossy { " lossy" } else { "" };
         let duplicating = if lane.duplicating { " duplicating" } else { "" };
         let _ = writeln!(text, "lane {} {order} {holds}{lossy}{duplicating}", lane.name);

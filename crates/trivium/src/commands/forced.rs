@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use trivium_check::chart::{Arrow, Event, Fate, Moment, Recording, Story};
 use trivium_check::{Network, System};
-use trivium_lang::protocol::Protocol;
+use trivium_lang::protocol::{Formula, Protocol};
 use trivium_sim::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, Handled, Machine, force};
 
 /// A counterexample as a machine executed it.
@@ -129,7 +129,9 @@ fn explored(protocol: &Arc<Protocol>, system: &System) -> Arc<Protocol> {
             Network::Fifo => true,
             Network::Unordered => false,
         };
-        lane.holds = lane.holds.map(|holds| system.lane_capacity.unwrap_or(holds));
+        if let (Some(holds), Some(capacity)) = (&mut lane.holds, system.lane_capacity) {
+            *holds = Formula::Number(i64::from(capacity));
+        }
     }
     Arc::new(protocol)
 }
