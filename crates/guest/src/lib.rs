@@ -63,7 +63,10 @@ mod stage;
 mod switching;
 mod tags;
 
-pub use compile::{CompileOptions, Toolchain, compile_c};
+pub use compile::{
+    COMPILE_FLAGS, CompileOptions, Compiled, Compiling, LIBRARY_FILES, LINK_FLAGS, Shelf, Toolchain, compile,
+    compile_c, kept, run_compiler,
+};
 pub use error::Error;
 pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
 pub use node::{Node, Outcome};

@@ -103,6 +103,15 @@ impl Program {
         if self.by_reference || !Tags::are_for(line) { Build::Reference } else { Build::Fast }
     }
 
+    /// Compiles it for a processor whose cache has lines of so many bytes. Without this, it is done when the first node is
+    /// made.
+    ///
+    /// # Errors
+    /// It cannot be compiled.
+    pub fn prepare(&self, line: u64) -> Result<(), Error> {
+        self.shared.module(self.build(line), self.switching).map(drop)
+    }
+
     /// The name that it was loaded under.
     pub fn name(&self) -> &str {
         &self.shared.name

@@ -118,3 +118,24 @@ fn a_program_is_compiled_once_and_hashed() {
     assert_eq!(program.hash().len(), 64);
     assert_eq!(program.hash(), Program::load(&second, "other").expect("a program").hash());
 }
+
+/// An assertion says what failed, and where, unless the program turns it off.
+#[test]
+fn assertions_work() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("asserts.c");
+    let text =
+        "#include <assert.h>\nint main(int count, char **args) {\n  assert(count == 17 && args);\n  return 0;\n}\n";
+    let compiled = |text: &str| {
+        std::fs::write(&source, text).expect("written");
+        let bytes = world::compile(&source).unwrap_or_else(|error| panic!("{error}"));
+        let program = Program::load(&bytes, "asserts.c").unwrap_or_else(|error| panic!("{error}"));
+        world::run(&program, 1, &[], 0, 1_000_000)
+    };
+    let failed = compiled(text);
+    assert!(matches!(failed.outcomes[0], Outcome::Trapped { .. }), "{:?}", failed.outcomes);
+    assert!(failed.output.contains("count == 17"), "{}", failed.output);
+    assert!(failed.output.contains("asserts.c: main: 3"), "{}", failed.output);
+    let quiet = compiled(&format!("#define NDEBUG\n{text}"));
+    assert_eq!(quiet.outcomes[0], Outcome::Finished { exit_code: 0 });
+}

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::Instant;
 use trivium_guest::{
-    Access, Build, Call, CallStep, Fault, Outcome, Processor, Program, Stage, Step, Switching, Toolchain,
+    Access, Build, Call, CallStep, Fault, Outcome, Processor, Program, Shelf, Stage, Step, Switching, Toolchain,
 };
 use trivium_sim::SimResult;
 
@@ -60,8 +60,9 @@ fn differences<const N: usize>(runs: [&Run; N], short: &[&str], long: &[&str], t
 fn native(name: &str) -> PathBuf {
     let toolchain = Toolchain::find().unwrap_or_else(|error| panic!("{error}"));
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("native-{name}"));
-    let mut compile = Command::new(&toolchain.python);
-    compile.args(["-m", "ziglang", "cc", "-O2", "-w", "-I"]).arg(file("programs/include"));
+    let shelf = Shelf::of_user().unwrap_or_else(|error| panic!("{error}"));
+    let mut compile = toolchain.command(shelf.library(), shelf.library());
+    compile.args(["cc", "-O2", "-w", "-I"]).arg(file("programs/include"));
     compile.arg(file(&format!("programs/{name}.c"))).arg(file("crates/sim/benches/native.c"));
     assert!(compile.args(["-lm", "-o"]).arg(&program).status().expect("the C compiler starts").success());
     program

@@ -45,7 +45,7 @@ pub struct SimResult {
     pub nodes: u32,
     /// The seed of the network's jitter.
     pub seed: u64,
-    /// How long it took on the host.
+    /// How long the simulation took on the host, without compilation of the program.
     pub host_seconds: f64,
     /// Bytes of a block.
     pub block: u64,

@@ -76,6 +76,8 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
     if !(1..=256).contains(&setup.nodes) {
         return Err(SimError::input(format!("{} nodes: there can be 1 to 256", setup.nodes)));
     }
+    // What is told of the host's time is that of the simulation.
+    setup.program.prepare(setup.machine.cache.line).map_err(of_guest)?;
     let begun = std::time::Instant::now();
     let window = setup.window.unwrap_or(u64::MAX).min(setup.machine.lookahead());
     let jobs = if trace.is_some() || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };

@@ -57,9 +57,11 @@ impl Space {
                 return Ok(made.first_page as u64 * self.page);
             }
             let number = index + 1;
+            let differs = if made.protocol == protocol { "" } else { ", under another protocol" };
             return Err(SimError::subject(format!(
-                "node {node} asks in its allocation {number} for {bytes} bytes, {placement:?}, but another node asked for {} bytes, {:?}",
-                made.bytes, made.placement
+                "node {node} asks in its allocation {number} for {}, but another node asked for {}{differs}",
+                in_words(bytes, placement),
+                in_words(made.bytes, made.placement)
             ))
             .help("allocation is collective: every node makes the same allocations in the same order"));
         }
@@ -171,6 +173,16 @@ impl Space {
         let all = self.regions.iter().enumerate().skip(known);
         all.map(|(index, region)| (index, region.bytes, region.placement, region.protocol)).collect()
     }
+}
+
+/// How much, and where, as a program asks for it.
+fn in_words(bytes: u64, placement: Placement) -> String {
+    let place = match placement {
+        Placement::Explicit(home) => format!("on node {home}"),
+        Placement::RoundRobin => "page by page over all nodes".to_string(),
+        Placement::FirstTouch => "where they are first touched".to_string(),
+    };
+    format!("{bytes} bytes {place}")
 }
 
 #[cfg(test)]

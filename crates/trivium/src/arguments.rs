@@ -109,6 +109,8 @@ pub enum Command {
     Machine(MachineArgs),
     /// Print the C header of a protocol's calls
     Header(Header),
+    /// Compile and link a program's C files: takes the compiler's flags, for use as CC="trivium cc"
+    Cc(Cc),
 }
 
 /// Text for people, JSON for programs.
@@ -144,8 +146,12 @@ pub struct Common {
 /// What is simulated, whatever under: of `trivium sim` and `trivium compare`
 #[derive(Debug, Args)]
 pub struct Simulated {
-    /// A .c or .wasm file
-    pub program: PathBuf,
+    /// The program: one or more .c files (also .o and .a of `trivium cc`), or a .wasm file
+    #[arg(value_name = "PROGRAM", required = true)]
+    pub programs: Vec<PathBuf>,
+    /// Flags of the C compiler, in quotes: --cc "-O3 -DSIZE=64 -Iinclude"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cc: Option<String>,
     /// Number of nodes, 1 to 256
     #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
@@ -158,9 +164,16 @@ pub struct Simulated {
     /// Leave a report of the runs here: one HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Arguments of the program
+    /// Arguments of the program; {nodes} in them stands for the number of nodes
     #[arg(last = true)]
     pub args: Vec<String>,
+}
+
+impl Simulated {
+    /// The first of its files, by which a program is known.
+    pub fn program(&self) -> &std::path::Path {
+        self.programs.first().map_or(std::path::Path::new(""), PathBuf::as_path)
+    }
 }
 
 /// `trivium sim`
@@ -489,4 +502,13 @@ pub struct Header {
     /// Write it into this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// `trivium cc`
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub struct Cc {
+    /// Sources, objects and flags: -c, -o FILE, -MD, -I, -D, -O2 and whatever else Clang takes
+    #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    pub words: Vec<std::ffi::OsString>,
 }

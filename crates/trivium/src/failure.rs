@@ -37,6 +37,12 @@ impl Failure {
         Failure::input(format!("{what}\n --> {place}"), help)
     }
 
+    /// The same, with something that one should know about it.
+    pub fn noting(mut self, note: &str) -> Failure {
+        self.text.push_str(&format!("note: {note}\n"));
+        self
+    }
+
     /// What went wrong, without place and remedy.
     pub fn what(&self) -> &str {
         let first = self.text.lines().next().unwrap_or_default();

@@ -21,6 +21,11 @@ pub fn protocol_names() -> Vec<String> {
     names
 }
 
+/// The texts of the built-in protocols.
+pub fn protocol_texts() -> impl Iterator<Item = &'static str> {
+    PROTOCOLS.files().filter_map(|file| file.contents_utf8())
+}
+
 fn built_in_text(path: &str) -> Option<&'static str> {
     PROTOCOLS.get_file(path).and_then(|f| f.contents_utf8())
 }

@@ -4,6 +4,10 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(mistake) = trivium::usage::compilers_flag(std::env::args_os().skip(1)) {
+        eprint!("{mistake}");
+        return ExitCode::from(trivium::failure::BAD_INPUT);
+    }
     let arguments = match trivium::arguments::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {

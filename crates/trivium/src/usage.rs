@@ -2,6 +2,23 @@
 
 use clap::error::ErrorKind;
 
+/// A flag of the C compiler that stands where an option of ours would. `-pthread` would be read as `-p thread`.
+pub fn compilers_flag(words: impl Iterator<Item = std::ffi::OsString>) -> Option<crate::Failure> {
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    if !words.first().is_some_and(|command| command == "sim" || command == "compare") {
+        return None;
+    }
+    let ours = words.iter().take_while(|word| *word != "--");
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let is = |word: &str| {
+        word == "-pthread"
+            || ["-D", "-I", "-L", "-O", "-W", "-l", "-f", "-std="].iter().any(|flag| word.starts_with(flag))
+    };
+    let (flag, _) = ours.zip(before).find(|(word, before)| is(word) && *before != "--cc")?;
+    let help = format!("flags of the compiler stand together behind --cc: --cc \"{flag}\"");
+    Some(crate::Failure::input(format!("{flag} is a flag of the C compiler"), help))
+}
+
 /// The text of a usage error as `error: what` and `help:` lines. What is no mistake (`--help`) is left as it is.
 pub fn told(error: &clap::Error) -> String {
     let text = error.render().to_string();

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use trivium_guest::{
     Access, AccessKind, Build, Call, CallStep, CompileOptions, Fault, Node, Outcome, Processor, Program, SHARED_BASE,
-    Stage, Step, Switching, Tags, compile_c,
+    Shelf, Stage, Step, Switching, Tags, compile_c,
 };
 
 /// Bytes of a line of the cache of private lines.
@@ -325,9 +325,7 @@ pub fn root() -> PathBuf {
 /// Compiles a C program, with `programs/include` and the tests' own headers.
 pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
     let include_dirs = vec![root().join("programs/include"), root().join("crates/guest/tests/include")];
-    let mut options = CompileOptions::new(include_dirs);
-    options.cache_dir = root().join("target/programs");
-    compile_c(path, &options)
+    compile_c(path, &CompileOptions::with(include_dirs, Shelf::at(&root().join("target/programs"))?))
 }
 
 /// Compiles and loads one of `programs/`.

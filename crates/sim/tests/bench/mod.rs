@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_guest::{CompileOptions, Program, Switching, compile_c};
+use trivium_guest::{CompileOptions, Program, Shelf, Switching, compile_c};
 use trivium_lang::protocol::Protocol;
 use trivium_sim::{Machine, Note, Setup, SimError, SimResult, run, run_with_trace};
 
@@ -26,11 +26,9 @@ pub fn machine(name: &str, set: &[(&str, &str)]) -> Machine {
 
 /// A C program of the repository.
 pub fn program(name: &str) -> Program {
-    let options = CompileOptions {
-        include_dirs: vec![file("programs/include"), file("crates/guest/tests/include")],
-        cache_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs"),
-        toolchain: None,
-    };
+    let shelf = Shelf::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs")).unwrap();
+    let include_dirs = vec![file("programs/include"), file("crates/guest/tests/include")];
+    let options = CompileOptions::with(include_dirs, shelf);
     let bytes = compile_c(&file(&format!("programs/{name}.c")), &options).unwrap_or_else(|error| panic!("{error}"));
     Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
 }

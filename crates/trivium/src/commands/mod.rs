@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod cc;
 mod check;
 mod compare;
 mod export;
@@ -21,6 +22,7 @@ use crate::arguments::Command;
 /// What went wrong, with the exit code that belongs to it.
 pub fn execute(command: &Command) -> Result<u8, Failure> {
     match command {
+        Command::Cc(arguments) => cc::cc(arguments),
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Miss(arguments) => miss::miss(arguments),
         Command::Check(arguments) => check::check(arguments),

@@ -1,75 +1,196 @@
-//! A program by its path: C is compiled (and kept), WebAssembly is taken as it is.
+//! A program by its files: C is compiled (and kept), WebAssembly is taken as it is.
 
 use crate::{Failure, failure, library};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
-use trivium_guest::{CompileOptions, Program, compile_c};
+use std::sync::Arc;
+use trivium_guest::{CompileOptions, Compiling, LIBRARY_FILES, Program, Shelf, compile, kept};
 use trivium_lang::protocol::Protocol;
 
 static HEADERS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
 
-fn guest(error: &trivium_guest::Error) -> Failure {
+/// An error of the compiler or of a module, as the command line tells it.
+pub(super) fn guest(error: &trivium_guest::Error) -> Failure {
     Failure::rendered(failure::BAD_INPUT, format!("error: {error}"))
 }
 
 const PROGRAM_HELP: &str = "give the path of a .c or .wasm file";
 
-/// Loads a program; the headers of the built-in protocols and of those named are there to include.
+/// Loads a program from its files; the headers of the built-in protocols and of those named are there to include.
+/// `flags` are for the C compiler, as a shell would read them.
 ///
 /// # Errors
 /// It cannot be read, compiled or accepted.
-pub fn load(path: &Path, protocols: &[std::sync::Arc<Protocol>]) -> Result<Program, Failure> {
-    let name = path.display().to_string();
-    let bytes = match path.extension().and_then(|e| e.to_str()) {
-        Some("c") => {
-            library::read(path, "program", PROGRAM_HELP)?;
-            let mut options = CompileOptions::new(Vec::new());
-            options.include_dirs.push(headers(&options.cache_dir, protocols)?);
-            compile_c(path, &options).map_err(|e| guest(&e))?
-        }
-        Some("wasm") => library::read(path, "program", PROGRAM_HELP)?,
-        _ => {
+pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>]) -> Result<Program, Failure> {
+    let Some(first) = files.first() else {
+        return Err(Failure::input("no program is named", PROGRAM_HELP));
+    };
+    let is = |path: &PathBuf, endings: &[&str]| {
+        path.extension().and_then(|e| e.to_str()).is_some_and(|ending| endings.contains(&ending))
+    };
+    let compiled = files.iter().any(|file| is(file, &["c", "o", "a"]));
+    let bytes = if compiled {
+        if let Some(wrong) = files.iter().find(|file| !is(file, &["c", "o", "a"])) {
             return Err(Failure::input(
-                format!("{name} is neither C nor WebAssembly"),
-                "a program is a file that ends in .c or .wasm",
+                format!("{} cannot be a part of a program", wrong.display()),
+                "the parts of a program are .c files, and objects (.o) and archives (.a) of `trivium cc`",
             ));
         }
+        compiled_from(files, flags, protocols)?
+    } else {
+        if let Some(more) = files.get(1) {
+            return Err(Failure::input(
+                format!("{} is one file too many", more.display()),
+                "a program is one .wasm file, or any number of .c files; its own arguments stand behind --",
+            ));
+        }
+        if flags.is_some() {
+            return Err(Failure::input("--cc is for programs in C", "leave it out: this one is compiled already"));
+        }
+        module(first)?
     };
-    Program::load(&bytes, &name).map_err(|e| guest(&e))
+    Program::load(&bytes, &first.display().to_string()).map_err(|e| guest(&e))
 }
 
-/// A folder with `trivium.h`, what lies beside it, and `trivium/PROTOCOL.h`, named by a hash of what is in it.
-fn headers(cache: &Path, protocols: &[std::sync::Arc<Protocol>]) -> Result<PathBuf, Failure> {
-    use sha2::{Digest, Sha256};
-    let text = |f: &include_dir::File| f.contents_utf8().unwrap_or_default().to_string();
-    let mut files: Vec<(String, String)> = HEADERS.files().map(|f| (f.path().display().to_string(), text(f))).collect();
-    let mut add = |protocol: &Protocol| {
-        if !protocol.ops.is_empty() {
-            let text = trivium_lang::c_header(protocol);
-            let name = format!("trivium/{}.h", protocol.name);
-            files.retain(|(n, _)| *n != name);
-            files.push((name, text));
-        }
-    };
-    for name in library::protocol_names().iter().filter(|n| !n.starts_with("broken/")) {
-        add(&*library::protocol(name, &[])?);
+/// A WebAssembly module, whatever its file is called: what a Makefile links may have no ending.
+fn module(path: &Path) -> Result<Vec<u8>, Failure> {
+    let named = path.extension().is_some_and(|ending| ending == "wasm");
+    if !named && !path.is_file() && path.extension().is_some() {
+        return Err(neither(path));
     }
-    protocols.iter().for_each(|p| add(p));
-    let mut digest = Sha256::new();
-    files.iter().for_each(|(name, text)| digest.update(format!("{name}\0{text}\0")));
-    let folder = cache.join(format!("include-{:.16}", format!("{:x}", digest.finalize())));
-    for (name, text) in &files {
-        let file = folder.join(name);
-        if std::fs::read_to_string(&file).is_ok_and(|t| t == *text) {
-            continue;
+    let bytes = library::read(path, "program", PROGRAM_HELP)?;
+    if named || bytes.starts_with(b"\0asm") { Ok(bytes) } else { Err(neither(path)) }
+}
+
+fn neither(path: &Path) -> Failure {
+    Failure::input(
+        format!("{} is neither C nor WebAssembly", path.display()),
+        "a program is one or more files that end in .c, or one that ends in .wasm",
+    )
+}
+
+fn compiled_from(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>]) -> Result<Vec<u8>, Failure> {
+    for file in files {
+        if !file.is_file() {
+            library::read(file, "program", PROGRAM_HELP)?;
         }
-        let parent = file.parent().expect("a header lies in a folder");
-        std::fs::create_dir_all(parent).map_err(|e| {
-            Failure::input(
-                format!("{} cannot be made: {e}", parent.display()),
-                "is there room, and may you write there?",
-            )
-        })?;
-        crate::output::write_file(&file, text.as_bytes())?;
     }
-    Ok(folder)
+    let mut options = CompileOptions::new(Vec::new()).map_err(|e| guest(&e))?;
+    if let Some(flags) = flags {
+        let Some(words) = shlex::split(flags) else {
+            return Err(Failure::at("a quote is not closed", format!("--cc {flags}"), "close it"));
+        };
+        options.flags = words.into_iter().filter(|flag| !asks_for_threads(flag)).collect();
+    }
+    let headers = Headers::new(options.shelf.folder(), protocols);
+    options.include_dirs.push(headers.folder.clone());
+    if let Some(module) = kept(files, &options).map_err(|e| guest(&e))? {
+        return Ok(module);
+    }
+    headers.write()?;
+    let bar = Bar::new();
+    let progress = |now: &Compiling| bar.shows(now);
+    options.progress = Some(&progress);
+    let compiled = compile(files, &options);
+    bar.ends();
+    let compiled = compiled.map_err(|e| guest(&e))?;
+    if let Some(note) = compiled.note {
+        eprintln!("note: {note}");
+    }
+    eprint!("{}", compiled.warnings);
+    Ok(compiled.module)
+}
+
+/// A flag that asks for what a node does not have. Programs that only name it are none the worse.
+pub(super) fn asks_for_threads(flag: &str) -> bool {
+    flag == "-pthread" || flag == "-lpthread"
+}
+
+/// Tells on a terminal what is compiled.
+pub(super) struct Bar(ProgressBar);
+
+impl Bar {
+    pub(super) fn new() -> Bar {
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a valid template"));
+        Bar(bar)
+    }
+
+    pub(super) fn shows(&self, now: &Compiling) {
+        // A program's own files are a few of them.
+        self.0.set_message(if now.library < 10 {
+            format!("compiling {}", now.file)
+        } else {
+            let done = now.library.min(LIBRARY_FILES);
+            format!("building the C library, once for these flags: {done} of about {LIBRARY_FILES} files")
+        });
+        self.0.tick();
+    }
+
+    pub(super) fn ends(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The user's shelf, and on it the folder of headers.
+///
+/// # Errors
+/// There is no place for them.
+pub(super) fn shelf_with_headers() -> Result<(Shelf, PathBuf), Failure> {
+    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
+    let headers = Headers::new(shelf.folder(), &[]);
+    headers.write()?;
+    Ok((shelf, headers.folder))
+}
+
+/// A folder with `trivium.h`, what lies beside it, and `trivium/PROTOCOL.h`, named by a hash of what these are made of.
+struct Headers<'a> {
+    folder: PathBuf,
+    protocols: &'a [Arc<Protocol>],
+}
+
+impl Headers<'_> {
+    /// Says where it is, and no more: that a program is kept is found out without making headers.
+    fn new<'a>(shelf: &Path, protocols: &'a [Arc<Protocol>]) -> Headers<'a> {
+        let own = HEADERS.files().map(|f| f.contents().to_vec());
+        let built_in = library::protocol_texts().map(|text| text.as_bytes().to_vec());
+        let named = protocols.iter().map(|protocol| library::hash(protocol).1.into_bytes());
+        let version = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
+        let parts: Vec<Vec<u8>> = own.chain(built_in).chain(named).chain([version]).collect();
+        let hash = library::hex(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        Headers { folder: shelf.join(format!("include-{hash:.16}")), protocols }
+    }
+
+    fn write(&self) -> Result<(), Failure> {
+        let text = |f: &include_dir::File| f.contents_utf8().unwrap_or_default().to_string();
+        let mut files: Vec<(String, String)> =
+            HEADERS.files().map(|f| (f.path().display().to_string(), text(f))).collect();
+        let mut add = |protocol: &Protocol| {
+            if !protocol.ops.is_empty() {
+                let text = trivium_lang::c_header(protocol);
+                let name = format!("trivium/{}.h", protocol.name);
+                files.retain(|(n, _)| *n != name);
+                files.push((name, text));
+            }
+        };
+        for name in library::protocol_names().iter().filter(|n| !n.starts_with("broken/")) {
+            add(&*library::protocol(name, &[])?);
+        }
+        self.protocols.iter().for_each(|p| add(p));
+        for (name, text) in &files {
+            let file = self.folder.join(name);
+            if std::fs::read_to_string(&file).is_ok_and(|t| t == *text) {
+                continue;
+            }
+            let parent = file.parent().unwrap_or(&self.folder);
+            std::fs::create_dir_all(parent).map_err(|e| {
+                Failure::input(
+                    format!("{} cannot be made: {e}", parent.display()),
+                    "is there room, and may you write there?",
+                )
+            })?;
+            crate::output::write_file(&file, text.as_bytes())?;
+        }
+        Ok(())
+    }
 }

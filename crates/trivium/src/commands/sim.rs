@@ -22,7 +22,7 @@ pub struct Bench {
     pub program: Program,
     /// Bytes of a block.
     pub block: u32,
-    /// The program's arguments.
+    /// The program's arguments, in which `{nodes}` stands for the number of nodes.
     pub args: Vec<String>,
     /// The seed.
     pub seed: u64,
@@ -71,7 +71,7 @@ impl Bench {
             machine: machine.clone(),
             nodes,
             block: u64::from(self.block),
-            args: self.args.clone(),
+            args: self.args.iter().map(|arg| arg.replace("{nodes}", &nodes.to_string())).collect(),
             seed: self.seed,
             max_cycles: self.max_cycles,
             window: self.window,
@@ -100,7 +100,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     for name in &arguments.machine {
         machines.push(library::machine(name, &settings)?);
     }
-    let program = super::program::load(&arguments.run.program, &protocols)?;
+    let program = super::program::load(&arguments.run.programs, arguments.run.cc.as_deref(), &protocols)?;
     let bench = Bench {
         program: if arguments.reference { program.by_reference() } else { program },
         block: arguments.run.block,
@@ -143,7 +143,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     for result in &results {
         eprint!("{}", result.errors);
     }
-    verdict(&results, &arguments.run.program)
+    verdict(&results, arguments.run.program())
 }
 
 /// What a remote read miss costs, if the protocol is about blocks.

@@ -123,7 +123,7 @@ impl Runner<'_> {
         let program = match self.programs.get(&plan.program) {
             Some(program) => program.clone(),
             None => {
-                let program = program::load(Path::new(&plan.program), &protocols)?;
+                let program = program::load(&[PathBuf::from(&plan.program)], None, &protocols)?;
                 self.programs.insert(plan.program.clone(), program.clone());
                 program
             }

@@ -1,0 +1,350 @@
+//! Compiles C to WebAssembly with the pinned compiler, and keeps what it has compiled.
+
+mod reads;
+mod shelf;
+mod toolchain;
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use sha2::{Digest, Sha256};
+use wasm_encoder::RawSection;
+use wasmparser::{Parser, Payload};
+
+use crate::error::Error;
+use reads::Reads;
+pub use shelf::Shelf;
+pub use toolchain::Toolchain;
+
+/// How every C file is compiled; what a user gives stands behind it. Without `-matomics` the compiler would make plain
+/// loads and stores of C's atomic operations, without a word. At `-O2` this compiler defines `NDEBUG`, which would take
+/// `assert` away, and below it would check for undefined behaviour, which nobody asked for. Dates are told apart from
+/// the present one. Without `-g` the linker takes the names of functions away; the debug sections are removed later.
+pub const COMPILE_FLAGS: [&str; 8] =
+    ["-target", "wasm32-wasi", "-matomics", "-O2", "-g", "-UNDEBUG", "-fno-sanitize=undefined", "-Wno-date-time"];
+
+/// How every program is linked: 1 MiB of stack.
+pub const LINK_FLAGS: [&str; 2] = ["-Wl,-z,stack-size=1048576", "-lm"];
+
+/// What is warned about where the user does not compile with a tool of his own. Flags of the linker are no use to the
+/// compiler, nor the other way round.
+const WARNINGS: [&str; 3] = ["-Wall", "-Wextra", "-Wno-unused-command-line-argument"];
+
+/// How far a compilation is, for who waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiling {
+    /// The file.
+    pub file: String,
+    /// How many files of the C library have been compiled on the way: it is built when it is first needed.
+    pub library: usize,
+}
+
+/// The number of files of the C library, about.
+pub const LIBRARY_FILES: usize = 630;
+
+/// How to compile.
+pub struct CompileOptions<'a> {
+    /// Where `#include` looks, in this order, after the source's own directory and those that `flags` name.
+    pub include_dirs: Vec<PathBuf>,
+    /// More flags, for compiler and linker.
+    pub flags: Vec<String>,
+    /// Where compiled programs are kept.
+    pub shelf: Shelf,
+    /// The compiler; none: [`Toolchain::find`].
+    pub toolchain: Option<Toolchain>,
+    /// Is told, ten times a second, how far it is.
+    pub progress: Option<&'a dyn Fn(&Compiling)>,
+}
+
+impl CompileOptions<'_> {
+    /// Options without flags, with the user's shelf.
+    ///
+    /// # Errors
+    /// There is no place to compile in.
+    pub fn new(include_dirs: Vec<PathBuf>) -> Result<CompileOptions<'static>, Error> {
+        Ok(CompileOptions::with(include_dirs, Shelf::of_user()?))
+    }
+
+    fn toolchain(&self) -> Result<Toolchain, Error> {
+        self.toolchain.clone().map_or_else(Toolchain::find, Ok)
+    }
+
+    /// Options without flags.
+    pub fn with(include_dirs: Vec<PathBuf>, shelf: Shelf) -> CompileOptions<'static> {
+        CompileOptions { include_dirs, flags: Vec::new(), shelf, toolchain: None, progress: None }
+    }
+}
+
+/// A compiled program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiled {
+    /// The WebAssembly module.
+    pub module: Vec<u8>,
+    /// The compiler's warnings, once: a program that was kept is silent.
+    pub warnings: String,
+    /// What the user should know: that nothing can be kept, and why.
+    pub note: Option<String>,
+}
+
+/// Compiles the C file at `path`: [`compile`] of one file. Warnings go to standard error.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error> {
+    let compiled = compile(&[path.to_path_buf()], options)?;
+    eprint!("{}", compiled.warnings);
+    Ok(compiled.module)
+}
+
+/// Compiles C files, and links them with objects and archives among `files`, to a WebAssembly module.
+///
+/// The result is kept, together with what the compiler says it has read, and found again as long as that is unchanged
+/// and no new file would be read instead.
+///
+/// # Errors
+/// A file cannot be read or written, there is no compiler, or the compiler refuses the source: then its own messages
+/// are in the error as they are.
+pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, Error> {
+    if let Some(module) = kept(files, options)? {
+        return Ok(Compiled { module, warnings: String::new(), note: None });
+    }
+    let toolchain = options.toolchain()?;
+    let name = kept_name(files, options, &toolchain);
+    let work = Work { options, toolchain: &toolchain, scratch: options.shelf.scratch()? };
+    let begun = SystemTime::now();
+    let (module, read, warnings) = work.build(files)?;
+    let module = without_debug(&module).map_err(|error| {
+        Error::new(format!("the C compiler made an invalid module: {error}")).at(files[0].display().to_string())
+    })?;
+    let mut note = options.shelf.why_not().map(not_kept);
+    let (folders, linked) = searched(options);
+    let read: Vec<PathBuf> = read.into_iter().chain(linked).collect();
+    if let Some(reads) = Reads::note(&read, &folders, &toolchain.library(), begun) {
+        let kept = Kept { reads, module: module.clone() };
+        let put = kept.written().and_then(|bytes| options.shelf.put(&name, &bytes));
+        note = note.or(put.err().map(|error| not_kept(&error.to_string())));
+    }
+    Ok(Compiled { module, warnings, note })
+}
+
+/// The module of these files if it was kept and would be the same again: then no compiler is started.
+///
+/// # Errors
+/// There is no compiler, or a flag that has no place here.
+pub fn kept(files: &[PathBuf], options: &CompileOptions) -> Result<Option<Vec<u8>>, Error> {
+    if let Some(flag) = options.flags.iter().find(|flag| is_about_outputs(flag)) {
+        return Err(Error::new(format!("the flag {flag} has no place here: what is made of the program is known"))
+            .help("leave it out, or make the .wasm file with `trivium cc`"));
+    }
+    let name = kept_name(files, options, &options.toolchain()?);
+    let kept = options.shelf.take(&name).and_then(|bytes| Kept::read(&bytes));
+    Ok(kept.filter(|kept| kept.reads.hold()).map(|kept| kept.module))
+}
+
+fn not_kept(why: &str) -> String {
+    format!("compiled programs are not kept, so that each is compiled again every time: {why}")
+}
+
+/// Flags that say what is made, and where.
+fn is_about_outputs(flag: &str) -> bool {
+    let whole = ["-c", "-S", "-E", "-o", "-M", "-MM", "-MD", "-MMD", "-MF", "-MT", "-MQ", "-shared", "-r"];
+    whole.contains(&flag) || flag.starts_with("--target") || flag == "-target"
+}
+
+/// A program as it is kept.
+struct Kept {
+    reads: Reads,
+    module: Vec<u8>,
+}
+
+impl Kept {
+    fn read(bytes: &[u8]) -> Option<Kept> {
+        let end = bytes.iter().position(|&byte| byte == b'\n')?;
+        Some(Kept { reads: serde_json::from_slice(&bytes[..end]).ok()?, module: bytes[end + 1..].to_vec() })
+    }
+
+    fn written(&self) -> std::io::Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(&self.reads)?;
+        bytes.push(b'\n');
+        bytes.extend(&self.module);
+        Ok(bytes)
+    }
+}
+
+/// The name under which the program of these files is kept: everything that it depends on but what is read.
+fn kept_name(files: &[PathBuf], options: &CompileOptions, toolchain: &Toolchain) -> String {
+    let mut hash = Sha256::new();
+    // Lengths keep neighbours apart.
+    let mut add = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    add(env!("CARGO_PKG_VERSION").as_bytes());
+    add(toolchain.version.as_bytes());
+    // Relative paths mean something else elsewhere.
+    add(std::env::current_dir().unwrap_or_default().as_os_str().as_encoded_bytes());
+    for flag in COMPILE_FLAGS.iter().chain(&LINK_FLAGS).chain(&WARNINGS) {
+        add(flag.as_bytes());
+    }
+    for list in [files, &options.include_dirs] {
+        add(&list.len().to_le_bytes());
+        list.iter().for_each(|path| add(path.as_os_str().as_encoded_bytes()));
+    }
+    options.flags.iter().for_each(|flag| add(flag.as_bytes()));
+    let stem = files.first().and_then(|file| file.file_stem()).unwrap_or_default().to_string_lossy().into_owned();
+    let hash: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("{stem:.64}-{hash}.kept")
+}
+
+/// The folders that are searched for files, by the options; and the files that their flags name, which the linker reads.
+fn searched(options: &CompileOptions) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let mut folders = options.include_dirs.clone();
+    let mut files = Vec::new();
+    let mut libraries = Vec::new();
+    let mut flags = options.flags.iter();
+    while let Some(flag) = flags.next() {
+        let of = ["-isystem", "-iquote", "-idirafter", "--embed-dir=", "--embed-dir", "-I", "-L"];
+        if let Some(rest) = of.iter().find_map(|name| flag.strip_prefix(name)) {
+            let folder = if rest.is_empty() { flags.next().map(String::as_str).unwrap_or_default() } else { rest };
+            folders.push(PathBuf::from(folder));
+        } else if let Some(library) = flag.strip_prefix("-l") {
+            libraries.push(format!("lib{library}.a"));
+        } else {
+            let file = PathBuf::from(flag.trim_start_matches('@'));
+            files.extend(file.is_file().then_some(file));
+        }
+    }
+    let libraries = libraries.iter().flat_map(|library| folders.iter().map(move |folder| folder.join(library)));
+    files.extend(libraries.filter(|library| library.is_file()));
+    (folders, files)
+}
+
+/// A compilation at work.
+struct Work<'a> {
+    options: &'a CompileOptions<'a>,
+    toolchain: &'a Toolchain,
+    scratch: tempfile::TempDir,
+}
+
+impl Work<'_> {
+    /// The linked module, what was read for it, and the compiler's warnings.
+    fn build(&self, files: &[PathBuf]) -> Result<(Vec<u8>, Vec<PathBuf>, String), Error> {
+        let (mut parts, mut read, mut warnings) = (Vec::new(), Vec::new(), String::new());
+        for (number, file) in files.iter().enumerate() {
+            if file.extension().is_none_or(|extension| extension != "c") {
+                parts.push(file.clone());
+                read.push(file.clone());
+                continue;
+            }
+            let object = self.scratch.path().join(format!("{number}.o"));
+            let rule = object.with_extension("d");
+            let mut command = self.command();
+            command.args(COMPILE_FLAGS).args(WARNINGS).args(&self.options.flags);
+            for dir in &self.options.include_dirs {
+                command.arg("-I").arg(dir);
+            }
+            command.arg("-c").arg(file).arg("-o").arg(&object).args(["-MD", "-MT", "x", "-MF"]).arg(&rule);
+            warnings += &self.run(command, file)?;
+            read.extend(reads::of_rule(&self.result(&rule).map(|rule| String::from_utf8_lossy(&rule).into_owned())?));
+            parts.push(object);
+        }
+        let module = self.scratch.path().join("program.wasm");
+        let mut command = self.command();
+        command.args(&parts).args(COMPILE_FLAGS).args(WARNINGS).args(&self.options.flags);
+        command.args(LINK_FLAGS).arg("-o").arg(&module);
+        warnings += &self.run(command, &files[0])?;
+        Ok((self.result(&module)?, read, warnings))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.toolchain.command(self.options.shelf.library(), self.scratch.path());
+        command.arg("cc");
+        command
+    }
+
+    fn result(&self, file: &Path) -> Result<Vec<u8>, Error> {
+        fs::read(file).map_err(|error| {
+            Error::new(format!("what the C compiler made cannot be read: {error}")).at(file.display().to_string())
+        })
+    }
+
+    /// Runs the compiler and gives its warnings.
+    fn run(&self, command: Command, file: &Path) -> Result<String, Error> {
+        let (status, said) = run_compiler(command, file, &self.options.shelf, self.options.progress)?;
+        if !status.success() {
+            return Err(Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
+                .at(file.display().to_string())
+                .help("correct what the compiler names above"));
+        }
+        Ok(said)
+    }
+}
+
+/// Runs the compiler to its end, and tells how far it is. Gives how it ended and what it said.
+///
+/// # Errors
+/// It cannot be started.
+pub fn run_compiler(
+    mut command: Command,
+    file: &Path,
+    shelf: &Shelf,
+    progress: Option<&dyn Fn(&Compiling)>,
+) -> Result<(ExitStatus, String), Error> {
+    let place = PathBuf::from(command.get_program());
+    let failed = |error: std::io::Error| {
+        Error::new(format!("the C compiler cannot be started: {error}"))
+            .at(place.display().to_string())
+            .help("run `make setup`")
+    };
+    let built = shelf.library().join("o");
+    let count = || fs::read_dir(&built).map_or(0, |entries| entries.count());
+    let before = if progress.is_some() { count() } else { 0 };
+    let mut child = command.stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let mut errors = child.stderr.take();
+    let listener = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        if let Some(errors) = &mut errors {
+            // What cannot be read is missing from a message.
+            let _ = errors.read_to_end(&mut said);
+        }
+        said
+    });
+    let begun = Instant::now();
+    if let Some(progress) = progress {
+        while !listener.is_finished() {
+            if begun.elapsed() > Duration::from_millis(300) {
+                progress(&Compiling { file: file.display().to_string(), library: count().saturating_sub(before) });
+                std::thread::sleep(Duration::from_millis(90));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    let said = listener.join().unwrap_or_default();
+    let status = child.wait().map_err(failed)?;
+    Ok((status, String::from_utf8_lossy(&said).into_owned()))
+}
+
+/// The module without custom sections but the names: debug information is 50 times larger than
+/// the code, and tells where on this machine the sources lie.
+fn without_debug(module: &[u8]) -> wasmparser::Result<Vec<u8>> {
+    let mut stripped = wasm_encoder::Module::new();
+    for payload in Parser::new(0).parse_all(module) {
+        let payload = payload?;
+        if let Payload::CustomSection(section) = &payload
+            && section.name() != "name"
+        {
+            continue;
+        }
+        if let Some((id, range)) = payload.as_section() {
+            stripped.section(&RawSection { id, data: &module[range] });
+        }
+    }
+    Ok(stripped.finish())
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,148 @@
+//! Programs as people have them: several files, a Makefile, flags, a home or none.
+
+mod harness;
+
+use harness::{Run, command, root, trivium};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A copy of the example project, in which things may be changed.
+fn project(into: &Path) {
+    let from = root().join("crates/trivium/tests/project");
+    std::fs::create_dir_all(into.join("include")).unwrap();
+    for name in ["Makefile", "main.c", "sum.c", "include/sum.h"] {
+        std::fs::copy(from.join(name), into.join(name)).unwrap();
+    }
+}
+
+fn run_in(folder: &Path, args: &[&str]) -> Run {
+    let output = command(args).current_dir(folder).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// `make`, and what it did.
+fn make(folder: &Path) -> String {
+    let compiler = format!("CC={} cc", env!("CARGO_BIN_EXE_trivium"));
+    let output = Command::new("make").arg(compiler).current_dir(folder).output().expect("make is installed");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    assert!(output.status.success(), "{}{}", text(output.stdout), text(output.stderr));
+    text(output.stdout)
+}
+
+const ON: [&str; 6] = ["-p", "msi", "-m", "typhoon", "-n", "2"];
+
+#[test]
+fn a_makefile_builds_a_program_with_trivium_cc() {
+    let folder = tempfile::tempdir().unwrap();
+    project(folder.path());
+    make(folder.path());
+    assert!(make(folder.path()).contains("up to date"));
+    let rule = std::fs::read_to_string(folder.path().join("sum.d")).unwrap();
+    assert!(rule.starts_with("sum.o: sum.c") && rule.contains("include/sum.h"), "{rule}");
+    let run = run_in(folder.path(), &[&["sim", "total"][..], &ON].concat());
+    assert!(run.code == Some(0) && run.out.contains("node 1 of 2: 45, 1 words"), "{run:?}");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    std::fs::write(folder.path().join("include/sum.h"), "#define SCALE 2\ndouble sum(int limit);\n").unwrap();
+    let done = make(folder.path());
+    assert!(done.contains("sum.c") && done.contains("main.c"), "the header counts: {done}");
+    let run = run_in(folder.path(), &[&["sim", "total"][..], &ON].concat());
+    assert!(run.out.contains("node 1 of 2: 90, 1 words"), "{run:?}");
+}
+
+#[test]
+fn several_files_and_flags_make_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    project(folder.path());
+    let files = ["sim", "main.c", "sum.c", "--cc", "-Iinclude -DLIMIT=5 -pthread"];
+    let run = run_in(folder.path(), &[&files[..], &ON, &["--", "a", "{nodes}"]].concat());
+    assert!(run.code == Some(0) && run.out.contains("node 0 of 2: 10, 3 words"), "{run:?}");
+    let mut compare = vec!["compare", "main.c", "sum.c", "--cc", "-Iinclude '-DLIMIT=(2 + 3)'"];
+    compare.extend(["--protocols", "msi", "--machines", "typhoon", "-n", "2"]);
+    assert_eq!(run_in(folder.path(), &compare).code, Some(0));
+    let wrong = |args: &[&str]| run_in(folder.path(), &[&["sim"], args, &ON].concat());
+    wrong(&["main.c", "sum.c", "--cc", "-Iinclude -o x"]).refuses(2, &["-o has no place"]);
+    wrong(&["main.c", "sum.c", "--cc", "'"]).refuses(2, &["a quote is not closed"]);
+    wrong(&["main.c", "total.wasm"]).refuses(2, &["total.wasm cannot be a part"]);
+    wrong(&["main.c", "none.c"]).refuses(2, &["there is no such file", "none.c"]);
+    wrong(&["Makefile"]).refuses(2, &["neither C nor WebAssembly"]);
+    wrong(&["main.c", "--cc", "-DLIMIT=2"]).refuses(2, &["sum.h"]);
+    wrong(&["main.c", "--cc", "-DLIMIT=2 -Iinclude"]).refuses(2, &["undefined symbol: sum"]);
+}
+
+#[test]
+fn flags_of_the_compiler_are_not_taken_for_ours() {
+    trivium(&[&["sim", "programs/hello.c", "-pthread"][..], &ON].concat()).refuses(2, &["-pthread is a flag", "--cc"]);
+    trivium(&[&["sim", "programs/hello.c", "-DN=1"][..], &ON].concat()).refuses(2, &["--cc \"-DN=1\""]);
+    let run = trivium(&[&["sim", "programs/hello.c"][..], &ON, &["--", "-pthread"]].concat());
+    assert_eq!(run.code, Some(0), "{run:?}");
+}
+
+#[test]
+fn trivium_cc_answers_as_a_compiler_does() {
+    let run = trivium(&["cc", "--version"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bad.c"), "int main(void) { return x; }\n").unwrap();
+    let run = run_in(folder.path(), &["cc", "-c", "bad.c"]);
+    assert!(run.code == Some(2) && run.err.starts_with("bad.c:1:25: error: "), "{run:?}");
+    assert!(!folder.path().join("bad.o").exists());
+    run_in(folder.path(), &["cc", "-c", "a.c", "b.c", "-o", "x.o"]).refuses(2, &["several sources"]);
+    run_in(folder.path(), &["cc", "bad.c", "-o"]).refuses(2, &["-o wants a value"]);
+}
+
+/// Runs hello.c with this in place of the user's home.
+fn at_home(home: Option<&Path>) -> Run {
+    let mut hello = command(&[&["sim", "programs/hello.c"][..], &ON].concat());
+    hello.env_remove("XDG_CACHE_HOME").env_remove("HOME").envs(home.map(|home| ("HOME", home)));
+    let output = hello.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// Each builds the C library anew, which takes half a minute.
+#[test]
+#[ignore = "slow: builds the C library three times"]
+fn a_home_is_not_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file: PathBuf = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for (home, why) in [(None, "neither HOME nor"), (Some(file.as_path()), "file/.cache/trivium")] {
+        let run = at_home(home);
+        assert!(run.code == Some(0) && run.out.contains("hello from node 1 of 2"), "{run:?}");
+        assert!(run.err.contains("note: compiled programs are not kept") && run.err.contains(why), "{run:?}");
+    }
+    let run = at_home(Some(folder.path()));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{run:?}");
+    let again = at_home(Some(folder.path()));
+    assert_eq!((again.out, again.err), (run.out, run.err));
+}
+
+#[test]
+fn a_program_is_told_the_number_of_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("told.c");
+    let text = "#include <stdlib.h>\n#include <trivium.h>\n\
+        int main(int count, char **args) { return count == 2 && atoi(args[1]) == trivium_nodes() ? 0 : 9; }\n";
+    std::fs::write(&source, text).unwrap();
+    let program = source.to_str().unwrap();
+    let compare = ["compare", program, "--protocols", "msi", "--machines", "typhoon", "-n", "4", "--"];
+    let run = trivium(&[&compare[..], &["{nodes}"]].concat());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let run = trivium(&[&compare[..], &["4"]].concat());
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("the run on one node") && run.err.contains("{nodes}"), "{run:?}");
+    let run = trivium(&["sim", program, "-p", "msi", "-m", "typhoon", "-n", "3", "--", "{nodes}"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+}
+
+#[test]
+fn unequal_allocations_are_told_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("unequal.c");
+    let text = "#include <trivium.h>\nint main(void) {\n\
+        return (trivium_node() ? trivium_alloc_on(0, 64) : trivium_alloc_round_robin(128)) == 0;\n}\n";
+    std::fs::write(&source, text).unwrap();
+    let run = trivium(&[&["sim", source.to_str().unwrap()][..], &ON].concat());
+    run.refuses(1, &["64 bytes on node 0", "128 bytes page by page over all nodes", "collective"]);
+}
