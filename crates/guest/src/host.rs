@@ -2,6 +2,7 @@
 //! own imports.
 
 mod atomic;
+mod files;
 mod running;
 mod seats;
 mod trivium;
@@ -19,6 +20,7 @@ use crate::processor::{Access, AccessKind, Call, Fault, Processor, Step};
 use crate::program::Compiled;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
 use crate::switching::Switching;
+pub(crate) use files::Descriptors;
 use running::suspend;
 use seats::{Answer, begin, go_on};
 pub(crate) use seats::{Seats, count_instructions};
@@ -39,6 +41,8 @@ pub(crate) struct NodeState<P> {
     pub shared_end: Rc<Cell<u64>>,
     /// The bits of an access that the processor completed itself.
     pub completed: Cell<Option<u64>>,
+    /// What it can read.
+    pub files: Descriptors,
     /// State of the deterministic `random_get`.
     pub random: Cell<u64>,
 }

@@ -53,6 +53,7 @@ mod compile;
 mod coroutine;
 mod error;
 mod host;
+mod inputs;
 mod inspect;
 mod memory;
 mod node;
@@ -68,6 +69,7 @@ pub use compile::{
     compile_c, kept, run_compiler,
 };
 pub use error::Error;
+pub use inputs::Inputs;
 pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
 pub use node::{Node, Outcome};
 pub use processor::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step};

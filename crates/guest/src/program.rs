@@ -8,6 +8,7 @@ use wasmtime::{Config, Engine, Module};
 
 use crate::error::Error;
 use crate::host::known_imports;
+use crate::inputs::Inputs;
 use crate::inspect::{Import, Inspected, inspect};
 use crate::rewrite::{Build, first_defined, rewrite};
 use crate::switching::Switching;
@@ -38,6 +39,7 @@ pub struct CallImport {
 pub struct Program {
     pub(crate) shared: Arc<Compiled>,
     by_reference: bool,
+    pub(crate) inputs: Arc<Inputs>,
     pub(crate) switching: Switching,
 }
 
@@ -73,6 +75,7 @@ impl Program {
         let Inspected { imports, memory, function_names, defined_functions, .. } = inspected;
         Ok(Program {
             by_reference: false,
+            inputs: Arc::default(),
             switching: Switching::default(),
             shared: Arc::new(Compiled {
                 name: name.to_string(),
@@ -91,6 +94,11 @@ impl Program {
     /// The same program, to be run in the reference build, whatever cache there is.
     pub fn by_reference(self) -> Program {
         Program { by_reference: true, ..self }
+    }
+
+    /// The same program, which may read this. Without it, standard input is empty and there are no files.
+    pub fn reading(self, inputs: Arc<Inputs>) -> Program {
+        Program { inputs, ..self }
     }
 
     /// The same program, whose nodes are to take turns in this way.

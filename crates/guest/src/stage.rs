@@ -8,7 +8,7 @@ use wasmtime::{Instance, InstancePre, Store};
 
 use crate::coroutine::{Coroutine, Fibre, SharedStore, Stack};
 use crate::error::Error;
-use crate::host::{Counter, NodeState, Seats, linker};
+use crate::host::{Counter, Descriptors, NodeState, Seats, linker};
 use crate::memory::{Memory, SHARED_BASE};
 use crate::node::Node;
 use crate::processor::Processor;
@@ -105,6 +105,7 @@ impl<P: Processor> Stage<P> {
             private_pages: Cell::new(program.private_pages.0),
             shared_end,
             completed: Cell::new(None),
+            files: Descriptors::new(self.program.inputs.clone()),
             random: Cell::new(number.into()),
         });
         let parts = (memory, tags, alive, instructions);

@@ -152,6 +152,9 @@ pub struct Simulated {
     /// Flags of the C compiler, in quotes: --cc "-O3 -DSIZE=64 -Iinclude"
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cc: Option<String>,
+    /// A folder whose files the program may read, by their paths in it; links that lead out of it are refused
+    #[arg(long, value_name = "DATA")]
+    pub dir: Option<PathBuf>,
     /// Number of nodes, 1 to 256
     #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,

@@ -146,3 +146,52 @@ fn unequal_allocations_are_told_in_words() {
     let run = trivium(&[&["sim", source.to_str().unwrap()][..], &ON].concat());
     run.refuses(1, &["64 bytes on node 0", "128 bytes page by page over all nodes", "collective"]);
 }
+
+const READER: &str = "#include <stdio.h>\n#include <sys/stat.h>\n#include <trivium.h>\n\
+    int main(int count, char **args) {\n\
+      int number = 0, sum = 0;\n  while (scanf(\"%d\", &number) == 1) sum += number;\n\
+      for (int i = 1; i < count; i++) {\n    char line[80];\n    struct stat about;\n    FILE *file = fopen(args[i], \"r\");\n\
+        if (!file) { perror(args[i]); continue; }\n    stat(args[i], &about);\n\
+        while (fgets(line, sizeof line, file)) printf(\"%d: %s\", trivium_node(), line);\n\
+        printf(\"%d at %ld of %d\\n\", trivium_node(), ftell(file), (int)about.st_size);\n\
+        rewind(file);\n    printf(\"again %c\\n\", fgetc(file));\n    fclose(file);\n  }\n\
+      printf(\"%d: sum %d\\n\", trivium_node(), sum);\n\
+      return fopen(\"new\", \"w\") != NULL;\n}\n";
+
+#[test]
+fn every_node_reads_its_own_input_and_the_files_of_the_folder_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(place("data/deep")).unwrap();
+    std::fs::write(place("reader.c"), READER).unwrap();
+    std::fs::write(place("data/deep/in.txt"), "one\ntwo\n").unwrap();
+    std::fs::write(place("secret"), "secret\n").unwrap();
+    std::fs::write(place("numbers"), "1 2\n39\n").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../secret", place("data/link")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("deep/in.txt", place("data/inside")).unwrap();
+    let read = |more: &[&str]| {
+        let args = [&["sim", "reader.c", "--format", "json"][..], &ON, more].concat();
+        let stdin = std::fs::File::open(place("numbers")).unwrap();
+        let output = command(&args).current_dir(folder.path()).stdin(stdin).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    };
+    let result = read(&["--dir", "data", "--", "deep/in.txt", "./inside"]).json(0);
+    let output = result["output"].as_str().unwrap();
+    for line in ["0: one", "1: two", "0 at 8 of 8", "1 at 8 of 8", "again o", "0: sum 42", "1: sum 42"] {
+        assert!(output.contains(line), "{line}: {output}");
+    }
+    assert_eq!(harness::keys(&result["hashes"])[3..], ["stdin", "file deep/in.txt"]);
+    assert!(!place("data/new").exists());
+    for outside in ["link", "../secret", "/etc/passwd", "deep/../../secret", "none", "deep"] {
+        let result = read(&["--dir", "data", "--", outside]).json(0);
+        assert!(!result["errors"].as_str().unwrap().is_empty(), "{outside}: the program is told why: {result}");
+        assert!(!result["output"].as_str().unwrap().contains(" at "), "{outside}: {result}");
+        assert_eq!(harness::keys(&result["hashes"])[3..], ["stdin"]);
+    }
+    let nothing = read(&["--", "data/deep/in.txt"]).json(0);
+    assert!(!nothing["errors"].as_str().unwrap().is_empty(), "without --dir there are no files: {nothing}");
+    read(&["--dir", "nowhere"]).refuses(2, &["no such folder", "nowhere"]);
+}

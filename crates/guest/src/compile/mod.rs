@@ -111,6 +111,11 @@ pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, 
     if let Some(module) = kept(files, options)? {
         return Ok(Compiled { module, warnings: String::new(), note: None });
     }
+    for file in files {
+        // The compiler's words would be about its own command line.
+        fs::File::open(file)
+            .map_err(|error| Error::new(format!("the file cannot be read: {error}")).at(file.display().to_string()))?;
+    }
     let toolchain = options.toolchain()?;
     let name = kept_name(files, options, &toolchain);
     let work = Work { options, toolchain: &toolchain, scratch: options.shelf.scratch()? };

@@ -1,11 +1,11 @@
 //! What a C library needs of WASI preview 1: arguments, output, a clock that shows simulated
-//! time, and deterministic random numbers. There are no files and no environment.
+//! time, and deterministic random numbers; what it reads is in `files`. There is no environment.
 
 use std::cell::Cell;
 
 use wasmtime::Result;
 
-use super::{Exit, NodeState};
+use super::{Exit, NodeState, files};
 use crate::processor::{Call, Processor};
 
 #[derive(Clone, Copy)]
@@ -18,18 +18,23 @@ pub(super) enum Function {
     ClockTimeGet,
     FdClose,
     FdFdstatGet,
+    FdFdstatSetFlags,
+    FdFilestatGet,
     FdPrestatGet,
     FdPrestatDirName,
     FdRead,
     FdSeek,
+    FdTell,
     FdWrite,
+    PathFilestatGet,
+    PathOpen,
     ProcExit,
     RandomGet,
     SchedYield,
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 16] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 21] = [
     ("args_get", "ii", "i", Function::ArgsGet),
     ("args_sizes_get", "ii", "i", Function::ArgsSizesGet),
     ("environ_get", "ii", "i", Function::EnvironGet),
@@ -38,11 +43,16 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 16] = [
     ("clock_time_get", "iIi", "i", Function::ClockTimeGet),
     ("fd_close", "i", "i", Function::FdClose),
     ("fd_fdstat_get", "ii", "i", Function::FdFdstatGet),
+    ("fd_fdstat_set_flags", "ii", "i", Function::FdFdstatSetFlags),
+    ("fd_filestat_get", "ii", "i", Function::FdFilestatGet),
     ("fd_prestat_get", "ii", "i", Function::FdPrestatGet),
     ("fd_prestat_dir_name", "iii", "i", Function::FdPrestatDirName),
     ("fd_read", "iiii", "i", Function::FdRead),
     ("fd_seek", "iIii", "i", Function::FdSeek),
+    ("fd_tell", "ii", "i", Function::FdTell),
     ("fd_write", "iiii", "i", Function::FdWrite),
+    ("path_filestat_get", "iiiii", "i", Function::PathFilestatGet),
+    ("path_open", "iiiiiIIii", "i", Function::PathOpen),
     ("proc_exit", "i", "", Function::ProcExit),
     ("random_get", "ii", "i", Function::RandomGet),
     ("sched_yield", "", "i", Function::SchedYield),
@@ -51,7 +61,6 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 16] = [
 // Error numbers of WASI preview 1.
 const SUCCESS: i64 = 0;
 const BAD_DESCRIPTOR: i64 = 8;
-const CANNOT_SEEK: i64 = 70;
 
 pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
     let pointer = |index: usize| args[index] as u32;
@@ -79,18 +88,18 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             node.write_bytes(pointer(2), &cycles.to_le_bytes()).await?;
             Ok(SUCCESS)
         }
-        Function::FdClose => Ok(if args[0] <= 2 { SUCCESS } else { BAD_DESCRIPTOR }),
-        Function::FdFdstatGet => fd_fdstat_get(node, args[0], pointer(1)).await,
-        Function::FdPrestatGet | Function::FdPrestatDirName => Ok(BAD_DESCRIPTOR),
-        Function::FdRead => {
-            if args[0] != 0 {
-                return Ok(BAD_DESCRIPTOR);
-            }
-            // Standard input is at its end.
-            node.write_bytes(pointer(3), &[0; 4]).await?;
-            Ok(SUCCESS)
-        }
-        Function::FdSeek => Ok(if args[0] <= 2 { CANNOT_SEEK } else { BAD_DESCRIPTOR }),
+        Function::FdClose => Ok(files::close(node, args[0])),
+        Function::FdFdstatGet => files::about(node, args[0], pointer(1)).await,
+        // Nothing that is open waits or appends.
+        Function::FdFdstatSetFlags => Ok(SUCCESS),
+        Function::FdFilestatGet => files::stat(node, args[0], pointer(1)).await,
+        Function::FdPrestatGet => files::prestat(node, args[0], pointer(1)).await,
+        Function::FdPrestatDirName => files::prestat_name(node, args).await,
+        Function::FdRead => files::read(node, args).await,
+        Function::FdSeek => files::seek(node, args[0], (args[1], args[2]), pointer(3)).await,
+        Function::FdTell => files::seek(node, args[0], (0, 1), pointer(1)).await,
+        Function::PathFilestatGet => files::path_stat(node, args).await,
+        Function::PathOpen => files::path_open(node, args).await,
         Function::FdWrite => fd_write(node, args).await,
         Function::ProcExit => Err(wasmtime::Error::new(Exit(args[0] as i32))),
         Function::RandomGet => random_get(node, pointer(0), pointer(1)).await,
@@ -106,18 +115,6 @@ async fn args_get<P: Processor>(node: &NodeState<P>, pointers: u32, strings: u32
         node.write_bytes(string, &bytes).await?;
         string = string.wrapping_add(bytes.len() as u32);
     }
-    Ok(SUCCESS)
-}
-
-async fn fd_fdstat_get<P: Processor>(node: &NodeState<P>, fd: i64, into: u32) -> Result<i64> {
-    if fd > 2 {
-        return Ok(BAD_DESCRIPTOR);
-    }
-    // A character device, so that the C library writes line by line; may read (2) or write (64).
-    let mut stat = [0; 24];
-    stat[0] = 2;
-    stat[8] = if fd == 0 { 2 } else { 64 };
-    node.write_bytes(into, &stat).await?;
     Ok(SUCCESS)
 }
 
@@ -147,7 +144,7 @@ async fn fd_write<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64
     Ok(SUCCESS)
 }
 
-async fn read_word<P: Processor>(node: &NodeState<P>, addr: u32) -> Result<u32> {
+pub(super) async fn read_word<P: Processor>(node: &NodeState<P>, addr: u32) -> Result<u32> {
     let bytes = node.read_bytes(addr, 4).await?;
     Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }

@@ -33,8 +33,10 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     for name in &arguments.machines {
         machines.push(library::machine(name, &settings)?);
     }
+    let (program, inputs) = super::program::of(&arguments.run, &all)?;
     let bench = Bench {
-        program: super::program::load(&arguments.run.programs, arguments.run.cc.as_deref(), &all)?,
+        program,
+        inputs,
         block: arguments.run.block,
         args: arguments.run.args.clone(),
         seed: common.seed,

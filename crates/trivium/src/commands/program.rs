@@ -1,10 +1,11 @@
 //! A program by its files: C is compiled (and kept), WebAssembly is taken as it is.
 
+use crate::arguments::Simulated;
 use crate::{Failure, failure, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_guest::{CompileOptions, Compiling, LIBRARY_FILES, Program, Shelf, compile, kept};
+use trivium_guest::{CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, compile, kept};
 use trivium_lang::protocol::Protocol;
 
 static HEADERS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
@@ -15,6 +16,16 @@ pub(super) fn guest(error: &trivium_guest::Error) -> Failure {
 }
 
 const PROGRAM_HELP: &str = "give the path of a .c or .wasm file";
+
+/// The program of a command, and what it may read.
+///
+/// # Errors
+/// As [`load`]; also that there is no such folder.
+pub fn of(run: &Simulated, protocols: &[Arc<Protocol>]) -> Result<(Program, Arc<Inputs>), Failure> {
+    let inputs = Arc::new(Inputs::new(run.dir.as_deref()).map_err(|e| guest(&e))?);
+    let program = load(&run.programs, run.cc.as_deref(), protocols)?;
+    Ok((program.reading(inputs.clone()), inputs))
+}
 
 /// Loads a program from its files; the headers of the built-in protocols and of those named are there to include.
 /// `flags` are for the C compiler, as a shell would read them.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use trivium_guest::Program;
+use trivium_guest::{Inputs, Program};
 use trivium_lang::protocol::Protocol;
 use trivium_sim::{Counters, MissKind, MissReport, NODE_STATISTICS, Setup, SimResult, Tracing};
 
@@ -20,6 +20,8 @@ use trivium_sim::{Counters, MissKind, MissReport, NODE_STATISTICS, Setup, SimRes
 pub struct Bench {
     /// The program.
     pub program: Program,
+    /// What it may read.
+    pub inputs: Arc<Inputs>,
     /// Bytes of a block.
     pub block: u32,
     /// The program's arguments, in which `{nodes}` stands for the number of nodes.
@@ -87,6 +89,7 @@ impl Bench {
         let mut result = result.map_err(|e| told(&e))?;
         result.hashes.extend(protocols.iter().map(|protocol| library::hash(protocol)));
         result.hashes.push(library::machine_hash(loaded));
+        result.hashes.extend(self.inputs.hashes());
         Ok(result)
     }
 }
@@ -100,9 +103,10 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     for name in &arguments.machine {
         machines.push(library::machine(name, &settings)?);
     }
-    let program = super::program::load(&arguments.run.programs, arguments.run.cc.as_deref(), &protocols)?;
+    let (program, inputs) = super::program::of(&arguments.run, &protocols)?;
     let bench = Bench {
         program: if arguments.reference { program.by_reference() } else { program },
+        inputs,
         block: arguments.run.block,
         args: arguments.run.args.clone(),
         seed: common.seed,

@@ -151,6 +151,7 @@ impl Runner<'_> {
     fn run(&self, plan: &RunPlan, ready: &Ready) -> Result<Option<String>, Failure> {
         let bench = Bench {
             program: ready.program.clone(),
+            inputs: Arc::default(),
             block: plan.block,
             args: plan.args.clone(),
             seed: self.seed,

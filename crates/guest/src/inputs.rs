@@ -1,0 +1,112 @@
+//! What a program may read: standard input, and the files of one folder. Each is read once and whole, so that all nodes
+//! read the same.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+
+/// The largest file that a program may read, in bytes: its memory is no larger than a few of them.
+const LARGEST: u64 = 1 << 28;
+
+/// Why a file cannot be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    Missing,
+    NotAllowed,
+    Outside,
+    Folder,
+    TooLarge,
+}
+
+/// What the nodes of a program may read.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// Absolute, without links in it.
+    folder: Option<PathBuf>,
+    /// Whether there is a standard input.
+    standard: bool,
+    stdin: OnceLock<Arc<Vec<u8>>>,
+    /// Files that were opened, by their path in the folder.
+    files: Mutex<BTreeMap<String, Arc<Vec<u8>>>>,
+}
+
+impl Inputs {
+    /// This process's standard input, and the files of a folder if one is named. Nothing is read before the program reads
+    /// it.
+    ///
+    /// # Errors
+    /// There is no such folder.
+    pub fn new(folder: Option<&Path>) -> Result<Inputs, Error> {
+        let folder = folder.map(|folder| {
+            let real = folder.canonicalize().ok().filter(|real| real.is_dir());
+            real.ok_or_else(|| {
+                Error::new("there is no such folder for the program to read")
+                    .at(folder.display().to_string())
+                    .help("name the folder that has the program's files")
+            })
+        });
+        Ok(Inputs { folder: folder.transpose()?, standard: true, ..Inputs::default() })
+    }
+
+    /// What was read so far: `stdin` if there was anything, and `file NAME`, each with its SHA-256 in hexadecimal.
+    pub fn hashes(&self) -> Vec<(String, String)> {
+        let hash = |bytes: &[u8]| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let stdin = self.stdin.get().filter(|bytes| !bytes.is_empty());
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = files.iter().map(|(name, bytes)| (format!("file {name}"), hash(bytes)));
+        stdin.map(|bytes| ("stdin".to_string(), hash(bytes))).into_iter().chain(files).collect()
+    }
+
+    pub(crate) fn has_folder(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    pub(crate) fn stdin(&self) -> Arc<Vec<u8>> {
+        let read = || {
+            let mut bytes = Vec::new();
+            if self.standard {
+                // What cannot be read is as if it had ended.
+                let _ = std::io::stdin().lock().take(LARGEST).read_to_end(&mut bytes);
+            }
+            Arc::new(bytes)
+        };
+        self.stdin.get_or_init(read).clone()
+    }
+
+    /// A file of the folder. Links are followed as long as they stay in it.
+    pub(crate) fn open(&self, path: &str) -> Result<Arc<Vec<u8>>, Refused> {
+        let folder = self.folder.as_ref().ok_or(Refused::Missing)?;
+        let of_system = |error: std::io::Error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Refused::Missing,
+            _ => Refused::NotAllowed,
+        };
+        // An absolute path replaces the folder, and is found to lie outside.
+        let real = folder.join(path).canonicalize().map_err(of_system)?;
+        let inside = real.strip_prefix(folder).map_err(|_| Refused::Outside)?;
+        let about = fs::metadata(&real).map_err(of_system)?;
+        if about.is_dir() {
+            return Err(Refused::Folder);
+        }
+        // Devices and pipes do not end, or not in the same way twice.
+        if !about.is_file() {
+            return Err(Refused::NotAllowed);
+        }
+        if about.len() > LARGEST {
+            return Err(Refused::TooLarge);
+        }
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = inside.display().to_string();
+        if let Some(bytes) = files.get(&name) {
+            return Ok(bytes.clone());
+        }
+        let bytes = Arc::new(fs::read(&real).map_err(of_system)?);
+        files.insert(name, bytes.clone());
+        Ok(bytes)
+    }
+}
