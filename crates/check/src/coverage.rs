@@ -1,5 +1,6 @@
 //! What has happened: (state, event) pairs, clauses, ways through `if`s and loops.
 
+use crate::begin::Begun;
 use crate::model::Model;
 use crate::vacuity::vacuous;
 use serde::Serialize;
@@ -125,6 +126,12 @@ impl Reached {
             loads: false,
             stores: false,
         }
+    }
+
+    /// What is seen before anything happens: the ways through what records are at first, and where that leads them.
+    pub fn begun(&mut self, begun: &Begun) {
+        begun.ways.iter().for_each(|&(step, taken)| self.way(step, taken));
+        begun.entered.iter().for_each(|&(role, state)| self.enter(role, state));
     }
 
     /// An event meets a state.
@@ -315,9 +322,12 @@ impl Branch {
     }
 }
 
-/// The `if`s and loops of all handlers that may run, by their places.
+/// The `if`s and loops of all handlers that may run, and of what records are at first, by their places.
 fn branches_of(protocol: &Protocol) -> BTreeMap<(u16, u32), Branch> {
     let mut branches = BTreeMap::new();
+    for initially in protocol.roles.iter().filter_map(|role| role.initially.as_ref()) {
+        each_step(&initially.steps, &mut |step| note_branch(protocol, step, &mut branches));
+    }
     for pair in pairs(protocol) {
         for (_, handler) in pair.handlers(protocol) {
             each_step(&handler.steps, &mut |step| note_branch(protocol, step, &mut branches));

@@ -1,5 +1,6 @@
 //! Breadth first through all states, so that the first violation found has the shortest story.
 
+use crate::begin::check_first;
 use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Progress, Search};
 use crate::coverage::Seen;
@@ -99,7 +100,7 @@ impl<'m> BruteForce<'m> {
         let first = self.model.first();
         self.model.codec.encode(&first, &mut self.bytes);
         self.store.insert(&self.bytes, 0);
-        if let Err(violation) = check_state(self.model, &first) {
+        if let Err(violation) = check_first(self.model, &first) {
             return End::Found(Found { state: 0, action: None, violation });
         }
         let mut state = 0;

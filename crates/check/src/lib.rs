@@ -7,6 +7,7 @@
 //! no symmetry), and the fast one (`search`).
 //!
 //! It must never know a machine, time, or a program.
+mod begin;
 pub mod chart;
 mod client;
 mod conclude;

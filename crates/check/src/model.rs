@@ -1,5 +1,6 @@
 //! The system that is explored, as far as it does not change: nodes, objects, threads, lanes, layout.
 
+use crate::begin::Begun;
 use crate::client::{Client, Intent, object_counts};
 use crate::config::{ConfigError, Network, System};
 use crate::coverage::each_step;
@@ -41,6 +42,8 @@ pub(crate) struct Model {
     pub codec: Codec,
     /// What the file's `leads_to` demand.
     pub demands: Vec<Demand>,
+    /// What records are at first.
+    pub begun: Begun,
     /// A record of zeros, as long as the longest: what objects look like that are not explored.
     pub untouched: Vec<u8>,
 }
@@ -114,7 +117,7 @@ impl Model {
         let demands = demands(protocol, &objects, system.nodes, &layout);
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
         let untouched = vec![0; longest.unwrap_or(0)];
-        let model = Model {
+        let mut model = Model {
             nodes: system.nodes,
             system: system.clone(),
             engine,
@@ -124,9 +127,11 @@ impl Model {
             layout,
             codec,
             demands,
+            begun: Begun::default(),
             untouched,
         };
         model.check_capacities()?;
+        model.begun = Begun::of(&model);
         Ok(model)
     }
 
@@ -176,6 +181,7 @@ impl Model {
     /// The first state.
     pub fn first(&self) -> World {
         let mut world = World::first(&self.layout, self.nodes);
+        self.begun.put(&mut world);
         if let Some(ops) = self.client.ops {
             for thread in 0..self.client.threads.len() {
                 world.set_count(&self.layout, thread, ops.min(u32::from(u16::MAX)) as u16);

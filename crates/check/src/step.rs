@@ -94,10 +94,12 @@ impl<'m> Stepper<'m> {
             let role = &protocol.roles[role.index()];
             role.defers.is_some() || role.states.iter().any(|s| s.timer.is_some())
         };
+        let mut reached = Reached::new(protocol);
+        reached.begun(&model.begun);
         Stepper {
             model,
             payloads: Payloads::default(),
-            reached: Reached::new(protocol),
+            reached,
             account: Account::default(),
             effects: Effects::default(),
             scratch: Vec::new(),

@@ -1,5 +1,6 @@
 //! Counterexamples: a sequence of events that leads from the first state to a violation, and nothing besides.
 
+use crate::begin::check_first;
 use crate::client::Intent;
 use crate::config::{ConfigError, System};
 use crate::deadlock::stuck;
@@ -108,7 +109,7 @@ fn violates(stepper: &mut Stepper, trace: &Trace, property: &str) -> Option<Trac
     let mut world = stepper.model.first();
     let mut done = Trace::default();
     let mut actions = Vec::new();
-    if check_state(stepper.model, &world).is_err_and(|v| v.property == property) {
+    if check_first(stepper.model, &world).is_err_and(|v| v.property == property) {
         return Some(done);
     }
     for label in &trace.labels {

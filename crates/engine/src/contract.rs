@@ -149,14 +149,20 @@ fn records<B: Bench>(bench: &B, book: &mut Book) {
     let instances = instances(bench, &m);
     for &(role, object) in &instances {
         let wanted = bench.engine().record_bytes(role);
+        let (me, home) = (m.me(), m.home(object));
         let record = m.record(role, object);
         let len = record.len();
         book.expect("a record has the length that the engine planned", len == wanted, || {
             format!("{role:?} of {object:?}: {len} bytes, not {wanted}")
         });
-        book.expect("an untouched record is all zero", record.iter().all(|&b| b == 0), || {
-            format!("{role:?} of {object:?}")
-        });
+        let is_zero = record.iter().all(|&b| b == 0);
+        if bench.engine().has_initially(role) {
+            let first = bench.engine().first_record(role, object, me, home, &mut |_, _| {});
+            let begun = first.is_ok_and(|first| first == record);
+            book.expect("an untouched record is what `initially` makes", begun, || format!("{role:?} of {object:?}"));
+        } else {
+            book.expect("an untouched record is all zero", is_zero, || format!("{role:?} of {object:?}"));
+        }
     }
     let marked: Vec<(u8, (RoleId, Object))> = (1..=u8::MAX).cycle().zip(instances.iter().copied()).collect();
     for &(mark, (role, object)) in &marked {

@@ -44,7 +44,8 @@ impl Engine {
         self.lanes[lane.index()]
     }
 
-    /// How many bytes a record of the role takes. All zero is the record of an object that nobody has touched.
+    /// How many bytes a record of the role takes. All zero is the record of an object that nobody has touched, unless the
+    /// role says what it is at first: [`Engine::first_record`].
     #[inline]
     pub fn record_bytes(&self, role: RoleId) -> usize {
         self.roles[role.index()].bytes

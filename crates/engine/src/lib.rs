@@ -49,6 +49,7 @@ mod line;
 mod load;
 pub mod local;
 pub mod mechanisms;
+mod newborn;
 pub mod number;
 mod record;
 mod rename;

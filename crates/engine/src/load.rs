@@ -194,7 +194,7 @@ fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<RolePlan, L
     let defers = DeferLayout::plan(&mut planner, role)?;
     check_size(protocol, role, planner.at as usize)?;
     let columns = plan_columns(protocol, role);
-    for handler in &role.handlers {
+    for handler in role.handlers.iter().chain(&role.initially) {
         check_frame(protocol, handler)?;
     }
     check_deferrable(protocol, role)?;

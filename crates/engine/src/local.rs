@@ -52,7 +52,7 @@ pub struct Local {
     me: Node,
     nodes: u32,
     block_bytes: usize,
-    record_bytes: Vec<usize>,
+    engine: Engine,
     lane_of: Vec<LaneId>,
     /// For each lane: what it holds, and what has been sent and not yet been delivered.
     lanes: Vec<(Option<u32>, u32)>,
@@ -77,7 +77,7 @@ impl Local {
             me,
             nodes: engine.nodes(),
             block_bytes,
-            record_bytes: (0..protocol.roles.len()).map(|i| engine.record_bytes(RoleId::at(i))).collect(),
+            engine: engine.clone(),
             lane_of: protocol.messages.iter().map(|m| m.lane).collect(),
             lanes: engine.lanes.iter().map(|&holds| (holds, 0)).collect(),
             records: BTreeMap::new(),
@@ -155,8 +155,13 @@ impl Mechanisms for Local {
     }
 
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
-        let bytes = self.record_bytes[role.index()];
-        self.records.entry((role, object)).or_insert_with(|| vec![0; bytes])
+        let (me, home) = (self.me, self.home(object));
+        let engine = &self.engine;
+        // What goes wrong there leaves the record as it would be without.
+        let first = || engine.first_record(role, object, me, home, &mut |_, _| {});
+        self.records
+            .entry((role, object))
+            .or_insert_with(|| first().unwrap_or_else(|_| vec![0; engine.record_bytes(role)]))
     }
 
     fn send(&mut self, to: Node, message: &Outgoing) {

@@ -120,8 +120,8 @@ pub trait Mechanisms {
     /// The home of an object.
     fn home(&self, object: Object) -> Node;
 
-    /// The record of a role for an object on this node, `Engine::record_bytes(role)` long; all zero for an
-    /// object that nobody has touched.
+    /// The record of a role for an object on this node, `Engine::record_bytes(role)` long; for an object that
+    /// nobody has touched as [`crate::Engine::first_record`] says, all zero as a rule.
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8];
 
     /// A message leaves for `to` (which may be this node: it really travels).

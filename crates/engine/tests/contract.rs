@@ -33,6 +33,30 @@ fn engine(cached: bool) -> Engine {
     hand.load(4)
 }
 
+/// Its home's records are not zero at first.
+fn begun() -> Engine {
+    let text = include_str!("../../../protocols/stache.tri");
+    // An invariant looks at the variable, so that it is not cleared; nobody looks at `sharers` in the first state.
+    let begins = "  initially { mark = me; sharers = all }\n  var mark: node\n  var owner: node";
+    let text = text.replace("  var owner: node", begins) + "\ninvariant marked of block: home.mark == home\n";
+    let protocol = trivium_lang::compile("begun.tri", &text, &Default::default()).unwrap();
+    Engine::load(std::sync::Arc::new(protocol), 4).unwrap()
+}
+
+#[test]
+fn records_begin_as_their_role_says() {
+    let engine = begun();
+    assert!(check_mechanisms(&LocalBench::new(begun())).is_empty());
+    let home = engine.protocol().role("home").unwrap();
+    let block = Object { kind: BLOCK, id: 2 };
+    let first = |me| engine.first_record(home, block, me, 2, &mut |_, _| {}).unwrap();
+    assert_eq!(engine.describe(home, &first(2)), "Idle mark=2");
+    assert_eq!(Local::new(&engine, 2, 4, 32).record(home, block), first(2));
+    let cache = engine.protocol().role("cache").unwrap();
+    assert!(!engine.has_initially(cache));
+    assert!(engine.first_record(cache, block, 0, 2, &mut |_, _| {}).unwrap().iter().all(|&byte| byte == 0));
+}
+
 #[test]
 fn the_plain_implementation_keeps_the_contract() {
     for cached in [false, true] {

@@ -158,6 +158,7 @@ pub struct Role {
     pub vars: Vec<Var>,
     pub actions: Vec<Action>,
     pub tasks: Vec<Action>,
+    pub initially: Option<Initially>,
     pub states: Vec<State>,
     /// `otherwise` for messages that a state does not name.
     pub otherwise: Option<(Otherwise, Span)>,
@@ -165,6 +166,15 @@ pub struct Role {
     /// Clauses that are said of states by name. Once extensions are applied, those of waiting states, which are only known when handlers
     /// are compiled; those of one file after those of the files that it uses.
     pub clauses: Vec<Vec<InClause>>,
+}
+
+/// `initially { .. }`: what makes of a record the one that it is at first.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Initially {
+    pub body: Vec<Statement>,
+    /// The word.
+    pub span: Span,
 }
 
 /// `extend role R { .. }`: what a file adds to a role of a file that it uses, and what it puts in place of something there.
@@ -175,7 +185,7 @@ pub struct Extension {
     pub added: Role,
     /// The kind of object, if it is said again.
     pub of: Option<Ident>,
-    /// `replace var`, `replace action`, `replace task`, `replace state`, `replace otherwise`.
+    /// `replace var`, `replace action`, `replace task`, `replace initially`, `replace state`, `replace otherwise`.
     pub replaced: Role,
     pub span: Span,
 }
@@ -191,6 +201,7 @@ impl Role {
             vars: Vec::new(),
             actions: Vec::new(),
             tasks: Vec::new(),
+            initially: None,
             states: Vec::new(),
             otherwise: None,
             exceptions: Vec::new(),

@@ -120,6 +120,9 @@ impl Finder<'_> {
         for action in role.actions.iter().chain(&role.tasks) {
             self.block(&action.body);
         }
+        if let Some(initially) = &role.initially {
+            self.block(&initially.body);
+        }
         for state in &role.states {
             if let Some(access) = &state.access {
                 self.access(access);

@@ -50,7 +50,7 @@ ids! {
     OpId(u16);
     /// A role.
     RoleId(u8);
-    /// A state of one role; 0 is the role's first, in which every object starts.
+    /// A state of one role; 0 is the role's first, in which every object starts unless its `initially` says another.
     StateId(u16);
     /// A variable of one role.
     VarId(u16);
@@ -608,11 +608,18 @@ pub struct Role {
     pub table: Vec<Vec<Response>>,
     /// Its handlers.
     pub handlers: Vec<Handler>,
+    /// What makes of each of its records the one that it is at first; no event starts it.
+    pub initially: Option<Handler>,
     /// Where it was declared.
     pub span: Span,
 }
 
 impl Role {
+    /// All code of the role: its handlers, and what its records are at first.
+    pub fn code(&self) -> impl Iterator<Item = &Handler> {
+        self.handlers.iter().chain(&self.initially)
+    }
+
     /// The column of an event in the role's table.
     pub fn column(&self, event: EventKind) -> Option<usize> {
         self.events.iter().position(|&e| e == event)

@@ -231,7 +231,11 @@ impl NodeState {
                 words.len()
             )));
         }
-        let broken = match broken_condition(self, protocol, id, object, &words) {
+        let begun = match engine.protocol().conditions.is_empty() {
+            true => Ok(()),
+            false => self.begin_here(protocol, object),
+        };
+        let broken = match begun.and_then(|()| broken_condition(self, protocol, id, object, &words)) {
             Ok(None) => self.usage.call(protocol, engine.protocol(), id, object).err(),
             Ok(broken) => broken,
             Err(fault) => return Err(self.fail(SimError::subject(fault.message))),

@@ -108,9 +108,9 @@ impl NodeState {
     }
 
     fn answers_evict(&self, block: u32) -> bool {
-        let Some((protocol, role, record)) = self.holder(block) else { return false };
+        let Some((protocol, role, _)) = self.holder(block) else { return false };
         let engine = &self.shared.engines[protocol];
-        let state = record.map_or(Default::default(), |record| engine.state(role, record));
+        let state = self.state_of(protocol, role, Object { kind: BLOCK, id: block });
         engine.answers(role, EventKind::Evict)
             && matches!(engine.response(role, state, EventKind::Evict), Response::Handle(_) | Response::Defer)
     }

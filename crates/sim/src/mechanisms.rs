@@ -170,7 +170,8 @@ impl NodeState {
             return touched.place;
         }
         let protocol = self.handling.protocol;
-        let place = self.records.place(protocol, role, object);
+        let (place, made) = self.begun(protocol, role, object);
+        self.trouble_of(made.map_err(|fault| fault.message));
         let before = self.shared.engines[protocol].state(role, self.records.at(place));
         self.handling.touched.push(Touched { role, object, before, place });
         place

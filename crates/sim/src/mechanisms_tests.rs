@@ -80,7 +80,8 @@ impl Bench for SimBench {
 
 #[test]
 fn the_contract_is_kept_under_every_protocol() {
-    for name in ["flash-coherence", "msi", "stache", "swcc", "token-lock", "tree-barrier", "remote-write"] {
+    for name in ["flash-coherence", "msi", "stache", "swcc", "token-lock", "token-ring", "tree-barrier", "remote-write"]
+    {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../protocols/{name}.tri"));
         let protocol = trivium_lang::compile_file(&path, &[]).unwrap();
         for nodes in [2, 5] {

@@ -166,9 +166,7 @@ impl NodeState {
             return true;
         }
         let engine = &self.shared.engines[protocol];
-        let state = self
-            .record_of(protocol, role, event.object)
-            .map_or(Default::default(), |record| engine.state(role, record));
+        let state = self.state_of(protocol, role, event.object);
         let needed = engine.room_needed(event.kind, role, state);
         (0..engine.protocol().lanes.len()).all(|at| {
             let lane = LaneId::at(at);

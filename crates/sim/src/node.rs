@@ -16,7 +16,7 @@ use crate::lines::Lines;
 use crate::mechanisms::Handling;
 use crate::memory::Memory;
 use crate::processor::Compute;
-use crate::records::Records;
+use crate::records::{Place, Records};
 use crate::shared::Shared;
 use crate::space::Space;
 use crate::timeline::Cause;
@@ -28,8 +28,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use trivium_engine::number::fit;
-use trivium_engine::{Args, Event, Node, Object};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, RoleId};
+use trivium_engine::{Args, Event, Fault, Node, Object};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, RoleId, StateId};
 
 /// Something that a thread keeps until the state of an instance changes.
 #[derive(Clone, Debug)]
@@ -288,6 +288,51 @@ impl NodeState {
             self.free_payloads.push(payload.0);
             self.shared.spare.borrow_mut().keep_data(data);
         }
+    }
+
+    /// The place of a record, which begins as its role says if nobody has touched it.
+    pub(crate) fn begun(&mut self, protocol: usize, role: RoleId, object: Object) -> (Place, Result<(), Fault>) {
+        let (place, is_new) = self.records.place(protocol, role, object);
+        if !is_new || !self.shared.engines[protocol].has_initially(role) {
+            return (place, Ok(()));
+        }
+        let made = self.first_record(protocol, role, object);
+        (place, made.map(|first| self.records.at_mut(place).copy_from_slice(&first)))
+    }
+
+    fn first_record(&self, protocol: usize, role: RoleId, object: Object) -> Result<Vec<u8>, Fault> {
+        let engine = &self.shared.engines[protocol];
+        engine.first_record(role, object, self.me, self.home_of(object), &mut |_, _| {})
+    }
+
+    /// The state of a record, touched or not.
+    pub(crate) fn state_of(&self, protocol: usize, role: RoleId, object: Object) -> StateId {
+        let engine = &self.shared.engines[protocol];
+        match self.record_of(protocol, role, object) {
+            Some(record) => engine.state(role, record),
+            // What goes wrong there is told when the record is made.
+            None if engine.has_initially(role) => {
+                self.first_record(protocol, role, object).map_or(StateId(0), |first| engine.state(role, &first))
+            }
+            None => StateId(0),
+        }
+    }
+
+    /// Records that say what they are at first are made where an assumption may look at them.
+    ///
+    /// # Errors
+    /// What goes wrong where they are made.
+    pub(crate) fn begin_here(&mut self, protocol: usize, object: Object) -> Result<(), Fault> {
+        let engine = self.shared.engines[protocol].clone();
+        let mut objects = vec![object, Object { kind: NODE, id: 0 }];
+        objects.dedup();
+        for object in objects {
+            let is_home = object.kind != NODE && self.home_of(object) == self.me;
+            for role in engine.roles_of(object.kind, is_home).filter(|role| engine.has_initially(*role)) {
+                self.begun(protocol, role, object).1?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn record_of(&self, protocol: usize, role: RoleId, object: Object) -> Option<&[u8]> {

@@ -96,9 +96,9 @@ impl Records {
         Records { roles, tables: engines.iter().flat_map(of).map(Table::new).collect(), bytes: Vec::new() }
     }
 
-    /// The place of a record, which is made, all zero, if there is none.
+    /// The place of a record, which is made, all zero, if there is none; and whether nobody has touched it before.
     #[inline]
-    pub(crate) fn place(&mut self, protocol: usize, role: RoleId, object: Object) -> Place {
+    pub(crate) fn place(&mut self, protocol: usize, role: RoleId, object: Object) -> (Place, bool) {
         let at = protocol * self.roles + role.index();
         let table = &self.tables[at];
         let page = match table.page(object.id >> table.shift) {
@@ -106,8 +106,8 @@ impl Records {
             page => page,
         };
         let place = self.tables[at].place(page, object.id);
-        self.bytes[place.from as usize - 1] = 1;
-        place
+        let is_new = std::mem::replace(&mut self.bytes[place.from as usize - 1], 1) == 0;
+        (place, is_new)
     }
 
     #[cold]
@@ -142,6 +142,7 @@ impl Records {
     pub(crate) fn forget(&mut self, protocol: usize, role: RoleId, object: Object) {
         if let Some(place) = self.touched(protocol, role, object) {
             self.at_mut(place).fill(0);
+            self.bytes[place.from as usize - 1] = 0;
         }
     }
 
@@ -179,7 +180,8 @@ mod tests {
                 for id in [0, 1, 63, 64, 65, 4_000_000, 5_000_000, u32::MAX] {
                     let object = Object { kind: BLOCK, id };
                     assert_eq!(records.find(protocol, role, object), None);
-                    let place = records.place(protocol, role, object);
+                    let (place, is_new) = records.place(protocol, role, object);
+                    assert!(is_new);
                     assert_eq!(records.find(protocol, role, object), Some(&vec![0; engine.record_bytes(role)][..]));
                     records.at_mut(place).fill(places.len() as u8 + 1);
                     places.push((protocol, role, object, place));
@@ -187,11 +189,13 @@ mod tests {
             }
         }
         for (number, &(protocol, role, object, place)) in places.iter().enumerate() {
-            assert_eq!(records.place(protocol, role, object), place);
+            assert_eq!(records.place(protocol, role, object), (place, false));
             assert!(records.at(place).iter().all(|&byte| byte == number as u8 + 1), "{role:?} {object:?}");
         }
         let (protocol, role, object, place) = places[0];
         records.forget(protocol, role, object);
         assert!(records.at(place).iter().all(|&byte| byte == 0));
+        assert_eq!(records.find(protocol, role, object), None);
+        assert_eq!(records.place(protocol, role, object), (place, true));
     }
 }

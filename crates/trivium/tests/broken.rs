@@ -5,7 +5,7 @@ mod harness;
 use harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 22] = [
+const FOUND: [(&str, &str); 23] = [
     ("alternating-bit-unordered", "ghost order"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
     ("eager-stale-upgrade", "invariant no_store_is_lost"),
@@ -24,6 +24,7 @@ const FOUND: [(&str, &str); 22] = [
     ("swcc-lock-refuses-invalidate", "livelock"),
     ("swcc-put-without-lock", "last_write"),
     ("token-lock-newcomer-first", "fault"),
+    ("token-ring-everywhere", "mutex(acquire, release)"),
     ("tree-barrier-late-reset", "barrier(arrive)"),
     ("tso-cc-home-learns-nothing", "tso"),
     ("two-locks", "deadlock"),

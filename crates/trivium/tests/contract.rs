@@ -254,12 +254,13 @@ fn lists_and_tables_begin_as_all_results_do() {
         "stache-pages",
         "swcc",
         "token-lock",
+        "token-ring",
         "tree-barrier",
         "tso-cc",
         "update",
         "write-update",
     ];
-    assert_eq!(names[..18], built_in);
+    assert_eq!(names[..19], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }
@@ -282,7 +283,9 @@ fn lists_and_tables_begin_as_all_results_do() {
 
 #[test]
 fn every_form_of_a_protocol_can_be_shown() {
-    for protocol in ["msi", "stache", "swcc", "remote-write", "token-lock", "tree-barrier", "broken/squeezed-lanes"] {
+    for protocol in
+        ["msi", "stache", "swcc", "remote-write", "token-lock", "token-ring", "tree-barrier", "broken/squeezed-lanes"]
+    {
         for (format, begins) in [("text", ""), ("markdown", "# "), ("dot", "digraph "), ("svg", "<svg ")] {
             let run = trivium(&["show", protocol, "--format", format]);
             assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{protocol} {format}");

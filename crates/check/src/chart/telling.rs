@@ -83,7 +83,7 @@ struct Telling<'m> {
 impl<'m> Telling<'m> {
     fn new(model: &'m Model) -> Telling<'m> {
         let world = model.first();
-        let violation = check_state(model, &world).err();
+        let violation = crate::begin::check_first(model, &world).err();
         Telling {
             model,
             stepper: Stepper::new(model),

@@ -113,6 +113,17 @@ fn the_contract_is_kept_where_processors_are_cached() {
 }
 
 #[test]
+fn the_contract_is_kept_where_records_are_not_zero_at_first() {
+    let text = include_str!("../../../../protocols/stache.tri");
+    // An invariant looks at the variable, so that it is not cleared.
+    let text = text.replace("  var owner: node", "  initially { mark = me }\n  var mark: node\n  var owner: node");
+    let text = text + "\ninvariant marked of block: home.mark == home\n";
+    let bench = NodeBench::new(&text, None);
+    assert!(bench.model.first().fixed.iter().any(|&byte| byte != 0));
+    assert_eq!(check_mechanisms(&bench), []);
+}
+
+#[test]
 fn memory_outside_is_a_fault_and_not_a_panic() {
     for (text, words) in [(BLOCKS_ONLY, None), (WITH_MEMORY, Some(2 * BLOCK_BYTES))] {
         let bench = NodeBench::new(text, words);

@@ -67,6 +67,38 @@ impl Export<'_> {
         });
     }
 
+    /// What makes the first records of roles that say so.
+    pub fn initially(&self, out: &mut Lines) {
+        for (id, role) in self.roles() {
+            let Some(initially) = &role.initially else { continue };
+            let mut writer = Writer::new(self, id, 0, initially);
+            let mut body = Lines::default();
+            writer.steps(&initially.steps, &mut body);
+            let (mut declared, firsts) = self.locals(initially);
+            declared.extend(writer.declared);
+            out.comment(&format!("{}, initially", role.name));
+            let head = format!("procedure begin{}(me: Node; o: {})", id.0, self.object_type(role.object));
+            out.routine(&head, &declared, |out| {
+                firsts.iter().for_each(|first| out.line(first));
+                out.include(body);
+                out.line(format!("settle{}(me, o, {});", id.0, self.state_name(id, StateId(0))));
+            });
+        }
+    }
+
+    /// The first records are made, before anything happens.
+    pub fn begin_records(&self, out: &mut Lines) {
+        for (id, role) in self.roles().filter(|(_, role)| role.initially.is_some()) {
+            out.open(format!("for me: Node do for o: {} do", self.object_type(role.object)));
+            let begin = format!("begin{}(me, o);", id.0);
+            match self.lives(id, "me", "o").as_str() {
+                "true" => out.line(begin),
+                lives => out.line(format!("if {lives} then {begin} end;")),
+            }
+            out.close("end; end;");
+        }
+    }
+
     /// Declarations of a handler's locals behind its arguments, and their first values.
     fn locals(&self, handler: &Handler) -> (Vec<String>, Vec<String>) {
         let mut names = Vec::new();

@@ -56,6 +56,7 @@ pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result
     export.thread_accesses(&mut out);
     export.interventions(&mut out);
     export.handlers(&mut out);
+    export.initially(&mut out);
     export.settling(&mut out);
     export.rules(&mut out);
     export.promises(&mut out);

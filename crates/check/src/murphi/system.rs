@@ -113,6 +113,7 @@ impl Export<'_> {
         }
         self.first_threads(out);
         self.first_remembered(out);
+        self.begin_records(out);
         out.close("end;");
         out.blank();
     }

@@ -1,7 +1,7 @@
 //! Whether a protocol treats all nodes alike: a run with renamed nodes is then a run with other names.
 //!
 //! The language keeps a protocol from looking at the number of a node except by `index` and `node(..)`, which the
-//! compiler notes. Three more things depend on the order of nodes, and are looked for here: `pick` takes the least
+//! compiler notes, in `initially` too, so that nodes that are alike begin alike. Three more things depend on the order of nodes, and are looked for here: `pick` takes the least
 //! of a set, a loop over a set goes through it in ascending order, and sets can hold nodes given by number.
 
 use trivium_lang::protocol::{
@@ -11,7 +11,7 @@ use trivium_lang::protocol::{
 /// Whether nodes can be renamed.
 pub(crate) fn nodes_are_alike(protocol: &Protocol) -> bool {
     protocol.asymmetric.is_none()
-        && protocol.roles.iter().flat_map(|role| &role.handlers).all(handler)
+        && protocol.roles.iter().flat_map(|role| role.code()).all(handler)
         && protocol.conditions.iter().all(|condition| expr(&condition.condition))
         && protocol.invariants.iter().all(|invariant| expr(&invariant.condition))
         && protocol.leads_to.iter().all(|leads| expr(&leads.from.condition) && expr(&leads.to.condition))

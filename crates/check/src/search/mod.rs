@@ -17,12 +17,12 @@ mod states;
 mod symmetry;
 mod table;
 
+use crate::begin::check_first;
 use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Progress};
 use crate::coverage::Seen;
 use crate::model::Model;
 use crate::progress::{NOT_TOLD_APART, can_tell_apart, content};
-use crate::promise::check_state;
 use crate::report::Report;
 use crate::world::World;
 use arena::StateNumber;
@@ -117,7 +117,7 @@ impl<'m> Search<'m> {
         if let Some(liveness) = &mut self.liveness {
             liveness.content.push(content(self.model, &first));
         }
-        if let Err(violation) = check_state(self.model, &first) {
+        if let Err(violation) = check_first(self.model, &first) {
             return End::Found(Found { state: 0, by_event: false, violation });
         }
         let mut level = 0..1;

@@ -109,6 +109,7 @@ impl Hand {
             events: Vec::new(),
             table: Vec::new(),
             handlers: Vec::new(),
+            initially: None,
             span: Span::default(),
         });
         RoleId(self.protocol.roles.len() as u8 - 1)

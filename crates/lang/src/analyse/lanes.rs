@@ -18,6 +18,11 @@ pub(super) fn lanes(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
             }
             counts.push(found.sends);
         }
+        // It sends nothing; but its loops must end.
+        if let Some(initially) = &role.initially {
+            let mut none = Found { sends: vec![Bound::fixed(0); protocol.lanes.len()], places: Vec::new() };
+            count(protocol, &initially.steps, &mut none, diagnostics);
+        }
         all.push(counts);
     }
     for (role, counts) in protocol.roles.iter_mut().zip(all) {

@@ -230,7 +230,7 @@ fn place_of(step: &StepKind) -> Option<&Place> {
 }
 
 /// The expressions that stand directly in a step, that which names the object of its variable among them.
-fn expressions(step: &StepKind) -> Vec<&Expr> {
+pub(crate) fn expressions(step: &StepKind) -> Vec<&Expr> {
     let mut all = values(step);
     all.extend(place_of(step).and_then(|place| object_of(&place.owner)));
     all

@@ -11,17 +11,17 @@ pub const MAX_STEPS: i64 = 4_000_000;
 
 pub(super) fn longest(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
     let lengths: Vec<Vec<Bound>> =
-        protocol.roles.iter().map(|r| r.handlers.iter().map(|h| length(protocol, &h.steps)).collect()).collect();
+        protocol.roles.iter().map(|r| r.code().map(|h| length(protocol, &h.steps)).collect()).collect();
     let mut told: Vec<Span> = Vec::new();
     // A loop of which nobody knows how often it runs has been told already.
     let known = diagnostics.is_empty();
     for (role, lengths) in protocol.roles.iter().zip(&lengths).filter(|_| known) {
-        for (handler, longest) in role.handlers.iter().zip(lengths) {
+        for (handler, longest) in role.code().zip(lengths) {
             judge(protocol, handler, longest.at(MAX_NODES), &mut told, diagnostics);
         }
     }
     for (role, lengths) in protocol.roles.iter_mut().zip(lengths) {
-        for (handler, longest) in role.handlers.iter_mut().zip(lengths) {
+        for (handler, longest) in role.handlers.iter_mut().chain(&mut role.initially).zip(lengths) {
             handler.longest = longest;
         }
     }

@@ -5,6 +5,7 @@ mod lanes;
 mod live;
 mod longest;
 
+pub(crate) use live::expressions as exprs_of;
 pub use live::visit;
 
 use crate::diagnostics::Diagnostics;

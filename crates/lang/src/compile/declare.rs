@@ -283,6 +283,7 @@ impl Compiler {
                 events: Vec::new(),
                 table: Vec::new(),
                 handlers: Vec::new(),
+                initially: None,
                 span: role.name.span,
             });
             asts.push(role.clone());

@@ -258,7 +258,8 @@ impl Compiler {
             }
             Origin::Local(local) => Some(Expr { kind: ExprKind::Local(local), ty, span }),
             Origin::Nowhere => {
-                self.error(span, format!("there is no `{name}` here")).help("a task and a timer have none");
+                self.error(span, format!("there is no `{name}` here"))
+                    .help("a task, a timer and `initially` have none");
                 None
             }
         }

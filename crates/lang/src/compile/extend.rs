@@ -4,7 +4,7 @@
 //! each part of it has its place in its own file. Waiting states are known only when handlers are compiled: clauses
 //! that are said of them are kept, and given to them by [`Compiler::extended_wait`].
 
-use crate::ast::{Arm, Await, Body, Clause, Extension, File, Ident, InClause, Item, Role};
+use crate::ast::{Arm, Await, Body, Clause, Extension, File, Ident, InClause, Initially, Item, Role};
 use crate::diagnostics::{Diagnostics, nearest};
 use crate::protocol::RoleId;
 use crate::source::{Place, Span};
@@ -97,8 +97,29 @@ fn extend(role: &mut Role, extension: Extension, diagnostics: &mut Diagnostics) 
         }
         (_, new, put) => role.otherwise = put.or(new).or(role.otherwise),
     }
+    initially(role, added.initially, replaced.initially, diagnostics);
     clauses(role, added.clauses.into_iter().flatten().collect(), diagnostics);
     role.exceptions.extend(added.exceptions);
+}
+
+/// What is so initially is said once, and can be replaced as a whole.
+fn initially(role: &mut Role, added: Option<Initially>, replaced: Option<Initially>, diagnostics: &mut Diagnostics) {
+    let whose = &role.name.text;
+    match (&role.initially, &added, &replaced) {
+        (Some(before), Some(new), _) => {
+            let place = diagnostics.sources.place(before.span);
+            diagnostics
+                .error(new.span, format!("the role `{whose}` says already what is so initially"))
+                .help(format!("it does at {place}; `replace initially {{ .. }}` puts this in its place"));
+        }
+        (None, _, Some(new)) => {
+            diagnostics
+                .error(new.span, format!("the role `{whose}` has no `initially` that could be replaced"))
+                .help("remove `replace`");
+        }
+        _ => {}
+    }
+    role.initially = replaced.or(added).or(role.initially.take());
 }
 
 /// What an extension says again of the role's head is the same there; only the defer space may be another.

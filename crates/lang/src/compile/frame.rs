@@ -63,6 +63,8 @@ pub(super) struct Frame {
     pub global: bool,
     /// Whether it is about one node, whose roles are seen, though it stands outside of them: an assumption.
     pub here: bool,
+    /// Whether it makes first records: no event has happened.
+    pub initially: bool,
     /// Outside of roles: the kind of the object that is spoken of.
     pub about: Option<ObjectKindId>,
 }
@@ -87,6 +89,7 @@ impl Frame {
             went: None,
             global: false,
             here: false,
+            initially: false,
             about: None,
         }
     }

@@ -48,6 +48,7 @@ impl Compiler {
                 events: Vec::new(),
                 table: Vec::new(),
                 handlers: Vec::new(),
+                initially: None,
                 span: ghost.name.span,
             });
             asts.push(ast::Role {
@@ -58,6 +59,7 @@ impl Compiler {
                 vars: ghost.vars.clone(),
                 actions: Vec::new(),
                 tasks: Vec::new(),
+                initially: None,
                 states: Vec::new(),
                 otherwise: None,
                 exceptions: Vec::new(),

@@ -11,6 +11,7 @@ mod expressions;
 mod extend;
 mod frame;
 mod ghosts;
+mod initially;
 mod limits;
 mod places;
 mod roles;

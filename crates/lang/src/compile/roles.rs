@@ -23,6 +23,7 @@ impl Compiler {
             self.tasks_of(r, role);
             self.waiting_states();
             self.unknown_waits(r);
+            self.initially(r, role);
             self.check_defer_space(r, role);
         }
         if self.diagnostics.is_empty() {

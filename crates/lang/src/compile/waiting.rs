@@ -45,6 +45,11 @@ impl Compiler {
             self.error(span, "an action of another role cannot wait");
             return Flow::Waits;
         }
+        if frame.initially {
+            self.error(span, "`initially` cannot `await`: nothing else is there yet")
+                .help("begin in a state that answers the message: `goto` it");
+            return Flow::Waits;
+        }
         if frame.wait.is_some() {
             self.error(span, "an `await` cannot stand in a `while waiting` clause")
                 .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");

@@ -3,7 +3,7 @@
 use super::*;
 
 /// What a member of a role may be.
-const MEMBERS: &str = "`var`, `action`, `task`, `state`, `in` or `otherwise`";
+const MEMBERS: &str = "`var`, `initially`, `action`, `task`, `state`, `in` or `otherwise`";
 
 impl Parser<'_> {
     pub(super) fn role(&mut self) -> Parsed<Role> {
@@ -81,6 +81,12 @@ impl Parser<'_> {
             role.actions.push(self.action()?);
         } else if self.eat_word("task") {
             role.tasks.push(self.action()?);
+        } else if self.is_word("initially") {
+            let span = self.advance().span;
+            let initially = Initially { body: self.block()?, span };
+            if role.initially.replace(initially).is_some() {
+                self.diagnostics.error(span, "the role says already what is so initially").help("put both into one");
+            }
         } else if self.eat_word("state") {
             role.states.extend(self.states()?);
         } else if self.is_word("otherwise") {

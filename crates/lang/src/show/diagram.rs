@@ -16,6 +16,8 @@ pub(super) struct Node {
     pub name: String,
     pub access: Access,
     pub waiting: bool,
+    /// Whether records may begin in it.
+    pub first: bool,
     /// The events that leave it as it is.
     pub loops: Vec<String>,
 }
@@ -29,6 +31,7 @@ pub(super) struct Edge {
 /// The graph of a role.
 pub(super) fn graph(protocol: &Protocol, table: &Table) -> Graph {
     let role = table.role;
+    let begins = begins_in(protocol, role);
     let mut graph = Graph { nodes: Vec::new(), edges: Vec::new() };
     let mut node_of: Vec<usize> = Vec::new();
     let mut keys: Vec<Vec<String>> = Vec::new();
@@ -46,6 +49,7 @@ pub(super) fn graph(protocol: &Protocol, table: &Table) -> Graph {
                 name: state.name.clone(),
                 access: state.access,
                 waiting: state.waiting,
+                first: begins.contains(&StateId::at(s)),
                 loops: Vec::new(),
             }),
         }

@@ -19,7 +19,7 @@ pub fn dot(protocol: &Protocol) -> String {
         for (n, node) in graph.nodes.iter().enumerate() {
             let access = if node.access == Access::None { String::new() } else { format!("\n{}", node.access) };
             let style = if node.waiting { ", style=\"rounded,dashed\"" } else { "" };
-            let start = if n == 0 { ", penwidth=2" } else { "" };
+            let start = if node.first { ", penwidth=2" } else { "" };
             let _ = writeln!(text, "    r{r}s{n} [label={}{style}{start}];", quoted(&format!("{}{access}", node.name)));
         }
         for edge in &graph.edges {

@@ -133,6 +133,8 @@ fn role(protocol: &Protocol, table: &Table) -> Value {
         },
         "defers": role.defers.map(bound),
         "vars": vars(protocol, role),
+        "begins_in": begins_in(protocol, role).iter().map(|s| role.states[s.index()].name.as_str()).collect::<Vec<_>>(),
+        "initially": role.initially.as_ref().map(|i| protocol.sources.place(i.span).to_string()),
         "states": role.states.iter().map(|s| state(protocol, role, s)).collect::<Vec<_>>(),
         "events": table.events,
         "table": role.states.iter().zip(&table.cells).zip(&role.table).map(|((s, cells), responses)| {

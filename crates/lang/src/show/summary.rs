@@ -70,6 +70,15 @@ fn table<'a>(protocol: &Protocol, role: &'a Role) -> Table<'a> {
     Table { role, events, cells }
 }
 
+/// The states in which a record may begin: the first, or those that the role's `initially` names.
+pub(super) fn begins_in(protocol: &Protocol, role: &Role) -> Vec<StateId> {
+    let Some(initially) = &role.initially else { return vec![StateId(0)] };
+    let mut states: Vec<StateId> =
+        outcome(protocol, initially).paths.iter().map(|path| path.target.unwrap_or_default()).collect();
+    states.sort();
+    states
+}
+
 fn outcome(protocol: &Protocol, handler: &Handler) -> Outcome {
     let mut paths = follow(protocol, &handler.steps, false, vec![Path::default()]);
     for path in &mut paths {

@@ -59,8 +59,8 @@ fn draw(body: &mut String, graph: &Graph, placed: &place::Placed) {
             a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y
         );
     }
-    for (n, (node, rect)) in graph.nodes.iter().zip(&placed.nodes).enumerate() {
-        state(body, node, rect, n == 0);
+    for (node, rect) in graph.nodes.iter().zip(&placed.nodes) {
+        state(body, node, rect);
     }
     for (edge, curve) in graph.edges.iter().zip(&placed.curves) {
         let rect = curve.label;
@@ -75,7 +75,7 @@ fn draw(body: &mut String, graph: &Graph, placed: &place::Placed) {
     }
 }
 
-fn state(body: &mut String, node: &Node, rect: &Rect, first: bool) {
+fn state(body: &mut String, node: &Node, rect: &Rect) {
     let mut class = String::from("state");
     match node.access {
         Access::None => {}
@@ -85,7 +85,7 @@ fn state(body: &mut String, node: &Node, rect: &Rect, first: bool) {
     if node.waiting {
         class.push_str(" waiting");
     }
-    if first {
+    if node.first {
         class.push_str(" first");
     }
     let _ = writeln!(

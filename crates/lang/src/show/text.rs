@@ -116,7 +116,7 @@ fn role(text: &mut String, protocol: &Protocol, table: &Table) {
     grid(text, protocol, table);
 }
 
-/// What holds for a role: variables, defer space, longest handler, worst sends.
+/// What holds for a role: variables, where its records begin, defer space, longest handler, worst sends.
 pub(super) fn role_facts(protocol: &Protocol, role: &Role) -> Vec<String> {
     let mut facts = Vec::new();
     let vars: Vec<String> = role
@@ -127,6 +127,12 @@ pub(super) fn role_facts(protocol: &Protocol, role: &Role) -> Vec<String> {
         .collect();
     if !vars.is_empty() {
         facts.push(format!("variables: {}", vars.join(", ")));
+    }
+    if let Some(initially) = &role.initially {
+        let states: Vec<&str> =
+            begins_in(protocol, role).iter().map(|state| role.states[state.index()].name.as_str()).collect();
+        let place = protocol.sources.place(initially.span);
+        facts.push(format!("begins in {}, as `initially` says ({place})", states.join(" or ")));
     }
     if let Some(defers) = role.defers {
         facts.push(format!("defers up to {defers} events"));

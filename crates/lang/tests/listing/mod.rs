@@ -13,6 +13,10 @@ pub fn listing(protocol: &Protocol) -> String {
         for var in role.vars.iter().filter(|v| v.name.starts_with('$')) {
             let _ = writeln!(text, "  kept {}: {}", var.name, protocol.type_name(&var.ty));
         }
+        if let Some(initially) = &role.initially {
+            let _ = writeln!(text, "  initially  [{} steps]", initially.longest);
+            Lister { protocol, role, handler: Some(initially) }.steps(&mut text, &initially.steps, 2);
+        }
         for (state, row) in role.states.iter().zip(&role.table) {
             let access = if role.object == BLOCK { format!(": {}", state.access) } else { String::new() };
             let dead: Vec<&str> = state.dead.iter().map(|v| role.vars[v.index()].name.as_str()).collect();

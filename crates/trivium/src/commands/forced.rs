@@ -71,6 +71,11 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
     if settings.threads_per_node > 1 || recording.events.iter().any(is_second) {
         return Err(refused("it has several threads on a node, and a node of a machine has one processor"));
     }
+    if recording.events.is_empty() && recording.property == "fault" {
+        return Err(refused(
+            "it is a fault in what records are initially, and a machine makes one when it is first touched",
+        ));
+    }
     let mut order = Force {
         nodes: settings.nodes,
         blocks: blocks(story, settings.objects),
