@@ -75,6 +75,10 @@ static inline void *trivium_alloc_first_touch(uint64_t bytes) {
  * contents stay. */
 TRIVIUM_IMPORT("trivium", "bind") void trivium_bind(void *memory, const char *protocol);
 
+/* Names the allocation that `memory` lies in, for messages and reports; without this call it is named by the variable
+ * that it was assigned to, or by the line that made it. It costs nothing and waits for nobody. */
+TRIVIUM_IMPORT("trivium", "name") void trivium_name(const volatile void *memory, const char *name);
+
 /* ---- Atomic operations on shared memory ------------------------------------------------------ */
 
 /* Operations of trivium_rmw. */

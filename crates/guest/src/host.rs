@@ -12,13 +12,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use wasmtime::{Caller, Engine, FuncType, Global, Linker, Result, Val, ValType};
+use wasmtime::{AsContext, Caller, Engine, FuncType, Global, Linker, Result, Val, ValType, WasmBacktrace};
 
 use crate::inspect::{PAGE, RESERVED};
 use crate::memory::{Memory, SHARED_BASE};
 use crate::processor::{Access, AccessKind, Call, Fault, Processor, Step};
 use crate::program::Compiled;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
+use crate::source::frames;
 use crate::switching::Switching;
 pub(crate) use files::Descriptors;
 use running::suspend;
@@ -45,6 +46,9 @@ pub(crate) struct NodeState<P> {
     pub files: Descriptors,
     /// State of the deterministic `random_get`.
     pub random: Cell<u64>,
+    /// The program is to end where it stands, to tell where that is.
+    pub interrupted: Rc<Cell<bool>>,
+    pub switching: Switching,
 }
 
 /// Where compiled code counts its instructions.
@@ -187,20 +191,26 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
          instructions: i64|
          -> Result<i32> {
             let node = caller.data().node();
+            node.go_on()?;
             node.note_count(instructions);
             let step = node.access(base as u32, offset as u32, meta, value as u64);
             node.wind_up();
+            if let Ok(WAIT) = step {
+                node.tell_stack(&caller);
+            }
             step
         },
     )?;
     linker.func_wrap(RESERVED, "poll", |caller: Caller<'_, Seats<P>>, instructions: i64| -> Result<i32> {
         let node = caller.data().node();
+        node.go_on()?;
         let instructions = node.note_count(instructions);
         let step = node.processor.borrow_mut().poll(instructions)?;
         node.wind_up();
         Ok(if step == Step::Wait { WAIT } else { GO })
     })?;
     linker.func_wrap(RESERVED, "again", |mut caller: Caller<'_, Seats<P>>| -> Answer {
+        caller.data().node().go_on()?;
         let begun = caller.data_mut().begun().take();
         go_on(&mut caller, begun.expect("called only after something had to wait"))
     })?;
@@ -305,18 +315,22 @@ impl<P> NodeState<P> {
     /// Whether `bytes` bytes at `addr` are the program's to use.
     fn is_in_bounds(&self, addr: u64, bytes: u64) -> bool {
         let end = addr + bytes;
-        end <= self.private_bytes() || (addr >= u64::from(SHARED_BASE) && end <= self.shared_end.get())
+        (end <= self.private_bytes() && (addr >= self.program.lowest || bytes == 0))
+            || (addr >= u64::from(SHARED_BASE) && end <= self.shared_end.get())
     }
 
     fn out_of_bounds(&self, addr: u64, bytes: u64, what: &str) -> Fault {
         let mut message = format!(
-            "node {}: {what} of {bytes} bytes at {addr:#x} is out of bounds (private memory is 0..{:#x}, shared memory {SHARED_BASE:#x}..{:#x})",
+            "node {}: {what} of {bytes} bytes at {addr:#x} is out of bounds (private memory is {:#x}..{:#x}, shared memory {SHARED_BASE:#x}..{:#x})",
             self.number,
+            self.program.lowest,
             self.private_bytes(),
             self.shared_end.get()
         );
         // The stack is below everything else and grows down, so that an overflow wraps around.
-        if addr >= 0xff00_0000 {
+        if addr < self.program.lowest {
+            message.push_str("; a null pointer was used, or the stack is full");
+        } else if addr >= 0xff00_0000 {
             message.push_str("; the stack has overflowed, or a null pointer was indexed with a negative number");
         }
         Fault::new(message)
@@ -324,6 +338,19 @@ impl<P> NodeState<P> {
 }
 
 impl<P: Processor> NodeState<P> {
+    /// Ends the program if it is to end where it stands.
+    fn go_on(&self) -> Result<()> {
+        if self.interrupted.get() { Err(wasmtime::Error::msg("the program was interrupted")) } else { Ok(()) }
+    }
+
+    /// Tells the processor where the program stands, if it wants to know.
+    fn tell_stack(&self, at: impl AsContext) {
+        if self.processor.borrow().wants_stack() {
+            let frames = frames(&WasmBacktrace::force_capture(at), &self.program, self.switching);
+            self.processor.borrow_mut().stack(frames);
+        }
+    }
+
     /// Notes the count, as compiled code gives it: the number of instructions, or the countdown.
     fn note_count(&self, count: i64) -> u64 {
         let instructions = match &self.counter {

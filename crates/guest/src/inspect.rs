@@ -71,7 +71,15 @@ pub(crate) struct Inspected<'a> {
     pub validated: Vec<FuncToValidate<ValidatorResources>>,
     /// The names of the program's functions, by index, as far as it tells them.
     pub function_names: BTreeMap<u32, String>,
+    /// Whether a C compiler's linker has laid its memory out.
+    is_linked: bool,
+    /// Nothing below this address is the program's.
+    pub lowest: u64,
 }
+
+/// Below this address a C compiler's linker lays nothing but the last bytes of the stack, so that null pointers, and what
+/// is found behind them, lie there.
+const FIRST_DATA: u64 = crate::tags::FIRST_PUBLISHED as u64;
 
 /// Takes `bytes` apart; `name` is used in messages.
 pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, Error> {
@@ -83,7 +91,8 @@ pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, 
     check_operators(&module, name)?;
     validate(&mut module, bytes).map_err(|error| refuse(invalid(&error)))?;
     module.start = check_entry(&module).map_err(refuse)?;
-    check_data(&module).map_err(refuse)?;
+    let first_data = check_data(&module).map_err(refuse)?;
+    module.lowest = if module.is_linked && first_data >= FIRST_DATA { FIRST_DATA } else { 0 };
     Ok(module)
 }
 
@@ -185,9 +194,10 @@ fn section<'a>(module: &mut Inspected<'a>, bytes: &'a [u8], payload: Payload<'a>
         Payload::DataSection(reader) => module.data = Some(reader),
         Payload::CustomSection(reader) => {
             if let KnownCustom::Name(names) = reader.as_known() {
-                function_names(module, names.clone());
+                read_names(module, names.clone());
                 module.names = Some(names);
             }
+            module.is_linked |= reader.name() == "target_features";
         }
         _ => {}
     }
@@ -258,17 +268,23 @@ fn memory(module: &mut Inspected<'_>, reader: wasmparser::MemorySectionReader<'_
 }
 
 /// Reads the name section as far as it is well-formed; names are only for messages.
-fn function_names(module: &mut Inspected<'_>, names: NameSectionReader<'_>) {
+fn read_names(module: &mut Inspected<'_>, names: NameSectionReader<'_>) {
     for subsection in names.into_iter().flatten() {
+        if let wasmparser::Name::Global(map) = &subsection {
+            module.is_linked |= map.clone().into_iter().flatten().any(|naming| naming.name == "__stack_pointer");
+        }
         if let wasmparser::Name::Function(map) = subsection {
             for naming in map.into_iter().flatten() {
-                // What C compilers for Wasm make of `main`.
-                let is_main = ["__original_main", "__main_argc_argv", "__main_void"];
-                let name = if is_main.contains(&naming.name) { "main" } else { naming.name };
+                let name = if is_main(naming.name) { "main" } else { naming.name };
                 module.function_names.insert(naming.index, name.to_string());
             }
         }
     }
+}
+
+/// Whether this is what C compilers for Wasm make of `main`.
+pub(crate) fn is_main(name: &str) -> bool {
+    ["__original_main", "__main_argc_argv", "__main_void"].contains(&name)
 }
 
 /// The proposal that an operator belongs to, as wasmparser names it.
@@ -357,9 +373,10 @@ fn check_entry(module: &Inspected<'_>) -> Result<u32, Error> {
 }
 
 /// Active data must lie in the initial private memory: the physical memory is larger, so the
-/// instantiation itself would not notice.
-fn check_data(module: &Inspected<'_>) -> Result<(), Error> {
+/// instantiation itself would not notice. Gives the lowest address of data.
+fn check_data(module: &Inspected<'_>) -> Result<u64, Error> {
     let bytes = module.memory.map_or(0, |(initial, _)| initial * PAGE);
+    let mut lowest = u64::MAX;
     for data in module.data.clone().into_iter().flatten() {
         let data = data.map_err(|error| invalid(&error))?;
         let wasmparser::DataKind::Active { offset_expr, .. } = data.kind else {
@@ -379,8 +396,9 @@ fn check_data(module: &Inspected<'_>) -> Result<(), Error> {
                 value as u32
             )));
         }
+        lowest = lowest.min(u64::from(value as u32));
     }
-    Ok(())
+    Ok(lowest)
 }
 
 impl Inspected<'_> {

@@ -12,6 +12,7 @@ use crate::memory::Memory;
 use crate::processor::{Fault, Processor};
 use crate::program::Program;
 use crate::rewrite::Build;
+use crate::source::{Frame, Place, SourceMap, frames};
 use crate::stage::Stage;
 use crate::tags::Tags;
 
@@ -29,8 +30,8 @@ pub enum Outcome {
     Trapped {
         /// What it did.
         message: String,
-        /// The function that it did it in, if that is known.
-        function: Option<String>,
+        /// Where it did it, and from where that was called, the innermost first; nothing if that is not known.
+        stack: Vec<Place>,
     },
 }
 
@@ -48,14 +49,16 @@ pub struct Node<P: Processor> {
     coroutine: Coroutine<P>,
     state: State,
     program: Program,
+    build: Build,
     memory: Memory,
     tags: Option<Tags>,
     alive: Rc<Cell<bool>>,
     instructions: Rc<Cell<u64>>,
+    interrupted: Rc<Cell<bool>>,
 }
 
-/// A node's memory, its tags, whether it is alive, and how many instructions it has executed.
-type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<u64>>);
+/// A node's memory, its tags, whether it is alive, how many instructions it has executed, and whether it is to end.
+type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<u64>>, Rc<Cell<bool>>);
 
 impl<P: Processor> Node<P> {
     /// An instance of `program`, in the reference build; see [`Node::in_build`].
@@ -82,11 +85,32 @@ impl<P: Processor> Node<P> {
 
     pub(crate) fn made(
         coroutine: Coroutine<P>,
-        program: &Program,
-        (memory, tags, alive, instructions): Parts,
+        (program, build): (&Program, Build),
+        (memory, tags, alive, instructions, interrupted): Parts,
     ) -> Node<P> {
         let state = State::Running;
-        Node { coroutine, state, program: program.clone(), memory, tags, alive, instructions }
+        let program = program.clone();
+        Node { coroutine, state, program, build, memory, tags, alive, instructions, interrupted }
+    }
+
+    /// Ends the program where it waits, and tells where that is. Nothing if it has not begun, or has ended.
+    pub fn interrupt(&mut self) -> Vec<Frame> {
+        if self.instructions.get() == 0 || !matches!(self.state, State::Running) {
+            return Vec::new();
+        }
+        self.interrupted.set(true);
+        let result = self.coroutine.resume();
+        let message = "the program was interrupted".into();
+        self.state = State::Ended(Outcome::Trapped { message, stack: Vec::new() });
+        match result {
+            Some(Err(error)) => self.frames(&error),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Where the code of its program stands in its source.
+    pub fn source_map(&self) -> Option<SourceMap<'_>> {
+        self.program.source_map(self.build).ok()
     }
 
     /// Runs the program until it waits or ends. Of a node that has ended, the same outcome again.
@@ -99,7 +123,7 @@ impl<P: Processor> Node<P> {
             }
             State::Gone => {
                 let message = "the node was resumed after one of its callbacks panicked".into();
-                return Outcome::Trapped { message, function: None };
+                return Outcome::Trapped { message, stack: Vec::new() };
             }
         }
         let Some(result) = self.coroutine.resume() else {
@@ -126,6 +150,11 @@ impl<P: Processor> Node<P> {
         self.memory.clone()
     }
 
+    fn frames(&self, error: &wasmtime::Error) -> Vec<Frame> {
+        let stack = error.downcast_ref::<WasmBacktrace>();
+        stack.map_or(Vec::new(), |stack| frames(stack, &self.program.shared, self.program.switching))
+    }
+
     fn outcome(&self, result: wasmtime::Result<()>) -> Outcome {
         let Err(error) = result else {
             return Outcome::Finished { exit_code: 0 };
@@ -133,10 +162,9 @@ impl<P: Processor> Node<P> {
         if let Some(Exit(exit_code)) = error.downcast_ref::<Exit>() {
             return Outcome::Finished { exit_code: *exit_code };
         }
-        let name = |function: u32| self.program.shared.function_name(function, self.program.switching);
-        let function = error
-            .downcast_ref::<WasmBacktrace>()
-            .and_then(|backtrace| backtrace.frames().iter().find_map(|frame| name(frame.func_index())));
+        let frames = self.frames(&error);
+        let map = if frames.is_empty() { None } else { self.source_map() };
+        let stack = map.map_or(Vec::new(), |map| map.places(&frames));
         let message = if let Some(fault) = error.downcast_ref::<Fault>() {
             fault.message.clone()
         } else if let Some(trap) = error.downcast_ref::<Trap>() {
@@ -144,7 +172,7 @@ impl<P: Processor> Node<P> {
         } else {
             error.root_cause().to_string()
         };
-        Outcome::Trapped { message, function }
+        Outcome::Trapped { message, stack }
     }
 }
 

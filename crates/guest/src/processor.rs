@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::source::Frame;
+
 /// Whether a load or a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccessKind {
@@ -153,6 +155,13 @@ pub enum Call {
         /// The protocol; the default one if none is named.
         protocol: Option<String>,
     },
+    /// `trivium_name()`: what messages and reports call the allocation that `addr` lies in.
+    Name {
+        /// An address in it.
+        addr: u32,
+        /// The name.
+        name: String,
+    },
     /// `trivium_barrier()`: the machine's own barrier.
     Barrier,
     /// An atomic read-modify-write; the processor performs it (see
@@ -207,5 +216,17 @@ pub trait Processor: 'static {
     /// functions, and right until the next of them. 0, the default: every poll is made.
     fn deadline(&self) -> u64 {
         0
+    }
+
+    /// Whether it wants to know where the program stands. Asked after an access that has to wait, and after each step of a
+    /// call.
+    fn wants_stack(&self) -> bool {
+        false
+    }
+
+    /// Where the program stands: its calls, the innermost first ([`SourceMap`](crate::SourceMap) says where that is in its
+    /// source). Called at once if it [wants](Processor::wants_stack) to know.
+    fn stack(&mut self, frames: Vec<Frame>) {
+        let _ = frames;
     }
 }

@@ -11,6 +11,7 @@ use crate::host::known_imports;
 use crate::inputs::Inputs;
 use crate::inspect::{Import, Inspected, inspect};
 use crate::rewrite::{Build, first_defined, rewrite};
+use crate::source::{self, SourceMap};
 use crate::switching::Switching;
 use crate::tags::Tags;
 
@@ -46,7 +47,7 @@ pub struct Program {
 pub(crate) struct Compiled {
     pub name: String,
     pub hash: String,
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// What has been compiled so far.
     modules: Mutex<BTreeMap<(Build, Switching), Module>>,
     pub imports: Vec<Import>,
@@ -54,6 +55,8 @@ pub(crate) struct Compiled {
     /// Initial and greatest private size, in pages.
     pub private_pages: (u64, u64),
     pub function_names: BTreeMap<u32, String>,
+    /// Nothing below this address is the program's.
+    pub lowest: u64,
     /// How many functions the program defines.
     defined_functions: u32,
 }
@@ -72,20 +75,21 @@ impl Program {
         for import in &inspected.imports {
             check_import(import).map_err(|error| error.at(name))?;
         }
-        let Inspected { imports, memory, function_names, defined_functions, .. } = inspected;
+        let Inspected { imports, memory, function_names, defined_functions, lowest, .. } = inspected;
         Ok(Program {
             by_reference: false,
             inputs: Arc::default(),
             switching: Switching::default(),
             shared: Arc::new(Compiled {
                 name: name.to_string(),
-                hash: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+                hash: Sha256::digest(source::without_debug(bytes)).iter().map(|byte| format!("{byte:02x}")).collect(),
                 bytes: bytes.to_vec(),
                 modules: Mutex::default(),
                 imports,
                 calls,
                 private_pages: memory.unwrap_or((0, 0)),
                 function_names,
+                lowest,
                 defined_functions,
             }),
         })
@@ -125,7 +129,16 @@ impl Program {
         &self.shared.name
     }
 
-    /// SHA-256 of the module as it was before rewriting, in hexadecimal.
+    /// Where in its source the code of this build stands.
+    ///
+    /// # Errors
+    /// The program cannot be rewritten, which it has been when any node of it was made.
+    pub fn source_map(&self, build: Build) -> Result<SourceMap<'_>, Error> {
+        SourceMap::new(&self.shared, build, self.switching)
+    }
+
+    /// SHA-256 of the module as it was before rewriting, without what debuggers want to know, in hexadecimal: where its
+    /// sources lie makes no difference.
     pub fn hash(&self) -> &str {
         &self.shared.hash
     }
@@ -153,12 +166,15 @@ impl Compiled {
         Ok(module)
     }
 
-    /// What messages call a function of the rewritten module; none if it is not the program's.
-    pub(crate) fn function_name(&self, index: u32, switching: Switching) -> Option<String> {
-        let imported = self.imports.len() as u32;
-        let defined = index.checked_sub(first_defined(imported, switching))?;
-        (defined < self.defined_functions)
-            .then(|| crate::inspect::function_name(&self.function_names, imported + defined))
+    /// Which of the functions that the program defines a function of the rewritten module is; none if it was added.
+    pub(crate) fn defined_function(&self, index: u32, switching: Switching) -> Option<u32> {
+        let defined = index.checked_sub(first_defined(self.imports.len() as u32, switching))?;
+        (defined < self.defined_functions).then_some(defined)
+    }
+
+    /// What messages call a function that the program defines.
+    pub(crate) fn function_name(&self, defined: u32) -> String {
+        crate::inspect::function_name(&self.function_names, self.imports.len() as u32 + defined)
     }
 }
 

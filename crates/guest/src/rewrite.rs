@@ -146,9 +146,21 @@ struct Layout {
     types: u32,
     /// The types of functions that are added. The first is that without parameters and results.
     signatures: Vec<Signature>,
+    /// Of each of the program's functions, where its operators have come to; none if nobody wants to know.
+    moved: Option<Vec<Moved>>,
 }
 
+/// Where a function's operators have come to: offsets in the rewritten body, and in the module as it was, ascending.
+pub(crate) type Moved = Vec<(u32, u32)>;
+
 impl Layout {
+    /// The operator at an offset of the module as it was begins here in the body that is being written.
+    fn moves(&mut self, from: usize, to: usize) {
+        if let Some(moved) = self.moved.as_mut().and_then(|functions| functions.last_mut()) {
+            moved.push((to as u32, from as u32));
+        }
+    }
+
     fn host(&self, import: u32) -> u32 {
         self.imported + import
     }
@@ -212,20 +224,36 @@ pub(crate) fn first_defined(imported: u32, switching: Switching) -> u32 {
 
 /// The module rewritten.
 pub(crate) fn rewrite(module: &Inspected<'_>, build: Build, switching: Switching) -> Result<Vec<u8>, Error> {
-    let imported = module.imports.len() as u32;
-    let mut layout = Layout {
-        build,
-        switching,
-        imported,
-        added: first_defined(imported, switching) + module.defined_functions,
-        counter: module.global_count,
-        types: module.function_types.len() as u32,
-        signatures: vec![Signature::default()],
-    };
-    layout.module(module).map_err(|error| Error::new(format!("the module cannot be rewritten: {error}")))
+    Layout::new(module, build, switching).rewrite(module)
+}
+
+/// Where the operators of each of the program's functions come to when the module is rewritten: nobody wants to know
+/// that of most programs, so it is found out by rewriting once more.
+pub(crate) fn moved(module: &Inspected<'_>, build: Build, switching: Switching) -> Result<Vec<Moved>, Error> {
+    let mut layout = Layout { moved: Some(Vec::new()), ..Layout::new(module, build, switching) };
+    layout.rewrite(module)?;
+    Ok(layout.moved.unwrap_or_default())
 }
 
 impl Layout {
+    fn new(module: &Inspected<'_>, build: Build, switching: Switching) -> Layout {
+        let imported = module.imports.len() as u32;
+        Layout {
+            build,
+            switching,
+            imported,
+            added: first_defined(imported, switching) + module.defined_functions,
+            counter: module.global_count,
+            types: module.function_types.len() as u32,
+            signatures: vec![Signature::default()],
+            moved: None,
+        }
+    }
+
+    fn rewrite(&mut self, module: &Inspected<'_>) -> Result<Vec<u8>, Error> {
+        self.module(module).map_err(|error| Error::new(format!("the module cannot be rewritten: {error}")))
+    }
+
     fn module(&mut self, from: &Inspected<'_>) -> Result<Vec<u8>, reencode::Error> {
         let added = self.added(from)?;
         let imports = self.imports(from);
@@ -386,6 +414,7 @@ impl Layout {
             let ty = types.next().transpose()?;
             let ty = ty.and_then(|ty| from.function_types.get(ty as usize)?.as_ref());
             let params = ty.map_or(&[][..], |ty| ty.params());
+            self.moved.iter_mut().for_each(|functions| functions.push(Moved::new()));
             match self.build {
                 Build::Reference => code.function(&code::function(self, &body?)?),
                 Build::Fast => {

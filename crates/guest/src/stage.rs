@@ -91,6 +91,7 @@ impl<P: Processor> Stage<P> {
             }
         };
         let instructions = Rc::new(Cell::new(0));
+        let interrupted = Rc::new(Cell::new(false));
         let seat = store.data_mut().add(NodeState {
             processor,
             program: program.clone(),
@@ -107,9 +108,12 @@ impl<P: Processor> Stage<P> {
             completed: Cell::new(None),
             files: Descriptors::new(self.program.inputs.clone()),
             random: Cell::new(number.into()),
+            interrupted: interrupted.clone(),
+            switching: self.program.switching,
         });
-        let parts = (memory, tags, alive, instructions);
-        (move |coroutine| Node::made(coroutine, &self.program, parts), seat)
+        let parts = (memory, tags, alive, instructions, interrupted);
+        let build = self.build;
+        (move |coroutine| Node::made(coroutine, (&self.program, build), parts), seat)
     }
 }
 

@@ -114,7 +114,9 @@ fn trap(name: &str) -> (String, String) {
     let program = world::load(&format!("bad/{name}.c"));
     let run = world::run(&program, 2, &[], 0, 1000);
     match &run.outcomes[0] {
-        Outcome::Trapped { message, function } => (message.clone(), function.clone().unwrap_or_default()),
+        Outcome::Trapped { message, stack } => {
+            (message.clone(), stack.first().map_or(String::new(), |place| place.function.clone()))
+        }
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -144,8 +146,8 @@ fn function_pointers() {
         ));
         let program = Program::load(&bytes.expect("the test's own text"), "t").expect("a program");
         match world::run(&program, 1, &[], 0, 10).outcomes.remove(0) {
-            Outcome::Trapped { message, function } => {
-                assert_eq!(function.as_deref(), Some("caller"));
+            Outcome::Trapped { message, stack } => {
+                assert_eq!(stack.first().map(|place| place.function.as_str()), Some("caller"));
                 message
             }
             other => panic!("{other:?}"),

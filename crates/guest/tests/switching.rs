@@ -230,8 +230,8 @@ fn the_end_of_a_node_leaves_the_others_alone() {
             }
         }
         let told = |outcome: &Outcome| match outcome {
-            Outcome::Trapped { message, function } => {
-                format!("{message} in {}", function.as_deref().unwrap_or("no function"))
+            Outcome::Trapped { message, stack } => {
+                format!("{message} in {}", stack.first().map_or("no function", |place| &place.function))
             }
             outcome => format!("{outcome:?}"),
         };
@@ -255,7 +255,7 @@ fn a_callback_that_panics_ends_its_node_only() {
         let panicked = catch_unwind(AssertUnwindSafe(|| finish(&mut nodes[1]))).expect_err("it panics");
         assert_eq!(panicked.downcast_ref::<&str>(), Some(&"asked to"));
         let message = "the node was resumed after one of its callbacks panicked".into();
-        assert_eq!(nodes[1].resume(), Outcome::Trapped { message, function: None });
+        assert_eq!(nodes[1].resume(), Outcome::Trapped { message, stack: Vec::new() });
         assert_eq!(finish(&mut nodes[2]).0, Outcome::Finished { exit_code: 0 });
         nodes.remove(1);
         assert_eq!(finish(&mut nodes[0]).0, Outcome::Finished { exit_code: 0 });

@@ -6,12 +6,12 @@ use crate::error::SimError;
 use crate::event::Arrival;
 use crate::load::nearest;
 use crate::node::NodeState;
-use crate::processor::{Doing, Wait};
+use crate::processor::{Asks, Doing, Wait};
 use crate::trace::Note;
 use crate::usage::broken_condition;
 use trivium_engine::{Args, MAX_ARGS, Object};
 use trivium_guest::{
-    Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
+    Access, AccessKind, Call, CallStep, Fault, Frame, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
 };
 use trivium_lang::protocol::{BLOCK, EventKind, NODE, Type};
 
@@ -32,6 +32,18 @@ impl Processor for NodeState {
 
     fn deadline(&self) -> u64 {
         self.compute.deadline()
+    }
+
+    fn wants_stack(&self) -> bool {
+        self.compute.asks.is_some()
+    }
+
+    fn stack(&mut self, frames: Vec<Frame>) {
+        match self.compute.asks.take() {
+            Some(Asks::Allocation(region)) => self.space.borrow_mut().set_site(region, self.me, frames),
+            Some(Asks::Wait) => self.compute.waits_at = frames,
+            None => {}
+        }
     }
 
     fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
@@ -58,6 +70,7 @@ impl Processor for NodeState {
                 let binding = self.binding(*addr, protocol.as_deref())?;
                 Ok(self.arrive(Some(binding)))
             }
+            Call::Name { addr, name } => self.name_allocation(*addr, name),
             Call::Barrier => Ok(self.arrive(None)),
             Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw),
             Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old),
@@ -151,10 +164,25 @@ impl NodeState {
         match made {
             Ok(offset) => {
                 self.compute.allocations += 1;
+                if self.space.borrow().wants_site(index, self.me) {
+                    self.compute.asks = Some(Asks::Allocation(index));
+                }
                 Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))
             }
             Err(error) => Err(self.fail(error)),
         }
+    }
+
+    fn name_allocation(&mut self, address: u32, name: &str) -> Result<CallStep, Fault> {
+        let offset = address.checked_sub(SHARED_BASE).map(u64::from);
+        let region = offset.and_then(|offset| self.space.borrow().region_of(offset));
+        let Some(region) = region else {
+            let what = format!("node {} names `{name}` what lies at {address:#x}, which is not allocated", self.me);
+            let error = SimError::subject(what).help("pass the pointer that trivium_alloc returned");
+            return Err(self.fail(error));
+        };
+        self.space.borrow_mut().set_name(region, self.me, name);
+        Ok(CallStep::Done(0))
     }
 
     fn no_such_protocol(&self, name: &str) -> SimError {
@@ -180,6 +208,7 @@ impl NodeState {
         }
         // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
         let block = self.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
+        self.compute.watches = (address, size);
         self.wait(Wait::Change(block), Spent::Sync);
         Ok(CallStep::Wait)
     }

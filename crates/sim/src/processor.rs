@@ -13,7 +13,7 @@ use crate::timeline::{Cause, Reason, Run};
 use crate::watch::FirstStore;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
-use trivium_guest::{AccessKind, Fault, ReadModifyWrite, SHARED_BASE, Step};
+use trivium_guest::{AccessKind, Fault, Frame, ReadModifyWrite, SHARED_BASE, Step};
 use trivium_lang::protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -60,6 +60,15 @@ pub enum Grant {
     Complete(u64),
 }
 
+/// For what it is asked where the program stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// It has made this allocation.
+    Allocation(usize),
+    /// It waits.
+    Wait,
+}
+
 /// The compute processor of a node. What each visit of the node looks at comes first and lies together.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -103,6 +112,12 @@ pub struct Compute {
     pub barriers: u64,
     /// What ended its latest wait, then the access that followed, if that is recorded.
     pub cause: Cause,
+    /// It wants to know where the program stands.
+    pub asks: Option<Asks>,
+    /// Where the program stood when it began to wait, if that is recorded.
+    pub waits_at: Vec<Frame>,
+    /// The word that it last waited for to change: its address, and its size.
+    pub watches: (u32, u32),
 }
 
 impl Compute {
@@ -131,6 +146,9 @@ impl Compute {
             arrived: None,
             barriers: 0,
             cause: None,
+            asks: None,
+            waits_at: Vec::new(),
+            watches: (0, 0),
         }
     }
 
@@ -208,6 +226,9 @@ impl NodeState {
     pub(crate) fn wait(&mut self, wait: Wait, spent: Spent) {
         self.compute.doing = Doing::Waiting(wait);
         self.compute.waiting_as = spent;
+        if self.recording {
+            self.compute.asks = Some(Asks::Wait);
+        }
     }
 
     /// The processor goes on at cycle `at`, because of `cause`.

@@ -93,7 +93,7 @@ impl Script {
             match done {
                 Ok(true) => self.planned.pop_front(),
                 Ok(false) => return Outcome::Suspended,
-                Err(message) => return Outcome::Trapped { message, function: None },
+                Err(message) => return Outcome::Trapped { message, stack: Vec::new() },
             };
         }
         if sleeps(&mut node.borrow_mut(), self.until) {

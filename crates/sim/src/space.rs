@@ -3,7 +3,7 @@
 use crate::error::SimError;
 use trivium_engine::Node;
 use trivium_engine::number::{self, fit, index};
-use trivium_guest::{Placement, SHARED_BASE, SHARED_END};
+use trivium_guest::{Frame, Place, Placement, SHARED_BASE, SHARED_END, SourceMap};
 
 /// The home of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,23 @@ struct Region {
     bytes: u64,
     protocol: usize,
     first_page: usize,
+    /// Where in the program it was made, and what the program calls it, as the lowest node says that has said so: which
+    /// node comes first depends on the order of simulation.
+    site: Option<(Node, Vec<Frame>)>,
+    name: Option<(Node, String)>,
+}
+
+/// An allocation, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// What the program calls it, else the variable that it was assigned to, else its number.
+    pub name: String,
+    /// Where the program made it.
+    pub site: Option<Place>,
+    /// Its byte offset in shared memory.
+    pub offset: u64,
+    /// Bytes that were asked for.
+    pub bytes: u64,
 }
 
 /// The shared address space of all nodes. Addresses of pages depend only on the sequence of allocations, which
@@ -92,7 +109,7 @@ impl Space {
             };
             self.pages.push((home, index));
         }
-        self.regions.push(Region { placement, bytes, protocol, first_page });
+        self.regions.push(Region { placement, bytes, protocol, first_page, site: None, name: None });
         Ok(first_page as u64 * self.page)
     }
 
@@ -161,6 +178,36 @@ impl Space {
                 node
             }
         }
+    }
+
+    /// Whether it is still to be said where the program made an allocation, or a higher node has said it.
+    pub fn wants_site(&self, region: usize, node: Node) -> bool {
+        self.regions[region].site.as_ref().is_none_or(|(by, _)| node < *by)
+    }
+
+    /// Where the program of a node made an allocation.
+    pub fn set_site(&mut self, region: usize, node: Node, frames: Vec<Frame>) {
+        self.regions[region].site = Some((node, frames));
+    }
+
+    /// What the program of a node calls an allocation: the last name that the lowest node has given.
+    pub fn set_name(&mut self, region: usize, node: Node, name: &str) {
+        let named = &mut self.regions[region].name;
+        if named.as_ref().is_none_or(|(by, _)| node <= *by) {
+            *named = Some((node, name.to_string()));
+        }
+    }
+
+    /// An allocation as people know it.
+    pub fn allocation(&self, region: usize, map: Option<&SourceMap>) -> Allocation {
+        let Region { bytes, first_page, site, name, .. } = &self.regions[region];
+        let frames = site.as_ref().map_or(&[][..], |(_, frames)| frames);
+        let given = name.as_ref().map(|(_, name)| name.clone());
+        let name = given
+            .or_else(|| map.and_then(|map| map.assigned(frames)))
+            .unwrap_or_else(|| format!("allocation {}", region + 1));
+        let site = map.and_then(|map| map.place(frames));
+        Allocation { name, site, offset: *first_page as u64 * self.page, bytes: *bytes }
     }
 
     /// How many allocations there are.

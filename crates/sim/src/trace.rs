@@ -11,6 +11,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::ops::Range;
 use trivium_engine::Node;
+use trivium_guest::Frame;
 use trivium_lang::protocol::Promise;
 
 /// Something that a part of a node did.
@@ -71,6 +72,8 @@ pub struct Stall {
     pub spent: Spent,
     /// What it wanted.
     pub what: String,
+    /// Where the program stood, the innermost call first; nothing where the node's own memory was slow.
+    pub at: Vec<Frame>,
     /// Its parts in order, one after the other from its first to its last cycle.
     pub parts: Vec<StallPart>,
 }
@@ -185,16 +188,17 @@ impl NodeState {
             }
             begin = to;
         }
-        self.note_parts(from..begin, spent, what.to_string(), known);
+        self.note_parts(from..begin, spent, (what.to_string(), Vec::new()), known);
     }
 
-    fn note_parts(&mut self, cycles: Range<u64>, spent: Spent, what: String, parts: Vec<StallPart>) {
+    fn note_parts(&mut self, cycles: Range<u64>, spent: Spent, what: (String, Vec<Frame>), parts: Vec<StallPart>) {
         self.note_compute(cycles.start);
         if cycles.is_empty() {
             return;
         }
         self.noted_until = cycles.end;
-        self.note(Note::Stall(Stall { node: self.me, cycles, spent, what, parts }));
+        let (what, at) = what;
+        self.note(Note::Stall(Stall { node: self.me, cycles, spent, what, at, parts }));
     }
 
     /// The processor's wait is over: what it was for, as far as what ended it tells.
@@ -227,7 +231,8 @@ impl NodeState {
         }
         let trapped = matches!(wait, Wait::Access(_)) && at > cycles.start && self.compute.trapped == cycles.end;
         unknown(&mut parts, if trapped { Reason::Trap } else { otherwise }, at..cycles.end);
-        self.note_parts(cycles, spent, what, parts);
+        let at = self.compute.waits_at.clone();
+        self.note_parts(cycles, spent, (what, at), parts);
     }
 
     /// What a wait is for, and the reason for what is not known of it.

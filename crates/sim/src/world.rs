@@ -7,6 +7,7 @@
 
 mod deadlock;
 mod part;
+mod stacks;
 
 pub(crate) use deadlock::DEADLOCK;
 
@@ -461,15 +462,14 @@ impl World {
                 self.last_end = self.last_end.max(state.compute.clock());
                 Ok(())
             }
-            Outcome::Trapped { message, function } => {
+            Outcome::Trapped { message, stack } => {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
                     state.compute.has_executed(program.instructions());
                 }
                 let cycle = state.compute.clock();
                 let mut error = state.failure.take().unwrap_or_else(|| SimError::subject(message));
-                let place = function.map_or(String::new(), |function| format!(" in {function}"));
-                error.notes.insert(0, format!("node {}, cycle {cycle}{place}", self.first + number));
+                stacks::tell(&mut error, format!("node {}, cycle {cycle}", self.first + number), &stack);
                 Err(error)
             }
         }

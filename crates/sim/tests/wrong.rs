@@ -49,6 +49,34 @@ fn a_deadlock_says_who_waits_for_what() {
 }
 
 #[test]
+fn what_goes_wrong_is_told_with_its_line() {
+    let error = bad("divide").error();
+    says(&error, Blame::Subject, &["programs/bad/divide.c:4", "in divide", "divide.c:8 in main"]);
+    let error = bad("trap").error();
+    assert!(error.place.as_ref().is_some_and(|place| place.ends_with("programs/bad/trap.c:4")), "{error}");
+    says(&error, Blame::Subject, &["in abort, called by give_up", "trap.c:7 in main"]);
+    let error = bad("wild-pointer").error();
+    assert!(error.place.as_ref().is_some_and(|place| place.ends_with("programs/bad/wild-pointer.c:5")), "{error}");
+}
+
+#[test]
+fn a_deadlock_tells_the_word_its_allocation_its_value_and_the_lines() {
+    let error = bad("deadlock").nodes(2).error();
+    let words =
+        ["0x40000000, the beginning of `word`, which is 0 here", "deadlock.c:6 in main", "deadlock.c:7 in main"];
+    says(&error, Blame::Subject, &words);
+    for build in [Run::of("bad/deadlock", &[]), Run::with(program("bad/deadlock").by_reference(), &[])] {
+        assert_eq!(build.nodes(2).error(), error, "in each build");
+    }
+}
+
+#[test]
+fn a_null_pointer_is_not_memory() {
+    says(&bad("null").error(), Blame::Subject, &["a store of 4 bytes at 0xc", "null pointer", "null.c:"]);
+    says(&Run::of("bad/null", &["load"]).error(), Blame::Subject, &["a load of 4 bytes at 0xc", "null pointer"]);
+}
+
+#[test]
 fn a_barrier_that_a_node_never_reaches_is_a_deadlock() {
     let text = r#"(module
         (import "trivium" "node" (func $node (result i32)))

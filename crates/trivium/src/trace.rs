@@ -12,8 +12,10 @@
 use crate::Failure;
 use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use trivium_guest::{Frame, SourceMap};
 use trivium_sim::{Handled, Note, Spent, Stall};
 
 /// The tracks of a node, in the order in which they are shown.
@@ -35,16 +37,21 @@ fn thread(node: u16, track: u32) -> u32 {
 }
 
 /// A trace that is being written.
-pub struct Trace {
+pub struct Trace<'a> {
     path: PathBuf,
     /// Arrows that begin earlier would begin in nothing.
     from: u64,
     inner: RefCell<Inner>,
+    /// Where programs stand.
+    map: Option<SourceMap<'a>>,
+    /// Places that have been looked up.
+    places: RefCell<BTreeMap<Vec<Frame>, String>>,
 }
 
 struct Inner {
     file: BufWriter<tempfile::NamedTempFile>,
     events: u64,
+    notes: u64,
     bytes: u64,
     failed: Option<std::io::Error>,
 }
@@ -56,17 +63,20 @@ pub struct Size {
     pub events: u64,
     /// Its bytes.
     pub bytes: u64,
+    /// How many of its events are something that happened.
+    pub notes: u64,
 }
 
-impl Trace {
-    /// A trace of so many nodes that will be at `path`, of what happens from cycle `from` on.
+impl<'a> Trace<'a> {
+    /// A trace of so many nodes that will be at `path`, of what happens from cycle `from` on, by a program of which this
+    /// says where it stands.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn new(path: &Path, nodes: u32, from: u64) -> Result<Trace, Failure> {
+    pub fn new(path: &Path, nodes: u32, from: u64, map: Option<SourceMap<'a>>) -> Result<Trace<'a>, Failure> {
         let file = BufWriter::new(crate::output::temporary_beside(path)?);
-        let inner = RefCell::new(Inner { file, events: 0, bytes: 0, failed: None });
-        let trace = Trace { path: path.to_path_buf(), from, inner };
+        let inner = RefCell::new(Inner { file, events: 0, notes: 0, bytes: 0, failed: None });
+        let trace = Trace { path: path.to_path_buf(), from, inner, map, places: RefCell::default() };
         trace.inner.borrow_mut().put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         for node in (0..).take(nodes as usize) {
             trace.tell("process_name", node, PROCESSOR, json!({ "name": format!("node {node}") }));
@@ -93,6 +103,7 @@ impl Trace {
 
     /// Adds what a part of a node did.
     pub fn add(&self, note: &Note) {
+        self.inner.borrow_mut().notes += 1;
         let cycles = note.cycles();
         let (ts, dur, node) = (cycles.start, cycles.end - cycles.start, note.node());
         let pid = process(node);
@@ -155,7 +166,11 @@ impl Trace {
                 "pid": process(stall.node), "tid": thread(stall.node, PROCESSOR), "args": args,
             }));
         };
-        span(name, "stall", &stall.cycles, json!({ "what": stall.what }));
+        let mut args = json!({ "what": stall.what });
+        if let Some(at) = self.place(&stall.at) {
+            args["at"] = json!(at);
+        }
+        span(name, "stall", &stall.cycles, args);
         for part in &stall.parts {
             let mut args = serde_json::Map::new();
             if !part.what.is_empty() {
@@ -168,6 +183,17 @@ impl Trace {
         }
     }
 
+    /// Where the program stood.
+    fn place(&self, at: &[Frame]) -> Option<String> {
+        let map = self.map.as_ref().filter(|_| !at.is_empty())?;
+        let mut known = self.places.borrow_mut();
+        if !known.contains_key(at) {
+            let place = map.place(at).map_or(String::new(), |place| place.to_string());
+            known.insert(at.to_vec(), place);
+        }
+        known.get(at).filter(|place| !place.is_empty()).cloned()
+    }
+
     /// The file is there, whole; how large it is.
     ///
     /// # Errors
@@ -175,7 +201,7 @@ impl Trace {
     pub fn finish(self) -> Result<Size, Failure> {
         let mut inner = self.inner.into_inner();
         inner.put("\n]}\n");
-        let size = Size { events: inner.events, bytes: inner.bytes };
+        let size = Size { events: inner.events, bytes: inner.bytes, notes: inner.notes };
         let ended = match inner.failed {
             Some(error) => Err(error),
             None => inner.file.into_inner().map_err(|error| error.into_error()),

@@ -197,3 +197,21 @@ fn a_trace_that_cannot_be_written_is_told_before_the_simulation() {
     let run = trivium(&[&PINGPONG[..], &["--trace-from", "5"]].concat());
     run.refuses(2, &["--trace"]);
 }
+
+#[test]
+fn a_window_outside_the_run_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json").display().to_string();
+    let run = trivium(&[&PINGPONG[..], &["--trace", &file, "--trace-from", "1000000000"]].concat());
+    assert!(
+        run.code == Some(0) && run.err.contains("the trace is empty: nothing happened from cycle 1,000,000,000 on")
+    );
+}
+
+#[test]
+fn a_stall_says_where_the_program_stood() {
+    let (_, events) = traced(&PINGPONG, &[]);
+    let stalls: Vec<&Value> = events.iter().filter(|event| event["cat"] == "stall").collect();
+    let with_line = stalls.iter().filter_map(|stall| stall["args"]["at"].as_str());
+    assert!(with_line.clone().any(|at| at.starts_with("programs/pingpong.c:") && at.contains(" in ")), "{stalls:?}");
+}

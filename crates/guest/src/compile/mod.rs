@@ -10,21 +10,29 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use sha2::{Digest, Sha256};
-use wasm_encoder::RawSection;
-use wasmparser::{Parser, Payload};
-
 use crate::error::Error;
+use crate::source::{is_used, with_custom};
 use reads::Reads;
+use sha2::{Digest, Sha256};
 pub use shelf::Shelf;
 pub use toolchain::Toolchain;
 
 /// How every C file is compiled; what a user gives stands behind it. Without `-matomics` the compiler would make plain
 /// loads and stores of C's atomic operations, without a word. At `-O2` this compiler defines `NDEBUG`, which would take
 /// `assert` away, and below it would check for undefined behaviour, which nobody asked for. Dates are told apart from
-/// the present one. Without `-g` the linker takes the names of functions away; the debug sections are removed later.
-pub const COMPILE_FLAGS: [&str; 8] =
-    ["-target", "wasm32-wasi", "-matomics", "-O2", "-g", "-UNDEBUG", "-fno-sanitize=undefined", "-Wno-date-time"];
+/// the present one. `-g` is for the names and lines that messages tell, and files are told as they were
+/// given, from the folder on in which the compiler was called.
+pub const COMPILE_FLAGS: [&str; 9] = [
+    "-target",
+    "wasm32-wasi",
+    "-matomics",
+    "-O2",
+    "-g",
+    "-fdebug-compilation-dir=.",
+    "-UNDEBUG",
+    "-fno-sanitize=undefined",
+    "-Wno-date-time",
+];
 
 /// How every program is linked: 1 MiB of stack.
 pub const LINK_FLAGS: [&str; 2] = ["-Wl,-z,stack-size=1048576", "-lm"];
@@ -121,7 +129,8 @@ pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, 
     let work = Work { options, toolchain: &toolchain, scratch: options.shelf.scratch()? };
     let begun = SystemTime::now();
     let (module, read, warnings) = work.build(files)?;
-    let module = without_debug(&module).map_err(|error| {
+    // What tells names and lines stays; the rest of the debug information is larger than both.
+    let module = with_custom(&module, |section| section == "name" || is_used(section)).map_err(|error| {
         Error::new(format!("the C compiler made an invalid module: {error}")).at(files[0].display().to_string())
     })?;
     let mut note = options.shelf.why_not().map(not_kept);
@@ -330,24 +339,6 @@ pub fn run_compiler(
     let said = listener.join().unwrap_or_default();
     let status = child.wait().map_err(failed)?;
     Ok((status, String::from_utf8_lossy(&said).into_owned()))
-}
-
-/// The module without custom sections but the names: debug information is 50 times larger than
-/// the code, and tells where on this machine the sources lie.
-fn without_debug(module: &[u8]) -> wasmparser::Result<Vec<u8>> {
-    let mut stripped = wasm_encoder::Module::new();
-    for payload in Parser::new(0).parse_all(module) {
-        let payload = payload?;
-        if let Payload::CustomSection(section) = &payload
-            && section.name() != "name"
-        {
-            continue;
-        }
-        if let Some((id, range)) = payload.as_section() {
-            stripped.section(&RawSection { id, data: &module[range] });
-        }
-    }
-    Ok(stripped.finish())
 }
 
 fn sha256(bytes: &[u8]) -> String {

@@ -84,7 +84,9 @@ where
 
 /// Goes on with what was begun until it has to wait.
 pub(super) fn go_on<P: Processor>(caller: &mut Caller<'_, Seats<P>>, mut begun: Begun) -> Answer {
-    match begun.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    let step = begun.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    caller.data().node().tell_stack(&*caller);
+    match step {
         Poll::Ready(value) => Ok((GO, value?)),
         Poll::Pending => {
             *caller.data_mut().begun() = Some(begun);

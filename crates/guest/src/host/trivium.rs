@@ -19,10 +19,11 @@ pub(super) enum Function {
     End,
     Cycles,
     Fail,
+    Name,
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 11] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 12] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
@@ -38,6 +39,8 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 11] = [
     ("end", "", "", Function::End),
     ("cycles", "", "I", Function::Cycles),
     ("fail", "i", "", Function::Fail),
+    // address, name
+    ("name", "ii", "", Function::Name),
 ];
 
 pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
@@ -49,6 +52,11 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             let addr = args[0] as u32;
             let protocol = protocol_name(node, args[1] as u32).await?;
             node.call(Call::Bind { addr, protocol }).await
+        }
+        Function::Name => {
+            let addr = args[0] as u32;
+            let name = node.read_string(args[1] as u32).await?;
+            node.call(Call::Name { addr, name }).await
         }
         Function::Barrier => node.call(Call::Barrier).await,
         Function::Rmw => rmw(node, args).await,

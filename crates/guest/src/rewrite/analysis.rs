@@ -13,6 +13,8 @@ use crate::tags::{FIRST_PUBLISHED, GRANULE, SPAN};
 /// What is known of an operator.
 #[derive(Default)]
 pub(super) struct Note {
+    /// Where it is in the module.
+    pub(super) offset: usize,
     /// It makes a floating-point number whose bits can be seen.
     pub(super) is_seen: bool,
     /// Of a load or store: the types of the numbers that lie on the operand stack beneath its operands, the lowest
@@ -64,10 +66,10 @@ pub(super) fn analyse<'a>(
     let mut notes: Vec<Note> = Vec::new();
     let mut values = Values::new(locals.len());
     let mut checked = Checked::default();
-    for operator in body.get_operators_reader()? {
-        let operator = operator?;
+    for operator in body.get_operators_reader()?.into_iter_with_offsets() {
+        let (operator, at) = operator?;
         let index = operators.len();
-        notes.push(Note::default());
+        notes.push(Note { offset: at, ..Note::default() });
         if let Some((access, memarg)) = access::find(&operator) {
             let kind = &access::ACCESSES[access as usize];
             let operands = if kind.store { 2 } else { 1 };

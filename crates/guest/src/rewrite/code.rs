@@ -104,8 +104,9 @@ pub(super) fn function(layout: &mut Layout, body: &FunctionBody<'_>) -> Result<F
     let mut function = layout.new_function_with_parsed_locals(body)?;
     function.instruction(&Instruction::Call(layout.poll()));
     let mut pending = 0;
-    for operator in body.get_operators_reader()? {
-        let operator = operator?;
+    for operator in body.get_operators_reader()?.into_iter_with_offsets() {
+        let (operator, offset) = operator?;
+        layout.moves(offset, function.byte_len());
         pending += i64::from(is_counted(&operator));
         if needs_count(&operator) {
             count(layout, &mut function, &mut pending);

@@ -95,6 +95,7 @@ pub(super) fn function(
     rewritten.load_countdown();
     rewritten.poll(layout, &Note::default());
     for (operator, note) in analysis.operators {
+        layout.moves(note.offset, rewritten.function.byte_len());
         rewritten.operator(layout, operator, &note)?;
     }
     Ok((rewritten.function, rewritten.hints))

@@ -4,14 +4,18 @@ use super::World;
 use crate::error::SimError;
 use crate::node::NodeState;
 use crate::processor::{Doing, Wait};
+use crate::shared::shared_u32;
 use trivium_engine::Object;
+use trivium_guest::{AccessKind, SHARED_BASE};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
 
 impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.
-    pub(crate) fn deadlock(&self) -> SimError {
+    pub(crate) fn deadlock(&mut self) -> SimError {
+        let stacks = self.interrupt();
+        let known = self.known(&stacks);
         let mut error = SimError::subject(DEADLOCK);
         for (number, node) in self.nodes.iter().enumerate() {
             let state = node.borrow();
@@ -32,9 +36,17 @@ impl World {
                 Doing::Waiting(Wait::Frame(page)) => {
                     format!("waits for the frame of page {page}, which is being given up")
                 }
-                Doing::Waiting(Wait::Change(block)) => format!("waits for a word of block {} to change", block.id),
+                Doing::Waiting(Wait::Change(block)) => {
+                    let (address, size) = state.compute.watches;
+                    format!("waits for a word of block {} to change: {}", block.id, known.data(number, address, size))
+                }
                 Doing::Waiting(Wait::Access(block)) => {
-                    format!("waits for access to block {}{}", block.id, self.roles(&state, block))
+                    let pending = state.compute.pending();
+                    let what = if state.compute.pending_kind() == AccessKind::Read { "load" } else { "store" };
+                    let address = SHARED_BASE + shared_u32(pending.address);
+                    let data = known.data(number, address, u32::from(pending.size));
+                    let roles = self.roles(&state, block);
+                    format!("waits for access to block {}, a {what} of {data}{roles}", block.id)
                 }
                 Doing::Waiting(Wait::Call { protocol, op, object }) => {
                     let declared = self.shared.engines[protocol].protocol();
@@ -47,7 +59,7 @@ impl World {
                     )
                 }
             };
-            error = error.note(format!("node {number}, since cycle {clock}: {what}"));
+            error = error.note(format!("node {number}, since cycle {clock}: {what}{}", known.stands(number)));
         }
         for node in &self.nodes {
             let state = node.borrow();

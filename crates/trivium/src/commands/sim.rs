@@ -164,10 +164,18 @@ fn traced(
     window: Range<u64>,
     file: &Path,
 ) -> Result<SimResult, Failure> {
-    let trace = Trace::new(file, nodes, window.start)?;
+    let map = bench.program.source_map(bench.program.build(machine.machine.cache.line)).ok();
+    let trace = Trace::new(file, nodes, window.start, map)?;
+    let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
     let size = trace.finish()?;
     eprintln!("trace: {} events, {} bytes in {}", grouped(size.events), grouped(size.bytes), file.display());
+    if size.notes == 0 {
+        eprintln!("warning: the trace is empty: nothing happened from cycle {} on", grouped(from));
+        eprintln!(
+            "help: `cycles` of the result tells how long the run is; choose --trace-from and --trace-to within it"
+        );
+    }
     result
 }
 

@@ -1,0 +1,246 @@
+//! Where in its source a program's code stands: functions, files and lines, out of the debug information that a C
+//! compiler leaves in a module (DWARF). It is read only when somebody asks.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use addr2line::Context;
+use addr2line::gimli::{self, EndianSlice, LittleEndian, SectionId};
+use wasm_encoder::RawSection;
+use wasmparser::{Parser, Payload};
+use wasmtime::WasmBacktrace;
+
+use crate::error::Error;
+use crate::inspect::inspect;
+use crate::program::Compiled;
+use crate::rewrite::{Build, Moved, moved};
+use crate::switching::Switching;
+
+/// Whether a section of debug information is of use here; others are larger.
+pub(crate) fn is_used(section: &str) -> bool {
+    const USED: [SectionId; 9] = [
+        SectionId::DebugAbbrev,
+        SectionId::DebugAddr,
+        SectionId::DebugInfo,
+        SectionId::DebugLine,
+        SectionId::DebugLineStr,
+        SectionId::DebugRanges,
+        SectionId::DebugRngLists,
+        SectionId::DebugStr,
+        SectionId::DebugStrOffsets,
+    ];
+    USED.iter().any(|used| used.name() == section)
+}
+
+/// The module without those custom sections that are not wanted.
+pub(crate) fn with_custom(module: &[u8], wanted: impl Fn(&str) -> bool) -> wasmparser::Result<Vec<u8>> {
+    let mut kept = wasm_encoder::Module::new();
+    for payload in Parser::new(0).parse_all(module) {
+        let payload = payload?;
+        if matches!(&payload, Payload::CustomSection(section) if !wanted(section.name())) {
+            continue;
+        }
+        if let Some((id, range)) = payload.as_section() {
+            kept.section(&RawSection { id, data: &module[range] });
+        }
+    }
+    Ok(kept.finish())
+}
+
+/// What a module is without its debug information: itself if it has none.
+pub(crate) fn without_debug(module: &[u8]) -> Cow<'_, [u8]> {
+    let is_debug =
+        |payload: &Payload| matches!(payload, Payload::CustomSection(section) if section.name().starts_with(".debug_"));
+    let mut payloads = Parser::new(0).parse_all(module).map_while(Result::ok);
+    if !payloads.any(|payload| is_debug(&payload)) {
+        return Cow::Borrowed(module);
+    }
+    with_custom(module, |section| section == "name").map_or(Cow::Borrowed(module), Cow::Owned)
+}
+
+/// A call on a node's stack, as it is known while the node runs: a place in compiled code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame {
+    /// Which of the functions that the program defines.
+    function: u32,
+    /// The offset in its rewritten body.
+    offset: u32,
+}
+
+/// The program's own calls on a stack, the innermost first.
+pub(crate) fn frames(stack: &WasmBacktrace, program: &Compiled, switching: Switching) -> Vec<Frame> {
+    let own = stack.frames().iter().filter_map(|frame| {
+        let function = program.defined_function(frame.func_index(), switching)?;
+        Some(Frame { function, offset: frame.func_offset().unwrap_or(0) as u32 })
+    });
+    own.collect()
+}
+
+/// A place in a program's source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The function.
+    pub function: String,
+    /// The file and the line in it, if the program tells them.
+    pub line: Option<(String, u32)>,
+}
+
+impl Place {
+    /// Whether it lies in the C library.
+    pub fn is_library(&self) -> bool {
+        self.line.as_ref().is_some_and(|(file, _)| file.starts_with("libc/"))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.line {
+            Some((file, line)) => write!(f, "{file}:{line} in {}", self.function),
+            None => write!(f, "in {}", self.function),
+        }
+    }
+}
+
+type Lines<'a> = Context<EndianSlice<'a, LittleEndian>>;
+
+/// Where the code of one build of a program stands in its source.
+pub struct SourceMap<'a> {
+    program: &'a Compiled,
+    moved: Vec<Moved>,
+    /// Where the code section begins in the module: debug information counts from there.
+    code: u64,
+    lines: Option<Lines<'a>>,
+}
+
+impl<'a> SourceMap<'a> {
+    pub(crate) fn new(program: &'a Compiled, build: Build, switching: Switching) -> Result<SourceMap<'a>, Error> {
+        let inspected = inspect(&program.bytes, &program.name)?;
+        let code = inspected.code.as_ref().map_or(0, |code| code.range().start as u64);
+        let moved = moved(&inspected, build, switching)?;
+        Ok(SourceMap { program, moved, code, lines: lines(&program.bytes) })
+    }
+
+    /// The places of calls, the innermost first. A call of a function that the compiler has put into its caller has
+    /// one more. What `trivium.h` itself does is the place that it is used at.
+    pub fn places(&self, frames: &[Frame]) -> Vec<Place> {
+        let mut places = Vec::new();
+        for frame in frames {
+            let before = places.len();
+            self.places_of(*frame, &mut places);
+            if places.len() == before {
+                places.push(Place { function: self.program.function_name(frame.function), line: None });
+            }
+        }
+        // Who calls `main` is nobody's business.
+        if let Some(main) = places.iter().position(|place| place.function == "main") {
+            places.truncate(main + 1);
+        }
+        let own = |place: &Place| !place.line.as_ref().is_some_and(|(file, _)| file.ends_with("/trivium.h"));
+        if places.iter().any(own) {
+            places.retain(own);
+        }
+        places
+    }
+
+    /// The place that a stack is blamed on: the innermost that does not lie in the C library.
+    pub fn place(&self, frames: &[Frame]) -> Option<Place> {
+        let places = self.places(frames);
+        places.iter().find(|place| !place.is_library()).or(places.first()).cloned()
+    }
+
+    /// What the result of a call is assigned to, as the text of the innermost line on the stack that assigns it tells.
+    pub fn assigned(&self, frames: &[Frame]) -> Option<String> {
+        self.places(frames).iter().find_map(|place| {
+            let (file, line) = place.line.as_ref()?;
+            let text = std::fs::read_to_string(file).ok()?;
+            assigned(text.lines().nth((*line as usize).checked_sub(1)?)?)
+        })
+    }
+
+    fn places_of(&self, frame: Frame, places: &mut Vec<Place>) -> Option<()> {
+        let moved = self.moved.get(frame.function as usize)?;
+        let at = moved.partition_point(|(to, _)| *to <= frame.offset).checked_sub(1)?;
+        let address = u64::from(moved[at].1).checked_sub(self.code)?;
+        let mut frames = self.lines.as_ref()?.find_frames(address).skip_all_loads().ok()?;
+        while let Ok(Some(frame_of)) = frames.next() {
+            let name = frame_of.function.as_ref().and_then(|function| function.raw_name().ok());
+            let function = name.map_or_else(|| self.program.function_name(frame.function), |name| name.into_owned());
+            let function = if crate::inspect::is_main(&function) { "main".into() } else { function };
+            let location = frame_of.location.filter(|location| location.line.is_some_and(|line| line > 0));
+            let line = location.and_then(|location| Some((file(location.file?), location.line?)));
+            places.push(Place { function, line });
+        }
+        Some(())
+    }
+}
+
+/// The folder of the C library in the names of its files.
+const LIBRARY: &str = "/ziglang/lib/";
+
+/// A file as messages call it: as it was given to the compiler; of the C library without where that lies.
+fn file(name: &str) -> String {
+    let name = name.split_once(LIBRARY).map_or(name, |(_, within)| within);
+    name.strip_prefix("./").unwrap_or(name).to_string()
+}
+
+/// What a line of C assigns to: `grid` in `double *grid = trivium_alloc(n);`.
+fn assigned(line: &str) -> Option<String> {
+    let compares = |at: usize| {
+        let around = (line[..at].chars().next_back(), line[at + 1..].chars().next());
+        matches!(around.0, Some('=' | '!' | '<' | '>' | '+' | '-' | '*' | '/' | '|' | '&' | '^' | '%'))
+            || around.1 == Some('=')
+    };
+    let (at, _) = line.match_indices('=').find(|(at, _)| !compares(*at))?;
+    let left = line[..at].trim_end();
+    let part_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']' | '>');
+    let mut begin = left.len();
+    for (index, c) in left.char_indices().rev() {
+        // The arrow of `p->x` is one; a pointer's star, or a space, ends the name.
+        if !(part_of_name(c) || c == '-' && left[index..].starts_with("->")) {
+            break;
+        }
+        begin = index;
+    }
+    let name = &left[begin..];
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_').then(|| name.to_string())
+}
+
+/// The debug information of a module, if it has what tells lines.
+fn lines(module: &[u8]) -> Option<Lines<'_>> {
+    let mut sections = std::collections::BTreeMap::new();
+    for payload in Parser::new(0).parse_all(module) {
+        if let Payload::CustomSection(section) = payload.ok()?
+            && is_used(section.name())
+        {
+            sections.insert(section.name().to_string(), section.data());
+        }
+    }
+    sections.get(SectionId::DebugLine.name())?;
+    let load = |id: SectionId| -> Result<_, gimli::Error> {
+        Ok(EndianSlice::new(sections.get(id.name()).copied().unwrap_or_default(), LittleEndian))
+    };
+    Context::from_dwarf(gimli::Dwarf::load(load).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_what_it_assigns_to() {
+        let of = |line| assigned(line).unwrap_or_default();
+        assert_eq!(of("    double *grid = trivium_alloc_round_robin(8 * n);"), "grid");
+        assert_eq!(of("    space->cells[2] = trivium_alloc_on(0, 64);"), "space->cells[2]");
+        assert_eq!(of("    if (n == 3 && (lock = trivium_alloc_on(0, 4)) != 0)"), "lock");
+        assert_eq!(of("    counts[node]= (int *)f();"), "counts[node]");
+        assert_eq!(of("    return trivium_alloc_on(0, bytes);"), "");
+        assert_eq!(of("    work(a <= b, c != d);"), "");
+    }
+
+    #[test]
+    fn files_of_the_library_are_told_from_its_folder_on() {
+        assert_eq!(file("/x/site-packages/ziglang/lib/libc/musl/src/string/strlen.c"), "libc/musl/src/string/strlen.c");
+        assert_eq!(file("./programs/hello.c"), "programs/hello.c");
+        assert_eq!(file("/a/b.c"), "/a/b.c");
+    }
+}
