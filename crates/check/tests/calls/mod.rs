@@ -54,7 +54,8 @@ const STATES: [&str; 3] = ["A", "B", "C"];
 /// Ranks of actions: one calls those of the next rank, so that no action calls itself.
 const RANKS: usize = 2;
 
-/// Variables that only handlers of one state read, and no other code: what can be cleared.
+/// Variables that only handlers of one state read, and no other code: what can be cleared. Beside them `q` is written by
+/// handlers and read by actions alone.
 const PRIVATE: [&str; 4] = ["x", "y", "r", "o"];
 
 struct Writer {
@@ -63,24 +64,30 @@ struct Writer {
     depth: usize,
     /// For each private variable of the present role: in which state it is read.
     read_in: [u64; 4],
-    /// A state of it to which only what others call leads.
+    /// A state of it to which only what others call leads, and in which `x` is read but not written: what it holds there
+    /// was written elsewhere.
     hidden: Option<u64>,
+    /// Whether the protocol has assertions: one that is false ends an exploration early.
+    asserts: bool,
 }
 
 /// The protocol of a number.
 pub fn protocol(seed: u64) -> String {
     let text = "protocol calls\nobject thing\nrecord pair { a: 0..2, b: 0..2 }\nlane main fifo buffered\n\
         op put(t: thing, n: 0..2)\nop link(t: thing, t2: thing)\n\
-        message ToHome(n: 0..2), Ask(n: 0..2), ToPeer(n: 0..2), Told(m: 0..2), ToAgent(n: 0..2) on main\n";
-    let mut writer = Writer { random: Random(seed), text: text.into(), depth: 0, read_in: [0; 4], hidden: None };
+        message ToHome(n: 0..2), Ask(n: 0..2), ToPeer(n: 0..2), Told(m: 0..2), ToAgent(n: 0..2), \
+        Seen(n: 0..2) on main\n";
+    let mut writer =
+        Writer { random: Random(seed), text: text.into(), depth: 0, read_in: [0; 4], hidden: None, asserts: false };
     for _ in 0..4 {
         writer.random.below(2);
     }
-    writer.role("role home of thing defers up to 3", Role::Home);
-    writer.role("role peer of thing everywhere defers up to 3", Role::Peer);
+    writer.asserts = writer.random.once_in(4);
+    writer.role("role home of thing defers up to 6", Role::Home);
+    writer.role("role peer of thing everywhere defers up to 6", Role::Peer);
     writer.role("role agent of node", Role::Agent);
-    if writer.random.once_in(4) {
-        let number = writer.random.below(3);
+    if writer.asserts {
+        let number = 1 + writer.random.below(2);
         let _ = writeln!(writer.text, "invariant seen of thing: home.v != {number} or (peer at home).v != {number}");
     }
     writer.text
@@ -104,8 +111,9 @@ impl Writer {
     fn role(&mut self, head: &str, role: Role) {
         self.open(&format!("{head} {{"));
         self.read_in = std::array::from_fn(|_| self.random.below(3));
-        self.hidden = if self.random.once_in(2) { Some(self.random.below(3)) } else { None };
-        self.line("var v, w, x, y: 0..2");
+        self.hidden = if self.random.once_in(4) { None } else { Some(self.random.below(3)) };
+        self.read_in[0] = self.hidden.unwrap_or(self.read_in[0]);
+        self.line("var v, w, x, y, q: 0..2");
         self.line("var r: pair");
         self.line("var o: thing");
         for rank in 0..RANKS {
@@ -119,11 +127,14 @@ impl Writer {
                 goes: true,
                 state: None,
             };
-            if self.random.once_in(2) {
-                let state = self.hidden.unwrap_or(self.random.below(3));
-                self.line(&format!("goto {}", STATES[state as usize]));
-            } else {
-                self.statements(place);
+            match self.random.below(4) {
+                0 | 1 => {
+                    let state = self.hidden.unwrap_or(self.random.below(3));
+                    self.line(&format!("goto {}", STATES[state as usize]));
+                }
+                2 if role != Role::Agent => self.line("send Seen(q) to me"),
+                2 => self.line("send Seen(q) of o to me"),
+                _ => self.statements(place),
             }
             self.close();
         }
@@ -157,11 +168,16 @@ impl Writer {
             Role::Peer => {
                 self.put(place);
                 self.open("on link(t2) {");
-                self.statements(Place { has_number: false, has_object: true, sends: true, ..place });
+                self.tell(place);
+                let linked = Place { has_number: false, has_object: true, sends: true, ..place };
+                self.statements(linked);
+                self.go_on(linked);
                 self.line("return");
                 self.close();
                 self.message("ToPeer(n)", place);
-                self.line("on Told impossible");
+                // An action of others may have ended the wait.
+                self.line("on Told { }");
+                self.line("on Seen { }");
             }
             Role::Agent => self.message("ToAgent(n)", place),
         }
@@ -177,21 +193,65 @@ impl Writer {
         if self.random.once_in(3) {
             let guard = self.condition(place);
             self.open(&format!("on {event} when {guard} {{"));
+            self.tell(place);
             self.statements(place);
+            self.go_on(place);
             self.close();
         }
         self.open(&format!("on {event} {{"));
-        self.statements(place);
+        self.tell(place);
+        if self.random.once_in(3) {
+            self.remember(place);
+        } else {
+            self.statements(place);
+            self.go_on(place);
+        }
         self.close();
+    }
+
+    /// Writes what is read in another state, and does nothing that leads there at once: between the two the handler ends.
+    fn remember(&mut self, place: Place) {
+        self.line(if place.state == self.hidden { "q = n" } else { "x = n; q = n" });
+        if self.random.once_in(3) {
+            let state = self.goal(place);
+            self.line(&format!("goto {state}"));
+        }
+    }
+
+    /// Something that makes more happen: without it most handlers would never run.
+    fn go_on(&mut self, place: Place) {
+        match self.random.below(5) {
+            0 if place.goes => {
+                let state = self.goal(place);
+                self.line(&format!("goto {state}"));
+            }
+            1 | 2 if place.sends => self.send(place),
+            _ => self.call(place),
+        }
+    }
+
+    /// Shows what variables hold that are read here: as messages that nobody heeds, so that another value is another state.
+    fn tell(&mut self, place: Place) {
+        for (var, name) in ["x", "y", "r.a"].iter().enumerate() {
+            if self.reads(place, var) && !self.random.once_in(3) {
+                let of = if place.role == Role::Agent { " of o" } else { "" };
+                self.line(&format!("send Seen({name}){of} to me"));
+            }
+        }
     }
 
     /// The clauses of the call `put`, which may wait for an answer.
     fn put(&mut self, place: Place) {
         self.open("on put(n) {");
+        self.tell(place);
         if self.random.once_in(3) {
+            self.remember(place);
+            self.line("return");
+        } else if self.random.once_in(3) {
             self.statements(Place { goes: false, sends: true, ..place });
             let number = self.number(place);
             self.line(&format!("send Ask({number}) to home"));
+            self.line("return");
             self.open("await Told(m) {");
             self.statements(place);
             self.line(&format!("v = {}", self.random.0 % 3));
@@ -200,13 +260,14 @@ impl Writer {
             }
             let state = self.goal(place);
             self.line(&format!("goto {state}"));
-            self.line("return");
             self.close();
+            self.line("while waiting on Seen { }");
             self.open("while waiting on ToPeer(n) {");
             self.statements(Place { goes: false, rank: RANKS, ..place });
             self.close();
         } else {
             self.statements(Place { sends: true, ..place });
+            self.go_on(Place { sends: true, ..place });
             self.line("return");
         }
         self.close();
@@ -258,7 +319,7 @@ impl Writer {
 
     fn assertion(&mut self, place: Place) {
         let (number, not) = (self.number(place), self.random.below(3));
-        if PRIVATE.contains(&number.as_str()) || self.random.once_in(3) {
+        if self.asserts {
             self.line(&format!("assert {number} != {not}"));
         } else {
             self.line(&format!("if {number} == {not} {{ v = 1 }}"));
@@ -271,9 +332,10 @@ impl Writer {
             let var = self.random.one(&["v", "w"]);
             return self.line(&format!("{var} = {number}"));
         }
-        let line = match self.random.below(8) {
+        let line = match self.random.below(9) {
             0 | 1 => format!("{} = {number}", self.random.one(&["v", "w"])),
-            2 => format!("x = {number}"),
+            2 if self.hidden.is_none() => format!("x = {number}"),
+            2 | 8 => format!("q = {number}"),
             5 => format!("y = {number}"),
             3 => format!("r.{} = {number}", self.random.one(&["a", "b"])),
             4 => format!("r = {{a: {number}, b: {}}}", self.number(place)),

@@ -20,6 +20,11 @@ pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
     live::live(protocol);
 }
 
+/// Finds [`State::dead`] anew, of a protocol whose steps have been changed since it was compiled.
+pub fn find_dead(protocol: &mut Protocol) {
+    live::live(protocol);
+}
+
 /// Most nodes of a machine; bounds that are not linear in the number of nodes are taken there.
 pub const MAX_NODES: u32 = 256;
 
