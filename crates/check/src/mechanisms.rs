@@ -162,6 +162,10 @@ impl Mechanisms for Here<'_> {
             payload: message.payload,
         };
         let form = &self.model.lanes[lane.index()];
+        if form.capacity.is_some() && !self.room(lane, 1) {
+            let name = &self.model.protocol().lanes[lane.index()].name;
+            self.trouble(format!("a message is sent on lane `{name}`, which is full: no room was kept for it"));
+        }
         if !(form.duplicating && self.world.stands_for(&flight, form.fifo)) {
             self.world.post(flight, form.fifo);
         }

@@ -203,6 +203,14 @@ impl NodeState {
         self.tag_changes.push(TagChange { time, node: self.me, block: block.id, to, home, protocol });
     }
 
+    /// Whether a lane has room for so many more messages, behind those that the running handler has sent.
+    fn is_room(&self, lane: LaneId, count: u32) -> bool {
+        let protocol = self.handling.protocol;
+        let Some(holds) = self.shared.engines[protocol].lane_holds(lane) else { return true };
+        let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).map(|_| 1u32).sum::<u32>();
+        self.interface.on_lane(protocol, lane) + sent + count <= holds
+    }
+
     pub(crate) fn trouble_of(&mut self, result: Result<(), String>) {
         if let Err(what) = result {
             self.handling.trouble.get_or_insert(what);
@@ -260,15 +268,17 @@ impl Mechanisms for NodeState {
                 self.handling.effects.push(Primitive::Send { words, data: Some((origin, bytes)) });
             }
         }
+        if self.shared.finite[protocol] && !self.is_room(envelope.lane, 1) {
+            let name = &self.shared.engines[protocol].protocol().lanes[envelope.lane.index()].name;
+            let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
+            self.handling.trouble.get_or_insert(what);
+        }
         self.handling.sends.push(envelope);
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
         self.handling.effects.push(Primitive::Room);
-        let protocol = self.handling.protocol;
-        let Some(holds) = self.shared.engines[protocol].lane_holds(lane) else { return true };
-        let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).map(|_| 1u32).sum::<u32>();
-        self.interface.on_lane(protocol, lane) + sent + count <= holds
+        self.is_room(lane, count)
     }
 
     fn gather_block(&mut self, block: Object) -> Payload {

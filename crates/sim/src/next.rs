@@ -1,10 +1,10 @@
 //! What a node does next without its processor, and when.
 
-use crate::event::{Arrival, Envelope, Key};
+use crate::event::{Arrival, Envelope, Expiry, Key};
 use crate::node::NodeState;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Node};
-use trivium_lang::protocol::{LaneId, NODE, RoleId};
+use trivium_lang::protocol::{EventKind, LaneId, NODE, RoleId};
 
 /// The next thing that happens on a node without its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,13 +137,17 @@ impl NodeState {
                     Some((envelope.protocol, envelope.from, envelope.lane)),
                 ),
                 Arrival::Local(local) => (local.protocol, local.event, None),
-                Arrival::Timer(_) => return next(),
+                Arrival::Timer(expiry) => {
+                    if self.must_wait(expiry) {
+                        continue;
+                    }
+                    return next();
+                }
             };
             // A processor's requests stay behind what its cache gave up before.
             let behind = event.has_caller() && self.lines.is_leaving(event.object);
-            let waits = behind
-                || self.replays.iter().any(|r| r.0 == protocol && r.2 == event.object)
-                || lane.is_some_and(|lane| stuck.contains(&lane));
+            let waits =
+                behind || self.is_behind_a_replay(protocol, &event) || lane.is_some_and(|lane| stuck.contains(&lane));
             if !waits && self.can_start(protocol, &event) {
                 return next();
             }
@@ -152,13 +156,33 @@ impl NodeState {
         Next::NOTHING
     }
 
+    /// Whether the time of an instance has passed that still wants to hear of it, and cannot yet: a replay is due, or there
+    /// is no room for what it may send.
+    fn must_wait(&self, expiry: &Expiry) -> bool {
+        let &Expiry { protocol, role, object, generation } = expiry;
+        self.timers.get(&(protocol, role, object)) == Some(&generation)
+            && (self.replays.contains(&(protocol, role, object))
+                || !self.has_room(protocol, role, &Event::local(EventKind::Timer, object, 0)))
+    }
+
     fn can_start(&self, protocol: usize, event: &Event) -> bool {
         if !self.shared.finite[protocol] {
             return true;
         }
+        self.role_of(protocol, event).is_none_or(|role| self.has_room(protocol, role, event))
+    }
+
+    /// Who answers an event.
+    fn role_of(&self, protocol: usize, event: &Event) -> Option<RoleId> {
         let is_home = event.object.kind != NODE && self.home_of(event.object) == self.me;
-        let role = self.shared.engines[protocol].role_for(event.kind, event.object.kind, is_home);
-        role.is_none_or(|role| self.has_room(protocol, role, event))
+        self.shared.engines[protocol].role_for(event.kind, event.object.kind, is_home)
+    }
+
+    /// Whether a replay is due for the instance that an event is for: it goes first, even if it waits for room. Events for
+    /// another role of the object may come between, and may be what makes room.
+    fn is_behind_a_replay(&self, protocol: usize, event: &Event) -> bool {
+        !self.replays.is_empty()
+            && self.role_of(protocol, event).is_some_and(|role| self.replays.contains(&(protocol, role, event.object)))
     }
 
     fn has_room(&self, protocol: usize, role: RoleId, event: &Event) -> bool {

@@ -142,6 +142,10 @@ impl Export<'_> {
                 "if dst < 0 | dst >= {} then error \"fault: a message to no node\"; end;",
                 self.model.nodes
             ));
+            if self.model.lanes[lane].capacity.is_some() {
+                let room = self.room("src", lane, "1");
+                out.line(format!("if !{room} then error \"fault: a message on a lane that is full\"; end;"));
+            }
             let mut values = vec![(message + 1).to_string(), "o".to_string()];
             for (a, arg) in declared.args.iter().enumerate() {
                 let (lo, hi) = self.range(&arg.ty, true);

@@ -1,78 +1,150 @@
-//! The lane rule (docs/semantics.md, section 5), and loops whose bound nobody knows.
+//! The lane rule (docs/semantics.md, section 5), the room that is kept for what a handler sends unasked, and loops whose
+//! bound nobody knows.
 
 use super::{MAX_NODES, greater, iterations, product, range, sum};
 use crate::diagnostics::Diagnostics;
 use crate::protocol::*;
 use crate::source::Span;
 
+/// The most messages on each lane.
+type Sends = Vec<Bound>;
+
 pub(super) fn lanes(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
     let waived = protocol.waivers.iter().any(|w| w.rule == "lane_rule");
-    let mut all = Vec::new();
-    for role in &protocol.roles {
-        let mut counts = Vec::new();
-        for handler in &role.handlers {
-            let mut found = Found { sends: vec![Bound::fixed(0); protocol.lanes.len()], places: Vec::new() };
-            count(protocol, &handler.steps, &mut found, diagnostics);
+    for role in 0..protocol.roles.len() {
+        for handler in 0..protocol.roles[role].handlers.len() {
+            let declared = &protocol.roles[role].handlers[handler];
+            let sends = unasked(protocol, &declared.steps);
+            let mut places = Vec::new();
+            look(protocol, &declared.steps, &mut places, diagnostics);
             if !waived {
-                judge(protocol, handler, &found, diagnostics);
+                judge(protocol, declared, &sends, &places, diagnostics);
             }
-            counts.push(found.sends);
+            let declared = &mut protocol.roles[role].handlers[handler];
+            declared.sends = sends;
+            let mut steps = std::mem::take(&mut declared.steps);
+            keep(protocol, &mut steps, &mut nothing(protocol));
+            protocol.roles[role].handlers[handler].steps = steps;
         }
         // It sends nothing; but its loops must end.
-        if let Some(initially) = &role.initially {
-            let mut none = Found { sends: vec![Bound::fixed(0); protocol.lanes.len()], places: Vec::new() };
-            count(protocol, &initially.steps, &mut none, diagnostics);
-        }
-        all.push(counts);
-    }
-    for (role, counts) in protocol.roles.iter_mut().zip(all) {
-        for (handler, sends) in role.handlers.iter_mut().zip(counts) {
-            handler.sends = sends;
+        if let Some(initially) = &protocol.roles[role].initially {
+            look(protocol, &initially.steps, &mut Vec::new(), diagnostics);
         }
     }
 }
 
-struct Found {
-    /// The most messages on each lane.
-    sends: Vec<Bound>,
-    /// Where messages leave unasked.
-    places: Vec<(LaneId, Span, MessageId)>,
+fn nothing(protocol: &Protocol) -> Sends {
+    vec![Bound::fixed(0); protocol.lanes.len()]
 }
 
-/// Counts the unasked sends of a path.
-fn count(protocol: &Protocol, steps: &[Step], found: &mut Found, diagnostics: &mut Diagnostics) {
+/// What steps may send on each lane without asking for room.
+fn unasked(protocol: &Protocol, steps: &[Step]) -> Sends {
+    let mut all = nothing(protocol);
+    for step in steps {
+        add(&mut all, &unasked_by(protocol, &step.kind));
+    }
+    all
+}
+
+fn unasked_by(protocol: &Protocol, step: &StepKind) -> Sends {
+    match step {
+        StepKind::Send { message, .. } => {
+            let mut one = nothing(protocol);
+            one[protocol.messages[message.index()].lane.index()] = Bound::fixed(1);
+            one
+        }
+        StepKind::If(condition, yes, no) => {
+            let mut yes = unasked(protocol, yes);
+            for (lane, _) in asked_room(condition) {
+                yes[lane.index()] = Bound::fixed(0);
+            }
+            let no = unasked(protocol, no);
+            yes.into_iter().zip(no).map(|(yes, no)| greater(yes, no)).collect()
+        }
+        StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
+            let times = iterations(protocol, step);
+            unasked(protocol, body).into_iter().map(|each| product(times, each)).collect()
+        }
+        StepKind::Elsewhere(_, _, body) => unasked(protocol, body),
+        _ => nothing(protocol),
+    }
+}
+
+fn add(all: &mut Sends, more: &Sends) {
+    for (all, more) in all.iter_mut().zip(more) {
+        *all = sum(*all, *more);
+    }
+}
+
+/// Makes each `room` that sends are asked for with ask for more: for what the rest of the handler may send on the lane
+/// without asking again. Dispatch has kept those places, and they are not there for the taking. `rest` is what may be sent
+/// behind the steps, and then with them.
+fn keep(protocol: &Protocol, steps: &mut [Step], rest: &mut Sends) {
+    for step in steps.iter_mut().rev() {
+        let own = unasked_by(protocol, &step.kind);
+        let times = iterations(protocol, &step.kind);
+        match &mut step.kind {
+            StepKind::If(condition, yes, no) => {
+                ask_for_more(condition, rest);
+                keep(protocol, yes, &mut rest.clone());
+                keep(protocol, no, &mut rest.clone());
+            }
+            StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
+                let others = sum(times, Bound::fixed(-1));
+                let mut behind: Sends = unasked(protocol, body).into_iter().map(|each| product(others, each)).collect();
+                add(&mut behind, rest);
+                keep(protocol, body, &mut behind);
+            }
+            StepKind::Elsewhere(_, _, body) => keep(protocol, body, &mut rest.clone()),
+            _ => {}
+        }
+        add(rest, &own);
+    }
+}
+
+fn ask_for_more(condition: &mut Expr, rest: &Sends) {
+    match &mut condition.kind {
+        ExprKind::Room(lane, wanted) => {
+            if let ExprKind::Constant(wanted) = &mut wanted.kind {
+                *wanted = sum(*wanted, rest[lane.index()]);
+            }
+        }
+        ExprKind::Binary(Operator::And, a, b) => {
+            ask_for_more(a, rest);
+            ask_for_more(b, rest);
+        }
+        _ => {}
+    }
+}
+
+/// Where messages leave unasked, and on which lanes; and what is wrong with `room` and with loops.
+fn look(
+    protocol: &Protocol,
+    steps: &[Step],
+    places: &mut Vec<(LaneId, Span, MessageId)>,
+    diagnostics: &mut Diagnostics,
+) {
     for step in steps {
         match &step.kind {
             StepKind::Send { message, .. } => {
-                let lane = protocol.messages[message.index()].lane;
-                found.sends[lane.index()] = sum(found.sends[lane.index()], Bound::fixed(1));
-                found.places.push((lane, step.span, *message));
+                places.push((protocol.messages[message.index()].lane, step.span, *message));
             }
             StepKind::If(condition, yes, no) => {
-                let before = found.sends.clone();
-                let asked = asked_room(condition);
-                let mut inner = Found { sends: before.clone(), places: Vec::new() };
-                count(protocol, yes, &mut inner, diagnostics);
-                for (lane, wanted) in asked {
-                    forgive(&mut inner, &before, lane, wanted, step.span, diagnostics);
+                let mut inner = Vec::new();
+                look(protocol, yes, &mut inner, diagnostics);
+                let sent = unasked(protocol, yes);
+                for (lane, wanted) in asked_room(condition) {
+                    suffices(sent[lane.index()], wanted, step.span, diagnostics);
+                    inner.retain(|(l, _, _)| *l != lane);
                 }
-                count(protocol, no, found, diagnostics);
-                for (here, there) in found.sends.iter_mut().zip(&inner.sends) {
-                    *here = greater(*here, *there);
-                }
-                found.places.extend(inner.places);
+                look(protocol, no, places, diagnostics);
+                places.extend(inner);
             }
             StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
                 bounded(protocol, step, diagnostics);
-                let mut inner = Found { sends: vec![Bound::fixed(0); found.sends.len()], places: Vec::new() };
-                count(protocol, body, &mut inner, diagnostics);
-                let times = iterations(protocol, &step.kind);
-                for (here, each) in found.sends.iter_mut().zip(&inner.sends) {
-                    *here = sum(*here, product(times, *each));
-                }
-                found.places.extend(inner.places);
+                look(protocol, body, places, diagnostics);
             }
-            StepKind::Elsewhere(_, _, body) => count(protocol, body, found, diagnostics),
+            StepKind::Elsewhere(_, _, body) => look(protocol, body, places, diagnostics),
             _ => {}
         }
     }
@@ -90,24 +162,13 @@ fn asked_room(condition: &Expr) -> Vec<(LaneId, Bound)> {
     }
 }
 
-/// Sends that stand inside `if room(..)` do not count, as many as were asked for.
-fn forgive(
-    inner: &mut Found,
-    before: &[Bound],
-    lane: LaneId,
-    wanted: Bound,
-    span: Span,
-    diagnostics: &mut Diagnostics,
-) {
-    let (now, then) = (inner.sends[lane.index()], before[lane.index()]);
-    let sent = Bound { constant: now.constant - then.constant, per_node: now.per_node - then.per_node };
+/// Sends that stand inside `if room(..)` are asked for, as many as it names.
+fn suffices(sent: Bound, wanted: Bound, span: Span, diagnostics: &mut Diagnostics) {
     if sent.constant > wanted.constant || sent.per_node > wanted.per_node {
         diagnostics
             .error(span, format!("room is asked for {wanted} messages, but more may be sent"))
             .help("ask for as many as the branch sends on that lane");
     }
-    inner.sends[lane.index()] = before[lane.index()];
-    inner.places.retain(|(l, _, _)| *l != lane);
 }
 
 fn bounded(protocol: &Protocol, step: &Step, diagnostics: &mut Diagnostics) {
@@ -120,8 +181,14 @@ fn bounded(protocol: &Protocol, step: &Step, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn judge(protocol: &Protocol, handler: &Handler, found: &Found, diagnostics: &mut Diagnostics) {
-    for (lane, sends) in protocol.lanes.iter().zip(&found.sends) {
+fn judge(
+    protocol: &Protocol,
+    handler: &Handler,
+    sends: &Sends,
+    places: &[(LaneId, Span, MessageId)],
+    diagnostics: &mut Diagnostics,
+) {
+    for (lane, sends) in protocol.lanes.iter().zip(sends) {
         let Some(holds) = &lane.holds else { continue };
         // Where the lane itself is refused with so many nodes, nothing is sent on it.
         let short = (1..=MAX_NODES).find(|&nodes| lane.room(nodes).is_some_and(|room| sends.at(nodes) > room.into()));
@@ -144,7 +211,7 @@ fn judge(protocol: &Protocol, handler: &Handler, found: &Found, diagnostics: &mu
         return;
     }
     let name = &protocol.lanes[own.index()].name;
-    for (lane, span, sent) in &found.places {
+    for (lane, span, sent) in places {
         let target = &protocol.lanes[lane.index()];
         if target.holds.is_some() && *lane <= own {
             let sent = &protocol.messages[sent.index()].name;

@@ -6,6 +6,8 @@
 mod calls;
 #[path = "../../../lang/tests/mutant/mod.rs"]
 mod mutant;
+#[path = "../../../check/tests/rooms/mod.rs"]
+mod rooms;
 mod script;
 
 use mutant::{config, protocols, slip};
@@ -113,6 +115,23 @@ proptest! {
     }
 }
 
+/// Protocols that fill their lanes: no message is sent on one that is full. Whether they hold does not matter here: lanes may
+/// block each other, which is another error.
+#[test]
+fn no_message_is_sent_on_a_lane_that_is_full() {
+    let mut ended = 0;
+    for number in 0..40_u64 {
+        let text = rooms::protocol(number * 7919);
+        let protocol = trivium_lang::compile("rooms.tri", &text, &Default::default());
+        let protocol = Arc::new(protocol.unwrap_or_else(|error| panic!("{error}\n{text}")));
+        let uses = Uses { nodes: 1 + (number % 2) as u32, objects: 1, ops: 12 };
+        let wrong = wrong(&protocol, &uses, MACHINES[(number % 4) as usize], number);
+        ended += u32::from(wrong.is_none());
+        assert!(!wrong.as_ref().is_some_and(|wrong| wrong.contains("which is full")), "{wrong:?}\n{text}");
+    }
+    assert!(ended > 10, "{ended} came to an end");
+}
+
 /// The shipped protocols, two blocks at once: the properties above would say nothing if programs could use none of them.
 #[test]
 fn what_is_proved_of_shipped_protocols_is_kept() {
@@ -174,4 +193,18 @@ fn an_access_that_nobody_answers_is_the_same_fault() {
     let uses = Uses { nodes: 2, objects: 1, ops: 12 };
     let seen: Vec<String> = (0..20).filter_map(|seed| wrong(&protocol, &uses, "typhoon", seed)).collect();
     assert!(seen.iter().any(|error| error.contains(words)), "{seen:?}");
+}
+
+/// What is asked for takes no place that is kept; deferred events and timers are dispatched only when there is room.
+#[test]
+fn room_is_asked_for_in_the_simulator_too() {
+    let files = ["room-takes-no-kept-place", "room-in-rounds-of-a-loop", "room-of-a-replay", "room-of-a-timer"];
+    for (file, (nodes, ops)) in files.into_iter().zip([(1, 12), (1, 12), (2, 4), (2, 12)]) {
+        let protocol = checked_file(file);
+        let uses = Uses { nodes, objects: 1, ops };
+        for seed in 0..16 {
+            let machine = MACHINES[(seed % 4) as usize];
+            assert_eq!(wrong(&protocol, &uses, machine, seed), None, "{file} on {machine}");
+        }
+    }
 }
