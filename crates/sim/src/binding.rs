@@ -144,6 +144,8 @@ impl NodeState {
             return;
         }
         let to = self.tag(block);
+        let from = [Access::None, Access::Read, Access::Write][usize::from(known.unwrap_or(1)) - 1];
+        self.blame_tag(block, from, to, true, self.now);
         if to != Access::Write {
             let address = SHARED_BASE + shared_u32(self.offset_of(block));
             self.cache.lower(address, shared_u32(self.shared.block), to == Access::Read);

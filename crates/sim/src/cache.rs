@@ -42,6 +42,8 @@ pub struct Cache {
     published: Option<Tags>,
     /// Stores to lines from this address on are always asked for.
     stores_asked_from: u32,
+    /// And so are loads.
+    loads_asked_from: u32,
 }
 
 impl Cache {
@@ -54,14 +56,15 @@ impl Cache {
             places: vec![0; lines],
             published: None,
             stores_asked_from: u32::MAX,
+            loads_asked_from: u32::MAX,
         }
     }
 
     /// From now on compiled code learns of lines whose hits change nothing here: loads of lines that are held, and
-    /// stores to dirty ones, but for stores to addresses from `stores_asked_from` on.
-    pub fn publish(&mut self, to: Option<Tags>, stores_asked_from: u32) {
+    /// stores to dirty ones, but for stores to addresses from `stores_asked_from` on, and loads from `loads_asked_from` on.
+    pub fn publish(&mut self, to: Option<Tags>, stores_asked_from: u32, loads_asked_from: u32) {
         self.published = to;
-        self.stores_asked_from = stores_asked_from;
+        (self.stores_asked_from, self.loads_asked_from) = (stores_asked_from, loads_asked_from);
         for place in 0..self.places.len() {
             if self.places[place] != 0 {
                 self.tell(place);
@@ -74,7 +77,8 @@ impl Cache {
             let (number, line) = unpack(self.places[place]);
             let address = number << self.line_shift;
             let stores = line == Line::Dirty && address < self.stores_asked_from;
-            tags.set(address, 1 << self.line_shift, line != Line::Absent, stores);
+            let loads = line != Line::Absent && address < self.loads_asked_from;
+            tags.set(address, 1 << self.line_shift, loads, stores);
         }
     }
 

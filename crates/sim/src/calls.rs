@@ -41,7 +41,10 @@ impl Processor for NodeState {
     fn stack(&mut self, frames: Vec<Frame>) {
         match self.compute.asks.take() {
             Some(Asks::Allocation(region)) => self.space.borrow_mut().set_site(region, self.me, frames),
-            Some(Asks::Wait) => self.compute.waits_at = frames,
+            Some(Asks::Wait) => {
+                self.blame_site(&frames);
+                self.compute.waits_at = frames;
+            }
             None => {}
         }
     }

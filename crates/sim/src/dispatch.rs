@@ -115,6 +115,8 @@ impl NodeState {
         let possible = cause.as_ref().map_or(start, |(_, left)| *left);
         let origin = Origin { protocol, source: Source::Replay, cause, possible, arrived: None };
         self.begin_handling(protocol);
+        self.handling.evicts =
+            event.as_ref().is_some_and(|event| matches!(event.kind, EventKind::Evict | EventKind::WriteBack));
         let outcome = engine.replay(role, object, self);
         match &outcome {
             Ok(outcome) => self.ended(&shared, &origin, event.as_ref(), outcome),
@@ -193,6 +195,7 @@ impl NodeState {
         let shared = self.shared.clone();
         let engine = &shared.engines[origin.protocol];
         self.begin_handling(origin.protocol);
+        self.handling.evicts = matches!(event.kind, EventKind::Evict | EventKind::WriteBack);
         let outcome = match role {
             Some(role) => engine.dispatch_to(role, event, self),
             None => engine.dispatch(event, self),
@@ -326,6 +329,7 @@ impl NodeState {
             let data = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
             self.counters.bytes_sent += 8 * (2 + envelope.args.words().len() as u64) + data;
             self.count_sent(protocol, envelope.message);
+            self.blame_sent(run.as_deref(), envelope.object);
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
             if let Some((queue, arrival, envelope)) = self.interface.send(at, fifo, envelope) {
                 self.note_queue(queue, true, &envelope);

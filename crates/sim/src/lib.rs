@@ -24,6 +24,7 @@
 
 mod agenda;
 mod binding;
+mod blame;
 mod bus;
 mod cache;
 mod calendar;
@@ -65,6 +66,7 @@ mod usage;
 mod watch;
 mod world;
 
+pub use blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, Part};
 pub use counters::{Counters, NODE_STATISTICS, PARTS_OF_TIME, Spent, Statistic, node_statistic};
 pub use error::{Blame, SimError};
 pub use forced::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, force};

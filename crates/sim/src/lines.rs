@@ -119,6 +119,7 @@ impl NodeState {
             return;
         }
         self.tags[block.id as usize] = 1 + to as u8;
+        self.blame_tag(block, from, to, self.handling.evicts, time);
         let (address, bytes) = (SHARED_BASE + shared_u32(self.offset_of(block)), shared_u32(self.shared.block));
         if to < from {
             self.cache.lower(address, bytes, to == Access::Read);
@@ -253,7 +254,9 @@ impl NodeState {
                 self.bus.book(Transaction::WriteBack, time);
             }
         }
+        let before = std::mem::replace(&mut self.handling.evicts, true);
         self.show_line(block, protocol, line, time);
+        self.handling.evicts = before;
         let leaves = line.line == Line::Leaving;
         if leaves {
             let left = self.local(protocol, line.clone().left(), block);

@@ -38,6 +38,8 @@ pub(crate) struct Handling {
     pub tasks: Vec<(TaskId, Object, Args)>,
     /// Timers that run from its end, or are cancelled.
     pub timers: Vec<(RoleId, Object, Option<u64>)>,
+    /// Whether it answers the node's own wish to be rid of a block.
+    pub evicts: bool,
     /// What it did that cannot be done.
     pub trouble: Option<String>,
     /// Its time, when it has ended.
@@ -70,6 +72,7 @@ impl Handling {
         self.answers.clear();
         self.tasks.clear();
         self.timers.clear();
+        self.evicts = false;
         self.trouble = None;
     }
 }
@@ -328,6 +331,7 @@ impl Mechanisms for NodeState {
         self.handling.changed.push(block);
         self.tag(block);
         self.tags[block.id as usize] = 1 + to as u8;
+        self.blame_tag(block, from, to, self.handling.evicts, self.handling.start);
         if to < from {
             let address = SHARED_BASE + shared_u32(self.offset_of(block));
             self.cache.lower(address, shared_u32(self.shared.block), to == Access::Read);

@@ -4,6 +4,7 @@
 //! lookahead later; so nodes can be simulated in any order within a window of that length.
 
 use crate::agenda::Agenda;
+use crate::blame::Log;
 use crate::bus::Bus;
 use crate::cache::Cache;
 use crate::counters::Counters;
@@ -120,6 +121,8 @@ pub struct NodeState {
     pub(crate) noted_until: u64,
     /// What went wrong on it.
     pub failure: Option<SimError>,
+    /// What it has seen, if somebody is to be blamed for misses.
+    pub(crate) blame: Option<Box<Log>>,
 }
 
 impl NodeState {
@@ -163,7 +166,8 @@ impl NodeState {
             handling: Box::default(),
             resting: None,
             usage: Usage::default(),
-            recording: shared.traced.is_some(),
+            recording: shared.traced.is_some() || shared.blamed,
+            blame: shared.blamed.then(Box::default),
             replay_causes: FxHashMap::default(),
             sent: 0,
             failure: None,

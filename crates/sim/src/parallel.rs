@@ -43,6 +43,7 @@ pub(crate) fn run(setup: &Setup, jobs: u32) -> Option<(Ended, Vec<NodeEnd>)> {
         max_cycles,
         window,
         jobs: 1,
+        blame: false,
         cancel: None,
         progress: None,
     };

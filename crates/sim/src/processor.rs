@@ -11,6 +11,7 @@ use crate::price::Transaction;
 use crate::ratio::Ratio;
 use crate::timeline::{Cause, Reason, Run};
 use crate::watch::FirstStore;
+use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, Frame, ReadModifyWrite, SHARED_BASE, Step};
@@ -237,6 +238,9 @@ impl NodeState {
         if let Doing::Waiting(wait) = self.compute.doing {
             self.note_wait(wait, from..at.max(from), spent, cause);
         }
+        if let Doing::Waiting(Wait::Access(_)) = self.compute.doing {
+            self.blame_wait(at.saturating_sub(from));
+        }
         self.stall(at.saturating_sub(from), spent);
         self.compute.doing = Doing::Running;
     }
@@ -278,6 +282,7 @@ impl NodeState {
         };
         if hit && self.compute.grant.is_none() {
             self.check_hit(address, kind)?;
+            self.blame_access(address, size, kind);
             if kind == AccessKind::Write {
                 self.note_store(address);
                 self.cache.change(address, Line::Dirty);
@@ -302,6 +307,8 @@ impl NodeState {
         }
         if let Some(Grant::Complete(read)) = grant {
             self.uncached(address, kind, spent);
+            self.blame_access(address, size, kind);
+            self.blame_completed(block);
             return Ok(Step::Complete(read));
         }
         if kind == AccessKind::Write {
@@ -316,6 +323,7 @@ impl NodeState {
             if kind == AccessKind::Write {
                 self.note_store(address);
             }
+            self.blame_access(address, size, kind);
             self.local_miss(address, kind, line, tag == Access::Write, spent);
             return Ok(Step::Go);
         }
@@ -466,12 +474,14 @@ impl NodeState {
             }
             (AccessKind::Write, _) => self.counters.write_faults += 1,
         }
+        self.blame_miss(block, kind, tag);
         let begun = self.compute.clock();
         let model = &self.shared.machine.processor;
         let issue = if kind == AccessKind::Write && line != Line::Absent { model.upgrade_issue() } else { model.issue };
         let grant = self.bus.book(Transaction::Abort, begun + issue);
         self.compute.trapped = grant + model.trap;
         let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
+        self.blame.iter_mut().for_each(|log| log.faulting = None);
         let mut fault = self.local(protocol, event, block);
         fault.cause = cause;
         self.raise(grant, Arrival::Local(fault));
@@ -507,7 +517,12 @@ impl NodeState {
             begin = to;
         }
         let cause = self.compute.cause.take();
-        self.compute.cause = Some((Run::new(self.me, cause, None, from, from, stretches), begin));
+        let mut run = Run::new(self.me, cause, None, from, from, stretches);
+        let origin = self.blame.as_ref().and_then(|log| log.faulting).map(|miss| (self.me, miss));
+        if let Some(run) = Arc::get_mut(&mut run).filter(|_| origin.is_some()) {
+            run.origin = origin;
+        }
+        self.compute.cause = Some((run, begin));
         self.compute.cause.clone()
     }
 

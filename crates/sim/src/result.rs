@@ -1,5 +1,6 @@
 //! What a simulation tells: the keys of the command line's contract.
 
+use crate::blame::Blamed;
 use crate::counters::{Counters, Statistic};
 use crate::node::NodeState;
 use crate::processor::Doing;
@@ -70,6 +71,9 @@ pub struct SimResult {
     pub exit_codes: BTreeMap<u32, i32>,
     /// The nodes.
     pub per_node: Vec<Counters>,
+    /// Who is to blame for misses, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blame: Option<Blamed>,
 }
 
 fn in_order<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
@@ -156,6 +160,7 @@ impl SimResult {
             errors: text(2),
             exit_codes,
             per_node,
+            blame: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From a setup to a result: `run`.
 
+use crate::blame::Blamed;
 use crate::error::SimError;
 use crate::machine::Machine;
 use crate::memory::Memory;
@@ -44,6 +45,9 @@ pub struct Setup<'a> {
     /// Host threads, at least 1. It changes nothing in the result; a run that is traced, or in the reference order,
     /// uses one.
     pub jobs: u32,
+    /// Tell for misses who is to blame ([`SimResult::blame`]): it uses one host thread, and asks the host at every access
+    /// to shared memory, which changes nothing in what else the result tells.
+    pub blame: bool,
     /// Ends incomplete when true.
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the present cycle now and then.
@@ -80,9 +84,9 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
     setup.program.prepare(setup.machine.cache.line).map_err(of_guest)?;
     let begun = std::time::Instant::now();
     let window = setup.window.unwrap_or(u64::MAX).min(setup.machine.lookahead());
-    let jobs = if trace.is_some() || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };
-    let (ended, nodes) = match if jobs > 1 { parallel::run(setup, jobs) } else { None } {
-        Some(done) => done,
+    let jobs = if trace.is_some() || setup.blame || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };
+    let (ended, nodes, blame) = match if jobs > 1 { parallel::run(setup, jobs) } else { None } {
+        Some((ended, nodes)) => (ended, nodes, None),
         None => simulate_alone(setup, trace)?,
     };
     let incomplete = match ended {
@@ -92,12 +96,13 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
     };
     let shared = share(setup, None)?;
     let mut result = SimResult::gather(nodes, &shared, setup.program, setup, incomplete);
+    result.blame = blame;
     result.host_seconds = begun.elapsed().as_secs_f64();
     Ok(result)
 }
 
 /// On one thread.
-fn simulate_alone(setup: &Setup, trace: Option<Tracing>) -> Result<(Ended, Vec<NodeEnd>), SimError> {
+fn simulate_alone(setup: &Setup, trace: Option<Tracing>) -> Result<(Ended, Vec<NodeEnd>, Option<Blamed>), SimError> {
     let (mut world, _) = make(setup, trace.as_ref().map(|(window, _)| window.clone()), 0..setup.nodes)?;
     let limits = Limits {
         max_cycles: setup.max_cycles,
@@ -106,7 +111,8 @@ fn simulate_alone(setup: &Setup, trace: Option<Tracing>) -> Result<(Ended, Vec<N
         trace: trace.map(|(_, tell)| tell),
     };
     let ended = world.run(&limits)?;
-    Ok((ended, world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect()))
+    let blame = world.blamed();
+    Ok((ended, world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect(), blame))
 }
 
 /// A world of these nodes.
@@ -119,7 +125,8 @@ pub(crate) fn make(
     let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
     let build = setup.program.build(setup.machine.cache.line);
     // Stores to shared memory must be seen where a protocol assumes something about them.
-    let stores_asked_from = if shared.one_writer.contains(&true) { SHARED_BASE } else { u32::MAX };
+    let asked_from = |all: bool| if all { SHARED_BASE } else { u32::MAX };
+    let stores_asked_from = asked_from(setup.blame || shared.one_writer.contains(&true));
     let stage = Stage::new(setup.program, build).map_err(of_guest)?;
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in numbers {
@@ -131,7 +138,7 @@ pub(crate) fn make(
         )));
         let program = stage.node(me, &setup.args, node.clone()).map_err(of_guest)?;
         node.borrow_mut().memory = Memory::Program(program.memory());
-        node.borrow_mut().cache.publish(program.tags(), stores_asked_from);
+        node.borrow_mut().cache.publish(program.tags(), stores_asked_from, asked_from(setup.blame));
         nodes.push(node);
         runners.push(Runner::Program(Box::new(program)));
     }
@@ -163,7 +170,12 @@ fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, SimError> 
     for call in setup.program.calls() {
         calls.push(bind(call, &setup.protocols)?);
     }
-    Ok(Shared { calls, traced, ..Shared::new(engines, setup.machine.clone(), setup.block, setup.nodes) })
+    Ok(Shared {
+        calls,
+        traced,
+        blamed: setup.blame,
+        ..Shared::new(engines, setup.machine.clone(), setup.block, setup.nodes)
+    })
 }
 
 /// The protocol and the call that a program's import means. Names with dashes are imported with dashes or

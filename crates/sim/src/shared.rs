@@ -1,5 +1,6 @@
 //! What all nodes share.
 
+use crate::blame::Sites;
 use crate::machine::Machine;
 use crate::spare::Spare;
 use std::cell::RefCell;
@@ -46,6 +47,10 @@ pub struct Shared {
     pub any_cached: bool,
     /// The cycles of which notes are kept for a trace, if any are.
     pub traced: Option<Range<u64>>,
+    /// Whether it is written down who is to blame for misses, and where in the program they were.
+    pub blamed: bool,
+    /// Where misses were.
+    pub(crate) sites: RefCell<Sites>,
     /// Of each protocol, and behind the last, how many kinds of messages those before it have.
     pub(crate) kinds_before: Vec<usize>,
     /// Boxes to write to again.
@@ -78,6 +83,8 @@ impl Shared {
             watched,
             one_writer,
             traced: None,
+            blamed: false,
+            sites: RefCell::default(),
             kinds_before,
             spare: RefCell::default(),
         }

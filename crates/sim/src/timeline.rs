@@ -2,6 +2,7 @@
 //!
 //! Each piece of work knows what led to it, so from the end of a wait one can walk back over what it waited for.
 
+use crate::blame::Origin;
 use crate::effects::Stretch;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -116,6 +117,8 @@ pub struct Run {
     pub begun: u64,
     /// On what its time went.
     pub stretches: Vec<Stretch>,
+    /// The miss that it goes back to, if that is written down.
+    pub origin: Option<Origin>,
     /// How many causes it has.
     depth: u32,
 }
@@ -130,9 +133,10 @@ impl Run {
         begun: u64,
         stretches: Vec<Stretch>,
     ) -> Arc<Run> {
+        let origin = cause.as_ref().and_then(|(before, _)| before.origin);
         let cause = cause.filter(|(before, _)| before.depth < LONGEST);
         let depth = cause.as_ref().map_or(0, |(before, _)| before.depth + 1);
-        Arc::new(Run { node, cause, departed, possible, begun, stretches, depth })
+        Arc::new(Run { node, cause, departed, possible, begun, stretches, origin, depth })
     }
 }
 

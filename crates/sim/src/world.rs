@@ -5,6 +5,7 @@
 //! nothing that happens on a node is felt by another within the machine's lookahead, the results are the same for every
 //! W up to it.
 
+mod blame;
 mod deadlock;
 mod part;
 mod stacks;
@@ -12,6 +13,7 @@ mod stacks;
 pub(crate) use deadlock::DEADLOCK;
 
 use crate::binding::{self, Binding};
+use crate::blame::Judge;
 use crate::error::SimError;
 use crate::event::{Key, Post, Posted, Signal};
 use crate::next::{Next, Turn};
@@ -99,6 +101,8 @@ pub struct World {
     pub(crate) abroad: Vec<Post>,
     /// Whether it is a part of a world.
     is_part: bool,
+    /// Decides who is to blame for misses, if somebody asked.
+    judge: Option<Judge>,
 }
 
 /// Some nodes at the hardware barrier.
@@ -142,6 +146,7 @@ impl World {
         let lookahead = shared.machine.lookahead();
         let watch = Watch::new(shared.nodes);
         let count = nodes.len();
+        let judge = shared.blamed.then(|| Judge::new(shared.nodes, shared.block));
         World {
             window: window.unwrap_or(lookahead).min(lookahead),
             max_cycles: u64::MAX,
@@ -164,6 +169,7 @@ impl World {
             first: 0,
             abroad: Vec::new(),
             is_part: false,
+            judge,
         }
     }
 
@@ -200,6 +206,7 @@ impl World {
             let Some((now, first)) = earliest else { return Err(self.deadlock()) };
             round += 1;
             if round.is_multiple_of(ROUNDS) {
+                self.look_at_misses(now);
                 if limits.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                     return Ok(Ended::Cancelled);
                 }

@@ -186,6 +186,7 @@ fn an_endless_program_ends_at_the_limit_or_when_interrupted() {
         max_cycles: None,
         window: None,
         jobs: 1,
+        blame: false,
         cancel: Some(&cancel),
         progress: None,
     };

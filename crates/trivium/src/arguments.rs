@@ -164,7 +164,11 @@ pub struct Simulated {
     /// Stop after this many cycles
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
-    /// Leave a report of the runs here: one HTML page
+    /// Tell for all misses whether they are cold, of capacity, or of true or false sharing, by allocation and by line;
+    /// takes more host time
+    #[arg(long)]
+    pub blame: bool,
+    /// Leave a report of the runs here: one HTML page, with blame
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Arguments of the program; {nodes} in them stands for the number of nodes

@@ -5,6 +5,7 @@
 //! protocol means.
 
 pub mod arguments;
+pub mod blame;
 pub mod commands;
 pub mod failure;
 pub mod library;

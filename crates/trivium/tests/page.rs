@@ -112,3 +112,28 @@ fn a_click_sorts_the_table() {
     ];
     assert_eq!(lines, wanted);
 }
+
+/// The example of false sharing: more than tenfold the time with larger blocks, and the page shows which data it is.
+#[test]
+fn the_page_shows_what_is_falsely_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html").display().to_string();
+    let run = |block: &str, more: &[&str]| {
+        let args = ["sim", "programs/falsesharing.c", "-p", "stache", "-m", "typhoon", "-n", "8", "--block", block];
+        trivium(&[&args[..], &["--format", "json"], more, &["--", "-n", "200"]].concat()).json(0)
+    };
+    let (apart, together) = (run("32", &["--blame"]), run("256", &["--html", &page]));
+    assert!(together["cycles"].as_u64().unwrap() > 10 * apart["cycles"].as_u64().unwrap(), "{together}");
+    assert_eq!(apart["blame"]["kinds"]["false_sharing"], 0);
+    let shared = &together["blame"]["allocations"][0];
+    assert_eq!(shared["name"], "counters");
+    assert!(shared["kinds"]["false_sharing"].as_u64().unwrap() > 100, "{shared}");
+    assert_eq!(shared["falsely_shared"][0]["parts"][1]["written_by"], serde_json::json!([1]));
+    let text = std::fs::read_to_string(&page).unwrap();
+    for words in ["Falsely shared: counters", "programs/falsesharing.c:23 in main", "loaded by 1, stored to by 1"] {
+        assert!(text.contains(words), "{words}");
+    }
+    let plain = run("256", &[]);
+    assert_eq!(plain["blame"], Value::Null);
+    assert_eq!((&plain["cycles"], &plain["misses"]), (&together["cycles"], &together["misses"]));
+}

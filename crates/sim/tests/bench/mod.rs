@@ -51,6 +51,7 @@ pub struct Run {
     pub max_cycles: Option<u64>,
     pub window: Option<u64>,
     pub jobs: u32,
+    pub blame: bool,
 }
 
 impl Run {
@@ -69,6 +70,7 @@ impl Run {
             seed: 1,
             max_cycles: None,
             window: None,
+            blame: false,
             jobs: 1,
         }
     }
@@ -103,6 +105,11 @@ impl Run {
         self
     }
 
+    pub fn blamed(mut self) -> Run {
+        self.blame = true;
+        self
+    }
+
     pub fn jobs(mut self, jobs: u32) -> Run {
         self.jobs = jobs;
         self
@@ -129,6 +136,7 @@ impl Run {
             max_cycles: self.max_cycles,
             window: self.window,
             jobs: self.jobs,
+            blame: self.blame,
             cancel: None,
             progress: None,
         };

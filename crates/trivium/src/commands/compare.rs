@@ -43,6 +43,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         max_cycles: arguments.run.max_cycles,
         window: None,
         jobs: common.jobs,
+        blame: arguments.run.blame || arguments.run.html.is_some(),
     };
     let begun = std::time::Instant::now();
     let mut entries = Vec::new();

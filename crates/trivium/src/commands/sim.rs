@@ -34,6 +34,8 @@ pub struct Bench {
     pub window: Option<u64>,
     /// Host threads.
     pub jobs: u32,
+    /// Whether it is told who is to blame for misses.
+    pub blame: bool,
 }
 
 impl Bench {
@@ -78,6 +80,7 @@ impl Bench {
             max_cycles: self.max_cycles,
             window: self.window,
             jobs: self.jobs,
+            blame: self.blame,
             cancel: Some(&cancel),
             progress: Some(&progress),
         };
@@ -113,6 +116,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         max_cycles: arguments.run.max_cycles,
         window: arguments.window,
         jobs: common.jobs,
+        blame: arguments.run.blame || arguments.run.html.is_some(),
     };
     let mut results = Vec::new();
     match &arguments.trace {
@@ -232,6 +236,7 @@ fn text(result: &SimResult) -> String {
     }
     out.push('\n');
     out.push_str(&times(result));
+    out.push_str(&result.blame.as_ref().map_or(String::new(), crate::blame::text));
     if !result.output.is_empty() {
         out.push_str(&format!("\noutput\n{}", result.output));
     }

@@ -1,5 +1,6 @@
 //! Runs as one self-contained HTML page: where the time went, what was sent, what limits. It asks nothing of any server.
 
+mod blame;
 mod limits;
 
 use crate::output::grouped;
@@ -112,6 +113,7 @@ fn section(run: &Shown) -> String {
         out.push_str(&steps(miss, result.block));
     }
     out.push_str("</div>\n");
+    out.push_str(&result.blame.as_ref().map_or(String::new(), blame::section));
     out.push_str(&nodes(result));
     if !result.output.is_empty() {
         let _ = writeln!(out, "<h3>Output</h3>\n<pre>{}</pre>", escaped(&result.output));

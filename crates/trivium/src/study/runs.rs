@@ -157,6 +157,7 @@ impl Runner<'_> {
             seed: self.seed,
             max_cycles: None,
             window: None,
+            blame: false,
             jobs: self.jobs,
         };
         let result = bench.run(&ready.protocols, &ready.machine, plan.nodes)?;

@@ -49,6 +49,7 @@ fn wrong(protocol: &Arc<Protocol>, uses: &Uses, machine: &str, seed: u64) -> Opt
         max_cycles: Some(3_000_000),
         window: None,
         jobs: 1,
+        blame: false,
         cancel: None,
         progress: None,
     };
