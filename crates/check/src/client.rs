@@ -1,6 +1,7 @@
 //! Who acts and what they may do: the most general client, or the threads of a scenario.
 
 use crate::config::{ConfigError, System};
+use crate::late::{OpenStore, open_stores, seen_of_stores};
 use crate::layout::BLOCK_BYTES;
 use crate::mark::stored_values;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
@@ -27,6 +28,10 @@ pub(crate) enum Intent {
     WriteBeside {
         block: u32,
     },
+    /// Any of these stores to the block: which is chosen when it is performed (`late`).
+    Store {
+        block: u32,
+    },
     Call {
         op: OpId,
         object: Object,
@@ -38,9 +43,10 @@ impl Intent {
     /// The object that it is about.
     pub fn object(&self) -> Object {
         match self {
-            Intent::Read { block } | Intent::Write { block, .. } | Intent::WriteBeside { block } => {
-                Object { kind: BLOCK, id: *block }
-            }
+            Intent::Read { block }
+            | Intent::Write { block, .. }
+            | Intent::WriteBeside { block }
+            | Intent::Store { block } => Object { kind: BLOCK, id: *block },
             Intent::Call { object, .. } => *object,
         }
     }
@@ -64,6 +70,8 @@ pub(crate) struct Client {
     pub threads_of: Vec<Vec<u16>>,
     /// All that any thread may do.
     pub intents: Vec<Intent>,
+    /// For each block the stores that are chosen when they are performed; empty where all are chosen when they begin.
+    pub open_stores: Vec<OpenStore>,
     /// In a scenario: for each thread, its actions with the register that each fills.
     pub script: Option<Script>,
     /// Accesses and calls that each thread may make.
@@ -152,10 +160,14 @@ impl Client {
                 unmakeable.push((op, what_is_missing(protocol, op, system, objects, addresses)));
             }
         }
+        let sees = seen_of_stores(protocol);
+        let blocks = if system.late_values { objects[BLOCK.index()] } else { 0 };
+        let open_stores = open_stores(blocks, sees, &mut intents);
         Ok(Client {
             threads: places.clone().collect(),
             threads_of: threads_of(system.nodes, places),
             intents,
+            open_stores,
             script: None,
             ops: system.ops,
             unmakeable,
@@ -183,6 +195,7 @@ impl Client {
             threads_of: threads_of(system.nodes, threads.iter().copied()),
             threads,
             intents,
+            open_stores: Vec::new(),
             script: Some(Script { scenario: scenario.clone(), actions }),
             ops: None,
             unmakeable: Vec::new(),

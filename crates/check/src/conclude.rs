@@ -57,6 +57,8 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         packed_bytes: tally.packed as f64 / tally.states as f64,
         symmetry: tally.symmetry,
         clearing: stepper.model.system.clearing,
+        late_values: stepper.model.system.late_values,
+        dead_copies: stepper.model.system.dead_copies,
         liveness: tally.liveness,
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
         assumptions: protocol.assumption_names(),

@@ -76,6 +76,14 @@ pub struct System {
     /// verdict owes nothing to the analysis that says which variables these are: the oracle of that analysis.
     #[serde(default = "yes")]
     pub clearing: bool,
+    /// Whether what a waiting thread will store is left open until its store is performed, where the protocol cannot see
+    /// it before. Without it states differ in what nobody has seen yet.
+    #[serde(default = "yes")]
+    pub late_values: bool,
+    /// Whether a node's copy of a block that is overwritten before anybody reads it is forgotten. Without it states
+    /// differ in contents that nobody will see.
+    #[serde(default = "yes")]
+    pub dead_copies: bool,
 }
 
 /// What a system says that was written down before it could be said.
@@ -97,6 +105,8 @@ impl Default for System {
             scenario: None,
             memory_words: None,
             clearing: true,
+            late_values: true,
+            dead_copies: true,
         }
     }
 }

@@ -129,7 +129,9 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
     let object = intent.object();
     match intent {
         Intent::Read { .. } => format!("read of {}", model.object_name(object)),
-        Intent::Write { .. } | Intent::WriteBeside { .. } => format!("write of {}", model.object_name(object)),
+        Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+            format!("write of {}", model.object_name(object))
+        }
         Intent::Call { .. } => {
             format!("call of {}{}", called(model, intent), on(model, object))
         }
@@ -146,7 +148,7 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
     let object = intent.object();
     let kind = event_kind(intent);
     let what = match intent {
-        Intent::Read { .. } | Intent::Write { .. } | Intent::WriteBeside { .. } => {
+        Intent::Read { .. } | Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
             format!("its {}", intent_text(model, intent))
         }
         Intent::Call { .. } => {

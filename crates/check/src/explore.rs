@@ -5,6 +5,7 @@ use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Progress, Search};
 use crate::coverage::Seen;
 use crate::deadlock::{stuck, waits};
+use crate::late::LateTrace;
 use crate::model::Model;
 use crate::progress::{NOT_TOLD_APART, Wishes, can_tell_apart, content, everybody, must_happen};
 use crate::promise::{Violation, check_state};
@@ -84,7 +85,7 @@ impl<'m> BruteForce<'m> {
         BruteForce {
             model,
             config,
-            stepper: Stepper::new(model),
+            stepper: Stepper::late(model),
             store: Store::new(),
             transitions: 0,
             depth: 0,
@@ -156,10 +157,15 @@ impl<'m> BruteForce<'m> {
             let mut actions = std::mem::take(&mut self.actions);
             self.stepper.actions(&self.present, &mut actions);
             for &action in actions.iter().filter(|action| must_happen(self.model, &self.present, **action)) {
-                self.next.copy_from(&self.present);
-                if self.stepper.perform(&mut self.next, action).is_ok() {
-                    self.model.codec.encode(&self.next, &mut self.bytes);
-                    edges.extend(self.store.find(&self.bytes).map(|target| (state, target)));
+                for way in 0.. {
+                    self.next.copy_from(&self.present);
+                    if self.stepper.perform_in_way(&mut self.next, action, way).is_ok() {
+                        self.model.codec.encode(&self.next, &mut self.bytes);
+                        edges.extend(self.store.find(&self.bytes).map(|target| (state, target)));
+                    }
+                    if way + 1 >= self.stepper.ways() {
+                        break;
+                    }
                 }
             }
             self.actions = actions;
@@ -189,23 +195,18 @@ impl<'m> BruteForce<'m> {
         self.stepper.actions(&self.present, &mut actions);
         let mut moved = false;
         let mut found = None;
-        for &action in &actions {
-            self.next.copy_from(&self.present);
-            self.transitions += 1;
-            let result = self.stepper.perform(&mut self.next, action).and_then(|()| {
-                if self.next == self.present {
-                    return Ok(());
+        'events: for &action in &actions {
+            for way in 0.. {
+                match self.execute(state, action, way) {
+                    Ok(changes) => moved |= changes && must_happen(self.model, &self.present, action),
+                    Err(violation) => {
+                        found = Some(Found { state, action: Some(action), violation });
+                        break 'events;
+                    }
                 }
-                moved |= must_happen(self.model, &self.present, action);
-                self.model.codec.encode(&self.next, &mut self.bytes);
-                match self.store.insert(&self.bytes, state) {
-                    Some(_) => check_state(self.model, &self.next),
-                    None => Ok(()),
+                if way + 1 >= self.stepper.ways() {
+                    break;
                 }
-            });
-            if let Err(violation) = result {
-                found = Some(Found { state, action: Some(action), violation });
-                break;
             }
         }
         if found.is_none() && !moved && waits(self.model, &self.present, &actions) {
@@ -213,6 +214,21 @@ impl<'m> BruteForce<'m> {
         }
         self.actions = actions;
         found
+    }
+
+    /// Executes an event of the present state in one of its ways. Whether it changes anything.
+    fn execute(&mut self, state: StateNumber, action: Action, way: u32) -> Result<bool, Violation> {
+        self.next.copy_from(&self.present);
+        self.transitions += 1;
+        self.stepper.perform_in_way(&mut self.next, action, way)?;
+        if self.next == self.present {
+            return Ok(false);
+        }
+        self.model.codec.encode(&self.next, &mut self.bytes);
+        if self.store.insert(&self.bytes, state).is_some() {
+            check_state(self.model, &self.next)?;
+        }
+        Ok(true)
     }
 
     fn deadlock(&self, state: StateNumber) -> Found {
@@ -269,16 +285,17 @@ impl<'m> BruteForce<'m> {
             End::Limit(limit) => {
                 // A state found last lies as deep as any, so that what grows is long there.
                 let last = self.store.len() as StateNumber - 1;
-                Conclusion::Incomplete { limit, trace: self.trace_to(last) }
+                let (trace, _) = self.trace_to(last);
+                Conclusion::Incomplete { limit, trace: trace.settle(&mut self.stepper) }
             }
             End::Found(found) => {
                 let trace = self.trace(&found);
                 Conclusion::Violated { violation: found.violation, trace }
             }
             End::Starves(state, thread) => {
-                let mut trace = self.trace_to(state);
-                self.model.codec.decode(self.store.get(state), &mut self.present);
-                let violation = add_trap(&mut self.stepper, &mut trace, &mut self.present, thread);
+                let (trace, _) = self.trace_to(state);
+                let mut trace = trace.settle(&mut self.stepper);
+                let violation = add_trap(&mut self.stepper, &mut trace, thread);
                 Conclusion::Violated { violation, trace }
             }
         };
@@ -287,40 +304,36 @@ impl<'m> BruteForce<'m> {
 
     /// The events that lead from the first state to what was found.
     fn trace(&mut self, found: &Found) -> Trace {
-        let mut trace = self.trace_to(found.state);
+        let (mut trace, end) = self.trace_to(found.state);
         if let Some(action) = found.action {
-            self.model.codec.decode(self.store.get(found.state), &mut self.present);
-            trace.push(&self.stepper, &self.present, action);
+            let property = &found.violation.property;
+            trace.add_way(&mut self.stepper, &end, action, |_, _, result| {
+                result.is_err_and(|violation| violation.property == *property)
+            });
         }
-        trace
+        trace.settle(&mut self.stepper)
     }
 
-    /// The events that lead from the first state to another.
-    fn trace_to(&mut self, state: StateNumber) -> Trace {
+    /// The events that lead from the first state to another, and that state.
+    fn trace_to(&mut self, state: StateNumber) -> (LateTrace, World) {
         let mut path = vec![state];
         while let Some(&state) = path.last().filter(|&&state| state != 0) {
             path.push(self.store.parent(state));
         }
-        path.reverse();
-        let mut trace = Trace::default();
-        let mut actions = Vec::new();
-        for pair in path.windows(2) {
-            self.model.codec.decode(self.store.get(pair[0]), &mut self.present);
-            self.stepper.actions(&self.present, &mut actions);
-            let action = actions.iter().copied().find(|&action| self.leads_to(action, pair[1]));
-            let action = action.expect("a state was reached by an event of its parent");
-            trace.push(&self.stepper, &self.present, action);
+        let mut trace = LateTrace::default();
+        let mut world = self.model.first();
+        let (mut actions, mut bytes) = (Vec::new(), Vec::new());
+        for &number in path.iter().rev().skip(1) {
+            self.stepper.actions(&world, &mut actions);
+            let wanted = self.store.get(number);
+            let next = actions.iter().find_map(|&action| {
+                trace.add_way(&mut self.stepper, &world, action, |stepper, next, result| {
+                    stepper.model.codec.encode(next, &mut bytes);
+                    result.is_ok() && bytes == wanted
+                })
+            });
+            world = next.expect("a state was reached by an event of its parent");
         }
-        trace
-    }
-
-    /// Whether an event of the present state leads to a given one.
-    fn leads_to(&mut self, action: Action, state: StateNumber) -> bool {
-        self.next.copy_from(&self.present);
-        if self.stepper.perform(&mut self.next, action).is_err() {
-            return false;
-        }
-        self.model.codec.encode(&self.next, &mut self.bytes);
-        self.bytes == self.store.get(state)
+        (trace, world)
     }
 }

@@ -269,7 +269,7 @@ pub(crate) fn check(protocol: &Protocol) -> Result<(), ConfigError> {
 }
 
 /// Whether any expression of any handler is like this.
-fn any_expr(protocol: &Protocol, is: fn(&ExprKind) -> bool) -> bool {
+pub(crate) fn any_expr(protocol: &Protocol, is: fn(&ExprKind) -> bool) -> bool {
     fn within(expr: &Expr, is: fn(&ExprKind) -> bool) -> bool {
         is(&expr.kind) || parts(expr).into_iter().any(|part| within(part, is))
     }

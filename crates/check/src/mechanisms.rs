@@ -3,6 +3,7 @@
 use crate::client::Intent;
 use crate::coverage::Reached;
 use crate::ghost::{self, Sight};
+use crate::late::Choices;
 use crate::layout::{BLOCK_BYTES, WORD};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
@@ -43,6 +44,8 @@ pub(crate) struct Effects {
     pub performed: Vec<Performed>,
     /// Messages that left, and to whom.
     pub sends: Vec<(Node, Outgoing)>,
+    /// What is chosen while the event is executed.
+    pub choices: Choices,
     /// The first thing that went wrong in a place where a handler cannot be told.
     pub trouble: Option<Violation>,
 }
@@ -259,6 +262,8 @@ impl Mechanisms for Here<'_> {
             if phase != Phase::Waiting || !intent.is_access() || intent.object() != object {
                 continue;
             }
+            let number = self.effects.choices.choose(self.model, self.world, thread as usize, number);
+            let intent = &self.model.client.intents[number];
             let performed = perform_access(self.model, self.world, thread as usize, intent);
             let performed = performed.and_then(|seen| ghost::tell_access(self, self.me, intent, seen).map(|()| seen));
             match performed {
@@ -320,6 +325,8 @@ impl Mechanisms for Here<'_> {
         match intent.map(|(_, number)| &self.model.client.intents[number]) {
             Some(Intent::Read { block }) => access(*block, 0, 0),
             Some(Intent::Write { block, value }) => access(*block, 0, *value),
+            // Nobody looks at the value, nor at the address unless it is the same for all that it may turn out to be.
+            Some(Intent::Store { block }) => access(*block, 0, 0),
             Some(Intent::WriteBeside { block }) => access(*block, 1, 0),
             _ => {
                 self.trouble("the address of an access was asked for, and no thread waits with one".into());

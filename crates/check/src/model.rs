@@ -10,6 +10,7 @@ use crate::progress::{Demand, demands, note_demands};
 use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
+use trivium_lang::analyse::role_with_copy;
 use trivium_lang::protocol::{
     Access, Assume, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Promise, Protocol, RoleId, ScenarioAction,
     StateId, Step, StepKind, Type,
@@ -44,6 +45,8 @@ pub(crate) struct Model {
     pub demands: Vec<Demand>,
     /// What records are at first.
     pub begun: Begun,
+    /// The role whose state says whether a node's copy of a block is forgotten, where the node is not, or is, its home.
+    pub forgetting: [Option<RoleId>; 2],
     /// A record of zeros, as long as the longest: what objects look like that are not explored.
     pub untouched: Vec<u8>,
 }
@@ -117,6 +120,8 @@ impl Model {
         let demands = demands(protocol, &objects, system.nodes, &layout);
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
         let untouched = vec![0; longest.unwrap_or(0)];
+        let forgetting = [false, true]
+            .map(|is_home| role_with_copy(protocol, is_home).filter(|role| forgets(protocol, system, *role)));
         let mut model = Model {
             nodes: system.nodes,
             system: system.clone(),
@@ -128,6 +133,7 @@ impl Model {
             codec,
             demands,
             begun: Begun::default(),
+            forgetting,
             untouched,
         };
         model.check_capacities()?;
@@ -213,6 +219,14 @@ impl Model {
             .unwrap_or(Access::None)
     }
 
+    /// Whether a node's copy of a block is overwritten before anybody reads it.
+    pub fn copy_is_dead(&self, world: &World, node: Node, block: u32) -> bool {
+        let object = Object { kind: BLOCK, id: block };
+        let Some(role) = self.forgetting[usize::from(self.is_home(node, object))] else { return false };
+        let Some(record) = self.record(world, node, role, object) else { return false };
+        self.protocol().roles[role.index()].states[self.engine.state(role, record).index()].copy_is_dead
+    }
+
     /// A record, if the role lives there.
     pub fn record<'w>(&self, world: &'w World, node: Node, role: RoleId, object: Object) -> Option<&'w [u8]> {
         self.layout.record(node, role, object.id).map(|range| &world.fixed[range])
@@ -251,7 +265,7 @@ impl Model {
         let node = self.client.threads[thread].node;
         match intent {
             Intent::Read { block } => self.tag(world, node, *block) >= Access::Read,
-            Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+            Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
                 self.tag(world, node, *block) == Access::Write
             }
             Intent::Call { .. } => false,
@@ -307,6 +321,11 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Whether some state of a role says that a copy can be forgotten, and that is wanted.
+fn forgets(protocol: &Protocol, system: &System, role: RoleId) -> bool {
+    system.dead_copies && protocol.roles[role.index()].states.iter().any(|state| state.copy_is_dead)
 }
 
 fn counted(count: u32, what: &str) -> String {

@@ -54,7 +54,7 @@ pub(crate) fn perform_access(
             store(model, world, node, block, value);
             Ok(Some(value))
         }
-        Intent::WriteBeside { .. } | Intent::Call { .. } => Ok(None),
+        Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => Ok(None),
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &In
     match intent {
         Intent::Read { .. } => true,
         Intent::Write { value, .. } if !mark::may_store(model, world, *value) => false,
-        Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+        Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
             let object = Object { kind: BLOCK, id: *block };
             let elsewhere =
                 model.protocol().assumptions.contains(&Assume::HomeWrites) && !model.is_home(place.node, object);
@@ -166,7 +166,7 @@ pub(crate) fn started(model: &Model, world: &mut World, thread: usize, intent: &
     mark::started(model, world, thread, intent);
     match intent {
         Intent::Read { .. } => {}
-        Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+        Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
             if let Some(at) = model.layout.writer(*block) {
                 world.set_number(at, u64::from(node) + 1);
             }

@@ -109,6 +109,10 @@ pub struct Report {
     pub symmetry: bool,
     /// Whether variables that nobody can read again were cleared.
     pub clearing: bool,
+    /// Whether what waiting threads will store was left open.
+    pub late_values: bool,
+    /// Whether copies of blocks were forgotten that are overwritten before anybody reads them.
+    pub dead_copies: bool,
     /// Whether starvation and livelocks were looked for.
     pub liveness: bool,
     /// Promises and invariants that were checked.
@@ -178,7 +182,9 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
 fn scope(report: &Report) -> String {
     let symmetry = if report.symmetry { "symmetry" } else { "no symmetry" };
     let clearing = (!report.clearing).then_some("no clearing");
-    [Some(report.system.as_str()), Some(symmetry), clearing, report.method]
+    let late_values = (!report.late_values).then_some("no late values");
+    let dead_copies = (!report.dead_copies).then_some("no dead copies");
+    [Some(report.system.as_str()), Some(symmetry), clearing, late_values, dead_copies, report.method]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()

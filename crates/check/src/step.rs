@@ -82,6 +82,8 @@ pub(crate) struct Stepper<'m> {
     pub payloads: Payloads,
     pub reached: Reached,
     pub account: Account,
+    /// Whether threads that must wait leave open what they will store, where the system allows it.
+    pub is_late: bool,
     effects: Effects,
     scratch: Vec<u8>,
     instances: Vec<(Node, RoleId, Object)>,
@@ -101,10 +103,18 @@ impl<'m> Stepper<'m> {
             payloads: Payloads::default(),
             reached,
             account: Account::default(),
+            is_late: false,
             effects: Effects::default(),
             scratch: Vec::new(),
             instances: model.instances().filter(|(_, role, _)| waits(*role)).collect(),
         }
+    }
+
+    /// One that leaves stores open while their threads wait.
+    pub fn late(model: &'m Model) -> Stepper<'m> {
+        let mut stepper = Stepper::new(model);
+        stepper.is_late = true;
+        stepper
     }
 
     /// All events that can happen in a state, in a fixed order.
@@ -231,7 +241,8 @@ impl<'m> Stepper<'m> {
                     for (number, intent) in model.client.intents.iter().enumerate() {
                         // One whose assumption is at fault is tried, so that the fault is found.
                         let assumed = || may_use(model, world, thread, intent).unwrap_or(true);
-                        if may_start(model, world, thread, intent)
+                        if self.is_offered(world, thread, number)
+                            && may_start(model, world, thread, intent)
                             && assumed()
                             && self.can_raise(world, thread, intent, true)
                         {
@@ -241,6 +252,14 @@ impl<'m> Stepper<'m> {
                 }
             },
         }
+    }
+
+    /// Whether an idle thread may begin a store in this form: left open, if it is not performed at once.
+    fn is_offered(&self, world: &World, thread: usize, number: usize) -> bool {
+        let model = self.model;
+        let Some(store) = model.client.open_store(number) else { return true };
+        let stays_open = self.is_late && !model.allowed(world, thread, &model.client.intents[number]);
+        stays_open == (store.open == number)
     }
 
     /// Whether a thread can perform or raise what it intends. What is held now may be raised once, to be held.
@@ -335,11 +354,30 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Executes one event.
+    /// Executes one event; of several ways in which it can go, the first.
     ///
     /// # Errors
     /// What it violates. The state is then what it was when the violation was noticed.
     pub fn perform(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
+        self.perform_in_way(world, action, 0)
+    }
+
+    /// In how many ways the event that was executed last can go: what open stores turn out to be.
+    pub fn ways(&self) -> u32 {
+        self.effects.choices.ways
+    }
+
+    /// The open stores that the event that was executed last has performed: the thread and what it stored.
+    pub fn choices(&self) -> &[(usize, usize)] {
+        &self.effects.choices.made
+    }
+
+    /// Executes one event in one of the ways in which it can go.
+    ///
+    /// # Errors
+    /// As [`Stepper::perform`].
+    pub fn perform_in_way(&mut self, world: &mut World, action: Action, way: u32) -> Result<(), Violation> {
+        self.effects.choices.begin(way);
         self.account.outcome = None;
         self.account.performed.clear();
         self.account.returned.clear();
@@ -534,6 +572,9 @@ impl<'m> Stepper<'m> {
         if self.model.protocol().cached {
             self.empty_buffers(world, node);
         }
+        if self.model.forgetting != [None; 2] {
+            self.forget_copies(world, node);
+        }
         if let Some(violation) = self.effects.trouble.take() {
             return Err(violation);
         }
@@ -565,6 +606,16 @@ impl<'m> Stepper<'m> {
         for block in 0..self.model.objects[BLOCK.index()] {
             if !self.model.is_home(node, Object { kind: BLOCK, id: block }) {
                 world.set_number(self.model.layout.block(node, block), 0);
+            }
+        }
+    }
+
+    /// Copies that are overwritten before anybody reads them have no contents any more (`docs/semantics.md`, section 6).
+    fn forget_copies(&self, world: &mut World, node: Node) {
+        let model = self.model;
+        for block in 0..model.objects[BLOCK.index()] {
+            if model.copy_is_dead(world, node, block) {
+                world.set_number(model.layout.block(node, block), 0);
             }
         }
     }
@@ -649,6 +700,8 @@ impl<'m> Stepper<'m> {
     /// word that is looked at, and one of them stores.
     fn order_counts(&self, world: &World, node: Node, object: Object) -> bool {
         let model = self.model;
+        // What may turn out to be a store counts as one, however it is chosen.
+        let are_open = !model.client.open_stores.is_empty();
         let (mut loads, mut stores) = (0, 0);
         for &thread in &model.client.threads_of[node as usize] {
             let (phase, number) = world.thread(&model.layout, usize::from(thread));
@@ -659,7 +712,11 @@ impl<'m> Stepper<'m> {
                 && model.allowed(world, usize::from(thread), intent)
             {
                 loads += u32::from(matches!(intent, Intent::Read { .. }));
-                stores += u32::from(matches!(intent, Intent::Write { .. }));
+                stores += u32::from(match intent {
+                    Intent::Write { .. } | Intent::Store { .. } => true,
+                    Intent::WriteBeside { .. } => are_open,
+                    Intent::Read { .. } | Intent::Call { .. } => false,
+                });
             }
         }
         stores > 0 && loads + stores > 1
@@ -667,6 +724,7 @@ impl<'m> Stepper<'m> {
 
     fn finish_access(&mut self, world: &mut World, thread: usize, number: usize) -> Result<(), Violation> {
         let model = self.model;
+        let number = self.effects.choices.choose(model, world, thread, number);
         let (node, intent) = (model.client.threads[thread].node, &model.client.intents[number]);
         let seen = perform_access(model, world, thread, intent)?;
         ghost::tell_access(&mut self.here(world, node), node, intent, seen)?;
@@ -682,7 +740,7 @@ impl<'m> Stepper<'m> {
         match self.model.client.intents[intent] {
             Intent::Read { .. } => self.reached.loads = true,
             Intent::Write { .. } => self.reached.stores = true,
-            Intent::WriteBeside { .. } | Intent::Call { .. } => {}
+            Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
         }
     }
 
@@ -701,7 +759,7 @@ impl<'m> Stepper<'m> {
 pub(crate) fn event_kind(intent: &Intent) -> EventKind {
     match intent {
         Intent::Read { .. } => EventKind::Read,
-        Intent::Write { .. } | Intent::WriteBeside { .. } => EventKind::Write,
+        Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => EventKind::Write,
         Intent::Call { op, .. } => EventKind::Op(*op),
     }
 }

@@ -66,13 +66,7 @@ impl Trace {
 
     /// Adds an event that happens in a state.
     pub(crate) fn push(&mut self, stepper: &Stepper, world: &World, action: Action) {
-        self.labels.push(match action.flight() {
-            Some((fate, flight)) => {
-                let flight = world.flights[flight];
-                Label::Message(fate, Flight { payload: None, ..flight }, data_of(stepper, &flight))
-            }
-            None => Label::Plain(action),
-        });
+        self.labels.push(Label::of(stepper, world, action));
     }
 
     fn without(&self, at: usize) -> Trace {
@@ -83,6 +77,17 @@ impl Trace {
 }
 
 impl Label {
+    /// The label of an event that happens in a state.
+    pub(crate) fn of(stepper: &Stepper, world: &World, action: Action) -> Label {
+        match action.flight() {
+            Some((fate, flight)) => {
+                let flight = world.flights[flight];
+                Label::Message(fate, Flight { payload: None, ..flight }, data_of(stepper, &flight))
+            }
+            None => Label::Plain(action),
+        }
+    }
+
     /// The event in a state, if it can happen there: the same, or the same message with other contents.
     pub(crate) fn resolve(&self, stepper: &Stepper, world: &World, actions: &[Action]) -> Option<Action> {
         let (fate, wanted, data) = match self {
@@ -175,6 +180,20 @@ pub(crate) fn sentence(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
         }
     }
     None
+}
+
+/// The state to which a trace leads that can be executed as it is.
+pub(crate) fn last_state(stepper: &mut Stepper, trace: &Trace) -> World {
+    let mut world = stepper.model.first();
+    let mut actions = Vec::new();
+    for label in &trace.labels {
+        stepper.actions(&world, &mut actions);
+        if let Some(action) = label.resolve(stepper, &world, &actions) {
+            // It was executed before, from the same state.
+            let _ = stepper.perform(&mut world, action);
+        }
+    }
+    world
 }
 
 /// Whether a trace leads from where every thread gets through to where one does not, and goes round there or ends.
@@ -288,6 +307,7 @@ fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> S
     let (kind, object) = (event_kind(intent), intent.object());
     let mut event = match intent {
         Intent::Read { .. } => "read".to_string(),
+        Intent::Store { .. } => "write".into(),
         Intent::Write { .. } if model.layout.mark.is_some() => "write".into(),
         Intent::Write { value, .. } => format!("write {value}"),
         Intent::WriteBeside { .. } => "write beside".into(),

@@ -12,8 +12,10 @@ fn protocol(file: &str) -> Arc<Protocol> {
     Arc::new(trivium_lang::compile_file(&path, &[]).unwrap_or_else(|e| panic!("{e}")))
 }
 
+/// A search that is not over at once: of all states.
 fn stache(config: &Config) -> Report {
-    explore(&protocol("stache.tri"), config).unwrap()
+    let system = System { late_values: false, dead_copies: false, ..config.system.clone() };
+    explore(&protocol("stache.tri"), &Config { system, ..config.clone() }).unwrap()
 }
 
 #[test]
@@ -213,5 +215,5 @@ fn what_a_state_has_no_room_to_count_is_refused() {
     let ops = refused(System { ops: Some(65_536), ..least.clone() });
     assert!(ops.contains("65536 accesses and calls of each thread are more than the 65535"), "{ops}");
     let ways = refused(System { objects: 256, values: 256, ..least });
-    assert!(ways.contains("66048 different accesses and calls are more than the 65535"), "{ways}");
+    assert!(ways.contains("66304 different accesses and calls are more than the 65535"), "{ways}");
 }

@@ -566,6 +566,9 @@ pub struct State {
     pub awaits: Vec<MessageId>,
     /// Variables that nobody can read again from here: cleared after each handler that ends here.
     pub dead: Vec<VarId>,
+    /// Whether nobody can read the node's copy of the block again before it is overwritten, where the object is a block:
+    /// `check` forgets its contents then.
+    pub copy_is_dead: bool,
     /// Time of `after T`, in cycles of the machine's clock, if there is such a clause.
     pub timer: Option<Bound>,
     /// Where it was declared.

@@ -291,6 +291,14 @@ pub struct System {
     /// analysis which says so
     #[arg(long)]
     pub no_clearing: bool,
+    /// Choose what a thread stores when it begins its store, and not when the store is performed: more states, and a
+    /// verdict that does not rest on nobody seeing it before
+    #[arg(long)]
+    pub no_late_values: bool,
+    /// Keep the contents of copies of blocks that are overwritten before anybody reads them: more states, and a verdict
+    /// that does not rest on the analysis which says so
+    #[arg(long)]
+    pub no_dead_copies: bool,
 }
 
 /// `trivium check`

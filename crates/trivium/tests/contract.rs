@@ -175,7 +175,7 @@ fn miss_has_the_keys_of_the_contract() {
     }
 }
 
-const CHECK: [&str; 17] = [
+const CHECK: [&str; 19] = [
     "verdict",
     "property",
     "states",
@@ -185,6 +185,8 @@ const CHECK: [&str; 17] = [
     "bytes_per_state",
     "symmetry",
     "clearing",
+    "late_values",
+    "dead_copies",
     "promises",
     "assumptions",
     "coverage",

@@ -237,6 +237,7 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
         Intent::Read { .. } => format!("read{about}"),
         Intent::Write { value, .. } => format!("write {value}{about}"),
         Intent::WriteBeside { .. } => format!("write beside{about}"),
+        Intent::Store { .. } => format!("write{about}"),
         Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args) + &about,
     }
 }

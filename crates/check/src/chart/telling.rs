@@ -389,6 +389,7 @@ fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
     let about = if object.kind == NODE { String::new() } else { format!(" of {}", model.object_name(object)) };
     let what = match intent {
         Intent::Read { .. } => "read".to_string(),
+        Intent::Store { .. } => "write".to_string(),
         Intent::Write { .. } if model.layout.mark.is_some() => "write".to_string(),
         Intent::Write { value, .. } => format!("write {value}"),
         Intent::WriteBeside { .. } => "write beside".to_string(),

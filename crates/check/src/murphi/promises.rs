@@ -12,7 +12,7 @@ impl Export<'_> {
         let mut all = Vec::new();
         match intent {
             Intent::Read { .. } => {}
-            Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+            Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
                 if let Intent::Write { value, .. } = intent {
                     all.extend(self.may_announce(*value));
                 }
@@ -96,7 +96,7 @@ impl Export<'_> {
         self.mark_started(intent, out);
         match intent {
             Intent::Read { .. } => {}
-            Intent::Write { block, .. } | Intent::WriteBeside { block } => {
+            Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
                 if self.has_phases() {
                     out.line(format!("writer[{block}] := node_of(t) + 1;"));
                 }

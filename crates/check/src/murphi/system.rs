@@ -75,7 +75,7 @@ impl Export<'_> {
                 match intent {
                     Intent::Read { .. } => out.line(format!("case {i}: loads := loads + 1;")),
                     Intent::Write { .. } => out.line(format!("case {i}: stores := stores + 1;")),
-                    Intent::WriteBeside { .. } | Intent::Call { .. } => {}
+                    Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
                 }
             }
             out.close("end;");

@@ -107,7 +107,9 @@ impl Export<'_> {
             for (i, intent) in client.intents.iter().enumerate() {
                 match intent {
                     Intent::Read { .. } => out.line(format!("case {i}: return 1;")),
-                    Intent::Write { .. } | Intent::WriteBeside { .. } => out.line(format!("case {i}: return 2;")),
+                    Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+                        out.line(format!("case {i}: return 2;"));
+                    }
                     Intent::Call { .. } => {}
                 }
             }
@@ -213,7 +215,7 @@ impl Export<'_> {
                         self.tell(Watched::Write, BLOCK, &block.to_string(), "node_of(t)", &[value], out);
                         out.close("");
                     }
-                    Intent::WriteBeside { .. } | Intent::Call { .. } => {}
+                    Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
                 }
             }
             out.close("end;");
@@ -246,7 +248,7 @@ impl Export<'_> {
                         Intent::Read { block } => (u64::from(*block) * block_bytes, 0),
                         Intent::Write { block, value } => (u64::from(*block) * block_bytes, *value),
                         Intent::WriteBeside { block } => (u64::from(*block) * block_bytes + WORD, 0),
-                        Intent::Call { .. } => continue,
+                        Intent::Store { .. } | Intent::Call { .. } => continue,
                     };
                     out.line(format!("case {i}: return {};", [address, value][what]));
                 }
@@ -355,6 +357,7 @@ impl Export<'_> {
             Intent::Read { block } => format!("read block {block}"),
             Intent::Write { block, value } => format!("write {value} to block {block}"),
             Intent::WriteBeside { block } => format!("write beside the word of block {block}"),
+            Intent::Store { block } => format!("write to block {block}"),
             Intent::Call { op, object, args } => {
                 format!("{} {} {:?}", self.protocol().ops[op.index()].name, object.id, args.words())
             }

@@ -144,11 +144,33 @@ struct Successor {
     renaming: u32,
 }
 
+/// The packed bytes by which a state is known, with symmetry or without.
+pub(super) fn pack_by(model: &Model, symmetry: Option<&mut Symmetry>, world: &World, out: &mut Vec<u8>) {
+    match symmetry {
+        Some(symmetry) => symmetry.pack(world, out),
+        None => pack(model, world, out),
+    }
+}
+
+impl Successor {
+    /// Finds the packed bytes by which the state is known.
+    fn name(&mut self, model: &Model, symmetry: Option<&mut Symmetry>) {
+        match symmetry {
+            Some(symmetry) => {
+                symmetry.pack(&self.world, &mut self.bytes);
+                self.renaming = symmetry.renaming();
+            }
+            None => pack(model, &self.world, &mut self.bytes),
+        }
+        self.hash = hash(&self.bytes);
+    }
+}
+
 impl<'m> Worker<'m> {
     pub fn new(model: &'m Model, symmetric: bool, keeps_targets: bool, cancel: Option<&'m AtomicBool>) -> Worker<'m> {
         Worker {
             cancel,
-            stepper: Stepper::new(model),
+            stepper: Stepper::late(model),
             symmetry: symmetric.then(|| Symmetry::new(model)),
             keeps_targets,
             present: World::default(),
@@ -161,10 +183,7 @@ impl<'m> Worker<'m> {
 
     /// The packed bytes by which a state is known.
     pub fn pack(&mut self, world: &World, out: &mut Vec<u8>) {
-        match &mut self.symmetry {
-            Some(symmetry) => symmetry.pack(world, out),
-            None => pack(self.stepper.model, world, out),
-        }
+        pack_by(self.stepper.model, self.symmetry.as_mut(), world, out);
     }
 
     /// Which thread of a state is the given one of its form.
@@ -229,32 +248,31 @@ impl<'m> Worker<'m> {
         let mut source = Source { state, end: 0, transitions: 0, violation: None, is_deadlock: false };
         let mut moved = false;
         self.stepper.actions(&self.present, &mut self.actions);
-        for &action in &self.actions {
-            if self.pool.len() == self.successors {
-                self.pool.push(Successor::default());
-            }
-            let next = &mut self.pool[self.successors];
-            next.world.copy_from(&self.present);
-            next.event = source.transitions;
-            source.transitions += 1;
-            if let Err(violation) = self.stepper.perform(&mut next.world, action) {
-                source.violation = Some(violation);
-                break;
-            }
-            if next.world == self.present {
-                continue;
-            }
-            next.is_due = must_happen(self.stepper.model, &self.present, action);
-            moved |= next.is_due;
-            match &mut self.symmetry {
-                Some(symmetry) => {
-                    symmetry.pack(&next.world, &mut next.bytes);
-                    next.renaming = symmetry.renaming();
+        'events: for &action in &self.actions {
+            let mut way = 0;
+            loop {
+                if self.pool.len() == self.successors {
+                    self.pool.push(Successor::default());
                 }
-                None => pack(self.stepper.model, &next.world, &mut next.bytes),
+                let next = &mut self.pool[self.successors];
+                next.world.copy_from(&self.present);
+                next.event = source.transitions;
+                source.transitions += 1;
+                if let Err(violation) = self.stepper.perform_in_way(&mut next.world, action, way) {
+                    source.violation = Some(violation);
+                    break 'events;
+                }
+                if next.world != self.present {
+                    next.is_due = must_happen(self.stepper.model, &self.present, action);
+                    moved |= next.is_due;
+                    next.name(self.stepper.model, self.symmetry.as_mut());
+                    self.successors += 1;
+                }
+                way += 1;
+                if way >= self.stepper.ways() {
+                    break;
+                }
             }
-            next.hash = hash(&next.bytes);
-            self.successors += 1;
         }
         source.is_deadlock =
             source.violation.is_none() && !moved && waits(self.stepper.model, &self.present, &self.actions);

@@ -1,12 +1,13 @@
-//! The oracle of clearing: as many states as there are different ones without leftovers.
+//! The oracles of clearing, late values and dead copies: as many states as there are different ones without leftovers.
 
 use super::arena::StateNumber;
 use super::{End, Search, pack};
 use crate::config::{Config, ConfigError, System};
 use crate::model::Model;
-use crate::world::World;
+use crate::world::{Phase, World};
 use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
+use trivium_engine::Node;
+use trivium_lang::protocol::{BLOCK, Protocol};
 
 /// How many states there are if no variable is cleared, and how many different ones among them when each record is then
 /// cleared: as many as a search that clears finds, unless what it clears is still read. To test clearing by; `None`
@@ -36,4 +37,52 @@ pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u6
         forms.insert(bytes.clone());
     }
     Ok(Some((states.len() as u64, forms.len() as u64)))
+}
+
+/// How many states there are if stores are chosen when they begin and every copy of a block is kept, and how many
+/// different ones among them when what waiting threads will store and copies that nobody reads are then forgotten: as many
+/// as a search that does so at once finds, with one thread on each node. To test late values and dead copies by; `None`
+/// where not all states were visited.
+///
+/// # Errors
+/// As [`crate::explore`].
+pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, ConfigError> {
+    let config = Config { symmetry: false, liveness: false, ..config.clone() };
+    let all = System { late_values: false, dead_copies: false, ..config.system.clone() };
+    let (kept, reduced) = (Model::new(protocol, &all)?, Model::new(protocol, &config.system)?);
+    let mut search = Search::new(&kept, &config);
+    if !matches!(search.visit(), End::Exhausted) {
+        return Ok(None);
+    }
+    let states = &search.states;
+    let mut forms = rustc_hash::FxHashSet::default();
+    let (mut world, mut bytes) = (World::default(), Vec::new());
+    for state in 0..states.len() as StateNumber {
+        pack::unpack(&kept, states.arena.get(state), &mut world);
+        reduced.forget(&mut world);
+        pack::pack(&reduced, &world, &mut bytes);
+        forms.insert(bytes.clone());
+    }
+    Ok(Some((states.len() as u64, forms.len() as u64)))
+}
+
+impl Model {
+    /// Forgets what a search of this system does not keep: what waiting threads will store, and dead copies.
+    fn forget(&self, world: &mut World) {
+        for thread in 0..self.client.threads.len() {
+            let (phase, intent) = world.thread(&self.layout, thread);
+            if phase != Phase::Idle
+                && let Some(store) = self.client.open_store(intent)
+            {
+                world.set_thread(&self.layout, thread, phase, store.open);
+            }
+        }
+        for node in 0..self.nodes as Node {
+            for block in 0..self.objects[BLOCK.index()] {
+                if self.copy_is_dead(world, node, block) {
+                    world.set_number(self.layout.block(node, block), 0);
+                }
+            }
+        }
+    }
 }

@@ -29,7 +29,7 @@ use arena::StateNumber;
 use crew::side_by_side;
 use edges::Edge;
 use expand::{CANDIDATE, Found, Harvest, Worker};
-pub use leftovers::leftovers;
+pub use leftovers::{leftovers, unseen};
 use liveness::Liveness;
 pub(crate) use liveness::{ends, get_through};
 pub(crate) use path::add_trap;
@@ -345,19 +345,22 @@ impl<'m> Search<'m> {
             End::Limit(limit) => {
                 // A state found last lies as deep as any, so that what grows is long there.
                 let last = self.states.len() as StateNumber - 1;
-                Conclusion::Incomplete { limit, trace: path::to_state(&mut worker, &self.states, last).trace }
+                Conclusion::Incomplete {
+                    limit,
+                    trace: path::to_state(&mut worker, &self.states, last).settle(&mut worker.stepper),
+                }
             }
             End::Found(found) => {
                 let mut path = path::to_state(&mut worker, &self.states, found.state);
                 if found.by_event {
                     path.add_violation(&mut worker.stepper, &found.violation.property);
                 }
-                Conclusion::Violated { violation: found.violation, trace: path.trace }
+                Conclusion::Violated { violation: found.violation, trace: path.settle(&mut worker.stepper) }
             }
             End::Starves(state, thread) => {
-                let mut path = path::to_state(&mut worker, &self.states, state);
-                let violation = path.add_trap(&mut worker, thread);
-                Conclusion::Violated { violation, trace: path.trace }
+                let path = path::to_state(&mut worker, &self.states, state);
+                let (trace, violation) = path.settle_in_trap(&mut worker, thread);
+                Conclusion::Violated { violation, trace }
             }
         };
         conclude(&mut worker.stepper, tally, seen, conclusion)

@@ -4,18 +4,19 @@
 //! in each step, some event leads to a state that is the next one but for names.
 
 use super::arena::StateNumber;
-use super::expand::Worker;
+use super::expand::{Worker, pack_by};
 use super::liveness::{cycle, kind_of_trap};
 use super::states::States;
 use crate::deadlock::wish_text;
-use crate::promise::{Violation, check_state};
-use crate::step::{Action, Stepper};
-use crate::trace::{LEADS_TO, STARVATION, Trace};
+use crate::late::LateTrace;
+use crate::promise::Violation;
+use crate::step::Stepper;
+use crate::trace::{LEADS_TO, STARVATION, Trace, last_state};
 use crate::world::World;
 
 /// A sequence of events, and the state at its end.
 pub(crate) struct Path {
-    pub trace: Trace,
+    trace: LateTrace,
     end: World,
 }
 
@@ -25,19 +26,20 @@ pub(crate) fn to_state(worker: &mut Worker, states: &States, state: StateNumber)
     while let Some(&state) = numbers.last().filter(|&&state| state != 0) {
         numbers.push(states.arena.parent(state));
     }
-    let mut path = Path { trace: Trace::default(), end: worker.stepper.model.first() };
+    let mut path = Path { trace: LateTrace::default(), end: worker.stepper.model.first() };
     let (mut actions, mut bytes) = (Vec::new(), Vec::new());
     for &number in numbers.iter().rev().skip(1) {
         worker.stepper.actions(&path.end, &mut actions);
-        let step = actions.iter().find_map(|&action| {
-            let mut next = path.end.clone();
-            worker.stepper.perform(&mut next, action).ok()?;
-            worker.pack(&next, &mut bytes);
-            (bytes == states.arena.get(number)).then_some((action, next))
+        let next = actions.iter().find_map(|&action| {
+            let leads_there = |stepper: &mut Stepper, next: &World, result: Result<(), Violation>| {
+                result.is_ok() && {
+                    pack_by(stepper.model, worker.symmetry.as_mut(), next, &mut bytes);
+                    bytes == states.arena.get(number)
+                }
+            };
+            path.trace.add_way(&mut worker.stepper, &path.end, action, leads_there)
         });
-        let (action, next) = step.expect("a state was reached by an event of its parent");
-        path.trace.push(&worker.stepper, &path.end, action);
-        path.end = next;
+        path.end = next.expect("a state was reached by an event of its parent");
     }
     path
 }
@@ -47,27 +49,32 @@ impl Path {
     pub fn add_violation(&mut self, stepper: &mut Stepper, property: &str) {
         let mut actions = Vec::new();
         stepper.actions(&self.end, &mut actions);
-        let violates = |action: &Action| {
-            let mut next = self.end.clone();
-            let result = stepper.perform(&mut next, *action).and_then(|()| check_state(stepper.model, &next));
+        let violates = |_: &mut Stepper, _: &World, result: Result<(), Violation>| {
             result.is_err_and(|violation| violation.property == property)
         };
-        if let Some(action) = actions.into_iter().find(violates) {
-            self.trace.push(stepper, &self.end, action);
-        }
+        actions.into_iter().find_map(|action| self.trace.add_way(stepper, &self.end, action, violates));
     }
 
-    /// Adds what repeats itself from the last state on, where a thread of the state that was kept does not get through.
-    pub fn add_trap(&mut self, worker: &mut Worker, thread: usize) -> Violation {
+    /// The events, with every store chosen when it begins.
+    pub fn settle(self, stepper: &mut Stepper) -> Trace {
+        self.trace.settle(stepper)
+    }
+
+    /// The same, and what repeats itself from the last state on, where a thread of the state that was kept does not get
+    /// through.
+    pub fn settle_in_trap(self, worker: &mut Worker, thread: usize) -> (Trace, Violation) {
         let thread = worker.thread_before_renaming(&self.end, thread);
-        add_trap(&mut worker.stepper, &mut self.trace, &mut self.end, thread)
+        let mut trace = self.settle(&mut worker.stepper);
+        let violation = add_trap(&mut worker.stepper, &mut trace, thread);
+        (trace, violation)
     }
 }
 
 /// Adds what repeats itself from the end of a trace on, where a thread does not get through or a demand is never fulfilled, and
 /// says so.
-pub(crate) fn add_trap(stepper: &mut Stepper, trace: &mut Trace, end: &mut World, wish: usize) -> Violation {
+pub(crate) fn add_trap(stepper: &mut Stepper, trace: &mut Trace, wish: usize) -> Violation {
     let trap = trace.len();
+    let end = &mut last_state(stepper, trace);
     let (property, never) = told(stepper, end, wish);
     let cycle = cycle(stepper, end);
     for &action in &cycle.events {

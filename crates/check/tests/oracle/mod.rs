@@ -39,7 +39,9 @@ pub struct Answer {
 
 /// A system without symmetry, of which the model knows nothing.
 pub fn system(nodes: u32, objects: u32) -> Config<'static> {
-    Config { system: System { nodes, objects, ..System::default() }, symmetry: false, ..Config::default() }
+    // Nor does it leave open what is stored, or forget copies.
+    let system = System { nodes, objects, late_values: false, dead_copies: false, ..System::default() };
+    Config { system, symmetry: false, ..Config::default() }
 }
 
 pub fn root() -> PathBuf {

@@ -128,6 +128,7 @@ impl Hand {
             waiting: false,
             awaits: Vec::new(),
             dead: Vec::new(),
+            copy_is_dead: false,
             timer: None,
             span: Span::default(),
         });

@@ -205,7 +205,7 @@ fn foreign_steps(steps: &[Step], code: Code, foreign: &mut [Foreign]) {
 }
 
 /// The steps that stand in a branch or a loop.
-fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
+pub(super) fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
     let (first, second): (&[Step], &[Step]) = match step {
         StepKind::If(_, a, b) => (a, b),
         StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => (body, &[]),

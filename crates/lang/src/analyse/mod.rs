@@ -1,10 +1,12 @@
 //! What is proved about a protocol before anything runs: handlers end soon enough, lanes cannot block each other, and
-//! which variables are dead in which state.
+//! which variables, and whose copies of blocks, are dead in which state.
 
+mod copies;
 mod lanes;
 mod live;
 mod longest;
 
+pub use copies::role_with_copy;
 pub(crate) use live::expressions as exprs_of;
 pub use live::visit;
 
@@ -12,12 +14,13 @@ use crate::diagnostics::Diagnostics;
 use crate::protocol::*;
 pub use longest::MAX_STEPS;
 
-/// Runs all analyses: fills in [`Handler::longest`], [`Handler::sends`] and [`State::dead`], and notes
+/// Runs all analyses: fills in [`Handler::longest`], [`Handler::sends`], [`State::dead`] and [`State::copy_is_dead`], and notes
 /// handlers that take too long and violations of the lane rule.
 pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
     lanes::lanes(protocol, diagnostics);
     longest::longest(protocol, diagnostics);
     live::live(protocol);
+    copies::copies(protocol);
 }
 
 /// Finds [`State::dead`] anew, of a protocol whose steps have been changed since it was compiled.

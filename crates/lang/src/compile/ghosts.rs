@@ -32,6 +32,7 @@ impl Compiler {
                 waiting: false,
                 awaits: Vec::new(),
                 dead: Vec::new(),
+                copy_is_dead: false,
                 timer: None,
                 span: ghost.name.span,
             };

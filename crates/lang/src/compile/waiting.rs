@@ -263,7 +263,16 @@ impl Compiler {
         let span = site.wait.arms[0].message.span;
         let states = &mut self.protocol.roles[role.index()].states;
         let state = StateId(states.len() as u16);
-        states.push(State { name, access, waiting: true, awaits, dead: Vec::new(), timer: None, span });
+        states.push(State {
+            name,
+            access,
+            waiting: true,
+            awaits,
+            dead: Vec::new(),
+            copy_is_dead: false,
+            timer: None,
+            span,
+        });
         self.answers[role.index()].push(Answers::default());
         site.variants.borrow_mut().push((access, state));
         self.pending.push(Variant { site: Rc::clone(site), access, state });

@@ -31,6 +31,8 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
         scenario: arguments.scenario.clone(),
         memory_words: None,
         clearing: !arguments.no_clearing,
+        late_values: !arguments.no_late_values,
+        dead_copies: !arguments.no_dead_copies,
     }
 }
 

@@ -1,0 +1,177 @@
+//! Stores that are chosen late (`docs/semantics.md`, section 6): what a thread stores is left open while it waits, and
+//! chosen when the store is performed. Nobody can see it before, unless the protocol reads the value of a fault.
+//!
+//! A search explores with stores left open. A counterexample is told with every store chosen when it begins, as if this
+//! had been so from the start: [`LateTrace`].
+
+use crate::client::{Client, Intent};
+use crate::mark;
+use crate::model::Model;
+use crate::promise::{Violation, check_state};
+use crate::step::{Action, Stepper};
+use crate::trace::{Label, Trace};
+use crate::world::World;
+use trivium_lang::protocol::{ExprKind, Protocol};
+
+/// The stores to a block that are told apart only when they are performed.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenStore {
+    /// The number of [`Intent::Store`].
+    pub open: usize,
+    /// The stores that it may turn out to be.
+    pub ways: Vec<usize>,
+}
+
+/// What a protocol sees of a store that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sees {
+    /// That there is one.
+    Nothing,
+    /// Which word it is about.
+    Address,
+    /// What it will store.
+    Value,
+}
+
+/// What the handlers of a protocol see of a store that waits.
+pub(crate) fn seen_of_stores(protocol: &Protocol) -> Sees {
+    match () {
+        () if mark::any_expr(protocol, |kind| matches!(kind, ExprKind::FaultValue)) => Sees::Value,
+        () if mark::any_expr(protocol, |kind| matches!(kind, ExprKind::FaultAddress)) => Sees::Address,
+        () => Sees::Nothing,
+    }
+}
+
+/// The open stores of a client that makes these accesses, one for each block that it stores to in several ways. They
+/// are added to what it may do.
+pub(crate) fn open_stores(blocks: u32, sees: Sees, intents: &mut Vec<Intent>) -> Vec<OpenStore> {
+    if sees == Sees::Value {
+        return Vec::new();
+    }
+    let ways_of = |intents: &[Intent], wanted: u32| -> Vec<usize> {
+        let is_way = |intent: &Intent| match intent {
+            Intent::Write { block, .. } => *block == wanted,
+            Intent::WriteBeside { block } => *block == wanted && sees == Sees::Nothing,
+            _ => false,
+        };
+        intents.iter().enumerate().filter(|(_, intent)| is_way(intent)).map(|(number, _)| number).collect()
+    };
+    let mut stores = Vec::new();
+    for block in 0..blocks {
+        let ways = ways_of(intents, block);
+        stores.push(OpenStore { open: intents.len(), ways });
+        intents.push(Intent::Store { block });
+    }
+    stores
+}
+
+impl Client {
+    /// The open store that something a thread may do belongs to: it is one, or a way in which one may turn out.
+    pub fn open_store(&self, intent: usize) -> Option<&OpenStore> {
+        let stores = self.open_stores.get(self.intents[intent].object().id as usize)?;
+        (stores.open == intent || stores.ways.contains(&intent)).then_some(stores)
+    }
+}
+
+/// What is chosen while one event is executed. Several open stores may be performed in it, each in several ways; the ways
+/// of the event are numbered from 0.
+#[derive(Debug, Default)]
+pub(crate) struct Choices {
+    /// The number of the way that is wanted, as far as it has not been used.
+    left: u32,
+    /// In how many ways the event can go, as far as it was executed.
+    pub ways: u32,
+    /// Stores that were chosen: the thread and what it stores.
+    pub made: Vec<(usize, usize)>,
+}
+
+impl Choices {
+    /// An event is executed in the way of this number.
+    pub fn begin(&mut self, way: u32) {
+        (self.left, self.ways) = (way, 1);
+        self.made.clear();
+    }
+
+    /// What a thread does that performs an access: the access itself, or one of the stores that an open one may be.
+    pub fn choose(&mut self, model: &Model, world: &World, thread: usize, intent: usize) -> usize {
+        let Intent::Store { block } = model.client.intents[intent] else { return intent };
+        let may_be = |way: &&usize| match model.client.intents[**way] {
+            Intent::Write { value, .. } => mark::may_store(model, world, value),
+            _ => true,
+        };
+        let ways = || model.client.open_stores[block as usize].ways.iter().filter(may_be);
+        let count = ways().count() as u32;
+        let chosen = ways().nth((self.left % count) as usize).copied().unwrap_or(intent);
+        self.left /= count;
+        self.ways = self.ways.saturating_mul(count);
+        self.made.push((thread, chosen));
+        chosen
+    }
+}
+
+/// A trace as a search finds it.
+#[derive(Default)]
+pub(crate) struct LateTrace {
+    trace: Trace,
+    /// For each thread: where the store begins that is still open.
+    open: Vec<Option<usize>>,
+}
+
+impl LateTrace {
+    /// Executes an event of a state in each way in which it can go, and adds it in the first that is wanted: the state to
+    /// which it leads.
+    pub fn add_way(
+        &mut self,
+        stepper: &mut Stepper,
+        world: &World,
+        action: Action,
+        mut is_wanted: impl FnMut(&mut Stepper, &World, Result<(), Violation>) -> bool,
+    ) -> Option<World> {
+        let label = Label::of(stepper, world, action);
+        let mut way = 0;
+        loop {
+            let mut next = world.clone();
+            let result = stepper.perform_in_way(&mut next, action, way);
+            let result = result.and_then(|()| check_state(stepper.model, &next));
+            if is_wanted(stepper, &next, result) {
+                self.push(stepper, label);
+                return Some(next);
+            }
+            way += 1;
+            if way >= stepper.ways() {
+                return None;
+            }
+        }
+    }
+
+    /// Adds an event that a stepper has just executed in a state of which this is the label.
+    fn push(&mut self, stepper: &Stepper, label: Label) {
+        let at = self.trace.len();
+        self.open.resize(stepper.model.client.threads.len(), None);
+        if let Label::Plain(Action::Start { thread, intent }) = label
+            && matches!(stepper.model.client.intents[intent], Intent::Store { .. })
+        {
+            self.open[thread] = Some(at);
+        }
+        self.trace.labels.push(label);
+        for &(thread, intent) in stepper.choices() {
+            if let Some(at) = self.open[thread].take() {
+                self.trace.labels[at] = Label::Plain(Action::Start { thread, intent });
+            }
+        }
+    }
+
+    /// The same with every store chosen when it begins. The stepper does so from now on.
+    pub fn settle(mut self, stepper: &mut Stepper) -> Trace {
+        stepper.is_late = false;
+        for at in self.open.into_iter().flatten() {
+            // It is never performed, so that any will do.
+            if let Label::Plain(Action::Start { thread, intent }) = self.trace.labels[at]
+                && let Some(&way) = stepper.model.client.open_store(intent).and_then(|store| store.ways.first())
+            {
+                self.trace.labels[at] = Label::Plain(Action::Start { thread, intent: way });
+            }
+        }
+        self.trace
+    }
+}

@@ -1,0 +1,108 @@
+//! Random protocols about blocks: copies are read, overwritten, given up and passed on without any sense, so that what is
+//! forgotten too early is soon missed.
+
+use std::fmt::Write;
+
+/// A random number generator: small, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+/// Where a cache goes on.
+const STATES: [&str; 4] = ["Gone", "Old", "Seen", "Own"];
+
+/// What threads see is a part of the state, so that a load of other contents is another state.
+const SEEN: &str = "ghost seen of block {\n  var last: word\n  on read(n, v) { last = v }\n}\n\n";
+
+/// A protocol for a number.
+pub fn protocol(seed: u64) -> String {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut text = String::from("protocol random\n");
+    let _ = writeln!(text, "{}", random.one(&["promises last_write", "promises coherent", "", ""]));
+    let _ = writeln!(text, "lane main {} buffered", random.one(&["fifo", "unordered"]));
+    text += "message Want, Drop on main\nmessage Back, Data on main with block\nop poke(b: block)\n\n";
+    text += random.one(&[SEEN, ""]);
+    cache(&mut random, &mut text);
+    home(&mut random, &mut text);
+    text
+}
+
+/// Every state has an access, and answers what that does not allow.
+fn cache(random: &mut Random, text: &mut String) {
+    *text += "role cache of block defers up to 4 {\n  var odd: bool\n  otherwise impossible\n";
+    // Some look at what a store will store.
+    let write = random.one(&["write", "write", "write(a, v)"]);
+    let otherwise = |miss: String| match write {
+        "write" => miss,
+        _ => format!("if v == 1 {{ goto Own; resume }} else {{ {miss} }}"),
+    };
+    for (state, access) in STATES.iter().zip(["none", "none", "read", "write"]) {
+        let _ = writeln!(text, "  state {state}: {access} {{");
+        if access == "none" {
+            let _ = writeln!(text, "    on read {{ {} }}", miss(random));
+        }
+        if access != "write" {
+            let _ = writeln!(text, "    on {write} {{ {} }}", otherwise(miss(random)));
+        }
+        let _ = writeln!(text, "    on poke {{ {}return }}", change(random));
+        let _ = writeln!(text, "    on Drop {{ {} }}", change(random));
+        let _ = writeln!(text, "    on Data {{ {} }}", change(random));
+        *text += "  }\n";
+    }
+    *text += "}\n";
+}
+
+/// Some steps that may read or overwrite the copy, and go somewhere.
+fn change(random: &mut Random) -> String {
+    let mut steps = String::new();
+    if random.below(6) == 0 {
+        steps += random.one(&["send Back to home; ", "if me != home { send Back to home }; "]);
+    }
+    if random.below(2) == 0 {
+        // Most often to where the copy gives no access, so that it is dead more often than not.
+        let _ = write!(steps, "goto {}; ", random.one(&["Gone", "Gone", "Gone", "Old", "Old", "Old", "Seen", "Own"]));
+    }
+    steps
+}
+
+fn miss(random: &mut Random) -> String {
+    let lets = |random: &mut Random| {
+        random.one(&["goto Seen; resume", "goto Own; resume", "complete; goto Gone", "complete; goto Old"]).to_string()
+    };
+    match random.below(5) {
+        0 | 1 => random.one(&["complete; goto Gone", "complete; goto Old", "complete", "goto Own; resume"]).to_string(),
+        _ => {
+            let install = random.one(&["install; ", "install; ", "if odd { install }; odd = not odd; ", ""]);
+            format!("send Want to home; await Data {{ {install}{} }} otherwise defer", lets(random))
+        }
+    }
+}
+
+fn home(random: &mut Random, text: &mut String) {
+    *text += "role home of block {\n  var who: set of node\n  otherwise impossible\n";
+    for (state, access) in [("Here", "write"), ("Away", "none")] {
+        let _ = writeln!(text, "  state {state}: {access} {{");
+        if access == "none" {
+            for event in ["read", "write"] {
+                let does = random.one(&["goto Here; resume", "complete", "complete; goto Here"]);
+                let _ = writeln!(text, "    on {event} {{ {does} }}");
+            }
+        }
+        let goes = random.one(&["", "goto Here; ", "goto Away; "]);
+        let drops = random.one(&["", "", "for n in who { send Drop to n }; "]);
+        let _ = writeln!(text, "    on Want {{ {drops}who += sender; send Data to sender; {goes}}}");
+        let installs = random.one(&["install; ", "install; goto Here; ", ""]);
+        let _ = writeln!(text, "    on Back {{ {installs}}}");
+        *text += "  }\n";
+    }
+    *text += "}\n";
+}

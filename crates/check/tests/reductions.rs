@@ -1,0 +1,134 @@
+//! What late values and dead copies leave out is seen by nobody: every verdict is the same without them, and what is left of
+//! the states when it is forgotten afterwards are the states that a search finds which leaves it out at once.
+
+mod blocks;
+#[path = "../../lang/tests/mutant/mod.rs"]
+mod mutant;
+
+use mutant::{config, slip};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use trivium_check::{Config, Report, Search, System, Verdict, explore, text, unseen};
+use trivium_lang::protocol::Protocol;
+
+/// States after which an exploration is left.
+const MOST: u64 = 20_000;
+
+fn compiled(text: &str) -> Arc<Protocol> {
+    let compiled = trivium_lang::compile("blocks.tri", text, &Default::default());
+    Arc::new(compiled.unwrap_or_else(|error| panic!("{error}\n{text}")))
+}
+
+/// What must be the same in every search: where nothing repeats itself, a counterexample is as short as any.
+fn found(report: &Report) -> (Verdict, Option<String>, Option<usize>) {
+    let repeats = ["starvation", "livelock"].map(Some).contains(&report.property.as_deref());
+    (report.verdict, report.property.clone(), (!repeats).then_some(report.counterexample.len()))
+}
+
+/// Explores a system with and without what is left out, and otherwise in other ways: the report with all, and that with
+/// nothing left out. `None`: it is too large.
+fn agree(protocol: &Arc<Protocol>, system: &System) -> Result<Option<(Report, Report)>, TestCaseError> {
+    let explored = |config: &Config| explore(protocol, config).map_err(|error| TestCaseError::reject(error.message));
+    let searched = |late_values, dead_copies| Config {
+        system: System { late_values, dead_copies, ..system.clone() },
+        symmetry: false,
+        max_states: Some(MOST),
+        ..Config::default()
+    };
+    let reduced = searched(true, true);
+    let reports = [&reduced, &searched(true, false), &searched(false, true), &searched(false, false)].map(explored);
+    let [Ok(all), Ok(late), Ok(dead), Ok(none)] = reports else { return Ok(None) };
+    // Where a limit ends a search, it may have seen what another has not.
+    if [&all, &late, &dead, &none].iter().any(|report| report.states >= MOST) {
+        return Ok(None);
+    }
+    for other in [&late, &dead, &none] {
+        prop_assert_eq!(found(&all), found(other), "{}\nwith less left out: {}", text(&all), text(other));
+    }
+    let brute = explored(&Config { search: Search::Brute, ..reduced.clone() })?;
+    prop_assert_eq!(found(&all), found(&brute), "{}\nby brute force: {}", text(&all), text(&brute));
+    let symmetric = explored(&Config { symmetry: true, ..reduced.clone() })?;
+    prop_assert_eq!(all.verdict, symmetric.verdict, "{}\nby symmetry: {}", text(&all), text(&symmetric));
+    if all.verdict == Verdict::Holds {
+        prop_assert_eq!((all.states, all.transitions), (brute.states, brute.transitions));
+        prop_assert!(all.states <= late.states && all.states <= dead.states);
+        prop_assert!(late.states <= none.states && dead.states <= none.states);
+        if system.threads_per_node == 1 {
+            let counted = unseen(protocol, &reduced).map_err(|error| TestCaseError::fail(error.message))?;
+            prop_assert_eq!(counted, Some((none.states, all.states)), "states with nothing left out, and with all");
+        }
+    }
+    Ok(Some((all, none)))
+}
+
+fn system(nodes: u32, objects: u32, ops: Option<u32>) -> System {
+    System { nodes, objects, ops, ..System::default() }
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn random_protocols_are_the_same_with_all_kept(seed: u64, nodes in 2u32..4, threads in 1u32..3) {
+        let text = blocks::protocol(seed);
+        let protocol = compiled(&text);
+        let system = System { threads_per_node: threads, ..system(nodes, 1, Some([3, 2, 1, 1][(threads * nodes) as usize / 2 - 1])) };
+        agree(&protocol, &system).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+    }
+
+    #[test]
+    fn protocols_with_mistakes_are_the_same_with_all_kept(
+        which in any::<prop::sample::Index>(),
+        slips in prop::collection::vec(slip(), 1..8),
+        nodes in 1u32..3,
+    ) {
+        let all = mutant::protocols();
+        let (path, source) = which.get(&all);
+        if let Some((protocol, text)) = mutant::mutant(path, source, &slips) {
+            match agree(&protocol, &system(nodes, 1, None)) {
+                Err(TestCaseError::Reject(_)) | Ok(_) => {}
+                Err(error) => return Err(TestCaseError::fail(format!("{error}\n{text}"))),
+            }
+        }
+    }
+}
+
+/// The properties above would say nothing if most of these protocols were too large, or all the same.
+#[test]
+fn many_random_protocols_are_explored() {
+    let mut found = BTreeMap::new();
+    let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
+    for seed in 0..80 {
+        let protocol = compiled(&blocks::protocol(seed * 7919));
+        match agree(&protocol, &system(2, 1, Some(3))).unwrap_or_else(|error| panic!("{error}")) {
+            None => note("too large"),
+            Some((all, none)) => {
+                note(&all.verdict.to_string());
+                note(&all.property.unwrap_or_default());
+                if all.states < none.states {
+                    note("fewer states");
+                }
+            }
+        }
+    }
+    let enough = |what: &str| found.get(what).is_some_and(|&count| count > 8);
+    println!("{found:?}");
+    assert!(["holds", "violated", "fewer states", "last_write"].into_iter().all(enough), "{found:?}");
+}
+
+/// All protocols of the repository, in small systems.
+#[test]
+fn shipped_protocols_are_the_same_with_all_kept() {
+    let (mut complete, mut fewer) = (0, 0);
+    for (path, text) in mutant::protocols() {
+        let protocol = mutant::small(&path, &text).unwrap_or_else(|| panic!("{}", path.display()));
+        for ops in [None, Some(2)] {
+            let explored = agree(&protocol, &system(2, 1, ops));
+            let explored = explored.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            complete += usize::from(explored.is_some());
+            fewer += usize::from(explored.is_some_and(|(all, none)| all.states < none.states));
+        }
+    }
+    assert!(complete > 30 && fewer > 20, "{complete} were explored, {fewer} with fewer states");
+}

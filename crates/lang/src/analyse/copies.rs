@@ -1,0 +1,194 @@
+//! In which states nobody can read a node's copy of a block again before it is overwritten: `check` forgets the copy there,
+//! so that states do not multiply on contents that nobody sees.
+//!
+//! This is the analysis of live variables (`live`) with the copy as one more variable. It is read by the accesses of
+//! threads, in a state that allows them; by `with block`, `complete`, `perform` and `fill`; it is overwritten by `install` and
+//! `take`. Nothing is said of a protocol that reads or writes copies in other ways: by address, from the role of another
+//! object, or in a claim; and nothing of a node on which several roles do.
+
+use super::live::{expressions, inner};
+use super::visit;
+use crate::protocol::*;
+
+/// Fills in [`State::copy_is_dead`].
+pub(super) fn copies(protocol: &mut Protocol) {
+    if is_claimed(protocol) || is_touched_otherwise(protocol) {
+        return;
+    }
+    let entered = entered_by_others(protocol);
+    for (role, entered) in protocol.roles.iter_mut().zip(entered) {
+        if role.object != BLOCK || role.kind == RoleKind::Ghost {
+            continue;
+        }
+        let live = live_in(role, &entered);
+        role.states.iter_mut().zip(live).for_each(|(state, live)| state.copy_is_dead = !live);
+    }
+}
+
+/// The only role that has to do with a node's copy of a block, where the node is, or is not, the block's home: its state
+/// says whether the copy is dead. `None` if there are several, or none.
+pub fn role_with_copy(protocol: &Protocol, is_home: bool) -> Option<RoleId> {
+    let lives_there = |role: &Role| match role.kind {
+        RoleKind::Home => is_home,
+        RoleKind::Elsewhere => !is_home,
+        RoleKind::Everywhere => true,
+        RoleKind::Agent | RoleKind::Ghost => false,
+    };
+    let has_to_do = |role: &Role| {
+        role.states.iter().any(|state| state.access != Access::None)
+            || role.handlers.iter().any(|handler| touches(&handler.steps))
+    };
+    let roles = (0..).map(RoleId).zip(&protocol.roles);
+    let mut roles = roles.filter(|(_, role)| role.object == BLOCK && lives_there(role) && has_to_do(role));
+    let only = roles.next();
+    only.filter(|_| roles.next().is_none()).map(|(id, _)| id)
+}
+
+/// Whether steps read or write the copy of the present block.
+fn touches(steps: &[Step]) -> bool {
+    steps.iter().any(|step| touches_copy(&step.kind) || inner(&step.kind).any(touches))
+}
+
+/// Whether a step itself reads or writes it.
+fn touches_copy(step: &StepKind) -> bool {
+    matches!(
+        step,
+        StepKind::Send { payload: PayloadSource::Block, .. }
+            | StepKind::Install(None)
+            | StepKind::Complete
+            | StepKind::PerformRead(..)
+            | StepKind::PerformWrite(..)
+            | StepKind::Fill(_)
+            | StepKind::Take(_)
+    )
+}
+
+/// Whether a claim looks at copies.
+fn is_claimed(protocol: &Protocol) -> bool {
+    let claims = protocol.invariants.iter().map(|invariant| &invariant.condition);
+    let claims = claims.chain(protocol.conditions.iter().map(|condition| &condition.condition));
+    let leads = protocol.leads_to.iter().flat_map(|leads| [&leads.from.condition, &leads.to.condition]);
+    let waits = protocol.waits.iter().map(|wait| &wait.until.condition);
+    let mut looks = false;
+    for claim in claims.chain(leads).chain(waits) {
+        visit(claim, &mut |expr| looks |= matches!(expr.kind, ExprKind::Contents(..)));
+    }
+    looks
+}
+
+/// Whether code reads or writes copies in a way that is not followed here.
+fn is_touched_otherwise(protocol: &Protocol) -> bool {
+    let moves_bytes = |message: &Message| matches!(message.payload, PayloadShape::Memory | PayloadShape::List);
+    protocol.messages.iter().any(moves_bytes)
+        || protocol.roles.iter().any(|role| {
+            let is_own = role.object == BLOCK && role.kind != RoleKind::Ghost;
+            role.handlers.iter().any(|handler| touches_otherwise(&handler.steps, is_own))
+        })
+}
+
+/// `is_own`: the present object is a block, and the code is that of its own role.
+fn touches_otherwise(steps: &[Step], is_own: bool) -> bool {
+    steps.iter().any(|step| {
+        let mut by_address = false;
+        for expr in expressions(&step.kind) {
+            visit(expr, &mut |expr| by_address |= matches!(expr.kind, ExprKind::Memory(_) | ExprKind::Contents(..)));
+        }
+        by_address
+            || match &step.kind {
+                StepKind::Store(..)
+                | StepKind::Copy { .. }
+                | StepKind::Install(Some(_))
+                | StepKind::Send { payload: PayloadSource::Memory { .. } | PayloadSource::List(_), .. } => true,
+                StepKind::Send { payload: PayloadSource::Block, object: Some(_), .. } => true,
+                kind if touches_copy(kind) => !is_own,
+                StepKind::Elsewhere(_, _, body) => touches_otherwise(body, false),
+                kind => inner(kind).any(|steps| touches_otherwise(steps, is_own)),
+            }
+    })
+}
+
+/// For each role the states into which an action puts an instance that other code calls.
+fn entered_by_others(protocol: &Protocol) -> Vec<Vec<StateId>> {
+    let mut entered = vec![Vec::new(); protocol.roles.len()];
+    for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
+        note_entered(&handler.steps, None, &mut entered);
+    }
+    entered
+}
+
+fn note_entered(steps: &[Step], called: Option<RoleId>, entered: &mut [Vec<StateId>]) {
+    for step in steps {
+        match (&step.kind, called) {
+            (StepKind::Goto(state), Some(role)) => entered[role.index()].push(*state),
+            (StepKind::Elsewhere(_, role, body), _) => note_entered(body, Some(*role), entered),
+            (kind, _) => inner(kind).for_each(|steps| note_entered(steps, called, entered)),
+        }
+    }
+}
+
+/// What one handler does to the copy.
+#[derive(Default)]
+struct Summary {
+    /// Whether it may read it before it has overwritten it.
+    reads: bool,
+    /// Whether it has overwritten it for certain when it ends.
+    overwrites: bool,
+    /// Each with whether it has been overwritten for certain on the way to the `goto`.
+    targets: Vec<(StateId, bool)>,
+}
+
+/// In which states the copy may be read again.
+fn live_in(role: &Role, entered: &[StateId]) -> Vec<bool> {
+    let summaries: Vec<Summary> = role.handlers.iter().map(summary).collect();
+    let mut live: Vec<bool> = role.states.iter().map(|state| state.access != Access::None).collect();
+    loop {
+        let before = live.clone();
+        let by_others = entered.iter().any(|state| live[state.index()]);
+        for (s, responses) in role.table.iter().enumerate() {
+            let handlers = responses.iter().flat_map(|response| match response {
+                Response::Handle(handlers) => handlers.as_slice(),
+                _ => &[],
+            });
+            let mut summaries = handlers.map(|handler| &summaries[handler.index()]);
+            let followed = |summary: &Summary| {
+                let keeps = |&&(_, written): &&(StateId, bool)| !written && !summary.overwrites;
+                summary.targets.iter().filter(keeps).any(|(target, _)| live[target.index()])
+            };
+            live[s] |= by_others || summaries.any(|summary| summary.reads || followed(summary));
+        }
+        if live == before {
+            return live;
+        }
+    }
+}
+
+fn summary(handler: &Handler) -> Summary {
+    let mut summary = Summary::default();
+    let mut written = false;
+    walk(&handler.steps, &mut written, &mut summary);
+    summary.overwrites = written;
+    summary
+}
+
+fn walk(steps: &[Step], written: &mut bool, summary: &mut Summary) {
+    for step in steps {
+        match &step.kind {
+            StepKind::Send { payload: PayloadSource::Block, .. }
+            | StepKind::Complete
+            | StepKind::PerformRead(..)
+            | StepKind::Fill(_) => summary.reads |= !*written,
+            StepKind::Install(None) | StepKind::Take(_) => *written = true,
+            StepKind::Goto(state) => summary.targets.push((*state, *written)),
+            StepKind::If(_, yes, no) => {
+                let mut other = *written;
+                walk(yes, written, summary);
+                walk(no, &mut other, summary);
+                *written &= other;
+            }
+            StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
+                walk(body, &mut written.clone(), summary);
+            }
+            _ => {}
+        }
+    }
+}
