@@ -195,7 +195,7 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
             node.note_count(instructions);
             let step = node.access(base as u32, offset as u32, meta, value as u64);
             node.wind_up();
-            if let Ok(WAIT) = step {
+            if let Ok(WAIT | GO) = step {
                 node.tell_stack(&caller);
             }
             step

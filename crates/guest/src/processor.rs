@@ -218,8 +218,8 @@ pub trait Processor: 'static {
         0
     }
 
-    /// Whether it wants to know where the program stands. Asked after an access that has to wait, and after each step of a
-    /// call.
+    /// Whether it wants to know where the program stands. Asked after each access that has to wait or may happen, and after each
+    /// step of a call.
     fn wants_stack(&self) -> bool {
         false
     }

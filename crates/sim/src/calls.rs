@@ -45,6 +45,7 @@ impl Processor for NodeState {
                 self.blame_site(&frames);
                 self.compute.waits_at = frames;
             }
+            Some(Asks::Store) => self.compute.stores_at = frames,
             None => {}
         }
     }

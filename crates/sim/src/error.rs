@@ -24,12 +24,14 @@ pub struct SimError {
     pub help: Option<String>,
     /// Further lines: who waits for what.
     pub notes: Vec<String>,
+    /// The phase and the block in which several nodes store, where none but one may.
+    pub race: Option<Box<(u64, u32)>>,
 }
 
 impl SimError {
     /// The program or the protocol is wrong.
     pub fn subject(what: impl Into<String>) -> SimError {
-        SimError { blame: Blame::Subject, what: what.into(), place: None, help: None, notes: Vec::new() }
+        SimError { blame: Blame::Subject, what: what.into(), place: None, help: None, notes: Vec::new(), race: None }
     }
 
     /// An input is wrong.

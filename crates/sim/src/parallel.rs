@@ -77,7 +77,7 @@ fn part(
     exchange: &Exchange<Letter>,
 ) -> Option<(Ended, Vec<NodeEnd>)> {
     let _present = Present(exchange);
-    let Ok((world, _)) = make(setup, None, parts[thread].clone()) else {
+    let Ok((world, _)) = make(setup, None, None, parts[thread].clone()) else {
         exchange.stop(Stop::BrokenOff);
         return None;
     };

@@ -68,6 +68,8 @@ pub enum Asks {
     Allocation(usize),
     /// It waits.
     Wait,
+    /// It stores where another node stores too.
+    Store,
 }
 
 /// The compute processor of a node. What each visit of the node looks at comes first and lies together.
@@ -117,6 +119,8 @@ pub struct Compute {
     pub asks: Option<Asks>,
     /// Where the program stood when it began to wait, if that is recorded.
     pub waits_at: Vec<Frame>,
+    /// Where the program stood when it first stored where another node stores too.
+    pub stores_at: Vec<Frame>,
     /// The word that it last waited for to change: its address, and its size.
     pub watches: (u32, u32),
 }
@@ -149,6 +153,7 @@ impl Compute {
             cause: None,
             asks: None,
             waits_at: Vec::new(),
+            stores_at: Vec::new(),
             watches: (0, 0),
         }
     }
@@ -384,6 +389,9 @@ impl NodeState {
         if self.stored[block as usize] != phase + 1 {
             self.stored[block as usize] = phase + 1;
             self.first_stores.push(FirstStore { phase, block, node: self.me });
+            if self.shared.suspect == Some((phase, block)) {
+                self.compute.asks = Some(Asks::Store);
+            }
         }
     }
 

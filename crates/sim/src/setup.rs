@@ -87,7 +87,11 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
     let jobs = if trace.is_some() || setup.blame || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };
     let (ended, nodes, blame) = match if jobs > 1 { parallel::run(setup, jobs) } else { None } {
         Some((ended, nodes)) => (ended, nodes, None),
-        None => simulate_alone(setup, trace)?,
+        None => match simulate_alone(setup, trace, None) {
+            // Where the nodes were is known only to a run that knows where to look.
+            Err(SimError { race: Some(race), .. }) => simulate_alone(setup, None, Some(*race))?,
+            done => done?,
+        },
     };
     let incomplete = match ended {
         Ended::Finished => None,
@@ -102,15 +106,19 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
 }
 
 /// On one thread.
-fn simulate_alone(setup: &Setup, trace: Option<Tracing>) -> Result<(Ended, Vec<NodeEnd>, Option<Blamed>), SimError> {
-    let (mut world, _) = make(setup, trace.as_ref().map(|(window, _)| window.clone()), 0..setup.nodes)?;
+fn simulate_alone(
+    setup: &Setup,
+    trace: Option<Tracing>,
+    suspect: Option<(u64, u32)>,
+) -> Result<(Ended, Vec<NodeEnd>, Option<Blamed>), SimError> {
+    let (mut world, _) = make(setup, trace.as_ref().map(|(window, _)| window.clone()), suspect, 0..setup.nodes)?;
     let limits = Limits {
         max_cycles: setup.max_cycles,
         cancel: setup.cancel,
         progress: setup.progress,
         trace: trace.map(|(_, tell)| tell),
     };
-    let ended = world.run(&limits)?;
+    let ended = world.run(&limits).map_err(|error| world.with_stores(error))?;
     let blame = world.blamed();
     Ok((ended, world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect(), blame))
 }
@@ -119,9 +127,10 @@ fn simulate_alone(setup: &Setup, trace: Option<Tracing>) -> Result<(Ended, Vec<N
 pub(crate) fn make(
     setup: &Setup,
     traced: Option<Range<u64>>,
+    suspect: Option<(u64, u32)>,
     numbers: Range<u32>,
 ) -> Result<(World, Rc<Shared>), SimError> {
-    let shared = Rc::new(share(setup, traced)?);
+    let shared = Rc::new(Shared { suspect, ..share(setup, traced)? });
     let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
     let build = setup.program.build(setup.machine.cache.line);
     // Stores to shared memory must be seen where a protocol assumes something about them.

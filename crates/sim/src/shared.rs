@@ -47,6 +47,8 @@ pub struct Shared {
     pub any_cached: bool,
     /// The cycles of which notes are kept for a trace, if any are.
     pub traced: Option<Range<u64>>,
+    /// The phase and the block in which it is written down where nodes store.
+    pub suspect: Option<(u64, u32)>,
     /// Whether it is written down who is to blame for misses, and where in the program they were.
     pub blamed: bool,
     /// Where misses were.
@@ -83,6 +85,7 @@ impl Shared {
             watched,
             one_writer,
             traced: None,
+            suspect: None,
             blamed: false,
             sites: RefCell::default(),
             kinds_before,

@@ -161,7 +161,8 @@ impl Writers {
                     "nodes {one} and {other} both write block {} between two barriers (after {} of them)",
                     store.block, store.phase
                 );
-                return Err(SimError::subject(what).help("the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory"));
+                let race = Some(Box::new((store.phase, store.block)));
+                return Err(SimError { race, ..SimError::subject(what) }.help("the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory"));
             }
         }
         self.of = self.of.split_off(&(oldest, 0));

@@ -379,6 +379,8 @@ fn two_writers_in_a_phase_are_seen_where_one_is_assumed() {
     let mut run = Run::of("pingpong", &["-n", "2"]);
     run.protocols = vec![compiled.clone()];
     says(&run.error(), Blame::Subject, &["nodes 0 and 1 both write block 0", "one_writer_per_phase"]);
+    let lines = ["node 0 stores at ", "node 1 stores at ", "programs/pingpong.c:", "begins at the beginning of `word`"];
+    says(&run.error(), Blame::Subject, &lines);
     let mut run = Run::of("matmul", &["-n", "8"]);
     run.protocols = vec![compiled];
     run.right();

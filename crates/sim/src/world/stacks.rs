@@ -49,6 +49,28 @@ impl World {
         self.runners.iter_mut().map(stack).collect()
     }
 
+    /// The error with the places at which nodes stored where another did too.
+    pub(crate) fn with_stores(&self, mut error: SimError) -> SimError {
+        let stacks: Vec<Vec<Frame>> = self.nodes.iter().map(|node| node.borrow().compute.stores_at.clone()).collect();
+        let known = self.known(&stacks);
+        for (number, stack) in stacks.iter().enumerate().filter(|(_, stack)| !stack.is_empty()) {
+            if let Some(place) = known.map.as_ref().and_then(|map| map.place(stack)) {
+                error = error.note(format!("node {number} stores at {place}"));
+            }
+        }
+        if let Some(block) =
+            error.race.as_ref().filter(|_| stacks.iter().any(|stack| !stack.is_empty())).map(|race| race.1)
+        {
+            let offset = u64::from(block) * self.shared.block;
+            let space = self.space.borrow();
+            if let Some(region) = space.region_of(offset) {
+                let data = describe(&space.allocation(region, known.map.as_ref()), offset);
+                error = error.note(format!("block {block} begins at {data}"));
+            }
+        }
+        error
+    }
+
     /// What can be told of programs that stand there.
     pub(super) fn known<'a>(&'a self, stacks: &'a [Vec<Frame>]) -> Known<'a> {
         let map = self.runners.iter().find_map(|runner| match runner {
