@@ -38,7 +38,7 @@ struct shared {
     _Atomic uint32_t finished;
 };
 
-static _Atomic uint64_t own; /* private */
+static uint64_t own; /* of this node only, so that no atomic operation is needed */
 
 static void push(struct shared *s, struct stack *stack, uint32_t item) {
     uint64_t top = atomic_load(&stack->top), changed;

@@ -8,6 +8,9 @@
  * The compiler may keep a value in a register between two calls of this header, as with threads:
  * declare as `volatile` what another node changes while this one looks at it. C's `_Atomic` and
  * <stdatomic.h> work on shared memory too, in sequential order if the protocol keeps it.
+ *
+ * A pointer to private memory means something on its own node only: if it is stored in shared
+ * memory, and another node follows it, that node reads its own private memory.
  */
 #ifndef TRIVIUM_H
 #define TRIVIUM_H
@@ -92,7 +95,7 @@ enum {
 };
 
 /* Atomically replaces the word of `size` (4 or 8) bytes at `word`, naturally aligned, and returns
- * the old one. `expected` matters for TRIVIUM_COMPARE_SWAP only. */
+ * the old one. Atomic operations, locks and waits on private memory end the program with an error. `expected` matters for TRIVIUM_COMPARE_SWAP only. */
 TRIVIUM_IMPORT("trivium", "rmw")
 int64_t trivium_rmw(volatile void *word, int32_t size, int32_t op, int64_t operand,
                     int64_t expected);

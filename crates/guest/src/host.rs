@@ -2,6 +2,7 @@
 //! own imports.
 
 mod atomic;
+mod bulk;
 mod files;
 mod running;
 mod seats;
@@ -44,6 +45,8 @@ pub(crate) struct NodeState<P> {
     pub completed: Cell<Option<u64>>,
     /// What it can read.
     pub files: Descriptors,
+    /// Whether its processor has been told of an atomic operator on private memory.
+    pub told_private: Cell<bool>,
     /// State of the deterministic `random_get`.
     pub random: Cell<u64>,
     /// The program is to end where it stands, to tell where that is.
@@ -129,6 +132,7 @@ pub(crate) fn linker<P: Processor>(
     // A program may import the same function twice.
     linker.allow_shadowing(true);
     link_rewriting(&mut linker)?;
+    link_atomic(&mut linker)?;
     if switching == Switching::Fibres {
         linker.func_wrap_async(RESERVED, "suspend", |_: Caller<'_, Seats<P>>, (): ()| Box::new(suspend()))?;
     }
@@ -241,7 +245,6 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
             begin(caller, async move |node| node.write_pieces(addr, &value.to_le_bytes()[..size]).await.map(|()| 0))
         },
     )?;
-    link_atomic(linker)?;
     link_bulk(linker)
 }
 
@@ -250,13 +253,15 @@ fn link_atomic<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
         RESERVED,
         "atomic",
         |caller: Caller<'_, Seats<P>>, base: i32, offset: i32, code: i32, operand: i64, expected: i64| -> Answer {
+            atomic::tell_private(&caller, (base, offset));
             begin(caller, async move |node| atomic::run(&node, (base, offset, code), operand, expected).await)
         },
     )?;
     linker.func_wrap(
         RESERVED,
-        "misaligned",
+        "strange_atomic",
         |caller: Caller<'_, Seats<P>>, base: i32, offset: i32, size: i32| -> Result<()> {
+            atomic::tell_private(&caller, (base, offset));
             atomic::aligned(caller.data().node(), base, offset, size as u32).map(drop)
         },
     )?;
@@ -291,14 +296,15 @@ fn link_bulk<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
             begin(caller, async move |node| node.fill(to as u32, byte as u8, bytes as u32).await.map(|()| 0))
         },
     )?;
-    linker.func_wrap(RESERVED, "memory_init", |caller: Caller<'_, Seats<P>>, to: i32, bytes: i32| -> Result<()> {
-        let node = caller.data().node();
-        let (to, bytes) = (to as u32, u64::from(bytes as u32));
-        if u64::from(to) + bytes > node.private_bytes() {
-            Err(node.out_of_bounds(u64::from(to), bytes, "initialisation from a data segment"))?;
-        }
-        Ok(())
-    })?;
+    linker.func_wrap(
+        RESERVED,
+        "memory_init",
+        |caller: Caller<'_, Seats<P>>, to: i32, from: i32, bytes: i32, segment: i32| -> Answer {
+            begin(caller, async move |node| {
+                node.init(to as u32, segment as usize, from as u32, bytes as u32).await.map(|()| 0)
+            })
+        },
+    )?;
     Ok(())
 }
 

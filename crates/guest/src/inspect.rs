@@ -1,6 +1,6 @@
 //! Reads a module and refuses, with names and remedies, what cannot be rewritten.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wasmparser::{
     BinaryReader, CodeSectionReader, CompositeInnerType, DataSectionReader, ElementSectionReader, Encoding,
@@ -69,6 +69,8 @@ pub(crate) struct Inspected<'a> {
     pub names: Option<NameSectionReader<'a>>,
     /// For each defined function, what is needed to validate it.
     pub validated: Vec<FuncToValidate<ValidatorResources>>,
+    /// The features that it says it was compiled with, if it says so (the section `target_features` of LLVM).
+    pub features: Option<BTreeSet<String>>,
     /// The names of the program's functions, by index, as far as it tells them.
     pub function_names: BTreeMap<u32, String>,
     /// Whether a C compiler's linker has laid its memory out.
@@ -197,7 +199,10 @@ fn section<'a>(module: &mut Inspected<'a>, bytes: &'a [u8], payload: Payload<'a>
                 read_names(module, names.clone());
                 module.names = Some(names);
             }
-            module.is_linked |= reader.name() == "target_features";
+            if reader.name() == "target_features" {
+                module.is_linked = true;
+                module.features = features(reader.data());
+            }
         }
         _ => {}
     }
@@ -265,6 +270,20 @@ fn memory(module: &mut Inspected<'_>, reader: wasmparser::MemorySectionReader<'_
         module.memory = Some((memory.initial, memory.maximum.unwrap_or(most).min(most)));
     }
     Ok(())
+}
+
+/// The features that a section `target_features` says are used; none if it is not well-formed.
+fn features(section: &[u8]) -> Option<BTreeSet<String>> {
+    let mut reader = BinaryReader::new(section, 0);
+    let mut used = BTreeSet::new();
+    for _ in 0..reader.read_var_u32().ok()? {
+        let prefix = reader.read_u8().ok()?;
+        let name = reader.read_string().ok()?;
+        if prefix == b'+' {
+            used.insert(name.to_string());
+        }
+    }
+    Some(used)
 }
 
 /// Reads the name section as far as it is well-formed; names are only for messages.
@@ -406,6 +425,15 @@ impl Inspected<'_> {
     pub(crate) fn to_validate(&self, number: usize) -> FuncToValidate<ValidatorResources> {
         let FuncToValidate { resources, index, ty, features } = &self.validated[number];
         FuncToValidate { resources: resources.clone(), index: *index, ty: *ty, features: *features }
+    }
+
+    /// The contents of the passive data segments, by index; nothing for the others.
+    pub(crate) fn passive_data(&self) -> Vec<Vec<u8>> {
+        let contents = |data: wasmparser::Data<'_>| match data.kind {
+            wasmparser::DataKind::Passive => data.data.to_vec(),
+            wasmparser::DataKind::Active { .. } => Vec::new(),
+        };
+        self.data.clone().into_iter().flatten().flatten().map(contents).collect()
     }
 
     /// What messages call the function with this index.

@@ -55,6 +55,7 @@ mod error;
 mod host;
 mod inputs;
 mod inspect;
+mod library;
 mod memory;
 mod node;
 mod processor;

@@ -181,8 +181,10 @@ pub enum Call {
     RegionBegin,
     /// The region of interest ends on this node.
     RegionEnd,
-    /// `trivium_cycles()`, and the clock of the C library, for which a cycle is a nanosecond.
+    /// `trivium_cycles()`.
     Cycles,
+    /// The clock of the C library: nanoseconds since the program began.
+    Nanoseconds,
     /// Bytes written to standard output (1) or standard error (2).
     Print {
         /// 1 or 2.
@@ -210,6 +212,10 @@ pub trait Processor: 'static {
 
     /// The program makes a call.
     fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault>;
+
+    /// An atomic operator of the program is used on private memory, which no other node sees; the program's function, if
+    /// it is known. Told once, of the first.
+    fn private_atomic(&mut self, _address: u32, _function: Option<&str>) {}
 
     /// The least number of instructions at which [`Processor::poll`] would not say
     /// [`Step::Go`]; until then the fast build does not poll. Asked after each of the other

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::host::known_imports;
 use crate::inputs::Inputs;
 use crate::inspect::{Import, Inspected, inspect};
+use crate::library::{self, Instructions};
 use crate::rewrite::{Build, first_defined, rewrite};
 use crate::source::{self, SourceMap};
 use crate::switching::Switching;
@@ -57,6 +58,12 @@ pub(crate) struct Compiled {
     pub function_names: BTreeMap<u32, String>,
     /// Nothing below this address is the program's.
     pub lowest: u64,
+    /// The passive data segments, which programs copy themselves; nothing for the others.
+    pub data: Vec<Vec<u8>>,
+    /// What they tell of its source.
+    instructions: Instructions,
+    /// What is hardly meant.
+    warnings: Vec<String>,
     /// How many functions the program defines.
     defined_functions: u32,
 }
@@ -68,13 +75,17 @@ impl Program {
     /// # Errors
     /// What is not a core module of the accepted kind is refused: not WebAssembly, invalid, a
     /// component, more than one memory, threads, vectors, exceptions, garbage collection, an
-    /// unknown import, no `_start`.
+    /// unknown import, no `_start`, functions of the C library that do nothing (threads and mutexes) or are not atomic
+    /// (atomic operations on more than 8 bytes).
     pub fn load(bytes: &[u8], name: &str) -> Result<Program, Error> {
         let inspected = inspect(bytes, name)?;
         let calls = inspected.calls().map_err(|error| error.at(name))?;
         for import in &inspected.imports {
             check_import(import).map_err(|error| error.at(name))?;
         }
+        let instructions = library::check(&inspected, bytes, name)?;
+        let warnings = library::lost_atomics(&inspected, instructions).into_iter().collect();
+        let data = inspected.passive_data();
         let Inspected { imports, memory, function_names, defined_functions, lowest, .. } = inspected;
         Ok(Program {
             by_reference: false,
@@ -90,6 +101,9 @@ impl Program {
                 private_pages: memory.unwrap_or((0, 0)),
                 function_names,
                 lowest,
+                data,
+                instructions,
+                warnings,
                 defined_functions,
             }),
         })
@@ -135,6 +149,16 @@ impl Program {
     /// The program cannot be rewritten, which it has been when any node of it was made.
     pub fn source_map(&self, build: Build) -> Result<SourceMap<'_>, Error> {
         SourceMap::new(&self.shared, build, self.switching)
+    }
+
+    /// Whether it has atomic read-modify-writes, its own or those of `trivium.h`.
+    pub fn uses_atomics(&self) -> bool {
+        self.shared.instructions.read_modify_write
+    }
+
+    /// What in it is hardly meant, in a sentence each, for the user to see.
+    pub fn warnings(&self) -> &[String] {
+        &self.shared.warnings
     }
 
     /// SHA-256 of the module as it was before rewriting, without what debuggers want to know, in hexadecimal: where its

@@ -12,7 +12,8 @@
 //! * Function entries and loop heads call the added function `poll`.
 //! * Atomic operators become calls of added functions too ([`atomic`]).
 //! * `memory.size`, `.grow`, `.copy`, `.fill` and `.init` become host calls; the memory gets its
-//!   full physical size.
+//!   full physical size. The last three are executed word by word: they count instructions, access
+//!   and poll as a loop does (`host/bulk.rs`).
 //!
 //! * The host never waits. A function that has to says so, and the added function that called it lets
 //!   the node wait and calls it again ([`switch`]). The program's own imports are called that way too.
@@ -42,7 +43,7 @@ use crate::memory::SHARED_END;
 use crate::switching::Switching;
 use crate::tags;
 pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
-pub(crate) use atomic::{is_atomic, read_modify_write_of};
+pub(crate) use atomic::{is_atomic, is_read_modify_write, read_modify_write_of};
 
 use ValType::{I32, I64};
 
@@ -80,6 +81,8 @@ const HOST_IMPORTS: [HostImport; 13] = [
     ("memory_copy", &[I32, I32, I32], ANSWER),
     // to, byte, bytes
     ("memory_fill", &[I32, I32, I32], ANSWER),
+    // to, from, bytes, which data segment
+    ("memory_init", &[I32, I32, I32, I32], ANSWER),
     // base, offset, which, operand, expected -> the value before
     ("atomic", &[I32, I32, I32, I64, I64], ANSWER),
     ("again", &[], ANSWER),
@@ -90,10 +93,8 @@ const HOST_IMPORTS: [HostImport; 13] = [
     ("memory_size", &[], &[I32]),
     // pages -> pages before, or -1
     ("memory_grow", &[I32], &[I32]),
-    // to, bytes: may data be copied to here?
-    ("memory_init", &[I32, I32], &[]),
-    // base, offset, size: of an atomic load or store
-    ("misaligned", &[I32, I32, I32], &[]),
+    // base, offset, size: of an atomic load or store that is not aligned, or of private memory
+    ("strange_atomic", &[I32, I32, I32], &[]),
     // lets the node wait; not imported where WebAssembly does that itself
     ("suspend", &[], &[]),
 ];
@@ -105,18 +106,18 @@ const LOAD_SLOWLY: u32 = 0;
 const STORE_SLOWLY: u32 = 1;
 const MEMORY_COPY: u32 = 2;
 const MEMORY_FILL: u32 = 3;
-const ATOMIC: u32 = 4;
-const AGAIN: u32 = 5;
-const ACCESS: u32 = 6;
-const POLL: u32 = 7;
-const MEMORY_SIZE: u32 = 8;
-const MEMORY_GROW: u32 = 9;
-const MEMORY_INIT: u32 = 10;
-const MISALIGNED: u32 = 11;
+const MEMORY_INIT: u32 = 4;
+const ATOMIC: u32 = 5;
+const AGAIN: u32 = 6;
+const ACCESS: u32 = 7;
+const POLL: u32 = 8;
+const MEMORY_SIZE: u32 = 9;
+const MEMORY_GROW: u32 = 10;
+const STRANGE_ATOMIC: u32 = 11;
 const SUSPEND: u32 = 12;
 
 /// The results of the functions of [`HOST_IMPORTS`] that may have to wait.
-const RESULTS: [&[ValType]; 5] = [&[I64], &[], &[], &[], &[I64]];
+const RESULTS: [&[ValType]; 6] = [&[I64], &[], &[], &[], &[], &[I64]];
 
 /// The functions of [`HOST_IMPORTS`] that are imported.
 fn host_imports(switching: Switching) -> &'static [HostImport] {

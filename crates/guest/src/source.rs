@@ -205,6 +205,13 @@ fn assigned(line: &str) -> Option<String> {
     name.starts_with(|c: char| c.is_alphabetic() || c == '_').then(|| name.to_string())
 }
 
+/// The file and line of an instruction of a module, by where it stands in it and where the code section begins.
+pub(crate) fn line_of(module: &[u8], code: usize, instruction: usize) -> Option<(String, u32)> {
+    let lines = lines(module)?;
+    let location = lines.find_location(instruction.checked_sub(code)? as u64).ok()??;
+    Some((file(location.file?), location.line.filter(|line| *line > 0)?))
+}
+
 /// The debug information of a module, if it has what tells lines.
 fn lines(module: &[u8]) -> Option<Lines<'_>> {
     let mut sections = std::collections::BTreeMap::new();

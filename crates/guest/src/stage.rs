@@ -107,6 +107,7 @@ impl<P: Processor> Stage<P> {
             shared_end,
             completed: Cell::new(None),
             files: Descriptors::new(self.program.inputs.clone()),
+            told_private: Cell::new(false),
             random: Cell::new(number.into()),
             interrupted: interrupted.clone(),
             switching: self.program.switching,

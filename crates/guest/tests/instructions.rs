@@ -3,7 +3,7 @@
 
 mod world;
 
-use trivium_guest::{Outcome, Program};
+use trivium_guest::{Build, Outcome, Program};
 
 /// Runs `body` as `_start` of a module with some functions to call; its instructions.
 fn count(body: &str) -> u64 {
@@ -170,14 +170,65 @@ fn calls() {
 }
 
 #[test]
-fn accesses_and_bulk_operations_are_one_each() {
+fn accesses_are_one_each() {
     assert_eq!(count("(i64.store (i32.const 8) (i64.load (i32.const 0)))"), 2);
     // Unaligned, in two pieces.
     assert_eq!(count("(i64.store (i32.const 5) (i64.load (i32.const 13)))"), 2);
-    assert_eq!(count("(memory.fill (i32.const 1) (i32.const 7) (i32.const 100))"), 1);
-    assert_eq!(count("(memory.copy (i32.const 1) (i32.const 7) (i32.const 100))"), 1);
-    assert_eq!(count("(memory.init $data (i32.const 1) (i32.const 0) (i32.const 8)) (data.drop $data)"), 2);
     assert_eq!(count("(drop (memory.grow (memory.size)))"), 2);
+}
+
+/// The operation itself, and for each piece of an aligned word its accesses and one more.
+#[test]
+fn bulk_operations_count_as_the_same_loop() {
+    // 0 to 8, 8 to 16 .. 96 to 100
+    assert_eq!(count("(memory.fill (i32.const 0) (i32.const 7) (i32.const 100))"), 1 + 13 * 2);
+    // 1 to 8, 8 to 16, .. 96 to 101
+    assert_eq!(count("(memory.fill (i32.const 1) (i32.const 7) (i32.const 100))"), 1 + 13 * 2);
+    assert_eq!(count("(memory.copy (i32.const 512) (i32.const 8) (i32.const 96))"), 1 + 12 * 3);
+    // Overlapping, downwards.
+    assert_eq!(count("(memory.copy (i32.const 16) (i32.const 8) (i32.const 96))"), 1 + 12 * 3);
+    // 2 bytes to the end of the source's word, 6 to that of the destination's, and so on.
+    assert_eq!(count("(memory.copy (i32.const 8) (i32.const 22) (i32.const 16))"), 1 + 4 * 3);
+    assert_eq!(count("(memory.init $data (i32.const 1) (i32.const 0) (i32.const 8)) (data.drop $data)"), 2 + 2 * 2);
+    for nothing in ["memory.fill", "memory.copy", "memory.init $data"] {
+        assert_eq!(count(&format!("({nothing} (i32.const 1) (i32.const 0) (i32.const 0))")), 1);
+    }
+}
+
+/// What lies in a passive segment, as far as it reaches and until it is dropped.
+#[test]
+fn data_segments_are_copied_as_far_as_they_reach() {
+    let run = |body: &str| {
+        let module = format!(
+            r#"(module (memory 1) (data $data "abcdefghijkl") (data $active (i32.const 900) "x")
+                (func (export "_start") {body}))"#
+        );
+        let program = Program::load(&wat::parse_str(&module).expect("the test's own text"), "data").expect("a program");
+        let fast = world::run_alone(&program, Build::Fast, 5, 32);
+        let reference = world::run_alone(&program, Build::Reference, 5, 32);
+        assert_eq!(fast, reference, "{body}");
+        fast
+    };
+    let (outcome, memory, _) = run("(memory.init $data (i32.const 5) (i32.const 2) (i32.const 10))");
+    assert_eq!((outcome, &memory[..16]), (Outcome::Finished { exit_code: 0 }, &b"\0\0\0\0\0cdefghijkl\0"[..]));
+    for wrong in [
+        "(memory.init $data (i32.const 5) (i32.const 2) (i32.const 11))",
+        "(memory.init $data (i32.const 5) (i32.const 13) (i32.const 0))",
+        "(memory.init $data (i32.const 5) (i32.const 8) (i32.const -4))",
+        "(memory.init $active (i32.const 5) (i32.const 0) (i32.const 1))",
+        "(data.drop $data) (memory.init $data (i32.const 5) (i32.const 0) (i32.const 1))",
+    ] {
+        let (outcome, memory, _) = run(wrong);
+        let Outcome::Trapped { message, .. } = outcome else { panic!("{wrong}: {outcome:?}") };
+        assert!(message.contains("a data segment was read beyond its end"), "{wrong}: {message}");
+        assert_eq!(memory, [0; 32], "{wrong}");
+    }
+    let (outcome, ..) = run("(memory.init $data (i32.const 65530) (i32.const 0) (i32.const 7))");
+    assert!(matches!(&outcome, Outcome::Trapped { message, .. } if message.contains("out of bounds")), "{outcome:?}");
+    assert_eq!(
+        run("(data.drop $data) (memory.init $data (i32.const 5) (i32.const 0) (i32.const 0))").0,
+        Outcome::Finished { exit_code: 0 }
+    );
 }
 
 #[test]

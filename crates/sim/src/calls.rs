@@ -15,6 +15,16 @@ use trivium_guest::{
 };
 use trivium_lang::protocol::{BLOCK, EventKind, NODE, Type};
 
+/// Why a protocol has no answer to atomic operations.
+pub(crate) fn refused_atomic(protocol: &str, handler: &str) -> String {
+    format!(
+        "which protocol `{protocol}` cannot answer: its handler `{handler}` looks at the value that is about to be stored, and an atomic operation has none before it is performed"
+    )
+}
+
+/// What to do about it.
+pub(crate) const ATOMIC_HELP: &str = "use a protocol whose `on write` does not name the stored value, or a lock and barriers that are calls of a protocol";
+
 impl Processor for NodeState {
     fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
         self.compute.has_executed(instructions);
@@ -50,6 +60,10 @@ impl Processor for NodeState {
         }
     }
 
+    fn private_atomic(&mut self, address: u32, function: Option<&str>) {
+        self.compute.private_atomic.get_or_insert_with(|| (address, function.map(String::from)));
+    }
+
     fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
         self.compute.has_executed(instructions);
         match call {
@@ -69,6 +83,7 @@ impl Processor for NodeState {
         match call {
             Call::Node | Call::Nodes => Ok(CallStep::Done(0)),
             Call::Cycles => Ok(CallStep::Done(self.compute.clock().cast_signed())),
+            Call::Nanoseconds => Ok(CallStep::Done(self.nanoseconds())),
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
             Call::Bind { addr, protocol } => {
                 let binding = self.binding(*addr, protocol.as_deref())?;
@@ -104,7 +119,14 @@ impl NodeState {
         }
     }
 
+    /// The processor's clock as a time, at the frequency of the machine.
+    fn nanoseconds(&self) -> i64 {
+        let picoseconds = u128::from(self.compute.clock()) * 1_000_000 / u128::from(self.shared.machine.processor.mhz);
+        i64::try_from(picoseconds / 1000).unwrap_or(i64::MAX)
+    }
+
     fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<CallStep, Fault> {
+        self.check_atomic(rmw.addr)?;
         self.compute.atomic = Some(*rmw);
         let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand, Spent::Write)?;
         let old = match step {
@@ -114,6 +136,22 @@ impl NodeState {
         };
         self.compute.atomic = None;
         Ok(CallStep::Done(old.cast_signed()))
+    }
+
+    /// A read-modify-write stores what nobody knows before it is performed: a protocol that looks at what is about to be
+    /// stored would send on the operand instead.
+    fn check_atomic(&mut self, address: u32) -> Result<(), Fault> {
+        let offset = address.checked_sub(SHARED_BASE);
+        let protocol = offset.and_then(|offset| self.protocol_at(offset.into()));
+        match protocol.and_then(|protocol| self.shared.looks_at_stores[protocol].as_ref()) {
+            None => Ok(()),
+            Some(handler) => {
+                let name = &self.shared.engines[protocol.unwrap_or(0)].protocol().name;
+                let what =
+                    format!("node {}: an atomic operation at {address:#x}, {}", self.me, refused_atomic(name, handler));
+                Err(self.fail(SimError::subject(what).help(ATOMIC_HELP)))
+            }
+        }
     }
 
     /// At the machine's barrier, on the way to another binding if there is one.

@@ -89,7 +89,7 @@ macro_rules! counters {
 counters! {
     /// Time from the beginning to the end of the node's region of interest (of the whole program, if it marks none).
     cycles: "cycles",
-    /// Instructions that its program executed: WebAssembly operators other than local.get, local.set, local.tee, const, block, loop, end, drop and nop.
+    /// Instructions that its program executed: WebAssembly operators other than local.get, local.set, local.tee, const, block, loop, end, drop and nop. One that copies or fills memory counts, for each piece of an aligned 8-byte word, its accesses and one more besides.
     instructions: "instructions",
     /// Time of instructions: their number times the machine's cpi.
     compute: "cycles",

@@ -26,12 +26,33 @@ pub struct SimError {
     pub notes: Vec<String>,
     /// The phase and the block in which several nodes store, where none but one may.
     pub race: Option<Box<(u64, u32)>>,
+    /// What the programs had said by then, if they had begun.
+    pub said: Option<Box<Said>>,
+}
+
+/// What programs have said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// What they printed to standard output, in the order of time and node.
+    pub output: String,
+    /// What they printed to standard error.
+    pub errors: String,
+    /// What they did that is hardly meant.
+    pub warnings: Vec<String>,
 }
 
 impl SimError {
     /// The program or the protocol is wrong.
     pub fn subject(what: impl Into<String>) -> SimError {
-        SimError { blame: Blame::Subject, what: what.into(), place: None, help: None, notes: Vec::new(), race: None }
+        SimError {
+            blame: Blame::Subject,
+            what: what.into(),
+            place: None,
+            help: None,
+            notes: Vec::new(),
+            race: None,
+            said: None,
+        }
     }
 
     /// An input is wrong.

@@ -55,6 +55,7 @@ mod processor;
 mod ratio;
 mod records;
 mod result;
+mod said;
 mod script;
 mod setup;
 mod shared;
@@ -68,7 +69,7 @@ mod world;
 
 pub use blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, Part};
 pub use counters::{Counters, NODE_STATISTICS, PARTS_OF_TIME, Spent, Statistic, node_statistic};
-pub use error::{Blame, SimError};
+pub use error::{Blame, Said, SimError};
 pub use forced::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, force};
 pub use load::{BUILT_IN, built_in, whole};
 pub use machine::Machine;

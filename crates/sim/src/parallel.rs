@@ -289,7 +289,7 @@ impl Part<'_> {
         self.world.allocate(&letter.allocations)?;
         if !letter.stores.is_empty() {
             let oldest = self.oldest.iter().copied().min().unwrap_or(0);
-            self.world.watch_stores(&letter.stores, oldest)?;
+            self.world.watch_stores(&letter.stores, oldest).map_err(|caught| caught.1)?;
         }
         letter.clear();
         self.allocations = self.world.allocations();
@@ -300,7 +300,7 @@ impl Part<'_> {
     fn check(&mut self, next: u64) -> Result<(), SimError> {
         self.tags.sort_by_key(|change| (change.time, change.node));
         let count = self.tags.partition_point(|change| change.time < next);
-        self.world.watch_tags(self.tags[..count].iter())?;
+        self.world.watch_tags(self.tags[..count].iter()).map_err(|caught| caught.1)?;
         self.tags.drain(..count);
         Ok(())
     }

@@ -113,6 +113,8 @@ pub struct Compute {
     pub arrived: Option<(u64, Option<Binding>)>,
     /// Barriers passed.
     pub barriers: u64,
+    /// Where it first used an atomic operator on private memory: the address and the function.
+    pub private_atomic: Option<(u32, Option<String>)>,
     /// What ended its latest wait, then the access that followed, if that is recorded.
     pub cause: Cause,
     /// It wants to know where the program stands.
@@ -150,6 +152,7 @@ impl Compute {
             region_span: None,
             arrived: None,
             barriers: 0,
+            private_atomic: None,
             cause: None,
             asks: None,
             waits_at: Vec::new(),
@@ -388,7 +391,7 @@ impl NodeState {
         }
         if self.stored[block as usize] != phase + 1 {
             self.stored[block as usize] = phase + 1;
-            self.first_stores.push(FirstStore { phase, block, node: self.me });
+            self.first_stores.push(FirstStore { phase, block, node: self.me, time: self.compute.clock() });
             if self.shared.suspect == Some((phase, block)) {
                 self.compute.asks = Some(Asks::Store);
             }

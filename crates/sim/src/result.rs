@@ -2,8 +2,10 @@
 
 use crate::blame::Blamed;
 use crate::counters::{Counters, Statistic};
+use crate::error::Said;
 use crate::node::NodeState;
 use crate::processor::Doing;
+use crate::said::{NodeSaid, Saying};
 use crate::setup::Setup;
 use crate::shared::Shared;
 use serde::{Serialize, Serializer};
@@ -67,6 +69,9 @@ pub struct SimResult {
     pub output: String,
     /// What they printed to standard error.
     pub errors: String,
+    /// What they did that is hardly meant, in a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Exit codes that are not 0, by node.
     pub exit_codes: BTreeMap<u32, i32>,
     /// The nodes.
@@ -87,8 +92,7 @@ pub(crate) struct NodeEnd {
     counts: Counters,
     /// First and last cycle of regions of interest.
     span: (u64, u64),
-    /// When it printed, to which descriptor, what.
-    printed: Vec<(u64, u32, Vec<u8>)>,
+    said: NodeSaid,
 }
 
 impl NodeEnd {
@@ -100,7 +104,7 @@ impl NodeEnd {
         node.region_end();
         let counts = node.compute.regions.take().map_or_else(|| node.counted(), |counts| *counts);
         let span = node.compute.region_span.unwrap_or((0, counts.cycles));
-        NodeEnd { exit_code, counts, span, printed: std::mem::take(&mut node.compute.printed) }
+        NodeEnd { exit_code, counts, span, said: node.compute.said(u64::MAX) }
     }
 }
 
@@ -116,23 +120,20 @@ impl SimResult {
         let mut sum = Counters::default();
         let mut per_node = Vec::new();
         let (mut begun, mut ended) = (u64::MAX, 0);
-        let mut printed = Vec::new();
+        let mut saying = Saying::default();
         let mut exit_codes = BTreeMap::new();
         for (number, node) in nodes.into_iter().enumerate() {
+            let number = fit(number, "a node, of which there are at most 256");
             if let Some(code) = node.exit_code {
-                exit_codes.insert(fit(number, "a node, of which there are at most 256"), code);
+                exit_codes.insert(u32::from(number), code);
             }
             begun = begun.min(node.span.0);
             ended = ended.max(node.span.1);
             sum = sum.plus(&node.counts);
             per_node.push(node.counts);
-            printed.extend(node.printed.into_iter().map(|(at, fd, bytes)| (at, number, fd, bytes)));
+            saying.add(number, node.said);
         }
-        printed.sort_by_key(|(at, node, _, _)| (*at, *node));
-        let text = |wanted: u32| {
-            let bytes: Vec<u8> = printed.iter().filter(|p| p.2 == wanted).flat_map(|p| p.3.iter().copied()).collect();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
+        let Said { output, errors, warnings } = saying.said();
         let messages = sum.by_kind.iter().map(|(&(protocol, kind), &count)| {
             let protocol = shared.engines[protocol].protocol();
             (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
@@ -156,8 +157,9 @@ impl SimResult {
             misses: Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades },
             messages: messages.collect(),
             bytes: sum.bytes_sent,
-            output: text(1),
-            errors: text(2),
+            output,
+            errors,
+            warnings,
             exit_codes,
             per_node,
             blame: None,

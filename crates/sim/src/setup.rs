@@ -1,6 +1,7 @@
 //! From a setup to a result: `run`.
 
 use crate::blame::Blamed;
+use crate::calls::{ATOMIC_HELP, refused_atomic};
 use crate::error::SimError;
 use crate::machine::Machine;
 use crate::memory::Memory;
@@ -19,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use trivium_engine::Engine;
 use trivium_engine::number::fit;
 use trivium_guest::{Program, SHARED_BASE, Stage};
-use trivium_lang::protocol::{EventKind, OpId, Protocol};
+use trivium_lang::protocol::{BLOCK, EventKind, OpId, Protocol};
 
 /// What is simulated.
 pub struct Setup<'a> {
@@ -179,12 +180,27 @@ fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, SimError> 
     for call in setup.program.calls() {
         calls.push(bind(call, &setup.protocols)?);
     }
-    Ok(Shared {
+    let shared = Shared {
         calls,
         traced,
         blamed: setup.blame,
         ..Shared::new(engines, setup.machine.clone(), setup.block, setup.nodes)
-    })
+    };
+    check_atomics(setup.program, &shared)?;
+    Ok(shared)
+}
+
+/// A program with atomic operations needs memory under a protocol that can answer them.
+fn check_atomics(program: &Program, shared: &Shared) -> Result<(), SimError> {
+    let of_memory = || (0..shared.engines.len()).filter(|&number| shared.engines[number].protocol().uses(BLOCK));
+    let refusal = of_memory().find_map(|number| Some((number, shared.looks_at_stores[number].as_ref()?)));
+    let Some((number, handler)) = refusal else { return Ok(()) };
+    if !program.uses_atomics() || of_memory().any(|number| shared.looks_at_stores[number].is_none()) {
+        return Ok(());
+    }
+    let name = &shared.engines[number].protocol().name;
+    let what = format!("the program uses atomic operations, {}", refused_atomic(name, handler));
+    Err(SimError::input(what).at(program.name()).help(ATOMIC_HELP))
 }
 
 /// The protocol and the call that a program's import means. Names with dashes are imported with dashes or

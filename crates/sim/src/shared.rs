@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use trivium_engine::Engine;
 use trivium_engine::number::fit;
-use trivium_lang::protocol::{Assume, OpId, Promise};
+use trivium_lang::analyse::looks_at_stored_value;
+use trivium_lang::protocol::{Assume, OpId, Promise, Protocol};
 
 /// A number of bytes or blocks within shared memory, or a size of it.
 #[inline]
@@ -45,6 +46,8 @@ pub struct Shared {
     pub cached: Vec<bool>,
     /// Whether they have for any.
     pub any_cached: bool,
+    /// Of each protocol, the handler that looks at what a store is about to store, if there is one.
+    pub looks_at_stores: Vec<Option<String>>,
     /// The cycles of which notes are kept for a trace, if any are.
     pub traced: Option<Range<u64>>,
     /// The phase and the block in which it is written down where nodes store.
@@ -71,6 +74,7 @@ impl Shared {
         let kinds = |before: usize| engines[..before].iter().map(|engine| engine.protocol().messages.len()).sum();
         let kinds_before = (0..=engines.len()).map(kinds).collect();
         Shared {
+            looks_at_stores: engines.iter().map(|engine| looks_at_stores(engine.protocol())).collect(),
             home_writes: of_each(|engine| engine.protocol().assumptions.contains(&Assume::HomeWrites)),
             any_cached: cached.contains(&true),
             cached,
@@ -104,4 +108,10 @@ impl Shared {
     pub fn block_number(&self, offset: u64) -> u32 {
         u32::try_from(offset >> self.block.trailing_zeros()).unwrap_or(u32::MAX)
     }
+}
+
+/// The handler of a protocol that looks at what a store is about to store, if there is one.
+fn looks_at_stores(protocol: &Protocol) -> Option<String> {
+    let mut handlers = protocol.roles.iter().flat_map(|role| &role.handlers);
+    handlers.find(|handler| looks_at_stored_value(handler)).map(|handler| handler.name.clone())
 }

@@ -7,6 +7,9 @@ use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_lang::protocol::Access;
 
+/// What breaks a rule, with the error.
+pub type Caught<T> = Box<(T, SimError)>;
+
 /// A tag changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagChange {
@@ -139,30 +142,34 @@ pub struct FirstStore {
     pub block: u32,
     /// On which node.
     pub node: Node,
+    /// At which cycle.
+    pub time: u64,
 }
 
 /// Who has stored to blocks of protocols that assume one writer per phase.
 #[derive(Clone, Debug, Default)]
 pub struct Writers {
-    of: BTreeMap<(u64, u32), Node>,
+    of: BTreeMap<(u64, u32), FirstStore>,
 }
 
 impl Writers {
     /// Looks at first stores; nobody will store any more in a phase before `oldest`.
     ///
     /// # Errors
-    /// Two nodes have stored to a block in one phase.
-    pub fn apply(&mut self, stores: &[FirstStore], oldest: u64) -> Result<(), SimError> {
+    /// Two nodes have stored to a block in one phase; with the later store.
+    pub fn apply(&mut self, stores: &[FirstStore], oldest: u64) -> Result<(), Caught<FirstStore>> {
         for store in stores {
-            let writer = *self.of.entry((store.phase, store.block)).or_insert(store.node);
-            if writer != store.node {
-                let (one, other) = (writer.min(store.node), writer.max(store.node));
+            let first = *self.of.entry((store.phase, store.block)).or_insert(*store);
+            if first.node != store.node {
+                let (one, other) = (first.node.min(store.node), first.node.max(store.node));
+                let later = if (first.time, first.node) > (store.time, store.node) { first } else { *store };
                 let what = format!(
                     "nodes {one} and {other} both write block {} between two barriers (after {} of them)",
                     store.block, store.phase
                 );
                 let race = Some(Box::new((store.phase, store.block)));
-                return Err(SimError { race, ..SimError::subject(what) }.help("the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory"));
+                let help = "the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory";
+                return Err(Box::new((later, SimError { race, ..SimError::subject(what) }.help(help))));
             }
         }
         self.of = self.of.split_off(&(oldest, 0));

@@ -19,11 +19,12 @@ use crate::event::{Key, Post, Posted, Signal};
 use crate::next::{Next, Turn};
 use crate::node::NodeState;
 use crate::processor::Doing;
+use crate::said::Saying;
 use crate::script::Script;
 use crate::shared::Shared;
 use crate::space::Space;
 use crate::trace::Note;
-use crate::watch::{FirstStore, TagChange, Watch, Writers};
+use crate::watch::{Caught, FirstStore, TagChange, Watch, Writers};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -200,10 +201,13 @@ impl World {
                     return Ok(Ended::Finished);
                 }
             }
-            if let Some(failure) = self.first_failure(earliest) {
-                return Err(failure);
+            if let Some((time, failure)) = self.first_failure(earliest) {
+                return Err(self.at_the_end(time, failure));
             }
-            let Some((now, first)) = earliest else { return Err(self.deadlock()) };
+            let Some((now, first)) = earliest else {
+                let deadlock = self.deadlock();
+                return Err(self.at_the_end(u64::MAX, deadlock));
+            };
             round += 1;
             if round.is_multiple_of(ROUNDS) {
                 self.look_at_misses(now);
@@ -221,8 +225,8 @@ impl World {
             }
             self.advance(now, first);
             self.tell(limits);
-            self.look_at_tags()?;
-            self.look_at_stores()?;
+            self.look_at_tags();
+            self.look_at_stores();
         }
     }
 
@@ -235,12 +239,12 @@ impl World {
         self.look_again();
         loop {
             let earliest = self.earliest();
-            if let Some(failure) = self.first_failure(earliest) {
+            if let Some((_, failure)) = self.first_failure(earliest) {
                 return Err(failure);
             }
             let Some((now, first)) = earliest else { return Ok(()) };
             self.advance(now, first);
-            self.look_at_tags()?;
+            self.look_at_tags();
         }
     }
 
@@ -258,10 +262,24 @@ impl World {
 
     /// What went wrong first, once every other node has come so far that nothing earlier can go wrong. Which node is
     /// simulated first must not decide what is reported.
-    fn first_failure(&mut self, earliest: Option<(u64, usize)>) -> Option<SimError> {
+    fn first_failure(&mut self, earliest: Option<(u64, usize)>) -> Option<(u64, SimError)> {
         let first = (0..self.failures.len()).min_by_key(|&at| (self.failures[at].0, self.failures[at].1))?;
         let is_past = earliest.is_none_or(|(now, _)| now > self.failures[first].0);
-        is_past.then(|| self.failures.swap_remove(first).2)
+        is_past.then(|| {
+            let (time, _, error) = self.failures.swap_remove(first);
+            (time, error)
+        })
+    }
+
+    /// An error with what the programs had said by then: every node has come so far, whatever the window, and some have
+    /// come further.
+    fn at_the_end(&self, time: u64, error: SimError) -> SimError {
+        let mut said = Saying::default();
+        for node in &self.nodes {
+            let node = node.borrow();
+            said.add(node.me, node.compute.said(time));
+        }
+        SimError { said: Some(Box::new(said.said())), ..error }
     }
 
     fn has_stopped(&self, node: usize) -> bool {
@@ -552,39 +570,50 @@ impl World {
     }
 
     /// The golden check on all tag changes of this window, in their order.
-    fn look_at_tags(&mut self) -> Result<(), SimError> {
+    fn look_at_tags(&mut self) {
         self.collect_tag_changes();
         let mut changes = std::mem::take(&mut self.changes);
         changes.sort_by_key(|change| (change.time, change.node));
-        let result = self.watch_tags(changes.iter());
+        if let Err(caught) = self.watch_tags(changes.iter()) {
+            let (change, error) = *caught;
+            self.failures.push((change.time, usize::from(change.node), error));
+        }
         changes.clear();
         self.changes = changes;
-        result
     }
 
     /// The golden check on tag changes that come in their order.
     ///
     /// # Errors
-    /// Two nodes have a block of which one may write it.
-    pub(crate) fn watch_tags<'a>(&mut self, mut changes: impl Iterator<Item = &'a TagChange>) -> Result<(), SimError> {
+    /// Two nodes have a block of which one may write it; with the change that let them.
+    pub(crate) fn watch_tags<'a>(
+        &mut self,
+        mut changes: impl Iterator<Item = &'a TagChange>,
+    ) -> Result<(), Caught<TagChange>> {
         let engines = &self.shared.engines;
-        changes.try_for_each(|change| self.watch.apply(change, || first_access(&engines[usize::from(change.protocol)])))
+        changes.try_for_each(|change| {
+            let first = || first_access(&engines[usize::from(change.protocol)]);
+            self.watch.apply(change, first).map_err(|error| Box::new((*change, error)))
+        })
     }
 
     /// The check on stores that protocols assume nobody else makes.
-    fn look_at_stores(&mut self) -> Result<(), SimError> {
+    fn look_at_stores(&mut self) {
         if !self.shared.any_one_writer {
-            return Ok(());
+            return;
         }
         let (stores, oldest) = self.first_stores();
-        self.watch_stores(&stores, oldest)
+        if let Err(caught) = self.watch_stores(&stores, oldest) {
+            let (store, error) = *caught;
+            self.failures.push((store.time, usize::from(store.node), error));
+        }
     }
 
     /// The check on first stores; nobody will store any more in a phase before `oldest`.
     ///
     /// # Errors
-    /// Two nodes have stored to a block in one phase.
-    pub(crate) fn watch_stores(&mut self, stores: &[FirstStore], oldest: u64) -> Result<(), SimError> {
+    /// Two nodes have stored to a block in one phase; with the later store.
+    pub(crate) fn watch_stores(&mut self, stores: &[FirstStore], oldest: u64) -> Result<(), Caught<FirstStore>> {
         self.writers.apply(stores, oldest)
     }
 

@@ -17,6 +17,8 @@ pub struct Failure {
     pub code: u8,
     /// `error: what`, ` --> place`, `help: remedy`.
     pub text: String,
+    /// The error of a program that had begun, which has said something by then.
+    pub of_program: Option<Box<SimError>>,
 }
 
 impl Failure {
@@ -29,7 +31,7 @@ impl Failure {
     pub fn new(code: u8, what: impl fmt::Display, help: impl fmt::Display) -> Failure {
         let help = help.to_string();
         let help = if help.is_empty() { String::new() } else { format!("help: {help}\n") };
-        Failure { code, text: format!("error: {what}\n{help}") }
+        Failure { code, text: format!("error: {what}\n{help}"), of_program: None }
     }
 
     /// Bad input in a file: what is wrong, where, and what to do.
@@ -55,7 +57,7 @@ impl Failure {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        Failure { code, text }
+        Failure { code, text, of_program: None }
     }
 }
 
@@ -71,5 +73,6 @@ pub fn told(error: &SimError) -> Failure {
         Blame::Subject => WRONG,
         Blame::Input => BAD_INPUT,
     };
-    Failure::rendered(code, format!("error: {error}"))
+    let of_program = error.said.is_some().then(|| Box::new(error.clone()));
+    Failure { of_program, ..Failure::rendered(code, format!("error: {error}")) }
 }

@@ -18,14 +18,16 @@ pub use shelf::Shelf;
 pub use toolchain::Toolchain;
 
 /// How every C file is compiled; what a user gives stands behind it. Without `-matomics` the compiler would make plain
-/// loads and stores of C's atomic operations, without a word. At `-O2` this compiler defines `NDEBUG`, which would take
+/// loads and stores of C's atomic operations, without a word, and without `-mbulk-memory` too, in a file with a thread-local
+/// variable. At `-O2` this compiler defines `NDEBUG`, which would take
 /// `assert` away, and below it would check for undefined behaviour, which nobody asked for. Dates are told apart from
 /// the present one. `-g` is for the names and lines that messages tell, and files are told as they were
 /// given, from the folder on in which the compiler was called.
-pub const COMPILE_FLAGS: [&str; 9] = [
+pub const COMPILE_FLAGS: [&str; 10] = [
     "-target",
     "wasm32-wasi",
     "-matomics",
+    "-mbulk-memory",
     "-O2",
     "-g",
     "-fdebug-compilation-dir=.",
@@ -39,7 +41,7 @@ pub const LINK_FLAGS: [&str; 2] = ["-Wl,-z,stack-size=1048576", "-lm"];
 
 /// What is warned about where the user does not compile with a tool of his own. Flags of the linker are no use to the
 /// compiler, nor the other way round.
-const WARNINGS: [&str; 3] = ["-Wall", "-Wextra", "-Wno-unused-command-line-argument"];
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wsource-uses-openmp", "-Wno-unused-command-line-argument"];
 
 /// How far a compilation is, for who waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,9 +132,10 @@ pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, 
     let begun = SystemTime::now();
     let (module, read, warnings) = work.build(files)?;
     // What tells names and lines stays; the rest of the debug information is larger than both.
-    let module = with_custom(&module, |section| section == "name" || is_used(section)).map_err(|error| {
-        Error::new(format!("the C compiler made an invalid module: {error}")).at(files[0].display().to_string())
-    })?;
+    let module = with_custom(&module, |section| ["name", "target_features"].contains(&section) || is_used(section))
+        .map_err(|error| {
+            Error::new(format!("the C compiler made an invalid module: {error}")).at(files[0].display().to_string())
+        })?;
     let mut note = options.shelf.why_not().map(not_kept);
     let (folders, linked) = searched(options);
     let read: Vec<PathBuf> = read.into_iter().chain(linked).collect();

@@ -1,8 +1,10 @@
 //! Atomic operators of programs: see [`crate::rewrite`].
 
-use wasmtime::Result;
+use wasmtime::{Caller, Result, WasmBacktrace};
 
 use super::NodeState;
+use super::seats::Seats;
+use crate::memory::SHARED_BASE;
 use crate::processor::{Call, Fault, Processor, ReadModifyWrite};
 use crate::rewrite::read_modify_write_of;
 
@@ -23,6 +25,19 @@ pub(super) async fn run<P: Processor>(
     let operand = operand as u64 & (u64::MAX >> (64 - 8 * size));
     let rmw = ReadModifyWrite { addr, size, op, operand, expected: expected as u64 };
     node.call(Call::ReadModifyWrite(rmw)).await
+}
+
+/// Tells the processor, once, of an atomic operator on private memory: the program has been written for threads.
+pub(super) fn tell_private<P: Processor>(caller: &Caller<'_, Seats<P>>, (base, offset): (i32, i32)) {
+    let node = caller.data().node();
+    let address = u64::from(base as u32) + u64::from(offset as u32);
+    if address >= SHARED_BASE.into() || node.told_private.replace(true) {
+        return;
+    }
+    let backtrace = WasmBacktrace::force_capture(caller);
+    let defined = |frame: &wasmtime::FrameInfo| node.program.defined_function(frame.func_index(), node.switching);
+    let function = backtrace.frames().iter().find_map(defined).map(|defined| node.program.function_name(defined));
+    node.processor.borrow_mut().private_atomic(address as u32, function.as_deref());
 }
 
 /// The address of an atomic operator; a fault if it is out of bounds or not aligned.

@@ -27,7 +27,7 @@ pub(super) fn suspend() -> Suspend {
 }
 
 /// How many of `bytes` bytes from `addr` on lie in its aligned 8-byte word.
-fn to_word_end(addr: u32, bytes: u32) -> u32 {
+pub(super) fn to_word_end(addr: u32, bytes: u32) -> u32 {
     bytes.min(8 - addr % 8)
 }
 
@@ -65,7 +65,7 @@ impl<P: Processor> NodeState<P> {
     }
 
     /// Reads within one aligned 8-byte word.
-    async fn read_piece(&self, addr: u32, into: &mut [u8]) -> Result<()> {
+    pub(super) async fn read_piece(&self, addr: u32, into: &mut [u8]) -> Result<()> {
         let access = Access { addr, size: into.len() as u32, kind: AccessKind::Read, value: 0 };
         match self.grant(access).await? {
             None => self.memory.read(addr, into)?,
@@ -75,7 +75,7 @@ impl<P: Processor> NodeState<P> {
     }
 
     /// Writes within one aligned 8-byte word.
-    async fn write_piece(&self, addr: u32, bytes: &[u8]) -> Result<()> {
+    pub(super) async fn write_piece(&self, addr: u32, bytes: &[u8]) -> Result<()> {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
         let value = u64::from_le_bytes(word);
@@ -106,47 +106,6 @@ impl<P: Processor> NodeState<P> {
             let end = at + to_word_end(here, (bytes.len() - at) as u32) as usize;
             self.write_piece(here, &bytes[at..end]).await?;
             at = end;
-        }
-        Ok(())
-    }
-
-    /// `memory.copy`: as if by the largest aligned pieces, upwards, or downwards if the ranges
-    /// overlap so.
-    pub(super) async fn copy(&self, to: u32, from: u32, bytes: u32) -> Result<()> {
-        self.check(from, bytes.into(), "a copy")?;
-        self.check(to, bytes.into(), "a copy")?;
-        let mut word = [0; 8];
-        if to <= from || to >= from + bytes {
-            let mut at = 0;
-            while at < bytes {
-                let size = to_word_end(from + at, to_word_end(to + at, bytes - at));
-                let piece = &mut word[..size as usize];
-                self.read_piece(from + at, piece).await?;
-                self.write_piece(to + at, piece).await?;
-                at += size;
-            }
-        } else {
-            let mut left = bytes;
-            while left > 0 {
-                let in_word = |end: u32| (end - 1) % 8 + 1;
-                let size = left.min(in_word(from + left)).min(in_word(to + left));
-                left -= size;
-                let piece = &mut word[..size as usize];
-                self.read_piece(from + left, piece).await?;
-                self.write_piece(to + left, piece).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// `memory.fill`.
-    pub(super) async fn fill(&self, to: u32, byte: u8, bytes: u32) -> Result<()> {
-        self.check(to, bytes.into(), "a fill")?;
-        let mut at = 0;
-        while at < bytes {
-            let size = to_word_end(to + at, bytes - at);
-            self.write_piece(to + at, &[byte; 8][..size as usize]).await?;
-            at += size;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use wasmtime::{AsContextMut, Caller, Result};
+use wasmtime::{AsContextMut, Caller, Result, Val};
 
 use super::{Counter, NodeState};
 use crate::processor::Processor;
@@ -66,6 +66,15 @@ pub(crate) fn count_instructions<P: 'static>(mut store: impl AsContextMut<Data =
     node.instructions.set(instructions);
 }
 
+/// Tells compiled code what a host function has counted; where it counts down, the host has done so all along.
+fn keep_count<P: 'static>(caller: &mut Caller<'_, Seats<P>>) {
+    let node = caller.data().node().clone();
+    if let Counter::Up(global) = &node.counter {
+        let set = global.set(caller, Val::I64(node.instructions.get().cast_signed()));
+        set.expect("the counter is a mutable global of 64 bits");
+    }
+}
+
 /// GO and a result, or WAIT: then `again` is to be called after waiting.
 pub(super) type Answer = Result<(i32, i64)>;
 
@@ -85,6 +94,7 @@ where
 /// Goes on with what was begun until it has to wait.
 pub(super) fn go_on<P: Processor>(caller: &mut Caller<'_, Seats<P>>, mut begun: Begun) -> Answer {
     let step = begun.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    keep_count(caller);
     caller.data().node().tell_stack(&*caller);
     match step {
         Poll::Ready(value) => Ok((GO, value?)),

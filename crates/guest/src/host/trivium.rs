@@ -61,7 +61,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
         Function::Barrier => node.call(Call::Barrier).await,
         Function::Rmw => rmw(node, args).await,
         Function::WaitUntilChanged => {
-            let (addr, size) = word(node, args[0], args[1])?;
+            let (addr, size) = word(node, args[0], args[1], "a wait for a change")?;
             node.call(Call::WaitUntilChanged { addr, size, old: truncate(args[2], size) }).await
         }
         Function::Begin => node.call(Call::RegionBegin).await,
@@ -107,7 +107,7 @@ async fn protocol_name<P: Processor>(node: &NodeState<P>, name: u32) -> Result<O
 }
 
 async fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
-    let (addr, size) = word(node, args[0], args[1])?;
+    let (addr, size) = word(node, args[0], args[1], "an atomic operation")?;
     let op = match args[2] {
         0 => RmwOp::Add,
         1 => RmwOp::And,
@@ -125,16 +125,20 @@ async fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
     node.call(Call::ReadModifyWrite(ReadModifyWrite { addr, size, op, operand, expected })).await
 }
 
-/// Checks the address and the size of a word.
-fn word<P: Processor>(node: &NodeState<P>, addr: i64, size: i64) -> Result<(u32, u32)> {
-    let (addr, size) = (addr as u32, size as u32);
+/// Checks the address and the size of a word, which must be shared: nobody else sees, or changes, what is private.
+fn word<P: Processor>(node: &NodeState<P>, addr: i64, size: i64, what: &str) -> Result<(u32, u32)> {
+    let (addr, size, number) = (addr as u32, size as u32, node.number);
     if (size != 4 && size != 8) || !addr.is_multiple_of(size) {
-        let number = node.number;
         Err(Fault::new(format!(
-            "node {number}: an atomic operation on {size} bytes at {addr:#x}: it must be 4 or 8 bytes, aligned to their size"
+            "node {number}: {what} on {size} bytes at {addr:#x}: it must be 4 or 8 bytes, aligned to their size"
         )))?;
     }
-    node.check(addr, size.into(), "an atomic operation")?;
+    node.check(addr, size.into(), what)?;
+    if addr < SHARED_BASE {
+        Err(Fault::new(format!(
+            "node {number}: {what} on private memory, at {addr:#x}: every node has its own copy, which no other sees; locks, and words to wait for, must lie in memory of trivium_alloc"
+        )))?;
+    }
     Ok((addr, size))
 }
 

@@ -1,4 +1,4 @@
-//! What a C library needs of WASI preview 1: arguments, output, a clock that shows simulated
+//! What a C library needs of WASI preview 1: arguments, output, clocks that show simulated
 //! time, and deterministic random numbers; what it reads is in `files`. There is no environment.
 
 use std::cell::Cell;
@@ -61,6 +61,16 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 21] = [
 // Error numbers of WASI preview 1.
 const SUCCESS: i64 = 0;
 const BAD_DESCRIPTOR: i64 = 8;
+const INVALID: i64 = 28;
+
+// Clocks of WASI preview 1. All of a node's follow its processor's.
+const REALTIME: i64 = 0;
+const MONOTONIC: i64 = 1;
+const PROCESS_TIME: i64 = 2;
+const THREAD_TIME: i64 = 3;
+
+/// The date at which every program begins, in nanoseconds since 1970: the first second of the year 2000, in UTC.
+const DATE: i64 = 946_684_800 * 1_000_000_000;
 
 pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
     let pointer = |index: usize| args[index] as u32;
@@ -84,8 +94,13 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             Ok(SUCCESS)
         }
         Function::ClockTimeGet => {
-            let cycles = node.call(Call::Cycles).await?;
-            node.write_bytes(pointer(2), &cycles.to_le_bytes()).await?;
+            let began = match args[0] {
+                REALTIME => DATE,
+                MONOTONIC | PROCESS_TIME | THREAD_TIME => 0,
+                _ => return Ok(INVALID),
+            };
+            let time = began + node.call(Call::Nanoseconds).await?;
+            node.write_bytes(pointer(2), &time.to_le_bytes()).await?;
             Ok(SUCCESS)
         }
         Function::FdClose => Ok(files::close(node, args[0])),

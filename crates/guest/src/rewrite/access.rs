@@ -215,16 +215,28 @@ pub(super) fn poll(layout: &Layout) -> Function {
     f
 }
 
-/// `memory.init` of one data segment, after the host has looked at the destination.
+/// `memory.init` of one data segment. The host copies it word by word; what may be read of the segment, of which nothing
+/// is left once it is dropped, is looked at here: each of these copies nothing, and traps if it begins behind the end.
 pub(super) fn memory_init(layout: &Layout, data_index: u32) -> Function {
+    let (from, bytes) = (1, 2);
     let mut f = Function::new([]);
-    f.instruction(&I::LocalGet(0));
-    f.instruction(&I::LocalGet(2));
-    f.instruction(&I::Call(layout.host(MEMORY_INIT)));
-    f.instruction(&I::LocalGet(0));
-    f.instruction(&I::LocalGet(1));
-    f.instruction(&I::LocalGet(2));
-    f.instruction(&I::MemoryInit { mem: 0, data_index });
+    let mut must_reach = |place: &[I<'_>]| {
+        f.instruction(&I::I32Const(0));
+        place.iter().for_each(|instruction| {
+            f.instruction(instruction);
+        });
+        f.instruction(&I::I32Const(0));
+        f.instruction(&I::MemoryInit { mem: 0, data_index });
+    };
+    // The sum of two numbers that a segment reaches does not wrap around.
+    must_reach(&[I::LocalGet(from)]);
+    must_reach(&[I::LocalGet(bytes)]);
+    must_reach(&[I::LocalGet(from), I::LocalGet(bytes), I::I32Add]);
+    (0..=bytes).for_each(|local| {
+        f.instruction(&I::LocalGet(local));
+    });
+    f.instruction(&I::I32Const(data_index as i32));
+    f.instruction(&I::Call(layout.patient(MEMORY_INIT)));
     f.instruction(&I::End);
     f
 }

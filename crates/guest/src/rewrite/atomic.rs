@@ -8,7 +8,8 @@ use wasm_encoder::{BlockType, Function, Instruction as I, ValType};
 use wasmparser::{MemArg, Operator};
 
 use super::access::{ACCESSES, Kind, find as find_access};
-use super::{ATOMIC, Build, Layout, MISALIGNED};
+use super::{ATOMIC, Build, Layout, STRANGE_ATOMIC};
+use crate::memory::SHARED_BASE;
 use crate::processor::RmwOp;
 
 use ValType::{I32, I64};
@@ -66,6 +67,11 @@ pub(crate) fn read_modify_write_of(code: i32) -> Option<(RmwOp, bool, u32)> {
 /// Whether an operator is one of those that are replaced here.
 pub(crate) fn is_atomic(operator: &Operator<'_>) -> bool {
     find(operator).is_some()
+}
+
+/// Whether an operator reads, modifies and writes.
+pub(crate) fn is_read_modify_write(operator: &Operator<'_>) -> bool {
+    matches!(find(operator), Some(Atomic::Rmw(..)))
 }
 
 /// The functions that perform read-modify-writes: the value's type, and whether there is an expected one.
@@ -204,7 +210,7 @@ pub(super) fn function(layout: &Layout, function: u32) -> Function {
     }
 }
 
-/// An access that must be aligned.
+/// An access that must be aligned. Of private memory the host is told: its length of time does not depend on that.
 fn aligned(layout: &Layout, index: usize) -> Function {
     let (access, kind) = plain(index);
     let offset = if kind.store { 2 } else { 1 };
@@ -214,11 +220,17 @@ fn aligned(layout: &Layout, index: usize) -> Function {
     f.instruction(&I::I32Add);
     f.instruction(&I::I32Const(kind.size as i32 - 1));
     f.instruction(&I::I32And);
+    f.instruction(&I::LocalGet(0));
+    f.instruction(&I::LocalGet(offset));
+    f.instruction(&I::I32Add);
+    f.instruction(&I::I32Const(SHARED_BASE as i32));
+    f.instruction(&I::I32LtU);
+    f.instruction(&I::I32Or);
     f.instruction(&I::If(BlockType::Empty));
     f.instruction(&I::LocalGet(0));
     f.instruction(&I::LocalGet(offset));
     f.instruction(&I::I32Const(kind.size as i32));
-    f.instruction(&I::Call(layout.host(MISALIGNED)));
+    f.instruction(&I::Call(layout.host(STRANGE_ATOMIC)));
     f.instruction(&I::End);
     (0..=offset).for_each(|local| {
         f.instruction(&I::LocalGet(local));

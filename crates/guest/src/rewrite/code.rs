@@ -7,7 +7,8 @@ use wasmparser::{FunctionBody, Operator};
 use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access, atomic, is_atomic};
 
 /// Whether an operator is an instruction in the sense of the results: all are but those that move
-/// locals, constants, and the brackets of the program's structure.
+/// locals, constants, and the brackets of the program's structure. One that copies or fills memory
+/// is one, and the host adds those of its words ([`crate::host`]).
 pub(super) fn is_counted(operator: &Operator<'_>) -> bool {
     use Operator as O;
     !matches!(

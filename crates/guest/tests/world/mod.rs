@@ -236,7 +236,7 @@ impl Processor for Perfect {
                 if now == *old { CallStep::Wait } else { CallStep::Done(now as i64) }
             }
             Call::RegionBegin | Call::RegionEnd => CallStep::Done(0),
-            Call::Cycles => CallStep::Done(instructions as i64),
+            Call::Cycles | Call::Nanoseconds => CallStep::Done(instructions as i64),
             Call::Print { bytes, .. } => {
                 self.shared.borrow_mut().output.extend(bytes);
                 CallStep::Done(0)

@@ -5,10 +5,12 @@ mod copies;
 mod lanes;
 mod live;
 mod longest;
+mod stored;
 
 pub use copies::role_with_copy;
 pub(crate) use live::expressions as exprs_of;
 pub use live::visit;
+pub use stored::looks_at_stored_value;
 
 use crate::diagnostics::Diagnostics;
 use crate::protocol::*;

@@ -26,11 +26,23 @@ pub fn machine(name: &str, set: &[(&str, &str)]) -> Machine {
 
 /// A C program of the repository.
 pub fn program(name: &str) -> Program {
+    compiled(&file(&format!("programs/{name}.c")), name)
+}
+
+fn compiled(path: &Path, name: &str) -> Program {
     let shelf = Shelf::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs")).unwrap();
     let include_dirs = vec![file("programs/include"), file("crates/guest/tests/include")];
     let options = CompileOptions::with(include_dirs, shelf);
-    let bytes = compile_c(&file(&format!("programs/{name}.c")), &options).unwrap_or_else(|error| panic!("{error}"));
+    let bytes = compile_c(path, &options).unwrap_or_else(|error| panic!("{error}"));
     Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A C program that a test brings with it.
+pub fn source(text: &str) -> Program {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("program.c");
+    std::fs::write(&path, text).unwrap();
+    compiled(&path, "program")
 }
 
 /// A module in text form.

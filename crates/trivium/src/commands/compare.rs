@@ -1,15 +1,12 @@
 //! `trivium compare`: one program, several protocols and machines: one table, one picture.
 
-use super::sim::{Bench, quiet_miss, verdict};
+use super::sim::{Bench, Ran, failed, quiet_miss, verdict, warn};
 use crate::arguments::{Compare, Format};
-use crate::library::LoadedMachine;
 use crate::output::{self, Head, grouped, table};
 use crate::page::{Shown, page};
 use crate::picture::{Bar, stacked_bars};
 use crate::{Failure, library};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
 use trivium_sim::{Counters, PARTS_OF_TIME, SimResult, node_statistic};
 
 /// One column of the picture, one line of the table.
@@ -51,10 +48,14 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     for protocol in &all {
         for machine in &machines {
             let loaded = std::slice::from_ref(protocol);
-            let result = bench.run(loaded, machine, arguments.run.nodes)?;
+            let run = |nodes| {
+                let ran = Ran { command: "compare", protocols: loaded, machine, nodes };
+                bench.run(loaded, machine, nodes).map_err(|wrong| failed(common, &bench, &ran, Vec::new(), wrong))
+            };
+            let result = run(arguments.run.nodes)?;
             entries.push(Entry { protocol: protocol.name.clone(), machine: machine.machine.name.clone(), result });
             if single.len() < machines.len() {
-                single.push(on_one_node(&bench, loaded, machine, arguments)?);
+                single.push(on_one_node(run(1), arguments)?);
             }
         }
     }
@@ -97,18 +98,24 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         output::write_file(path, page(&runs, Some(base)).as_bytes())?;
     }
     let results: Vec<SimResult> = entries.into_iter().map(|e| e.result).chain(single).collect();
+    if let Some(wrong) = results.iter().find(|result| !result.exit_codes.is_empty()) {
+        tell(wrong);
+    }
+    if let Some(result) = results.iter().find(|result| !result.warnings.is_empty()) {
+        warn(&result.warnings);
+    }
     verdict(&results, arguments.run.program())
 }
 
+/// What a program has printed whose answer is wrong: the table has no room for it, and it is what tells why.
+fn tell(wrong: &SimResult) {
+    eprint!("{}{}", wrong.output, wrong.errors);
+}
+
 /// The run that the speedup is over. Nobody asked for it in so many words, so what goes wrong in it says whose it is.
-fn on_one_node(
-    bench: &Bench,
-    protocols: &[Arc<Protocol>],
-    machine: &LoadedMachine,
-    arguments: &Compare,
-) -> Result<SimResult, Failure> {
-    let done = bench.run(protocols, machine, 1).and_then(|result| {
-        verdict(std::slice::from_ref(&result), arguments.run.program())?;
+fn on_one_node(ran: Result<SimResult, Failure>, arguments: &Compare) -> Result<SimResult, Failure> {
+    let done = ran.and_then(|result| {
+        verdict(std::slice::from_ref(&result), arguments.run.program()).inspect_err(|_| tell(&result))?;
         Ok(result)
     });
     done.map_err(|failure| {

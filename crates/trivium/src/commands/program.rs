@@ -60,7 +60,9 @@ pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>])
         }
         module(first)?
     };
-    Program::load(&bytes, &first.display().to_string()).map_err(|e| guest(&e))
+    let program = Program::load(&bytes, &first.display().to_string()).map_err(|e| guest(&e))?;
+    super::sim::warn(program.warnings());
+    Ok(program)
 }
 
 /// A WebAssembly module, whatever its file is called: what a Makefile links may have no ending.

@@ -1,9 +1,9 @@
 //! `trivium sim`
 
-use crate::arguments::{Format, Sim};
+use crate::arguments::{Common, Format, Sim};
 use crate::failure::told;
 use crate::library::{self, LoadedMachine};
-use crate::output::{self, grouped, table};
+use crate::output::{self, Head, grouped, table};
 use crate::page::{Shown, page};
 use crate::trace::Trace;
 use crate::{Failure, failure, stop};
@@ -122,7 +122,14 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     match &arguments.trace {
         None => {
             for machine in &machines {
-                results.push(bench.run(&protocols, machine, arguments.run.nodes)?);
+                match bench.run(&protocols, machine, arguments.run.nodes) {
+                    Ok(result) => results.push(result),
+                    Err(failure) => {
+                        let ran = Ran { command: "sim", protocols: &protocols, machine, nodes: arguments.run.nodes };
+                        let results = results.iter().map(as_json).collect();
+                        return Err(failed(common, &bench, &ran, results, failure));
+                    }
+                }
             }
         }
         Some(file) => {
@@ -130,7 +137,10 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
                 return Err(Failure::input("a trace is of one machine", "give --machine once, or leave out --trace"));
             };
             let window = arguments.trace_from.unwrap_or(0)..arguments.trace_to.unwrap_or(u64::MAX);
-            results.push(traced(&bench, &protocols, machine, arguments.run.nodes, window, file)?);
+            let nodes = arguments.run.nodes;
+            let result = traced(&bench, &protocols, machine, nodes, window, file);
+            let ran = Ran { command: "sim", protocols: &protocols, machine, nodes };
+            results.push(result.map_err(|failure| failed(common, &bench, &ran, Vec::new(), failure))?);
         }
     }
     let text = match common.format {
@@ -150,8 +160,73 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     }
     for result in &results {
         eprint!("{}", result.errors);
+        warn(&result.warnings);
     }
     verdict(&results, arguments.run.program())
+}
+
+/// Tells warnings.
+pub fn warn(warnings: &[String]) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+}
+
+/// A simulation that was tried.
+pub struct Ran<'a> {
+    /// The command.
+    pub command: &'static str,
+    /// Its protocols.
+    pub protocols: &'a [Arc<Protocol>],
+    /// Its machine.
+    pub machine: &'a LoadedMachine,
+    /// How many nodes.
+    pub nodes: u32,
+}
+
+/// What is told of a simulation that went wrong, behind the results before it: what its program has said, since that is what
+/// one looks for. As JSON it is a result with the key `error`; as text it goes to standard output, and a file that was
+/// named for the result stays as it was.
+pub fn failed(common: &Common, bench: &Bench, ran: &Ran, mut before: Vec<Value>, failure: Failure) -> Failure {
+    let Some((error, said)) = failure.of_program.as_ref().and_then(|error| Some((error, error.said.as_ref()?))) else {
+        return failure;
+    };
+    match common.format {
+        Format::Text => {
+            let _ = output::write(None, &said.output);
+        }
+        Format::Json => {
+            let mut hashes = vec![("program".to_string(), bench.program.hash().to_string())];
+            hashes.extend(ran.protocols.iter().map(|protocol| library::hash(protocol)));
+            hashes.push(library::machine_hash(ran.machine));
+            hashes.extend(bench.inputs.hashes());
+            let head = Head {
+                command: ran.command,
+                protocols: ran.protocols.iter().map(|protocol| protocol.name.clone()).collect(),
+                machine: Some(ran.machine.machine.name.clone()),
+                program: Some(bench.program.name().to_string()),
+                args: bench.args.iter().map(|arg| arg.replace("{nodes}", &ran.nodes.to_string())).collect(),
+                hashes,
+                nodes: ran.nodes,
+                seed: bench.seed,
+                host_seconds: 0.0,
+            };
+            before.push(head.with(serde_json::json!({
+                "block": bench.block,
+                "error": { "what": error.what, "place": error.place, "notes": error.notes, "help": error.help },
+                "output": said.output,
+                "errors": said.errors,
+                "warnings": said.warnings,
+            })));
+            let value = if before.len() == 1 { before.remove(0) } else { Value::Array(before) };
+            if let Err(unwritten) = output::write(common.out.as_ref(), &output::pretty(&value)) {
+                return unwritten;
+            }
+        }
+    }
+    eprint!("{}", said.errors);
+    warn(&said.warnings);
+    failure
 }
 
 /// What a remote read miss costs, if the protocol is about blocks.
@@ -183,10 +258,13 @@ fn traced(
     result
 }
 
+fn as_json(result: &SimResult) -> Value {
+    serde_json::to_value(result).expect("a result can be written as JSON")
+}
+
 /// One object, or an array if there are several machines.
 fn json(results: &[SimResult]) -> Value {
-    let mut values: Vec<Value> =
-        results.iter().map(|r| serde_json::to_value(r).expect("a result can be written as JSON")).collect();
+    let mut values: Vec<Value> = results.iter().map(as_json).collect();
     if values.len() == 1 { values.remove(0) } else { Value::Array(values) }
 }
 

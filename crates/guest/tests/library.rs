@@ -1,0 +1,114 @@
+//! What a C library, or a compiler, has for a program that does not do here what it promises.
+
+mod world;
+
+use trivium_guest::{Error, Program};
+
+/// Compiles and loads a C program.
+fn load(text: &str) -> Result<Program, Error> {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("program.c");
+    std::fs::write(&path, text).expect("written");
+    Program::load(&world::compile(&path).unwrap_or_else(|error| panic!("{error}")), "program.c")
+}
+
+fn refused(text: &str) -> String {
+    load(text).err().unwrap_or_else(|| panic!("accepted: {text}")).to_string()
+}
+
+/// They were stubs that do nothing, and the exit code was 0.
+#[test]
+fn threads_and_mutexes_are_named() {
+    let told = refused(
+        r#"#include <pthread.h>
+        static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+        static int sum;
+        static void *add(void *argument) {
+            pthread_mutex_lock(&mutex);
+            sum++;
+            pthread_mutex_unlock(&mutex);
+            return argument;
+        }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, 0, add, 0);
+            pthread_join(thread, 0);
+            return 0;
+        }"#,
+    );
+    for word in [
+        "`pthread_create` (",
+        "program.c:12 in main",
+        "`pthread_join` (",
+        "`pthread_mutex_lock` (",
+        "program.c:5 in add",
+        "trivium_lock_t",
+    ] {
+        assert!(told.contains(word), "`{word}` is missing in: {told}");
+    }
+    let own = "typedef int (*f)(void); int pthread_create(f run) { return run(); }\n\
+               static int zero(void) { return 0; }\nint main(void) { return pthread_create(zero); }\n";
+    load(own).unwrap_or_else(|error| panic!("a program's own function of that name: {error}"));
+}
+
+#[test]
+fn atomic_operations_on_more_than_8_bytes_are_refused() {
+    let told = refused(
+        r#"#include <stdatomic.h>
+        static _Atomic unsigned __int128 wide;
+        int main(void) { return (int)atomic_fetch_add(&wide, 1); }"#,
+    );
+    assert!(
+        told.contains("more than 8 bytes")
+            && told.contains("`__atomic_fetch_add_16` (")
+            && told.contains("program.c:3 in main"),
+        "{told}"
+    );
+    let told = refused(
+        r#"#include <stdatomic.h>
+        struct three { int a, b, c; };
+        static _Atomic struct three all;
+        int main(void) { struct three some = {1, 2, 3}; atomic_store(&all, some); return 0; }"#,
+    );
+    assert!(told.contains("`__atomic_store` (") && told.contains("program.c:4 in main"), "{told}");
+    load("#include <stdatomic.h>\nstatic _Atomic long long word;\nint main(void) { return (int)atomic_fetch_add(&word, 1); }\n")
+        .unwrap_or_else(|error| panic!("8 bytes: {error}"));
+}
+
+/// A module that shares memory, as far as its imports go, with a section of features and an instruction.
+fn module(features: Option<&[&str]>, instruction: &str) -> Vec<u8> {
+    let text = format!(
+        r#"(module (import "trivium" "alloc" (func (param i64 i32 i32 i32) (result i32))) (memory 1)
+            (func (export "_start") {instruction}))"#
+    );
+    let mut bytes = wat::parse_str(&text).expect("the test's own text");
+    if let Some(features) = features {
+        let mut section = vec![15];
+        section.extend(b"target_features");
+        section.push(features.len() as u8);
+        for feature in features {
+            section.extend([b'+', feature.len() as u8]);
+            section.extend(feature.bytes());
+        }
+        bytes.extend([0, section.len() as u8]);
+        bytes.extend(section);
+    }
+    bytes
+}
+
+#[test]
+fn a_module_that_may_have_lost_its_atomics_is_told() {
+    let told = |features: Option<&[&str]>, instruction: &str| {
+        Program::load(&module(features, instruction), "module").expect("a program").warnings().join("\n")
+    };
+    for features in [&["sign-ext"][..], &["atomics"], &["bulk-memory"]] {
+        let told = told(Some(features), "");
+        assert!(told.starts_with("the module was not compiled with atomic") && told.contains("-matomics"), "{told}");
+    }
+    assert!(told(None, "").starts_with("the module does not say that it was compiled with atomic"));
+    assert_eq!(told(None, "(atomic.fence)"), "");
+    assert_eq!(told(Some(&["atomics", "bulk-memory"]), ""), "");
+    let alone = wat::parse_str(r#"(module (memory 1) (func (export "_start")))"#).expect("the test's own text");
+    assert!(Program::load(&alone, "alone").expect("a program").warnings().is_empty(), "it shares nothing");
+    assert!(world::load("atomics.c").warnings().is_empty() && world::load("hello.c").warnings().is_empty());
+}

@@ -1,0 +1,112 @@
+//! C's own atomic operations, of programs as people have them.
+
+mod bench;
+
+use bench::{Run, machine, same_in, source, text_program, windows};
+use std::sync::Arc;
+use trivium_sim::Blame;
+
+/// With thread-local storage in one file the compiler makes plain loads and stores of atomic operations, unless it may use
+/// bulk memory for both.
+#[test]
+fn atomics_are_kept_beside_thread_local_variables() {
+    let program = source(
+        r#"#include "trivium.h"
+        #include <errno.h>
+        #include <stdatomic.h>
+        #include <stdio.h>
+        static _Thread_local int own = 3;
+        int main(void) {
+            _Atomic int *shared = trivium_alloc_on(0, sizeof *shared);
+            for (int i = 0; i < 100; i++) {
+                atomic_fetch_add(shared, 1);
+                own++;
+            }
+            trivium_barrier();
+            errno = own;
+            if (trivium_node() == 0) printf("%d, %d\n", *shared, errno);
+            return 0;
+        }"#,
+    );
+    assert_eq!(Run::with(program, &[]).nodes(4).right().output, "400, 103\n");
+}
+
+/// What `trivium.h` does to private memory helps nobody: an error, which says where.
+#[test]
+fn locks_waits_and_atomics_on_private_memory_are_errors() {
+    for (call, what) in [
+        ("trivium_fetch_add32(&word, 1);", "an atomic operation on private memory"),
+        ("trivium_lock(&lock);", "an atomic operation on private memory"),
+        ("trivium_wait_until_changed(&word, 0);", "a wait for a change on private memory"),
+    ] {
+        let text = format!(
+            "#include \"trivium.h\"\nstatic int32_t word; trivium_lock_t lock;\nint main(void) {{ (void)word; {call} return 0; }}\n"
+        );
+        let error = Run::with(source(&text), &[]).error();
+        assert!(error.what.contains(what) && error.what.contains("trivium_alloc"), "{call}: {error}");
+        assert!(error.notes[0].contains("in main"), "{call}: {error}");
+    }
+}
+
+/// C11 atomics on private memory do no harm, and no good: a warning, once.
+#[test]
+fn c_atomics_on_private_memory_are_told_once() {
+    for operation in ["atomic_fetch_add(&own, 1);", "atomic_store(&own, 3);", "(void)atomic_load(&own);"] {
+        let text = format!(
+            "#include <stdatomic.h>\n_Atomic int own;\n\
+             __attribute__((noinline)) static void count(void) {{ for (int i = 0; i < 9; i++) {{ {operation} }} }}\n\
+             int main(void) {{ count(); return 0; }}\n"
+        );
+        let run = Run::with(source(&text), &[]).nodes(3);
+        let warnings = run.right().warnings;
+        assert_eq!(warnings.len(), 1, "{operation}: {warnings:?}");
+        assert!(warnings[0].starts_with("node 0 uses an atomic operation in count on private memory"), "{warnings:?}");
+        same_in(&run, &windows(&run));
+        same_in(&run.clone().jobs(2), &[run.machine.lookahead()]);
+    }
+    assert_eq!(Run::of("atomics", &["-n", "2"]).right().warnings, [""; 0]);
+}
+
+/// A protocol that sends stores to the home, each with its value. An atomic operation has none yet: what was sent was its
+/// operand, and 10 additions of each of 3 nodes gave 1.
+const SENDS_STORES: &str = "protocol sends-stores\npromises coherent\nlane main fifo buffered\n\
+    message Get on main\nmessage Data on main with block\nmessage Put(at: address, w: word) on main\nmessage Done on main\n\
+    role cache of block {\n  otherwise impossible\n  state Away {\n\
+      on read { send Get to home; await Data { install; goto Away; complete } }\n\
+      on write(at, w) { send Put(at, w) to home; await Done { goto Away; complete } }\n  }\n}\n\
+    role home of block {\n  otherwise impossible\n  state Here: write {\n\
+      on Get { send Data to sender }\n\
+      on Put(at, w) { perform write w to at; send Done to sender }\n  }\n}\n";
+
+#[test]
+fn a_protocol_that_looks_at_stored_values_refuses_atomics() {
+    let compiled = trivium_lang::compile("sends-stores.tri", SENDS_STORES, &Default::default());
+    let sends = Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")));
+    let adds = |under: &str| {
+        let text = format!(
+            "#include \"trivium.h\"\n#include <stdatomic.h>\nint main(void) {{ _Atomic int *sum = trivium_alloc_on_under({under}, 0, 64);\n\
+             for (int i = 0; i < 10; i++) atomic_fetch_add(sum, 1); trivium_barrier(); return trivium_node() == 0 && *sum != 30; }}\n"
+        );
+        Run::with(source(&text), &[]).nodes(3)
+    };
+    let mut run = adds("0");
+    run.protocols = vec![sends.clone()];
+    let error = run.error();
+    assert!(error.blame == Blame::Input && error.what.contains("`sends-stores` cannot answer"), "{error}");
+    // Another protocol is loaded: refused where it is not the one.
+    run.protocols.insert(0, bench::protocol("msi"));
+    run.right();
+    let mut run = adds("\"sends-stores\"");
+    run.protocols = vec![bench::protocol("msi"), sends.clone()];
+    let error = run.error();
+    assert!(
+        error.blame == Blame::Subject && error.what.contains("an atomic operation at 0x40000000, which protocol"),
+        "{error}"
+    );
+    // Without atomic operations it is as good as any.
+    let plain = "(module (import \"trivium\" \"alloc\" (func $alloc (param i64 i32 i32 i32) (result i32))) (memory 1)
+        (func (export \"_start\") (i64.store (call $alloc (i64.const 64) (i32.const 0) (i32.const 0) (i32.const 0)) (i64.const 1))))";
+    let mut run = Run::with(text_program(plain), &[]).on(machine("typhoon", &[]));
+    run.protocols = vec![sends];
+    run.right();
+}
