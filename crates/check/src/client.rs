@@ -4,6 +4,7 @@ use crate::config::{ConfigError, System};
 use crate::late::{OpenStore, open_stores, seen_of_stores};
 use crate::layout::BLOCK_BYTES;
 use crate::mark::stored_values;
+use trivium_engine::number::fit;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
 
@@ -90,7 +91,7 @@ pub(crate) struct Script {
 /// How many objects of each kind there are.
 pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Option<&Scenario>) -> Vec<u32> {
     let mut counts: Vec<u32> = (0..protocol.objects.len())
-        .map(|kind| match ObjectKindId(kind as u8) {
+        .map(|kind| match ObjectKindId::at(kind) {
             NODE => 1,
             kind if protocol.uses(kind) => system.objects,
             _ => 0,
@@ -143,8 +144,10 @@ impl Client {
         addresses: &[i64],
     ) -> Result<Client, ConfigError> {
         let acting = system.clients.unwrap_or(system.nodes);
-        let places = (0..acting as Node)
-            .flat_map(|node| (0..system.threads_per_node as u8).map(move |number| ThreadPlace { node, number }));
+        let places = (0..fit::<_, Node>(acting, "the number of a node: there are at most 256")).flat_map(|node| {
+            (0..fit::<_, u8>(system.threads_per_node, "the number of a thread of a node: there are at most 255"))
+                .map(move |number| ThreadPlace { node, number })
+        });
         let mut intents = Vec::new();
         for block in 0..objects[BLOCK.index()] {
             intents.push(Intent::Read { block });
@@ -154,7 +157,7 @@ impl Client {
         }
         let mut unmakeable = Vec::new();
         for op in 0..protocol.ops.len() {
-            let (op, before) = (OpId(op as u16), intents.len());
+            let (op, before) = (OpId::at(op), intents.len());
             calls(protocol, op, system, objects, addresses, &mut intents)?;
             if intents.len() == before {
                 unmakeable.push((op, what_is_missing(protocol, op, system, objects, addresses)));
@@ -185,7 +188,10 @@ impl Client {
                     format!("check it with at least {} nodes", thread.node + 1),
                 ));
             };
-            threads.push(ThreadPlace { node: thread.node as Node, number: *number });
+            threads.push(ThreadPlace {
+                node: fit(thread.node, "the number of a node: there are at most 256"),
+                number: *number,
+            });
             *number = number.checked_add(1).ok_or_else(|| {
                 ConfigError::new(format!("scenario `{}` has too many threads", scenario.name), "a node has at most 255")
             })?;
@@ -206,7 +212,7 @@ impl Client {
 fn threads_of(nodes: u32, places: impl Iterator<Item = ThreadPlace>) -> Vec<Vec<u16>> {
     let mut of = vec![Vec::new(); nodes as usize];
     for (thread, place) in places.enumerate() {
-        of[place.node as usize].push(thread as u16);
+        of[place.node as usize].push(fit(thread, "the number of a thread: 256 nodes have 255 each at most"));
     }
     of
 }
@@ -225,7 +231,7 @@ fn intent_number(protocol: &Protocol, action: &ScenarioAction, intents: &mut Vec
         intents.push(intent);
         intents.len() - 1
     });
-    (number as u16, register)
+    (fit(number, "the number of an action: there are at most 65,535"), register)
 }
 
 /// Adds every call of an operation: each object with each combination of arguments.
@@ -241,7 +247,7 @@ fn calls(
     for id in 0..objects[declared.object.index()] {
         let object = Object { kind: declared.object, id };
         // A call about a block is about the word of it that is looked at.
-        let word = [i64::from(id) * BLOCK_BYTES as i64];
+        let word = [i64::from(id) * BLOCK_BYTES.cast_signed()];
         let addresses = if declared.object == BLOCK { &word } else { addresses };
         let combinations = combinations(declared, system, objects, addresses)?;
         intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));
@@ -319,7 +325,7 @@ fn domain(ty: &Type, system: &System, objects: &[u32], addresses: &[i64]) -> Opt
         Type::Bool => single(0..2),
         Type::Int { lo, hi } => {
             let (lo, hi) = (lo.at(system.nodes), hi.at(system.nodes));
-            if hi.saturating_sub(lo) >= MOST_INTENTS as i64 { None } else { single(lo..hi + 1) }
+            if hi.saturating_sub(lo) >= MOST_INTENTS.cast_signed() as i64 { None } else { single(lo..hi + 1) }
         }
         Type::Node { optional } => single(if *optional { -1 } else { 0 }..nodes),
         Type::Address => Some(addresses.iter().map(|&address| vec![address]).collect()),

@@ -12,7 +12,7 @@ use crate::promise::{Violation, check_state};
 use crate::report::Report;
 use crate::search::add_trap;
 use crate::step::{Action, Stepper};
-use crate::store::{StateNumber, Store};
+use crate::store::{StateNumber, Store, state_number};
 use crate::trace::{DEADLOCK, Trace};
 use crate::world::World;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl<'m> BruteForce<'m> {
                     return End::Found(found);
                 }
                 self.depth += 1;
-                level_end = self.store.len() as StateNumber;
+                level_end = state_number(self.store.len());
             }
             if let Some(limit) = self.limit(state) {
                 // A violation that is known is worth more than the wish to stop.
@@ -145,7 +145,7 @@ impl<'m> BruteForce<'m> {
         if !can_tell_apart(self.model) {
             return End::Limit(format!("safety and deadlock hold; starvation was not looked for: {NOT_TOLD_APART}"));
         }
-        let all = self.store.len() as StateNumber;
+        let all = state_number(self.store.len());
         let mut through: Vec<Wishes> = Vec::with_capacity(all as usize);
         let mut edges: Vec<(StateNumber, StateNumber)> = Vec::new();
         for state in 0..all {
@@ -185,7 +185,7 @@ impl<'m> BruteForce<'m> {
         let state = through.iter().position(|through| *through != everybody);
         state.map_or(End::Exhausted, |state| {
             let thread = (everybody & !through[state]).trailing_zeros();
-            End::Starves(state as StateNumber, thread as usize)
+            End::Starves(state_number(state), thread as usize)
         })
     }
 
@@ -284,7 +284,7 @@ impl<'m> BruteForce<'m> {
             End::Exhausted => Conclusion::Holds,
             End::Limit(limit) => {
                 // A state found last lies as deep as any, so that what grows is long there.
-                let last = self.store.len() as StateNumber - 1;
+                let last = state_number(self.store.len()) - 1;
                 let (trace, _) = self.trace_to(last);
                 Conclusion::Incomplete { limit, trace: trace.settle(&mut self.stepper) }
             }

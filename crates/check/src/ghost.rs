@@ -49,7 +49,7 @@ pub(crate) fn tell_access(here: &mut Here, node: Node, intent: &Intent, seen: Op
         (Intent::Write { .. }, Some(stored)) => (Watched::Write, stored),
         _ => return Ok(()),
     };
-    tell(here, Sight { what, node, object: intent.object(), words: &[value as i64] })
+    tell(here, Sight { what, node, object: intent.object(), words: &[value.cast_signed()] })
 }
 
 /// The same of a call that a thread makes.

@@ -11,6 +11,7 @@ use crate::promise::{Violation, check_state};
 use crate::step::{Action, Stepper};
 use crate::trace::{Label, Trace};
 use crate::world::World;
+use trivium_engine::number::fit;
 use trivium_lang::protocol::{ExprKind, Protocol};
 
 /// The stores to a block that are told apart only when they are performed.
@@ -100,7 +101,7 @@ impl Choices {
             _ => true,
         };
         let ways = || model.client.open_stores[block as usize].ways.iter().filter(may_be);
-        let count = ways().count() as u32;
+        let count = fit::<_, u32>(ways().count(), "the number of stores that a thread can choose from");
         let chosen = ways().nth((self.left % count) as usize).copied().unwrap_or(intent);
         self.left /= count;
         self.ways = self.ways.saturating_mul(count);

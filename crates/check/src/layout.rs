@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::mark::MarkLayout;
 use std::ops::Range;
+use trivium_engine::number::index;
 use trivium_engine::{Engine, Node};
 use trivium_lang::protocol::{BLOCK, Promise, Protocol, RoleId};
 
@@ -80,7 +81,7 @@ impl Layout {
             len += bytes;
             len - bytes
         };
-        let record_bytes: Vec<usize> = (0..roles).map(|r| engine.record_bytes(RoleId(r as u8))).collect();
+        let record_bytes: Vec<usize> = (0..roles).map(|r| engine.record_bytes(RoleId::at(r))).collect();
         let mut record_at = vec![ABSENT; sizes.nodes as usize * roles * widest_kind];
         for node in 0..sizes.nodes {
             for (r, role) in protocol.roles.iter().enumerate() {
@@ -204,8 +205,8 @@ impl Layout {
     /// The word at an address of a node's memory. `Some(None)`: it is always 0 and not kept; `None`: there is none.
     pub fn word_at(&self, node: Node, address: u64) -> Option<Option<Range<usize>>> {
         if let Some(memory) = self.memory(node) {
-            let from = usize::try_from(address).ok().filter(|&from| from <= memory.len() - WORD as usize)?;
-            return Some(Some(memory.start + from..memory.start + from + WORD as usize));
+            let from = usize::try_from(address).ok().filter(|&from| from <= memory.len() - index(WORD))?;
+            return Some(Some(memory.start + from..memory.start + from + index(WORD)));
         }
         if !address.is_multiple_of(WORD) {
             return None;

@@ -7,6 +7,9 @@
 //! no symmetry), and the fast one (`search`).
 //!
 //! It must never know a machine, time, or a program.
+// A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
 mod begin;
 pub mod chart;
 mod client;

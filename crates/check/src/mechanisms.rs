@@ -10,6 +10,7 @@ use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, load, perform_access, store};
 use crate::trace::FAULT;
 use crate::world::{Flight, Phase, Queued, World};
+use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId, Watched};
 use trivium_lang::source::Span;
@@ -102,7 +103,7 @@ impl Here<'_> {
         if memory.is_none() {
             self.trouble(format!("addresses {from} to {to} are not in the explored memory"));
         }
-        memory.map(|memory| memory.start + from as usize..memory.start + to as usize)
+        memory.map(|memory| memory.start + index(from)..memory.start + index(to))
     }
 
     /// Whether an access for the program names the word of the block that is looked at; the one beside it is nobody's
@@ -117,7 +118,7 @@ impl Here<'_> {
 
     /// Ghosts see an access for the program.
     fn see(&mut self, what: Watched, block: Object, value: u64) -> Result<(), Violation> {
-        let sight = Sight { what, node: self.me, object: block, words: &[value as i64] };
+        let sight = Sight { what, node: self.me, object: block, words: &[value.cast_signed()] };
         ghost::tell(self, sight)
     }
 
@@ -196,7 +197,8 @@ impl Mechanisms for Here<'_> {
         let words = items
             .iter()
             .map(|&item| {
-                let address = if blocks { (item as u64).saturating_mul(BLOCK_BYTES) } else { item as u64 };
+                let address =
+                    if blocks { item.cast_unsigned().saturating_mul(BLOCK_BYTES) } else { item.cast_unsigned() };
                 (address, self.load(address))
             })
             .collect();
@@ -317,7 +319,7 @@ impl Mechanisms for Here<'_> {
     fn pending(&mut self, thread: Thread) -> Pending {
         let access = |block: u32, word: u64, value| Pending {
             address: u64::from(block) * BLOCK_BYTES + word * WORD,
-            size: WORD as u8,
+            size: fit(WORD, "the size of an access"),
             value,
         };
         let thread = self.model.client.threads_of[self.me as usize].get(usize::from(thread)).copied();

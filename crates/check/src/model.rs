@@ -9,6 +9,7 @@ use crate::mark;
 use crate::progress::{Demand, demands, note_demands};
 use crate::world::{Codec, Phase, World};
 use std::sync::Arc;
+use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
 use trivium_lang::analyse::role_with_copy;
 use trivium_lang::protocol::{
@@ -85,7 +86,7 @@ impl Model {
         let extra = if addressed { memory_words(system) } else { 0 };
         let words = first_word + extra;
         let addresses: Vec<i64> =
-            (0..extra.min(system.values)).map(|w| i64::from(first_word + w) * WORD as i64).collect();
+            (0..extra.min(system.values)).map(|w| i64::from(first_word + w) * WORD.cast_signed()).collect();
         let client = match scenario {
             Some(scenario) => Client::scenario(protocol, system, scenario)?,
             None => Client::general(protocol, system, &objects, &addresses)?,
@@ -118,7 +119,7 @@ impl Model {
         let codec = Codec::new(protocol, &layout, system.nodes);
         let lanes = lanes(&engine, system)?;
         let demands = demands(protocol, &objects, system.nodes, &layout);
-        let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId(r as u8))).max();
+        let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId::at(r))).max();
         let untouched = vec![0; longest.unwrap_or(0)];
         let forgetting = [false, true]
             .map(|is_home| role_with_copy(protocol, is_home).filter(|role| forgets(protocol, system, *role)));
@@ -190,7 +191,7 @@ impl Model {
         self.begun.put(&mut world);
         if let Some(ops) = self.client.ops {
             for thread in 0..self.client.threads.len() {
-                world.set_count(&self.layout, thread, ops.min(u32::from(u16::MAX)) as u16);
+                world.set_count(&self.layout, thread, fit(ops, "what a state counts: it was looked at before"));
             }
         }
         // A condition that cannot be evaluated here cannot be after the first event either, which tells of it.
@@ -200,7 +201,7 @@ impl Model {
 
     /// The home of an object; object i of a kind lives at node i mod the number of nodes.
     pub fn home(&self, object: Object) -> Node {
-        (object.id % self.nodes) as Node
+        fit(object.id % self.nodes, "the number of a node: there are at most 256")
     }
 
     /// Whether a node is the home of an object. Agents have none.
@@ -227,6 +228,11 @@ impl Model {
         self.protocol().roles[role.index()].states[self.engine.state(role, record).index()].copy_is_dead
     }
 
+    /// All nodes, in order.
+    pub fn all_nodes(&self) -> std::ops::Range<Node> {
+        0..fit(self.nodes, "the number of a node: there are at most 256")
+    }
+
     /// A record, if the role lives there.
     pub fn record<'w>(&self, world: &'w World, node: Node, role: RoleId, object: Object) -> Option<&'w [u8]> {
         self.layout.record(node, role, object.id).map(|range| &world.fixed[range])
@@ -240,9 +246,9 @@ impl Model {
 
     /// Every instance of every role: node, role, object.
     pub fn instances(&self) -> impl Iterator<Item = (Node, RoleId, Object)> + '_ {
-        (0..self.nodes as Node).flat_map(move |node| {
+        self.all_nodes().flat_map(move |node| {
             self.protocol().roles.iter().enumerate().flat_map(move |(r, role)| {
-                let role_id = RoleId(r as u8);
+                let role_id = RoleId::at(r);
                 (0..self.objects[role.object.index()])
                     .map(move |id| (node, role_id, Object { kind: role.object, id }))
                     .filter(|(node, role, object)| self.layout.record(*node, *role, object.id).is_some())
@@ -282,7 +288,7 @@ impl Model {
 
     /// Whether every lane has the room that a segment needs before it starts.
     pub fn has_room(&self, world: &World, node: Node, needed: &[u32]) -> bool {
-        needed.iter().enumerate().all(|(lane, &count)| count == 0 || self.room(world, node, LaneId(lane as u8), count))
+        needed.iter().enumerate().all(|(lane, &count)| count == 0 || self.room(world, node, LaneId::at(lane), count))
     }
 
     /// An object as reports write it.
@@ -299,7 +305,7 @@ impl Model {
         for (r, role) in self.protocol().roles.iter().enumerate() {
             for state in 0..role.states.len() {
                 for &event in &role.events {
-                    let needed = self.engine.room_needed(event, RoleId(r as u8), StateId(state as u16));
+                    let needed = self.engine.room_needed(event, RoleId::at(r), StateId::at(state));
                     let short = needed.iter().enumerate().find_map(|(lane, &count)| {
                         let capacity = self.lanes[lane].capacity?;
                         (count > capacity).then_some((lane, count, capacity))

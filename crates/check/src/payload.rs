@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use trivium_engine::Payload;
+use trivium_engine::number::fit;
 
 /// What a payload holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,12 +31,12 @@ impl Payloads {
         if let Data::Block(word) = data
             && word < u64::from(FIRST_NUMBER)
         {
-            return Payload(word as u32);
+            return Payload(fit(word, "a handle that is the word itself"));
         }
         if let Some(&number) = self.numbers.get(&data) {
             return Payload(number);
         }
-        let number = FIRST_NUMBER + self.data.len() as u32;
+        let number = FIRST_NUMBER + fit::<_, u32>(self.data.len(), "the number of what messages carry");
         self.data.push(data.clone());
         self.numbers.insert(data, number);
         Payload(number)

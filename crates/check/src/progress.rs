@@ -10,6 +10,7 @@ use crate::model::Model;
 use crate::promise::{FIRST_DONE, Seen, Violation, has_arrived, holder, missing};
 use crate::step::Action;
 use crate::world::{Phase, World};
+use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
 use trivium_lang::protocol::{Assume, Invariant, OpId, Promise, Protocol};
 
@@ -36,7 +37,11 @@ pub(crate) fn demands(protocol: &Protocol, objects: &[u32], nodes: u32, layout: 
         let kind = leads.from.object;
         let mut place = 0;
         for id in 0..objects[kind.index()] {
-            let about: Vec<Option<Node>> = if leads.each { (0..nodes as Node).map(Some).collect() } else { vec![None] };
+            let about: Vec<Option<Node>> = if leads.each {
+                (0..fit::<_, Node>(nodes, "the number of a node: there are at most 256")).map(Some).collect()
+            } else {
+                vec![None]
+            };
             for node in about {
                 let at = layout.leads(leads_to, place);
                 demands.push(Demand { leads_to, object: Object { kind, id }, node, at });
@@ -112,7 +117,7 @@ pub(crate) fn image(model: &Model, to: &[Node], thread: impl Fn(usize) -> usize)
         }
     });
     // Only so many are told apart that their numbers are small.
-    image.map(|wish| wish as u8).collect()
+    image.map(|wish| fit(wish, "the number of a wish: only so few are told apart")).collect()
 }
 
 fn is_content(model: &Model, world: &World, thread: usize) -> bool {
@@ -161,7 +166,7 @@ fn owes(model: &Model, world: &World, thread: usize, op: OpId, object: u32, path
         }
         Promise::Barrier(arrive) if *arrive == op => {
             let has_arrived = |node: Node| has_arrived(model, world, p, node, object);
-            !has_arrived(node) && (0..model.nodes as Node).any(has_arrived)
+            !has_arrived(node) && model.all_nodes().any(has_arrived)
         }
         _ => false,
     });

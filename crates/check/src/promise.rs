@@ -5,6 +5,7 @@ use crate::mark;
 use crate::model::Model;
 use crate::trace::FAULT;
 use crate::world::{Phase, World};
+use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
 use trivium_lang::protocol::{
     Access, Assume, BLOCK, CopyIn, MessageId, ObjectKindId, OpId, Promise, RoleId, Scenario, ScenarioAction,
@@ -89,7 +90,7 @@ pub(crate) fn store(model: &Model, world: &mut World, node: Node, block: u32, va
         world.set_number(at, value);
     }
     if let Some((_, stored)) = model.layout.phase(block) {
-        world.fixed[stored][value as usize / 8] |= 1 << (value % 8);
+        world.fixed[stored][index(value / 8)] |= 1 << (value % 8);
     }
 }
 
@@ -99,7 +100,7 @@ fn seen_in_phase(model: &Model, world: &World, node: Node, block: u32, seen: u64
     let Some((earlier, stored)) = model.layout.phase(block) else { return false };
     let is_writer = model.layout.writer(block).is_some_and(|at| world.number(at) == u64::from(node) + 1);
     let stored = &world.fixed[stored];
-    let was_stored = stored.get(seen as usize / 8).is_some_and(|byte| byte & 1 << (seen % 8) != 0);
+    let was_stored = stored.get(index(seen / 8)).is_some_and(|byte| byte & 1 << (seen % 8) != 0);
     !is_writer && (was_stored || seen == world.number(earlier))
 }
 
@@ -245,7 +246,7 @@ pub(crate) fn returned(
             Promise::Mutex(acquire, _) if *acquire == op => {
                 let at = model.layout.holder(p, object.id);
                 if let Some(holder) = world.number(at.clone()).checked_sub(1) {
-                    let other = model.client.threads[holder as usize].node;
+                    let other = model.client.threads[index(holder)].node;
                     return Err(Violation::new(
                         protocol.promise_name(promise),
                         format!("node {node} has {} while node {other} holds it", model.object_name(object)),
@@ -254,7 +255,8 @@ pub(crate) fn returned(
                 world.set_number(at, thread as u64 + 1);
             }
             Promise::Barrier(arrive) if *arrive == op && has_arrived(model, world, p, node, object.id) => {
-                let missing: Vec<String> = (0..model.nodes as Node)
+                let missing: Vec<String> = model
+                    .all_nodes()
                     .filter(|&n| !has_arrived(model, world, p, n, object.id))
                     .map(|n| n.to_string())
                     .collect();
@@ -280,7 +282,7 @@ pub(crate) fn holder(model: &Model, world: &World, intent: &Intent) -> Option<us
     let promises = model.protocol().promises.iter().enumerate();
     let locks = promises.filter(|(_, promise)| matches!(promise, Promise::Mutex(acquire, _) if acquire == op));
     let mut holders = locks.filter_map(|(p, _)| world.number(model.layout.holder(p, object.id)).checked_sub(1));
-    holders.next().map(|thread| thread as usize)
+    holders.next().map(index)
 }
 
 /// The nodes that are missing at a barrier at which a thread waits with a call, with the promise that counts them.
@@ -295,7 +297,7 @@ pub(crate) fn missing<'a>(
     let is_barrier = |promise: &Promise| matches!(promise, Promise::Barrier(arrive) if *arrive == op);
     let promise = model.protocol().promises.iter().position(is_barrier)?;
     let arrived = move |node| has_arrived(model, world, promise, node, object.id);
-    arrived(node).then(|| (0..model.nodes as Node).filter(move |&node| !arrived(node)))
+    arrived(node).then(|| model.all_nodes().filter(move |&node| !arrived(node)))
 }
 
 /// The promises about single states: one writer, and the protocol's own invariants.
@@ -326,7 +328,7 @@ pub(crate) fn check_state(model: &Model, world: &World) -> Result<(), Violation>
 }
 
 fn single_writer(model: &Model, world: &World, block: u32) -> Result<(), Violation> {
-    let tags = || (0..model.nodes as Node).map(|node| (node, model.tag(world, node, block)));
+    let tags = || model.all_nodes().map(|node| (node, model.tag(world, node, block)));
     let Some((writer, _)) = tags().find(|(_, tag)| *tag == Access::Write) else { return Ok(()) };
     match tags().find(|(node, tag)| *node != writer && *tag != Access::None) {
         None => Ok(()),
@@ -378,7 +380,7 @@ fn register_text(model: &Model, scenario: &Scenario, register: u16, value: i64) 
 
 fn registers(model: &Model, world: &World) -> Vec<i64> {
     let count = model.client.script.as_ref().map_or(0, |s| s.scenario.registers.len());
-    (0..count).map(|r| world.number(model.layout.register(r as u16)) as i64).collect()
+    (0..count).map(|r| world.number(model.layout.register(fit(r, "the number of a register"))).cast_signed()).collect()
 }
 
 /// A state as invariants see it.
@@ -414,9 +416,9 @@ impl trivium_engine::World for Seen<'_> {
     fn in_flight(&self, message: MessageId, object: Object, to: Option<Node>) -> u32 {
         let about = |kind: ObjectKindId, id: u32| kind == object.kind && id == object.id;
         let flights = self.world.flights.iter();
-        flights
-            .filter(|f| f.message == message && about(f.object.kind, f.object.id) && to.is_none_or(|to| f.to == to))
-            .count() as u32
+        let flights = flights
+            .filter(|f| f.message == message && about(f.object.kind, f.object.id) && to.is_none_or(|to| f.to == to));
+        fit(flights.count(), "the number of messages on their way")
     }
 }
 

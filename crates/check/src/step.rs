@@ -11,6 +11,7 @@ use crate::promise::{Violation, may_start, new_phase, note_contention, perform_a
 use crate::trace::FAULT;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
+use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, Response, RoleId};
 
@@ -205,11 +206,11 @@ impl<'m> Stepper<'m> {
     }
 
     fn tasks(&self, world: &World, out: &mut Vec<Action>) {
-        for (node, queue) in world.queues.iter().enumerate() {
+        for (node, queue) in self.model.all_nodes().zip(&world.queues) {
             let Some(queued) = queue.first() else { continue };
             let role = self.model.protocol().tasks[queued.task.index()].role;
-            if self.ready(world, node as Node, role, queued.object, EventKind::Task(queued.task)) {
-                out.push(Action::Task { node: node as Node });
+            if self.ready(world, node, role, queued.object, EventKind::Task(queued.task)) {
+                out.push(Action::Task { node });
             }
         }
     }
@@ -294,7 +295,7 @@ impl<'m> Stepper<'m> {
             if threads.is_empty() {
                 continue;
             }
-            let node = node as Node;
+            let node = fit(node, "the number of a node: there are at most 256");
             for block in 0..model.objects[BLOCK.index()] {
                 let object = Object { kind: BLOCK, id: block };
                 let role = model.engine.role_for(EventKind::Evict, BLOCK, model.is_home(node, object));
@@ -313,7 +314,7 @@ impl<'m> Stepper<'m> {
     /// What processors' caches do: give up lines, of which engines then hear.
     fn lines(&self, world: &World, out: &mut Vec<Action>) {
         let model = self.model;
-        for node in 0..model.nodes as Node {
+        for node in model.all_nodes() {
             for block in 0..model.objects[BLOCK.index()] {
                 let object = Object { kind: BLOCK, id: block };
                 let line = world.line(&model.layout, node, block);
@@ -585,7 +586,7 @@ impl<'m> Stepper<'m> {
         for at in 0..self.effects.performed.len() {
             let performed = self.effects.performed[at];
             self.note_access(performed.intent);
-            self.advance(world, performed.thread, performed.seen.map(|value| value as i64));
+            self.advance(world, performed.thread, performed.seen.map(u64::cast_signed));
             self.account.performed.push(performed);
         }
         match (outcome.disposition, thread) {
@@ -731,7 +732,7 @@ impl<'m> Stepper<'m> {
         world.set_thread(&self.model.layout, thread, Phase::Idle, 0);
         self.note_access(number);
         self.account.performed.push(Performed { thread, intent: number, seen });
-        self.advance(world, thread, seen.map(|value| value as i64));
+        self.advance(world, thread, seen.map(u64::cast_signed));
         Ok(())
     }
 
@@ -749,7 +750,7 @@ impl<'m> Stepper<'m> {
         let Some(script) = &self.model.client.script else { return };
         let done = world.count(&self.model.layout, thread);
         if let (Some((_, Some(register))), Some(value)) = (script.actions[thread].get(done as usize), result) {
-            world.set_number(self.model.layout.register(*register), value as u64);
+            world.set_number(self.model.layout.register(*register), value.cast_unsigned());
         }
         world.set_count(&self.model.layout, thread, done + 1);
     }

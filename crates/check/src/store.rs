@@ -1,9 +1,15 @@
 //! The set of states found so far: bytes in one arena, found again through an open hash table.
 
 use std::hash::Hasher;
+use trivium_engine::number::{fit, low_u32};
 
 /// A state's number, in the order in which states were found.
 pub(crate) type StateNumber = u32;
+
+/// How many states there are, or a place among them, as a number of a state.
+pub(crate) fn state_number(count: usize) -> StateNumber {
+    fit(count, "the number of a state: a search ends before there are so many")
+}
 
 /// A slot without a state.
 const EMPTY: u64 = u64::MAX;
@@ -83,7 +89,7 @@ impl Store {
         }
         let hash = hash(state);
         let Err(at) = self.look(state, hash) else { return None };
-        let number = self.len() as StateNumber;
+        let number = state_number(self.len());
         self.slots[at] = u64::from(hash) << 32 | u64::from(number);
         self.append(state, parent);
         Some(number)
@@ -100,8 +106,8 @@ impl Store {
         let mut at = hash as usize & mask;
         while self.slots[at] != EMPTY {
             let slot = self.slots[at];
-            if (slot >> 32) as u32 == hash && self.get(slot as StateNumber) == state {
-                return Ok(slot as StateNumber);
+            if low_u32(slot >> 32) == hash && self.get(low_u32(slot)) == state {
+                return Ok(low_u32(slot));
             }
             at = (at + 1) & mask;
         }
@@ -140,7 +146,7 @@ impl Store {
 fn hash(state: &[u8]) -> u32 {
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(state);
-    hasher.finish() as u32
+    low_u32(hasher.finish())
 }
 
 #[cfg(test)]

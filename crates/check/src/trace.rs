@@ -15,6 +15,7 @@ use crate::search::{ends, get_through};
 use crate::step::{AGENT, Action, Fate, Stepper, event_kind};
 use crate::world::{Flight, World};
 use std::sync::Arc;
+use trivium_engine::number::fit;
 use trivium_engine::{Args, Node, Object, Outgoing, Payload};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, ObjectKindId, Protocol, RoleId};
 
@@ -230,7 +231,7 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
         let result = stepper.perform(&mut world, action);
         let model = stepper.model;
         steps.push(Step {
-            step: steps.len() as u32 + 1,
+            step: fit::<_, u32>(steps.len(), "the number of a step") + 1,
             node: subject.node,
             after: describe(model, &world, &subject),
             also: also(model, &old, &world, &subject),

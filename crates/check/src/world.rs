@@ -1,6 +1,7 @@
 //! One state of the whole system, taken apart so that a transition can change it.
 
 use crate::layout::Layout;
+use trivium_engine::number::{fit, index_of_word, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, CacheLine, Node, Object, Payload};
 use trivium_lang::protocol::{LaneId, Line, MessageId, PayloadShape, Protocol, TaskId, Type};
 
@@ -125,7 +126,11 @@ impl World {
             Phase::Deferred => 3,
             Phase::Going => 4,
         };
-        let intent = if phase == Phase::Idle { 0 } else { intent as u16 };
+        let intent: u16 = if phase == Phase::Idle {
+            0
+        } else {
+            fit(intent, "the number of what a thread does: there are at most 65,535")
+        };
         bytes[1..3].copy_from_slice(&intent.to_le_bytes());
     }
 
@@ -227,8 +232,8 @@ impl Codec {
         for flight in &world.flights {
             let form = &self.messages[flight.message.index()];
             put(out, u64::from(flight.message.0));
-            out.push(flight.to as u8);
-            out.push(flight.from as u8);
+            out.push(node_byte(flight.to));
+            out.push(node_byte(flight.from));
             put(out, u64::from(flight.object.id));
             debug_assert_eq!(flight.args.words().len(), form.words);
             flight.args.words().iter().for_each(|&word| put_signed(out, word));
@@ -252,41 +257,46 @@ impl Codec {
             queue.clear();
             let count = if self.has_tasks { get(&mut rest) } else { 0 };
             for _ in 0..count {
-                let task = TaskId(get(&mut rest) as u16);
+                let task = TaskId(low_u16(get(&mut rest)));
                 let (words, kind) = self.tasks[task.index()];
-                let object = Object { kind, id: get(&mut rest) as u32 };
+                let object = Object { kind, id: low_u32(get(&mut rest)) };
                 queue.push(Queued { task, object, args: get_args(&mut rest, words) });
             }
         }
         world.flights.clear();
         while !rest.is_empty() {
-            let message = MessageId(get(&mut rest) as u16);
+            let message = MessageId(low_u16(get(&mut rest)));
             let form = &self.messages[message.index()];
             let (to, from) = (Node::from(rest[0]), Node::from(rest[1]));
             rest = &rest[2..];
-            let object = Object { kind: form.object, id: get(&mut rest) as u32 };
+            let object = Object { kind: form.object, id: low_u32(get(&mut rest)) };
             let args = get_args(&mut rest, form.words);
-            let payload = if form.data { get(&mut rest).checked_sub(1).map(|p| Payload(p as u32)) } else { None };
+            let payload = if form.data { get(&mut rest).checked_sub(1).map(|p| Payload(low_u32(p))) } else { None };
             world.flights.push(Flight { to, from, lane: form.lane, message, object, args, payload });
         }
     }
+}
+
+/// A node as a byte of a state that is stored.
+fn node_byte(node: Node) -> u8 {
+    fit(node, "the number of a node: there are at most 256")
 }
 
 /// Words that an argument takes.
 fn arg_words(ty: &Type, nodes: u32) -> usize {
     match ty {
         Type::NodeSet => nodes.div_ceil(64) as usize,
-        Type::IntSet { lo, hi } => ((hi.at(nodes) - lo.at(nodes) + 64) / 64).max(1) as usize,
+        Type::IntSet { lo, hi } => index_of_word(((hi.at(nodes) - lo.at(nodes) + 64) / 64).max(1)),
         _ => 1,
     }
 }
 
 fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+        out.push(low_u8(value) | 0x80);
         value >>= 7;
     }
-    out.push(value as u8);
+    out.push(low_u8(value));
 }
 
 fn get(rest: &mut &[u8]) -> u64 {
@@ -303,14 +313,14 @@ fn get(rest: &mut &[u8]) -> u64 {
 }
 
 fn put_signed(out: &mut Vec<u8>, value: i64) {
-    put(out, ((value << 1) ^ (value >> 63)) as u64);
+    put(out, ((value << 1) ^ (value >> 63)).cast_unsigned());
 }
 
 fn get_args(rest: &mut &[u8], words: usize) -> Args {
     let mut args = Args::NONE;
     for _ in 0..words {
         let raw = get(rest);
-        args.push((raw >> 1) as i64 ^ -((raw & 1) as i64));
+        args.push((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed());
     }
     args
 }

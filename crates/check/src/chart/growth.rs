@@ -5,6 +5,7 @@ use super::source::{Source, lines};
 use crate::model::Model;
 use crate::world::World;
 use serde::Serialize;
+use trivium_engine::number::fit;
 use trivium_engine::{Fault, FaultKind, Node, Object, Value};
 use trivium_lang::protocol::{Handler, NODE, Owner, Place, RoleId, Step, StepKind, Type, VarId};
 use trivium_lang::source::Span;
@@ -62,7 +63,7 @@ pub(super) fn growth(model: &Model, fault: &Fault, worlds: &[World], events: &[S
         let value = bounded.value(model, world)?;
         if points.last().is_none_or(|last| last.value != value) {
             let event = step.checked_sub(1).and_then(|before| events.get(before)).cloned().unwrap_or_default();
-            points.push(Point { step: step as u32, value, event });
+            points.push(Point { step: fit(step, "the number of a step"), value, event });
         }
     }
     let (what, bound, span) = bounded.declaration(model)?;

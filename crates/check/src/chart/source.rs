@@ -2,6 +2,7 @@
 
 use crate::model::Model;
 use serde::Serialize;
+use trivium_engine::number::fit;
 use trivium_engine::{Fault, Outcome};
 use trivium_lang::protocol::{Protocol, Response};
 use trivium_lang::source::Span;
@@ -39,9 +40,14 @@ pub(super) fn lines(protocol: &Protocol, span: Span) -> Option<Source> {
         return None;
     }
     let place = protocol.sources.place(span);
-    let more = protocol.sources.excerpt(span).trim_end().matches('\n').count() as u32;
+    let more = protocol.sources.excerpt(span).trim_end().matches('\n').count();
     let text = protocol.sources.line(span).trim().to_string();
-    Some(Source { file: place.file, first: place.line, last: place.line + more, text })
+    Some(Source {
+        file: place.file,
+        first: place.line,
+        last: place.line + fit::<_, u32>(more, "the number of a line"),
+        text,
+    })
 }
 
 /// Where it is said what an event does: its handler, or the state that defers or holds it.

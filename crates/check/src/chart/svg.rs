@@ -24,8 +24,18 @@ const BELOW: f64 = 11.0;
 const TEXT: f64 = 26.0;
 /// Width of a letter (12 pixels, monospace).
 const LETTER: f64 = 7.25;
+/// How many letters a width in points has room for.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole letters, of a width that is not negative"
+)]
+const fn letters(width: f64) -> usize {
+    (width / LETTER) as usize
+}
+
 /// Letters beside a line of life.
-const LETTERS: usize = ((COLUMN - TEXT - 14.0) / LETTER) as usize;
+const LETTERS: usize = letters(COLUMN - TEXT - 14.0);
 
 /// How everything looks; the page uses it too.
 pub(super) const STYLE: &str = "\
@@ -130,7 +140,7 @@ impl<'s> Drawing<'s> {
             steps.push(placed);
         }
         let end = y;
-        let footer = footer(story, ((width - 2.0 * MARGIN) / LETTER) as usize);
+        let footer = footer(story, letters(width - 2.0 * MARGIN));
         let height = end + 20.0 + footer.len() as f64 * LINE + MARGIN;
         let lanes = lanes(story);
         Drawing { story, steps, head, lanes, end, width, height, footer }

@@ -16,6 +16,7 @@ use crate::trace::{DEADLOCK, Subject, access_text, also, flight_text, message_te
 use crate::world::{Flight, Phase, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Node, Object};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId, Protocol};
 
@@ -99,7 +100,7 @@ impl<'m> Telling<'m> {
     /// An event happens. Afterwards nothing more does if it violates something.
     fn happens(&mut self, action: Action) -> Result<(), ()> {
         let model = self.model;
-        let step = self.moments.len() as u32 + 1;
+        let step = fit::<_, u32>(self.moments.len(), "the number of a step") + 1;
         let about = subject(model, &self.world, action);
         let received = match action {
             Action::Deliver { flight } => self.receive(self.world.flights[flight], step),
@@ -319,7 +320,7 @@ impl<'m> Telling<'m> {
         let mut nodes: BTreeSet<Node> = self.moments.iter().map(|m| m.node).collect();
         nodes.extend(self.arrows.iter().flat_map(|a| [a.from, a.to]));
         if nodes.is_empty() {
-            nodes.extend(0..self.model.nodes as Node);
+            nodes.extend(self.model.all_nodes());
         }
         nodes.into_iter().collect()
     }
@@ -332,7 +333,7 @@ fn object_text(model: &Model, object: Object) -> String {
 fn homes(model: &Model) -> Vec<(String, Node)> {
     let kinds = model.objects.iter().enumerate();
     kinds
-        .map(|(kind, &count)| (ObjectKindId(kind as u8), count))
+        .map(|(kind, &count)| (ObjectKindId::at(kind), count))
         .filter(|(kind, _)| *kind != NODE)
         .flat_map(|(kind, count)| (0..count).map(move |id| Object { kind, id }))
         .map(|object| (model.object_name(object), model.home(object)))

@@ -4,6 +4,7 @@ use super::growth::Growth;
 use super::story::{Arrow, Moment, Story};
 use super::words::wrapped;
 use trivium_engine::Node;
+use trivium_engine::number::fit;
 
 /// Columns of the terminal that a chart is made for, as far as its nodes fit.
 pub const WIDTH: usize = 110;
@@ -295,7 +296,7 @@ impl Chart<'_> {
             self.out.push('\n');
         }
         let event = self.story.moments.last().map_or("", |m| &m.event);
-        let step = first(self.story.moments.len() as u32);
+        let step = first(fit(self.story.moments.len(), "the number of a step"));
         self.out.push_str(&format!("✗ {step:<8}  {:<widest$}  {event}: does not fit\n", growth.beyond));
     }
 

@@ -108,7 +108,7 @@ impl Export<'_> {
                     let Some((role, column)) = self.answering(event, is_home) else { continue };
                     let sign = if is_home { "=" } else { "!=" };
                     let held: String = (0..self.role(role).states.len())
-                        .map(|s| StateId(s as u16))
+                        .map(|s| StateId::at(s))
                         .filter(|&s| *self.engine().response(role, s, event) == Response::Hold)
                         .map(|s| format!(" & {}[me][o] != {}", self.state_var(role), self.state_name(role, s)))
                         .collect();

@@ -135,7 +135,7 @@ impl Export<'_> {
             }
             out.open(format!("switch {}[me][o]", self.state_var(id)));
             for (state, declared) in role.states.iter().enumerate() {
-                out.open(format!("case {}:", self.state_name(id, StateId(state as u16))));
+                out.open(format!("case {}:", self.state_name(id, StateId::at(state))));
                 let allowed = match event {
                     EventKind::Read => declared.access >= Access::Read,
                     EventKind::Write => declared.access == Access::Write,

@@ -28,6 +28,7 @@ use crate::model::Model;
 pub(crate) use lines::Lines;
 use std::sync::Arc;
 use trivium_engine::Engine;
+use trivium_engine::number::fit;
 use trivium_lang::protocol::{BLOCK, MessageId, PayloadShape, Protocol, Role, RoleId};
 
 /// Most nodes, and most elements of a set, since sets are numbers here.
@@ -82,7 +83,10 @@ struct Export<'m> {
 
 impl<'m> Export<'m> {
     fn new(model: &'m Model, system: &System, channel: u32) -> Result<Export<'m>, ConfigError> {
-        let kept = model.layout.memory(0).map(|bytes| (bytes.len() / 8) as u32);
+        let kept = model
+            .layout
+            .memory(0)
+            .map(|bytes| fit::<_, u32>(bytes.len() / 8, "the number of a word: a state is small"));
         let (words, stride) = match kept {
             Some(words) => (words, crate::layout::WORDS_PER_BLOCK),
             None => (model.objects[BLOCK.index()], 1),
@@ -97,7 +101,7 @@ impl<'m> Export<'m> {
         let moves_memory =
             model.protocol().messages.iter().any(|m| matches!(m.payload, PayloadShape::Memory | PayloadShape::List));
         let most_declared = if moves_memory { memory::DIGIT - 1 } else { types::MOST_WORD };
-        let most_word = if kept.is_some() { most_declared as u64 } else { stored };
+        let most_word = if kept.is_some() { most_declared.cast_unsigned() } else { stored };
         let threads_per_node = model.client.threads_of.iter().map(Vec::len).max().unwrap_or(0).max(1);
         let export = Export {
             model,
@@ -143,7 +147,7 @@ impl<'m> Export<'m> {
     }
 
     fn roles(&self) -> impl Iterator<Item = (RoleId, &'m Role)> + use<'m> {
-        self.protocol().roles.iter().enumerate().map(|(id, role)| (RoleId(id as u8), role))
+        self.protocol().roles.iter().enumerate().map(|(id, role)| (RoleId::at(id), role))
     }
 
     fn message_lane(&self, message: MessageId) -> usize {

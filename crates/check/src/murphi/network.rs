@@ -239,7 +239,7 @@ impl Export<'_> {
             out.open("switch m.k");
             for (task, declared) in self.protocol().tasks.iter().enumerate() {
                 let arguments: String = (0..declared.args.len()).map(|a| format!(", m.a{a}")).collect();
-                let column = self.role(declared.role).column(EventKind::Task(TaskId(task as u16)));
+                let column = self.role(declared.role).column(EventKind::Task(TaskId::at(task)));
                 if let Some(column) = column {
                     out.line(format!(
                         "case {}: on{}_{column}(me, m.o, me, -1{arguments}, 0, -1, fx);",
@@ -273,7 +273,7 @@ impl Export<'_> {
             let arguments: String = (0..args).map(|a| format!(", m.a{a}")).collect();
             let data = if self.has_data() { "m.p" } else { "0" };
             let role = self.protocol().messages[id].role;
-            let column = self.role(role).column(EventKind::Message(MessageId(id as u16)));
+            let column = self.role(role).column(EventKind::Message(MessageId::at(id)));
             out.line(match column {
                 Some(column) => {
                     format!("case {}: on{}_{column}(dst, m.o, src, -1{arguments}, {data}, -1, fx);", id + 1, role.0)
@@ -320,7 +320,7 @@ impl Export<'_> {
                 out.open(format!("switch lane{lane}[dst][src].m[i].k"));
                 self.each_of_lane(lane, |id, _| {
                     let role = self.protocol().messages[id].role;
-                    let event = EventKind::Message(MessageId(id as u16));
+                    let event = EventKind::Message(MessageId::at(id));
                     out.line(format!("case {}: return {};", id + 1, self.ready_or_absent(role, event, "dst", "o")));
                 });
                 out.close("end;");
@@ -334,7 +334,7 @@ impl Export<'_> {
             out.line("if queue[me].n = 0 then return false; end;");
             out.open("switch queue[me].m[0].k");
             for (task, declared) in self.protocol().tasks.iter().enumerate() {
-                let event = EventKind::Task(TaskId(task as u16));
+                let event = EventKind::Task(TaskId::at(task));
                 let ready = self.ready_or_absent(declared.role, event, "me", "queue[me].m[0].o");
                 out.line(format!("case {}: return {ready};", task + 1));
             }

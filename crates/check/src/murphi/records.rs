@@ -143,7 +143,7 @@ impl Export<'_> {
             if role.states.iter().any(|s| !s.dead.is_empty()) {
                 out.open(format!("switch {}[me][o]", self.state_var(id)));
                 for (state, declared) in role.states.iter().enumerate().filter(|(_, s)| !s.dead.is_empty()) {
-                    out.open(format!("case {}:", self.state_name(id, StateId(state as u16))));
+                    out.open(format!("case {}:", self.state_name(id, StateId::at(state))));
                     declared.dead.iter().for_each(|var| self.clear_var(id, var.index(), "me", "o", out));
                     out.close("");
                 }
@@ -190,7 +190,7 @@ impl Export<'_> {
         out.routine(&format!("function room{}_{column}(me: Node; o: {object}): boolean", id.0), &[], |out| {
             let needs: Vec<(usize, String)> = (0..role.states.len())
                 .filter_map(|state| {
-                    let needed = self.engine().room_needed(event, id, StateId(state as u16));
+                    let needed = self.engine().room_needed(event, id, StateId::at(state));
                     let each = needed
                         .iter()
                         .enumerate()
@@ -203,7 +203,7 @@ impl Export<'_> {
             if !needs.is_empty() {
                 out.open(format!("switch {state_var}"));
                 for (state, room) in needs {
-                    out.line(format!("case {}: return {room};", self.state_name(id, StateId(state as u16))));
+                    out.line(format!("case {}: return {room};", self.state_name(id, StateId::at(state))));
                 }
                 out.close("end;");
             }
@@ -242,7 +242,7 @@ impl Export<'_> {
                     Access::Read => 1,
                     Access::Write => 2,
                 };
-                out.line(format!("case {}: return {access};", self.state_name(id, StateId(state as u16))));
+                out.line(format!("case {}: return {access};", self.state_name(id, StateId::at(state))));
             }
             out.close("end;");
             out.line("return 0;");

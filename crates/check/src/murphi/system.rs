@@ -195,7 +195,7 @@ impl Export<'_> {
             if let (false, Some(column)) = (timed.is_empty(), role.column(EventKind::Timer)) {
                 let states: Vec<String> = timed
                     .iter()
-                    .map(|&s| format!("{}[me][o] = {}", self.state_var(id), self.state_name(id, StateId(s as u16))))
+                    .map(|&s| format!("{}[me][o] = {}", self.state_var(id), self.state_name(id, StateId::at(s))))
                     .collect();
                 let lives = self.lives(id, "me", "o");
                 out.routine(&format!("function can_time{r}(me: Node; o: {object}): boolean"), &[], |out| {
@@ -308,10 +308,10 @@ impl Export<'_> {
             let Some(column) = self.role(role).column(EventKind::Evict) else { continue };
             let states: Vec<String> = (0..self.role(role).states.len())
                 .filter(|&s| {
-                    let response = self.engine().response(role, StateId(s as u16), EventKind::Evict);
+                    let response = self.engine().response(role, StateId::at(s), EventKind::Evict);
                     matches!(response, Response::Handle(_) | Response::Defer)
                 })
-                .map(|s| format!("{}[me][o] = {}", self.state_var(role), self.state_name(role, StateId(s as u16))))
+                .map(|s| format!("{}[me][o] = {}", self.state_var(role), self.state_name(role, StateId::at(s))))
                 .collect();
             if states.is_empty() || !self.has_blocks() {
                 continue;

@@ -317,12 +317,11 @@ impl Export<'_> {
     fn can_raise(&self, role: RoleId, column: usize, intent: &Intent, out: &mut Lines) {
         let object = intent.object().id;
         let declared = self.role(role);
-        let holds = (0..declared.states.len()).filter(|&state| {
-            *self.engine().response(role, StateId(state as u16), event_kind(intent)) == Response::Hold
-        });
+        let holds = (0..declared.states.len())
+            .filter(|&state| *self.engine().response(role, StateId::at(state), event_kind(intent)) == Response::Hold);
         let held: Vec<String> = holds
             .map(|state| {
-                let name = self.state_name(role, StateId(state as u16));
+                let name = self.state_name(role, StateId::at(state));
                 format!("{}[me][{object}] = {name}", self.state_var(role))
             })
             .collect();

@@ -4,6 +4,7 @@ use super::lines::{Lines, identifier};
 use super::{Export, MOST_ELEMENTS};
 use crate::config::ConfigError;
 use crate::layout::checks_values;
+use trivium_engine::number::fit;
 use trivium_lang::protocol::{BLOCK, NODE, Named, ObjectKindId, PayloadShape, Promise, RoleId, StateId, Type};
 
 /// The greatest word and address of the model: Rumur has no 64-bit ranges.
@@ -42,7 +43,7 @@ impl Export<'_> {
             Type::Int { lo, hi } => (lo.at(nodes).max(-MOST_NUMBER), hi.at(nodes).min(MOST_NUMBER)),
             Type::Node { optional: false } if argument => (0, i64::from(nodes) - 1),
             Type::Node { .. } => (-1, i64::from(nodes) - 1),
-            Type::Thread => (-1, self.threads_per_node as i64 - 1),
+            Type::Thread => (-1, self.threads_per_node.cast_signed() as i64 - 1),
             Type::Object(kind) => (0, i64::from(self.model.objects[kind.index()].max(1)) - 1),
             Type::Address => (0, MOST_WORD),
             Type::Word => (0, self.most_declared),
@@ -141,7 +142,7 @@ impl Export<'_> {
         out.open("const");
         for (id, role) in self.roles() {
             for state in 0..role.states.len() {
-                out.line(format!("{}: {state};", self.state_name(id, StateId(state as u16))));
+                out.line(format!("{}: {state};", self.state_name(id, StateId::at(state))));
             }
         }
         out.middle("type");
@@ -150,7 +151,7 @@ impl Export<'_> {
         out.line(format!("Node: 0..{};", model.nodes - 1));
         out.line(format!("Thread: 0..{};", model.client.threads.len().max(1) - 1));
         out.line(format!("Number: 0..{};", self.threads_per_node - 1));
-        for kind in (0..protocol.objects.len()).map(|kind| ObjectKindId(kind as u8)) {
+        for kind in (0..protocol.objects.len()).map(|kind| ObjectKindId::at(kind)) {
             let count = if kind == NODE { 1 } else { model.objects[kind.index()].max(1) };
             out.line(format!("{}: 0..{};", self.object_type(kind), count - 1));
         }
@@ -226,7 +227,10 @@ impl Export<'_> {
     pub fn most_count(&self) -> Option<u32> {
         let client = &self.model.client;
         match &client.script {
-            Some(script) => Some(script.actions.iter().map(Vec::len).max().unwrap_or(0) as u32),
+            Some(script) => Some(fit(
+                script.actions.iter().map(Vec::len).max().unwrap_or(0),
+                "the number of an action: there are at most 65,535",
+            )),
             None => client.ops.map(|ops| ops.min(u32::from(u16::MAX))),
         }
     }

@@ -1,9 +1,8 @@
 //! Packed states one after the other, in the order in which a breadth-first search finds them.
 
+pub(crate) use crate::store::StateNumber;
+use crate::store::state_number;
 use std::ops::Range;
-
-/// A state's number, in the order in which states were found.
-pub(crate) type StateNumber = u32;
 
 /// States of a chunk: growing copies no more than one.
 const CHUNK: usize = 1 << 12;
@@ -136,7 +135,7 @@ impl Arena {
                 chunk.state(at, start)
             })
         });
-        (range.start as StateNumber..range.end as StateNumber).zip(states)
+        (state_number(range.start)..state_number(range.end)).zip(states)
     }
 
     /// Bytes of all states.
@@ -166,7 +165,7 @@ impl Arena {
         chunk.push_bytes(state);
         chunk.parents.push(parent);
         self.states += 1;
-        self.states as StateNumber - 1
+        state_number(self.states) - 1
     }
 }
 

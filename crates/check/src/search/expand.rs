@@ -17,9 +17,15 @@ use crate::trace::DEADLOCK;
 use crate::world::World;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trivium_engine::number::fit;
 
 /// Marks a target that has no number yet: the rest is its place among the candidates of the harvest.
 pub(crate) const CANDIDATE: u32 = 1 << 31;
+
+/// A place or a length within a harvest, which is that of a portion of states.
+fn number_of(number: usize) -> u32 {
+    fit(number, "a place among what some states lead to")
+}
 
 /// Something that is violated.
 pub(crate) struct Found {
@@ -75,11 +81,11 @@ impl Harvest {
     /// Adds a candidate; the target by which it goes until it has a number.
     fn add(&mut self, state: &Successor, parent: StateNumber, content: Wishes) -> u32 {
         self.bytes.extend_from_slice(&state.bytes);
-        self.ends.push(self.bytes.len() as u32);
+        self.ends.push(number_of(self.bytes.len()));
         self.hashes.push(state.hash);
         self.parents.push(parent);
         self.content.push(content);
-        CANDIDATE | (self.len() - 1) as u32
+        CANDIDATE | number_of(self.len() - 1)
     }
 
     /// Sorts the candidates by shard, when all are there.
@@ -94,14 +100,14 @@ impl Harvest {
         self.by_shard.resize(self.hashes.len(), 0);
         for (at, &hash) in self.hashes.iter().enumerate() {
             let place = &mut next[shard_of(hash)];
-            self.by_shard[*place as usize] = at as u32;
+            self.by_shard[*place as usize] = number_of(at);
             *place += 1;
         }
     }
 }
 
 /// States that are expanded together, so that the processor waits but once for where their successors are kept.
-const TOGETHER: usize = 8;
+const TOGETHER: StateNumber = 8;
 
 /// What one host thread needs. No cache line belongs to two of them.
 #[repr(align(128))]
@@ -202,8 +208,8 @@ impl<'m> Worker<'m> {
             harvest.deadlock = self.deadlock_in(states, range);
             return harvest;
         }
-        for from in range.clone().step_by(TOGETHER) {
-            self.step(states, from..range.end.min(from + TOGETHER as StateNumber));
+        for from in range.clone().step_by(TOGETHER as usize) {
+            self.step(states, from..range.end.min(from + TOGETHER));
             states.touch(self.pool[..self.successors].iter().map(|successor| successor.hash));
             self.meet(states, &mut harvest);
             if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
@@ -310,7 +316,7 @@ impl<'m> Worker<'m> {
             }
             from = source.end;
             harvest.transitions += end;
-            harvest.target_ends.push(harvest.targets.len() as u32);
+            harvest.target_ends.push(number_of(harvest.targets.len()));
             if let Some(violation) = violation {
                 harvest.found = Some(Found { state: source.state, by_event: true, violation });
                 return;

@@ -1,12 +1,11 @@
 //! The oracles of clearing, late values and dead copies: as many states as there are different ones without leftovers.
 
-use super::arena::StateNumber;
 use super::{End, Search, pack};
 use crate::config::{Config, ConfigError, System};
 use crate::model::Model;
+use crate::store::state_number;
 use crate::world::{Phase, World};
 use std::sync::Arc;
-use trivium_engine::Node;
 use trivium_lang::protocol::{BLOCK, Protocol};
 
 /// How many states there are if no variable is cleared, and how many different ones among them when each record is then
@@ -26,7 +25,7 @@ pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u6
     let states = &search.states;
     let mut forms = rustc_hash::FxHashSet::default();
     let (mut world, mut bytes) = (World::default(), Vec::new());
-    for state in 0..states.len() as StateNumber {
+    for state in 0..state_number(states.len()) {
         pack::unpack(&kept, states.arena.get(state), &mut world);
         for (node, role, object) in kept.instances() {
             if let Some(at) = kept.layout.record(node, role, object.id) {
@@ -57,7 +56,7 @@ pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, 
     let states = &search.states;
     let mut forms = rustc_hash::FxHashSet::default();
     let (mut world, mut bytes) = (World::default(), Vec::new());
-    for state in 0..states.len() as StateNumber {
+    for state in 0..state_number(states.len()) {
         pack::unpack(&kept, states.arena.get(state), &mut world);
         reduced.forget(&mut world);
         pack::pack(&reduced, &world, &mut bytes);
@@ -77,7 +76,7 @@ impl Model {
                 world.set_thread(&self.layout, thread, phase, store.open);
             }
         }
-        for node in 0..self.nodes as Node {
+        for node in self.all_nodes() {
             for block in 0..self.objects[BLOCK.index()] {
                 if self.copy_is_dead(world, node, block) {
                     world.set_number(self.layout.block(node, block), 0);

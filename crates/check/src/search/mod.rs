@@ -24,6 +24,7 @@ use crate::coverage::Seen;
 use crate::model::Model;
 use crate::progress::{NOT_TOLD_APART, can_tell_apart, content};
 use crate::report::Report;
+use crate::store::state_number;
 use crate::world::World;
 use arena::StateNumber;
 use crew::side_by_side;
@@ -125,7 +126,7 @@ impl<'m> Search<'m> {
             if let Err(end) = self.visit_level(level.clone()) {
                 return end;
             }
-            level = level.end..self.states.len() as StateNumber;
+            level = level.end..state_number(self.states.len());
             if level.is_empty() {
                 return End::Exhausted;
             }
@@ -145,7 +146,7 @@ impl<'m> Search<'m> {
                 return Err(found.map_or(End::Limit(limit), End::Found));
             }
             // Small while there are few states, so that limits are kept.
-            let batch = (self.states.len() as StateNumber / 8).clamp(64, MOST_IN_BATCH);
+            let batch = (state_number(self.states.len()) / 8).clamp(64, MOST_IN_BATCH);
             let to = level.end.min(from + batch);
             let mut harvests = self.expand(from..to, found.is_some());
             if harvests.iter().any(|harvest| harvest.is_stopped) {
@@ -237,7 +238,7 @@ impl<'m> Search<'m> {
         let looked = liveness.edges.reach_back(&mut liveness.content, || !self.is_stopped());
         let (state, thread) = liveness.content.first_missing().filter(|_| looked)?;
         self.liveness = Some(liveness);
-        Some(End::Starves(state as StateNumber, thread as usize))
+        Some(End::Starves(state_number(state), thread as usize))
     }
 
     fn give_up_liveness(&mut self, why: String) {
@@ -269,7 +270,9 @@ impl<'m> Search<'m> {
     /// the present one has.
     fn still_to_come(&self) -> Option<u64> {
         let [width, before] = self.widths;
-        (width < before).then(|| (width as f64 * before as f64 / (before - width) as f64) as u64)
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate, and not negative")]
+        let left = || (width as f64 * before as f64 / (before - width) as f64) as u64;
+        (width < before).then(left)
     }
 
     fn memory(&self) -> u64 {
@@ -282,7 +285,7 @@ impl<'m> Search<'m> {
             return End::Limit(format!("safety and deadlock hold; starvation was not looked for: {why}"));
         }
         let Some(mut liveness) = self.liveness.take() else { return End::Exhausted };
-        let all = self.states.len() as StateNumber;
+        let all = state_number(self.states.len());
         let looked = liveness.edges.reach_back(&mut liveness.content, || {
             self.tell(all);
             !self.is_stopped()
@@ -292,7 +295,7 @@ impl<'m> Search<'m> {
         }
         let missing = liveness.content.first_missing();
         self.liveness = Some(liveness);
-        missing.map_or(End::Exhausted, |(state, thread)| End::Starves(state as StateNumber, thread as usize))
+        missing.map_or(End::Exhausted, |(state, thread)| End::Starves(state_number(state), thread as usize))
     }
 
     /// Keeps the transitions of a batch that must happen, and who waits for nothing in the states that are new. Whether there
@@ -344,7 +347,7 @@ impl<'m> Search<'m> {
             End::Exhausted => Conclusion::Holds,
             End::Limit(limit) => {
                 // A state found last lies as deep as any, so that what grows is long there.
-                let last = self.states.len() as StateNumber - 1;
+                let last = state_number(self.states.len()) - 1;
                 Conclusion::Incomplete {
                     limit,
                     trace: path::to_state(&mut worker, &self.states, last).settle(&mut worker.stepper),
@@ -384,7 +387,7 @@ pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), C
     let mut symmetry = symmetry::Symmetry::new(&model);
     let mut forms = rustc_hash::FxHashSet::default();
     let (mut world, mut bytes) = (World::default(), Vec::new());
-    for state in 0..states.len() as StateNumber {
+    for state in 0..state_number(states.len()) {
         pack::unpack(&model, states.arena.get(state), &mut world);
         symmetry.pack_least(&world, &mut bytes);
         forms.insert(bytes.clone());

@@ -54,12 +54,20 @@ pub(crate) fn unpack(model: &Model, bytes: &[u8], world: &mut World) {
     model.codec.decode_moving(rest, world);
 }
 
+/// The low and the high half of a word of 128 bits.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
+pub(super) fn halves(word: u128) -> [u64; 2] {
+    [word as u64, (word >> 64) as u64]
+}
+
 /// A hash of a packed state: eight bytes at a time, each folded in by a wide multiplication.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
-        product as u64 ^ (product >> 64) as u64
+        let [low, high] = halves(product);
+        low ^ high
     };
     let mut hash = FACTOR ^ bytes.len() as u64;
     let mut words = bytes.chunks_exact(8);

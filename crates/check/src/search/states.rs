@@ -9,7 +9,9 @@ use super::crew::side_by_side;
 use super::expand::Harvest;
 use super::pack::hash;
 use super::table::{SHARDS, Shard, Slot, reserve, shard_of};
+use crate::store::state_number;
 use std::hint::black_box;
+use trivium_engine::number::fit;
 
 /// More states have no numbers: the highest bit of a number has other uses.
 const MOST_STATES: usize = (1 << 31) - 1;
@@ -73,7 +75,7 @@ impl States {
             more.iter_mut().enumerate().for_each(|(shard, sum)| *sum += harvest.of_shard(shard).len());
         }
         reserve(&mut self.shards, &more, &self.arena, jobs);
-        let batch = Batch { harvests, firsts, known: self.arena.len() as StateNumber };
+        let batch = Batch { harvests, firsts, known: state_number(self.arena.len()) };
         let met = batch.meet(&mut self.shards, &self.arena, jobs);
         self.settle(&batch, met, total, most)
     }
@@ -150,7 +152,7 @@ impl Batch<'_> {
             for &at in here {
                 let at = at as usize;
                 let (hash, bytes) = (harvest.hashes[at], harvest.candidate(at));
-                let candidate = (first + at) as u32;
+                let candidate = fit(first + at, "a place among what a batch leads to");
                 let known = match shard.find(hash, |number| self.bytes(arena, number) == bytes) {
                     Ok(number) => number,
                     Err(slot) => {

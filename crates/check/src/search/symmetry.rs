@@ -6,13 +6,14 @@
 //! these states, so that the form is exact: as many states are kept as there are different ones.
 
 use super::alike::nodes_are_alike;
-use super::pack::pack;
+use super::pack::{halves, pack};
 use crate::client::Intent;
 use crate::layout::Layout;
 use crate::model::Model;
 use crate::progress::{Demand, Wishes, image};
 use crate::world::{Flight, Phase, World};
 use std::ops::Range;
+use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
 use trivium_lang::protocol::{EventKind, Promise, RoleId};
 
@@ -60,19 +61,26 @@ pub(crate) fn is_sound(model: &Model) -> bool {
 
 fn classes(model: &Model) -> Vec<Vec<Node>> {
     let homes = model.objects.iter().copied().enumerate().filter(|(kind, _)| *kind != 1).map(|(_, count)| count);
-    let homes = homes.max().unwrap_or(0).min(model.nodes) as Node;
+    let homes =
+        fit::<_, Node>(homes.max().unwrap_or(0).min(model.nodes), "the number of a node: there are at most 256");
     let (acting, serving): (Vec<Node>, Vec<Node>) =
-        (homes..model.nodes as Node).partition(|node| !model.client.threads_of[*node as usize].is_empty());
+        (homes..model.all_nodes().end).partition(|node| !model.client.threads_of[*node as usize].is_empty());
     let mut classes = vec![acting, serving];
     classes.iter_mut().for_each(|class| class.truncate(MOST_ALIKE));
     classes.retain(|class| class.len() > 1);
     classes
 }
 
+/// A number of names or of a name among a few.
+fn count(number: usize) -> u32 {
+    fit(number, "the number of names of nodes: there are at most 256")
+}
+
 /// Mixes a number into a signature's part.
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd6e8_feb8_6659_fd93);
-    product as u64 ^ (product >> 64) as u64
+    let [low, high] = halves(product);
+    low ^ high
 }
 
 impl<'m> Symmetry<'m> {
@@ -104,9 +112,9 @@ impl<'m> Symmetry<'m> {
             classes,
             renamed,
             records,
-            nameless: (0..roles).map(|role| model.engine.nameless_bytes(RoleId(role as u8))).collect(),
+            nameless: (0..roles).map(|role| model.engine.nameless_bytes(RoleId::at(role))).collect(),
             signatures: vec![0; model.nodes as usize],
-            twins: (0..model.nodes as Node).collect(),
+            twins: model.all_nodes().collect(),
             to: Vec::new(),
             best: Vec::new(),
             image: World::default(),
@@ -129,7 +137,7 @@ impl<'m> Symmetry<'m> {
             for (at, node) in class.iter().enumerate() {
                 let name = self.best[usize::from(*node)];
                 let greater = class[at + 1..].iter().filter(|later| self.best[usize::from(**later)] < name).count();
-                number = number * (class.len() - at) as u32 + greater as u32;
+                number = number * count(class.len() - at) + count(greater);
             }
         }
         number
@@ -137,11 +145,11 @@ impl<'m> Symmetry<'m> {
 
     /// The new name of each node under a renaming.
     fn names(&self, mut renaming: u32) -> Vec<Node> {
-        let mut to: Vec<Node> = (0..self.model.nodes as Node).collect();
+        let mut to: Vec<Node> = self.model.all_nodes().collect();
         for class in self.classes.iter().rev() {
             let mut digits = vec![0; class.len()];
             for (at, digit) in digits.iter_mut().enumerate().rev() {
-                let base = (class.len() - at) as u32;
+                let base = count(class.len() - at);
                 *digit = (renaming % base) as usize;
                 renaming /= base;
             }
@@ -215,7 +223,7 @@ impl<'m> Symmetry<'m> {
     /// Whether a state stays the same when two nodes change places.
     fn is_kept_by_exchange(&mut self, world: &World, plain: &[u8], one: Node, other: Node) -> bool {
         self.to.clear();
-        self.to.extend(0..self.model.nodes as Node);
+        self.to.extend(self.model.all_nodes());
         self.to.swap(one as usize, other as usize);
         self.rename(world);
         let mut bytes = std::mem::take(&mut self.bytes);
@@ -257,7 +265,7 @@ impl<'m> Symmetry<'m> {
     /// Renames the nodes in an order to those of their class.
     fn try_order(&mut self, world: &World, orders: &[Vec<Node>], least: &mut Vec<u8>) {
         self.to.clear();
-        self.to.extend(0..self.model.nodes as Node);
+        self.to.extend(self.model.all_nodes());
         for (order, class) in orders.iter().zip(&self.classes) {
             order.iter().zip(class).for_each(|(node, name)| self.to[*node as usize] = *name);
         }
@@ -407,7 +415,7 @@ fn rename_remembered(model: &Model, world: &World, image: &mut World, to: &[Node
         if let Some(at) = layout.writer(block)
             && let Some(node) = world.number(at.clone()).checked_sub(1)
         {
-            image.set_number(at, u64::from(to[node as usize]) + 1);
+            image.set_number(at, u64::from(to[index(node)]) + 1);
         }
     }
     for demand in model.demands.iter().filter(|demand| demand.node.is_some()) {
@@ -425,7 +433,7 @@ fn rename_remembered(model: &Model, world: &World, image: &mut World, to: &[Node
                 for object in 0..model.objects[protocol.ops[acquire.index()].object.index()] {
                     let at = layout.holder(number, object);
                     if let Some(thread) = world.number(at.clone()).checked_sub(1) {
-                        image.set_number(at, renamed_thread(model, thread as usize, to) as u64 + 1);
+                        image.set_number(at, renamed_thread(model, index(thread), to) as u64 + 1);
                     }
                 }
             }

@@ -2,8 +2,9 @@
 
 use super::arena::{Arena, StateNumber};
 use super::crew::side_by_side;
-use super::pack::hash;
+use super::pack::{halves, hash};
 use std::sync::{Barrier, Mutex, PoisonError};
+use trivium_engine::number::{fit, index, low_u8};
 
 /// Shards; a fixed number, so that nothing depends on the number of host threads.
 pub(crate) const SHARDS: usize = 16;
@@ -37,15 +38,24 @@ pub(crate) struct Slot {
     place: u8,
 }
 
+impl Slot {
+    fn new(bucket: usize, place: usize) -> Slot {
+        Slot {
+            bucket: fit(bucket, "the number of a bucket: states have 31 bits"),
+            place: fit(place, "a place in a bucket"),
+        }
+    }
+}
+
 /// The shard of a hash.
 #[inline]
 pub(crate) fn shard_of(hash: u64) -> usize {
-    (hash >> 60) as usize
+    index(hash >> 60)
 }
 
 #[inline]
 fn tag_of(hash: u64) -> u8 {
-    ((hash >> 32) as u8).max(1)
+    low_u8(hash >> 32).max(1)
 }
 
 /// The highest bit of each byte that is 0; those above the lowest may be wrong.
@@ -59,8 +69,7 @@ impl Bucket {
     /// The first eight tags, and the others.
     #[inline]
     fn halves(&self) -> [u64; 2] {
-        let tags = u128::from_le_bytes(self.tags);
-        [tags as u64, (tags >> 64) as u64]
+        halves(u128::from_le_bytes(self.tags))
     }
 
     /// The first place that is free, if there is one.
@@ -120,7 +129,7 @@ impl Shard {
                 }
             }
             if let Some(place) = bucket.free() {
-                return Err(Slot { bucket: at as u32, place: place as u8 });
+                return Err(Slot::new(at, place));
             }
             at = self.next(at);
         }
@@ -147,7 +156,7 @@ impl Shard {
         let mut at = self.first_bucket(hash);
         loop {
             if let Some(place) = self.buckets[at].free() {
-                return self.occupy(Slot { bucket: at as u32, place: place as u8 }, hash, number);
+                return self.occupy(Slot::new(at, place), hash, number);
             }
             at = self.next(at);
         }
