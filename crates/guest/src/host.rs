@@ -4,6 +4,7 @@
 mod atomic;
 mod bulk;
 mod files;
+mod poll;
 mod running;
 mod seats;
 mod trivium;
@@ -118,6 +119,8 @@ pub(crate) fn known_imports() -> impl Iterator<Item = KnownImport> {
 enum Target {
     Trivium(trivium::Function),
     Wasi(wasi::Function),
+    /// A function of WASI without an answer.
+    Unanswered(usize),
     /// A protocol's: index into the program's calls.
     Op(usize),
 }
@@ -162,6 +165,7 @@ fn target(program: &Compiled, import: usize) -> Target {
     match (program.imports[import].module.as_str(), trivium, wasi) {
         ("trivium", Some(known), _) => Target::Trivium(known.3),
         (_, _, Some(known)) => Target::Wasi(known.3),
+        (module, _, _) if crate::lacking::is_unanswered(module, name) => Target::Unanswered(import),
         _ => unreachable!("imports are checked when a program is loaded"),
     }
 }
@@ -179,6 +183,14 @@ async fn run_import<P: Processor>(node: Rc<NodeState<P>>, target: Target, args: 
     match target {
         Target::Trivium(function) => trivium::run(&node, function, &args).await,
         Target::Wasi(function) => wasi::run(&node, function, &args).await,
+        Target::Unanswered(import) => {
+            let name = &node.program.imports[import].name;
+            Err(Fault::new(format!(
+                "node {}: the C library has called `{name}`, which has no answer in a simulation",
+                node.number
+            ))
+            .into())
+        }
         Target::Op(import) => node.call(Call::Op { import, args }).await,
     }
 }
@@ -280,6 +292,7 @@ fn link_bulk<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
             return -1;
         }
         node.private_pages.set(after);
+        node.processor.borrow_mut().private_memory(after * PAGE);
         before as i32
     })?;
     linker.func_wrap(

@@ -55,6 +55,7 @@ mod error;
 mod host;
 mod inputs;
 mod inspect;
+mod lacking;
 mod library;
 mod memory;
 mod node;
@@ -67,11 +68,12 @@ mod switching;
 mod tags;
 
 pub use compile::{
-    COMPILE_FLAGS, CompileOptions, Compiled, Compiling, LIBRARY_FILES, LINK_FLAGS, Shelf, Toolchain, compile,
-    compile_c, kept, run_compiler,
+    COMPILE_FLAGS, CompileOptions, Compiled, Compiling, IMPORT_UNDEFINED, LIBRARY_FILES, LINK_FLAGS, Shelf, Toolchain,
+    compile, compile_c, kept, run_compiler,
 };
 pub use error::Error;
 pub use inputs::Inputs;
+pub use lacking::{lacks_functions, undefined};
 pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
 pub use node::{Node, Outcome};
 pub use processor::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step};

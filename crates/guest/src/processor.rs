@@ -185,6 +185,11 @@ pub enum Call {
     Cycles,
     /// The clock of the C library: nanoseconds since the program began.
     Nanoseconds,
+    /// The program sleeps: done once so many nanoseconds of that clock have passed.
+    Sleep {
+        /// How many.
+        nanoseconds: u64,
+    },
     /// Bytes written to standard output (1) or standard error (2).
     Print {
         /// 1 or 2.
@@ -216,6 +221,9 @@ pub trait Processor: 'static {
     /// An atomic operator of the program is used on private memory, which no other node sees; the program's function, if
     /// it is known. Told once, of the first.
     fn private_atomic(&mut self, _address: u32, _function: Option<&str>) {}
+
+    /// The program's private memory has so many bytes from now on. Told when the node is made, and when it grows.
+    fn private_memory(&mut self, _bytes: u64) {}
 
     /// The least number of instructions at which [`Processor::poll`] would not say
     /// [`Step::Go`]; until then the fast build does not poll. Asked after each of the other

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::host::known_imports;
 use crate::inputs::Inputs;
 use crate::inspect::{Import, Inspected, inspect};
+use crate::lacking;
 use crate::library::{self, Instructions};
 use crate::rewrite::{Build, first_defined, rewrite};
 use crate::source::{self, SourceMap};
@@ -75,14 +76,15 @@ impl Program {
     /// # Errors
     /// What is not a core module of the accepted kind is refused: not WebAssembly, invalid, a
     /// component, more than one memory, threads, vectors, exceptions, garbage collection, an
-    /// unknown import, no `_start`, functions of the C library that do nothing (threads and mutexes) or are not atomic
-    /// (atomic operations on more than 8 bytes).
+    /// unknown import, no `_start`, functions of the C library that do nothing (threads and mutexes), have no answer (writing
+    /// files) or are not atomic (atomic operations on more than 8 bytes).
     pub fn load(bytes: &[u8], name: &str) -> Result<Program, Error> {
         let inspected = inspect(bytes, name)?;
         let calls = inspected.calls().map_err(|error| error.at(name))?;
         for import in &inspected.imports {
             check_import(import).map_err(|error| error.at(name))?;
         }
+        lacking::check(&inspected, bytes).map_err(|error| error.at(name))?;
         let instructions = library::check(&inspected, bytes, name)?;
         let warnings = library::lost_atomics(&inspected, instructions).into_iter().collect();
         let data = inspected.passive_data();
@@ -224,6 +226,11 @@ fn compile(module: &[u8], build: Build, switching: Switching) -> wasmtime::Resul
 /// An import is a protocol call, or one that the host knows.
 fn check_import(import: &Import) -> Result<(), Error> {
     if import.module.starts_with("trivium:") {
+        return Ok(());
+    }
+    let is_number = |ty: &wasmparser::ValType| matches!(ty, wasmparser::ValType::I32 | wasmparser::ValType::I64);
+    let is_wasi = import.ty.results() == [wasmparser::ValType::I32] && import.ty.params().iter().all(is_number);
+    if is_wasi && lacking::is_unanswered(&import.module, &import.name) {
         return Ok(());
     }
     let of_module: Vec<_> = known_imports().filter(|known| known.module == import.module).collect();

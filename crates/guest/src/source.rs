@@ -205,6 +205,40 @@ fn assigned(line: &str) -> Option<String> {
     name.starts_with(|c: char| c.is_alphabetic() || c == '_').then(|| name.to_string())
 }
 
+/// Finds lines of a module's instructions.
+pub(crate) struct Finder<'a> {
+    lines: Option<Lines<'a>>,
+    /// Where the code section begins.
+    code: usize,
+}
+
+impl<'a> Finder<'a> {
+    /// Of a module whose code section begins there.
+    pub(crate) fn new(module: &'a [u8], code: usize) -> Finder<'a> {
+        Finder { lines: lines(module), code }
+    }
+
+    /// Whether the module has any.
+    pub(crate) fn knows_lines(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    /// The place of an instruction, by where it stands in the module; `function` is the module's name of the function, in which
+    /// the compiler may have put the body of another.
+    pub(crate) fn place(&self, instruction: usize, function: String) -> Place {
+        self.inlined(instruction).unwrap_or(Place { function, line: None })
+    }
+
+    fn inlined(&self, instruction: usize) -> Option<Place> {
+        let address = instruction.checked_sub(self.code)? as u64;
+        let frame = self.lines.as_ref()?.find_frames(address).skip_all_loads().ok()?.next().ok()??;
+        let name = frame.function.as_ref()?.raw_name().ok()?.into_owned();
+        let function = if crate::inspect::is_main(&name) { "main".into() } else { name };
+        let location = frame.location?;
+        Some(Place { function, line: Some((file(location.file?), location.line.filter(|line| *line > 0)?)) })
+    }
+}
+
 /// The file and line of an instruction of a module, by where it stands in it and where the code section begins.
 pub(crate) fn line_of(module: &[u8], code: usize, instruction: usize) -> Option<(String, u32)> {
     let lines = lines(module)?;

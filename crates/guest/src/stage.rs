@@ -9,6 +9,7 @@ use wasmtime::{Instance, InstancePre, Store};
 use crate::coroutine::{Coroutine, Fibre, SharedStore, Stack};
 use crate::error::Error;
 use crate::host::{Counter, Descriptors, NodeState, Seats, linker};
+use crate::inspect::PAGE;
 use crate::memory::{Memory, SHARED_BASE};
 use crate::node::Node;
 use crate::processor::Processor;
@@ -92,6 +93,7 @@ impl<P: Processor> Stage<P> {
         };
         let instructions = Rc::new(Cell::new(0));
         let interrupted = Rc::new(Cell::new(false));
+        processor.borrow_mut().private_memory(program.private_pages.0 * PAGE);
         let seat = store.data_mut().add(NodeState {
             processor,
             program: program.clone(),

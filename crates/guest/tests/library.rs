@@ -2,7 +2,7 @@
 
 mod world;
 
-use trivium_guest::{Error, Program};
+use trivium_guest::{Build, Error, Outcome, Program};
 
 /// Compiles and loads a C program.
 fn load(text: &str) -> Result<Program, Error> {
@@ -111,4 +111,92 @@ fn a_module_that_may_have_lost_its_atomics_is_told() {
     let alone = wat::parse_str(r#"(module (memory 1) (func (export "_start")))"#).expect("the test's own text");
     assert!(Program::load(&alone, "alone").expect("a program").warnings().is_empty(), "it shares nothing");
     assert!(world::load("atomics.c").warnings().is_empty() && world::load("hello.c").warnings().is_empty());
+}
+
+/// The linker named a file in its cache, and no line.
+#[test]
+fn functions_that_nobody_has_are_named_as_they_were_called() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("program.c");
+    let told = |text: &str| {
+        std::fs::write(&path, text).expect("written");
+        world::compile(&path).err().unwrap_or_else(|| panic!("accepted: {text}")).to_string()
+    };
+    let linked = told(
+        "int fork(void), sum(int);\nstatic int start(int n) {\n    return n + fork();\n}\n\
+         int main(void) {\n    int n = sum(2);\n    return start(n) + sum(n);\n}\n",
+    );
+    for words in [
+        "`fork` (",
+        "program.c:3 in start)",
+        "`sum` (",
+        "program.c:6 in main",
+        "program.c:7 in main)",
+        "starts no other",
+    ] {
+        assert!(linked.contains(words), "`{words}` is missing in: {linked}");
+    }
+    assert!(!linked.contains("wasm-ld") && !linked.contains("env."), "{linked}");
+    let data = told("extern int data;\nint main(void) { return data; }\n");
+    assert!(data.contains("`data` is not in the C library"), "{data}");
+    let undeclared =
+        told("#include <sys/socket.h>\n#include <unistd.h>\nint main(void) {\n return socket(1, 2, 3) + fork(); }\n");
+    assert!(
+        undeclared.contains("program.c:4:") && undeclared.contains("`fork`, `socket` are not in the C library"),
+        "{undeclared}"
+    );
+}
+
+/// What was told was `wasi_snapshot_preview1.fd_readdir`.
+#[test]
+fn what_wasi_has_and_a_simulation_has_not_is_named_as_it_was_called() {
+    let told = refused(
+        "#include <dirent.h>\n#include <stdio.h>\n#include <unistd.h>\nstatic void list(void) {\n\
+           DIR *folder = opendir(\".\");\n  while (readdir(folder)) {}\n}\n\
+         int main(void) {\n  list();\n  unlink(\"a\");\n  unlink(\"b\");\n  return rename(\"a\", \"c\");\n}\n",
+    );
+    let places = [
+        "`opendir` (",
+        ".c:5 in list)",
+        "`readdir` (",
+        ".c:6 in list)",
+        "`unlink` (",
+        ".c:10 in main",
+        ".c:11 in main)",
+        "`rename` (",
+    ];
+    for words in [&places[..], &["cannot be written", "cannot be listed"]].concat() {
+        assert!(told.contains(words), "`{words}` is missing in: {told}");
+    }
+    assert!(!told.contains("wasi_snapshot"), "{told}");
+}
+
+/// A module that imports `fd_readdir`, whose only caller is `function`; `_start` calls that one through a table or not at all.
+fn lists(function: &str, start: &str) -> Vec<u8> {
+    let text = format!(
+        r#"(module (type $empty (func)) (import "wasi_snapshot_preview1" "fd_readdir" (func $list (param i32 i32 i32 i64 i32) (result i32)))
+            (memory 1) (table funcref (elem ${function}))
+            (func ${function} (drop (call $list (i32.const 3) (i32.const 0) (i32.const 0) (i64.const 0) (i32.const 0))))
+            (func (export "_start") {start}))"#
+    );
+    wat::parse_str(&text).expect("the test's own text")
+}
+
+#[test]
+fn what_a_library_only_contains_is_no_error() {
+    let called = "(call_indirect (type $empty) (i32.const 0))";
+    let direct = Program::load(&lists("readdir", "(call $readdir)"), "module").err().expect("refused").to_string();
+    assert!(direct.contains("`readdir` (in ") && !direct.contains("wasi_snapshot"), "{direct}");
+    for start in ["", called] {
+        let program =
+            Program::load(&lists("readdir", start), "module").unwrap_or_else(|error| panic!("{start}: {error}"));
+        let (outcome, _, _) = world::run_alone(&program, Build::Fast, 0, 0);
+        match outcome {
+            Outcome::Finished { exit_code: 0 } => assert_eq!(start, ""),
+            other => assert!(
+                start == called && format!("{other:?}").contains("`fd_readdir`, which has no answer"),
+                "{other:?}"
+            ),
+        }
+    }
 }

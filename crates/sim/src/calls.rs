@@ -3,7 +3,7 @@
 use crate::binding::Binding;
 use crate::counters::Spent;
 use crate::error::SimError;
-use crate::event::Arrival;
+use crate::event::{Arrival, Posted, Signal};
 use crate::load::nearest;
 use crate::node::NodeState;
 use crate::processor::{Asks, Doing, Wait};
@@ -14,6 +14,9 @@ use trivium_guest::{
     Access, AccessKind, Call, CallStep, Fault, Frame, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
 };
 use trivium_lang::protocol::{BLOCK, EventKind, NODE, Type};
+
+/// No program sleeps beyond this cycle: times that are added to it still are numbers.
+const LATEST: u64 = 1 << 62;
 
 /// Why a protocol has no answer to atomic operations.
 pub(crate) fn refused_atomic(protocol: &str, handler: &str) -> String {
@@ -60,6 +63,10 @@ impl Processor for NodeState {
         }
     }
 
+    fn private_memory(&mut self, bytes: u64) {
+        self.compute.private_memory = bytes;
+    }
+
     fn private_atomic(&mut self, address: u32, function: Option<&str>) {
         self.compute.private_atomic.get_or_insert_with(|| (address, function.map(String::from)));
     }
@@ -84,6 +91,7 @@ impl Processor for NodeState {
             Call::Node | Call::Nodes => Ok(CallStep::Done(0)),
             Call::Cycles => Ok(CallStep::Done(self.compute.clock().cast_signed())),
             Call::Nanoseconds => Ok(CallStep::Done(self.nanoseconds())),
+            Call::Sleep { nanoseconds } => self.sleep(*nanoseconds),
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
             Call::Bind { addr, protocol } => {
                 let binding = self.binding(*addr, protocol.as_deref())?;
@@ -123,6 +131,23 @@ impl NodeState {
     fn nanoseconds(&self) -> i64 {
         let picoseconds = u128::from(self.compute.clock()) * 1_000_000 / u128::from(self.shared.machine.processor.mhz);
         i64::try_from(picoseconds / 1000).unwrap_or(i64::MAX)
+    }
+
+    /// The program waits until so many nanoseconds have passed, which are rounded up to a cycle; handlers go on.
+    fn sleep(&mut self, nanoseconds: u64) -> Result<CallStep, Fault> {
+        let cycles = (u128::from(nanoseconds) * u128::from(self.shared.machine.processor.mhz)).div_ceil(1000);
+        let end = u128::from(self.compute.clock()) + cycles;
+        let Some(end) = u64::try_from(end).ok().filter(|end| *end < LATEST) else {
+            let what =
+                format!("node {} sleeps for {nanoseconds} nanoseconds, which is longer than its clock counts", self.me);
+            return Err(self.fail(SimError::subject(what).help("sleep for a shorter time")));
+        };
+        if cycles == 0 {
+            return Ok(CallStep::Done(0));
+        }
+        self.post(self.me, end, Posted::Signal(Signal::Awake));
+        self.wait(Wait::Sleep, Spent::Sync);
+        Ok(CallStep::Wait)
     }
 
     fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<CallStep, Fault> {

@@ -97,7 +97,7 @@ counters! {
     read_stall: "cycles",
     /// Time for which stores and atomic operations waited, misses in the node's own memory included.
     write_stall: "cycles",
-    /// Time for which barriers, protocol calls and waits for a word to change waited.
+    /// Time for which barriers, protocol calls, waits for a word to change and the program's sleep (`nanosleep` and the like) lasted.
     sync_stall: "cycles",
     /// Time for which the processor itself ran handlers.
     handler: "cycles",

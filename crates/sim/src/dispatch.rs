@@ -87,6 +87,10 @@ impl NodeState {
                 self.compute.barriers += 1;
                 self.wake(now, &None);
             }
+            Signal::Awake => {
+                self.compute.answered = Some(0);
+                self.wake(now, &None);
+            }
             Signal::GiveUp { block, heard } => self.give_up_line(block, heard),
             Signal::Claim { page, by } => {
                 let home = self.space.borrow_mut().claim(page, by);

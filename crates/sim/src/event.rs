@@ -160,6 +160,8 @@ pub struct Credit {
 /// What takes effect on a node without its engine.
 #[derive(Clone, Debug)]
 pub enum Signal {
+    /// The time has passed for which this node's program was to sleep.
+    Awake,
     /// The hardware barrier opens.
     Release {
         /// How a region is bound from now on, if the barrier was about that.

@@ -75,7 +75,7 @@ pub use load::{BUILT_IN, built_in, whole};
 pub use machine::Machine;
 pub use miss::{MissKind, MissReport, MissStep, measure};
 pub use ratio::Ratio;
-pub use result::{Misses, RUN_STATISTICS, SimResult};
+pub use result::{MemoryUsed, Misses, RUN_STATISTICS, SimResult};
 pub use setup::{Setup, Tracing, run, run_with_trace};
 pub use timeline::{REASONS, Reason};
 pub use trace::{Handled, Note, Stall, StallPart};

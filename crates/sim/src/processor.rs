@@ -39,6 +39,8 @@ pub enum Wait {
     Page(usize),
     /// The frame of a page that is being given up.
     Frame(usize),
+    /// The end of a time for which the program sleeps.
+    Sleep,
 }
 
 /// What a processor is doing.
@@ -115,6 +117,8 @@ pub struct Compute {
     pub barriers: u64,
     /// Where it first used an atomic operator on private memory: the address and the function.
     pub private_atomic: Option<(u32, Option<String>)>,
+    /// Bytes of the program's private memory, which never shrinks.
+    pub private_memory: u64,
     /// What ended its latest wait, then the access that followed, if that is recorded.
     pub cause: Cause,
     /// It wants to know where the program stands.
@@ -153,6 +157,7 @@ impl Compute {
             arrived: None,
             barriers: 0,
             private_atomic: None,
+            private_memory: 0,
             cause: None,
             asks: None,
             waits_at: Vec::new(),

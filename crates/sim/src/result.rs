@@ -24,6 +24,15 @@ pub struct Misses {
     pub upgrade: u64,
 }
 
+/// The greatest memory of a program, in bytes: not the host's, so that it is the same in every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MemoryUsed {
+    /// Of one node: its program's globals, stack and heap.
+    pub private: u64,
+    /// Of all nodes together: what was allocated to be shared. Each node may have copies of it.
+    pub shared: u64,
+}
+
 /// The result of a simulation. Everything but `host_seconds` is the same in two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SimResult {
@@ -50,6 +59,10 @@ pub struct SimResult {
     pub seed: u64,
     /// How long the simulation took on the host, without compilation of the program.
     pub host_seconds: f64,
+    /// The files of the program; the first is `program`.
+    pub sources: Vec<String>,
+    /// The flags of the C compiler, if any were given.
+    pub cc: Option<String>,
     /// Bytes of a block.
     pub block: u64,
     /// Why it is incomplete, if it is; then counts are those so far.
@@ -65,6 +78,8 @@ pub struct SimResult {
     pub messages: BTreeMap<String, u64>,
     /// Bytes of all messages.
     pub bytes: u64,
+    /// The greatest memory of the program.
+    pub memory: MemoryUsed,
     /// What the programs printed to standard output, in the order of time and node.
     pub output: String,
     /// What they printed to standard error.
@@ -93,6 +108,7 @@ pub(crate) struct NodeEnd {
     /// First and last cycle of regions of interest.
     span: (u64, u64),
     said: NodeSaid,
+    memory: MemoryUsed,
 }
 
 impl NodeEnd {
@@ -104,7 +120,8 @@ impl NodeEnd {
         node.region_end();
         let counts = node.compute.regions.take().map_or_else(|| node.counted(), |counts| *counts);
         let span = node.compute.region_span.unwrap_or((0, counts.cycles));
-        NodeEnd { exit_code, counts, span, said: node.compute.said(u64::MAX) }
+        let memory = MemoryUsed { private: node.compute.private_memory, shared: node.space.borrow().bytes() };
+        NodeEnd { exit_code, counts, span, memory, said: node.compute.said(u64::MAX) }
     }
 }
 
@@ -119,6 +136,7 @@ impl SimResult {
     ) -> SimResult {
         let mut sum = Counters::default();
         let mut per_node = Vec::new();
+        let mut memory = MemoryUsed::default();
         let (mut begun, mut ended) = (u64::MAX, 0);
         let mut saying = Saying::default();
         let mut exit_codes = BTreeMap::new();
@@ -127,6 +145,8 @@ impl SimResult {
             if let Some(code) = node.exit_code {
                 exit_codes.insert(u32::from(number), code);
             }
+            memory.private = memory.private.max(node.memory.private);
+            memory.shared = memory.shared.max(node.memory.shared);
             begun = begun.min(node.span.0);
             ended = ended.max(node.span.1);
             sum = sum.plus(&node.counts);
@@ -150,6 +170,8 @@ impl SimResult {
             nodes: setup.nodes,
             seed: setup.seed,
             host_seconds: 0.0,
+            sources: vec![program.name().into()],
+            cc: None,
             block: setup.block,
             incomplete,
             cycles: ended.saturating_sub(begun),
@@ -157,6 +179,7 @@ impl SimResult {
             misses: Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades },
             messages: messages.collect(),
             bytes: sum.bytes_sent,
+            memory,
             output,
             errors,
             warnings,

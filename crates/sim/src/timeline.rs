@@ -33,6 +33,8 @@ pub enum Reason {
     Change,
     /// A page has no home yet, or no frame.
     Placement,
+    /// The program sleeps.
+    Sleep,
     /// The protocol deals with earlier requests for the block.
     Turn,
     /// The processor is still in the trap of its aborted access.
@@ -40,7 +42,7 @@ pub enum Reason {
 }
 
 /// All reasons, in the order of their declaration.
-pub const REASONS: [Reason; 13] = [
+pub const REASONS: [Reason; 14] = [
     Reason::Network,
     Reason::Interface,
     Reason::Engine,
@@ -52,6 +54,7 @@ pub const REASONS: [Reason; 13] = [
     Reason::Call,
     Reason::Change,
     Reason::Placement,
+    Reason::Sleep,
     Reason::Turn,
     Reason::Trap,
 ];
@@ -71,6 +74,7 @@ impl Reason {
             Reason::Call => "A protocol call waits for what its handlers do.",
             Reason::Change => "A word in memory has not changed yet.",
             Reason::Placement => "A page has no home yet, or no frame.",
+            Reason::Sleep => "The program sleeps, for a time that it names.",
             Reason::Turn => "The protocol deals with earlier requests for the block.",
             Reason::Trap => "The processor is still in the trap of its aborted access.",
         }
@@ -90,6 +94,7 @@ impl Reason {
             Reason::Call => "call",
             Reason::Change => "a word to change",
             Reason::Placement => "placement of a page",
+            Reason::Sleep => "sleep",
             Reason::Turn => "others first",
             Reason::Trap => "trap",
         }

@@ -6,7 +6,7 @@ mod bench;
 mod mutant;
 mod random;
 
-use bench::{Run, machine, same_in, text_program, windows};
+use bench::{Run, machine, same_in, source, text_program, windows};
 use mutant::config;
 use proptest::prelude::*;
 
@@ -341,6 +341,26 @@ fn the_earlier_of_two_errors_is_told() {
         let run = Run::with(text_program(&text), &[]);
         let expected = same_in(&run, &windows(&run));
         assert!(expected.contains(&format!("node {earlier}, cycle ")), "{expected}");
+    }
+}
+
+/// Who sleeps is waked by its own clock, and its handlers answer the others meanwhile.
+#[test]
+fn programs_that_sleep() {
+    let text = r#"#include "trivium.h"
+        #include <unistd.h>
+        int main(void) {
+            int *words = trivium_alloc_on(0, 256), me = trivium_node(), sum = 0;
+            for (int round = 0; round < 6; round++) {
+                usleep(me == round % 3 ? 5 : 1 + me);
+                words[16 * me] = round;
+                for (int other = 0; other < 3; other++) sum += words[16 * other];
+            }
+            trivium_barrier();
+            return sum < 0;
+        }"#;
+    for name in MACHINES {
+        same_and_right(Run::with(source(text), &[]).on(machine(name, &[])).nodes(3).under(&["msi"]));
     }
 }
 

@@ -181,6 +181,11 @@ impl Simulated {
     pub fn program(&self) -> &std::path::Path {
         self.programs.first().map_or(std::path::Path::new(""), PathBuf::as_path)
     }
+
+    /// All of its files.
+    pub fn sources(&self) -> Vec<String> {
+        self.programs.iter().map(|file| file.display().to_string()).collect()
+    }
 }
 
 /// `trivium sim`

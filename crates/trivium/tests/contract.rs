@@ -75,6 +75,92 @@ fn sim(more: &[&str]) -> Vec<&'static str> {
     [&SIM[..10], &more, &SIM[10..], &["2"]].concat()
 }
 
+/// All keys of a result that programs may look for, as `misses.read`; names of protocols, files and nodes are no keys, and
+/// what is in `blame` is told elsewhere.
+fn all_keys(value: &Value, above: &str, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| all_keys(item, above, found)),
+        Value::Object(object) => {
+            for (key, value) in object {
+                let key = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+                if !["messages", "hashes", "exit_codes", "blame"].contains(&key.rsplit('.').next().unwrap_or_default())
+                {
+                    all_keys(value, &key, found);
+                }
+                found.insert(key);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_of_sim_and_compare_is_documented() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("wrong.c");
+    let text = "#include <stdatomic.h>\n#include <trivium.h>\nstatic _Atomic int private;\nint main(void) {\n\
+        char *all = trivium_alloc_round_robin(256);\n all[64 * trivium_node()]++;\n return private++; }\n";
+    std::fs::write(&source, text).unwrap();
+    let source = source.to_str().unwrap();
+    let on = ["-p", "stache", "-m", "typhoon", "-n", "2", "--format", "json"];
+    let fails = folder.path().join("fails.c");
+    std::fs::write(&fails, "int main(void) { __builtin_trap(); }\n").unwrap();
+    let mut found = std::collections::BTreeSet::new();
+    for (code, program, more) in [
+        (0, source, &["--blame"][..]),
+        (3, "programs/em3d.c", &["--max-cycles", "50000"]),
+        (1, fails.to_str().unwrap(), &[]),
+    ] {
+        all_keys(&trivium(&[&["sim", program][..], &on, more].concat()).json(code), "", &mut found);
+    }
+    let mut of_compare = std::collections::BTreeSet::new();
+    let compare = ["compare", source, "--protocols", "stache", "--machines", "typhoon", "-n", "2", "--format", "json"];
+    let mut result = trivium(&compare).json(0);
+    // Each is a result of `sim`.
+    result["runs"] = Value::Null;
+    all_keys(&result, "", &mut of_compare);
+    found.extend(of_compare);
+    let page = std::fs::read_to_string(harness::root().join("docs/simulator.md")).unwrap();
+    let table = page.split("## The keys of results").nth(1).expect("the section").lines();
+    let rows = table.skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|line| line.starts_with('|'));
+    let documented: std::collections::BTreeSet<String> = rows
+        .flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2))
+        .map(String::from)
+        .collect();
+    let statistics = trivium_sim::NODE_STATISTICS.iter().map(|statistic| format!("per_node.{}", statistic.name));
+    let documented: std::collections::BTreeSet<String> = documented.into_iter().chain(statistics).collect();
+    let missing: Vec<&String> = found.difference(&documented).collect();
+    let stale: Vec<&String> = documented.difference(&found).collect();
+    assert!(missing.is_empty() && stale.is_empty(), "not in docs/simulator.md: {missing:?}; only there: {stale:?}");
+}
+
+#[test]
+fn a_result_names_all_sources_and_flags_and_the_greatest_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let main = file(
+        "main.c",
+        "#include <stdlib.h>\n#include <trivium.h>\nint more(void);\n\
+         int main(void) { trivium_alloc_on(0, 100000); volatile char *p = malloc(LARGE); p[0] = 1; return more() + p[0] - 1; }\n",
+    );
+    let more = file("more.c", "int more(void) { return 0; }\n");
+    let run = |flags: &str| {
+        let args = ["sim", &main, &more, "--cc", flags, "-p", "stache", "-m", "typhoon", "-n", "2", "--format", "json"];
+        trivium(&args).json(0)
+    };
+    let (small, large) = (run("-DLARGE=1000"), run("-DLARGE=50000000"));
+    assert_eq!(small["program"], *main);
+    assert_eq!((&small["sources"], &small["cc"]), (&serde_json::json!([main, more]), &"-DLARGE=1000".into()));
+    let memory = |result: &Value| ["private", "shared"].map(|kind| result["memory"][kind].as_u64().unwrap());
+    let ([less, shared], [much, same]) = (memory(&small), memory(&large));
+    assert!(less > 1 << 20 && less % 65536 == 0 && (50_000_000..80_000_000).contains(&(much - less)), "{less}, {much}");
+    assert!(shared == same && (100_000..200_000).contains(&shared), "{shared}");
+}
+
 #[test]
 fn sim_has_the_keys_of_the_contract() {
     let result = trivium(&sim(&["--seed", "7"])).json(0);
@@ -127,6 +213,7 @@ fn where_a_program_lies_changes_nothing() {
         let args = ["sim", program, "-p", "stache", "-m", "typhoon", "-n", "4", "--format", "json", "--", "-t", "2400"];
         let mut result = still(&args);
         assert_eq!(result.as_object_mut().unwrap().remove("program").unwrap(), program);
+        assert_eq!(result.as_object_mut().unwrap().remove("sources").unwrap(), serde_json::json!([program]));
         result
     };
     assert_eq!(run(&elsewhere.display().to_string()), run("programs/em3d.c"));

@@ -11,6 +11,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::error::Error;
+use crate::lacking::{help_for_undeclared, lacks_functions, undefined};
 use crate::source::{is_used, with_custom};
 use reads::Reads;
 use sha2::{Digest, Sha256};
@@ -38,6 +39,9 @@ pub const COMPILE_FLAGS: [&str; 10] = [
 
 /// How every program is linked: 1 MiB of stack.
 pub const LINK_FLAGS: [&str; 2] = ["-Wl,-z,stack-size=1048576", "-lm"];
+
+/// The linker's flag that makes imports of functions that nobody defines: to tell which they are.
+pub const IMPORT_UNDEFINED: &str = "-Wl,--import-symbols";
 
 /// What is warned about where the user does not compile with a tool of his own. Flags of the linker are no use to the
 /// compiler, nor the other way round.
@@ -269,10 +273,22 @@ impl Work<'_> {
             parts.push(object);
         }
         let module = self.scratch.path().join("program.wasm");
-        let mut command = self.command();
-        command.args(&parts).args(COMPILE_FLAGS).args(WARNINGS).args(&self.options.flags);
-        command.args(LINK_FLAGS).arg("-o").arg(&module);
-        warnings += &self.run(command, &files[0])?;
+        let link = || {
+            let mut command = self.command();
+            command.args(&parts).args(COMPILE_FLAGS).args(WARNINGS).args(&self.options.flags);
+            command.args(LINK_FLAGS).arg("-o").arg(&module);
+            command
+        };
+        match self.try_to(link(), &files[0])? {
+            Ok(said) => warnings += &said,
+            Err(said) if lacks_functions(&said) => {
+                let mut command = link();
+                command.arg(IMPORT_UNDEFINED);
+                self.run(command, &files[0])?;
+                return Err(undefined(&said, &self.result(&module)?).at(files[0].display().to_string()));
+            }
+            Err(said) => return Err(refused(&said, &files[0])),
+        }
         Ok((self.result(&module)?, read, warnings))
     }
 
@@ -290,14 +306,22 @@ impl Work<'_> {
 
     /// Runs the compiler and gives its warnings.
     fn run(&self, command: Command, file: &Path) -> Result<String, Error> {
-        let (status, said) = run_compiler(command, file, &self.options.shelf, self.options.progress)?;
-        if !status.success() {
-            return Err(Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
-                .at(file.display().to_string())
-                .help("correct what the compiler names above"));
-        }
-        Ok(said)
+        self.try_to(command, file)?.map_err(|said| refused(&said, file))
     }
+
+    /// Runs the compiler and gives its warnings, or its errors.
+    fn try_to(&self, command: Command, file: &Path) -> Result<Result<String, String>, Error> {
+        let (status, said) = run_compiler(command, file, &self.options.shelf, self.options.progress)?;
+        Ok(if status.success() { Ok(said) } else { Err(said) })
+    }
+}
+
+/// The compiler's errors, as an error.
+fn refused(said: &str, file: &Path) -> Error {
+    let help = help_for_undeclared(said).unwrap_or_else(|| "correct what the compiler names above".into());
+    Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
+        .at(file.display().to_string())
+        .help(help)
 }
 
 /// Runs the compiler to its end, and tells how far it is. Gives how it ended and what it said.

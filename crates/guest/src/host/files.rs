@@ -75,6 +75,15 @@ pub(super) fn close<P>(node: &NodeState<P>, fd: i64) -> i64 {
     if known || node.files.open.borrow_mut().remove(&fd).is_some() { SUCCESS } else { BAD_DESCRIPTOR }
 }
 
+/// Whether a descriptor can be read, or written. What can is always ready: files are there as a whole.
+pub(super) fn is_ready<P>(node: &NodeState<P>, fd: i64, to_write: bool) -> bool {
+    match fd {
+        1 | 2 => to_write,
+        0 => !to_write,
+        fd => !to_write && node.files.open.borrow().contains_key(&fd),
+    }
+}
+
 /// The name of the folder is `.`, so that a C library looks for relative paths in it.
 pub(super) async fn prestat<P: Processor>(node: &NodeState<P>, fd: i64, into: u32) -> Result<i64> {
     if fd != ROOT || !node.files.inputs.has_folder() {

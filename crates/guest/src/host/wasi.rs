@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use wasmtime::Result;
 
-use super::{Exit, NodeState, files};
+use super::{Exit, NodeState, files, poll};
 use crate::processor::{Call, Processor};
 
 #[derive(Clone, Copy)]
@@ -28,13 +28,14 @@ pub(super) enum Function {
     FdWrite,
     PathFilestatGet,
     PathOpen,
+    PollOneoff,
     ProcExit,
     RandomGet,
     SchedYield,
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 21] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 22] = [
     ("args_get", "ii", "i", Function::ArgsGet),
     ("args_sizes_get", "ii", "i", Function::ArgsSizesGet),
     ("environ_get", "ii", "i", Function::EnvironGet),
@@ -53,6 +54,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 21] = [
     ("fd_write", "iiii", "i", Function::FdWrite),
     ("path_filestat_get", "iiiii", "i", Function::PathFilestatGet),
     ("path_open", "iiiiiIIii", "i", Function::PathOpen),
+    ("poll_oneoff", "iiii", "i", Function::PollOneoff),
     ("proc_exit", "i", "", Function::ProcExit),
     ("random_get", "ii", "i", Function::RandomGet),
     ("sched_yield", "", "i", Function::SchedYield),
@@ -71,6 +73,15 @@ const THREAD_TIME: i64 = 3;
 
 /// The date at which every program begins, in nanoseconds since 1970: the first second of the year 2000, in UTC.
 const DATE: i64 = 946_684_800 * 1_000_000_000;
+
+/// What a clock shows when the program begins.
+pub(super) fn begin_of(clock: i64) -> Option<i64> {
+    match clock {
+        REALTIME => Some(DATE),
+        MONOTONIC | PROCESS_TIME | THREAD_TIME => Some(0),
+        _ => None,
+    }
+}
 
 pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
     let pointer = |index: usize| args[index] as u32;
@@ -94,11 +105,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             Ok(SUCCESS)
         }
         Function::ClockTimeGet => {
-            let began = match args[0] {
-                REALTIME => DATE,
-                MONOTONIC | PROCESS_TIME | THREAD_TIME => 0,
-                _ => return Ok(INVALID),
-            };
+            let Some(began) = begin_of(args[0]) else { return Ok(INVALID) };
             let time = began + node.call(Call::Nanoseconds).await?;
             node.write_bytes(pointer(2), &time.to_le_bytes()).await?;
             Ok(SUCCESS)
@@ -115,6 +122,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
         Function::FdTell => files::seek(node, args[0], (0, 1), pointer(1)).await,
         Function::PathFilestatGet => files::path_stat(node, args).await,
         Function::PathOpen => files::path_open(node, args).await,
+        Function::PollOneoff => poll::poll(node, args).await,
         Function::FdWrite => fd_write(node, args).await,
         Function::ProcExit => Err(wasmtime::Error::new(Exit(args[0] as i32))),
         Function::RandomGet => random_get(node, pointer(0), pointer(1)).await,

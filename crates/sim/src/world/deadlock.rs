@@ -36,6 +36,7 @@ impl World {
                 Doing::Waiting(Wait::Frame(page)) => {
                     format!("waits for the frame of page {page}, which is being given up")
                 }
+                Doing::Waiting(Wait::Sleep) => "sleeps".to_string(),
                 Doing::Waiting(Wait::Change(block)) => {
                     let (address, size) = state.compute.watches;
                     format!("waits for a word of block {} to change: {}", block.id, known.data(number, address, size))

@@ -9,7 +9,9 @@ use crate::{Failure, failure};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use trivium_guest::{COMPILE_FLAGS, Compiling, LINK_FLAGS, Shelf, Toolchain, run_compiler};
+use trivium_guest::{
+    COMPILE_FLAGS, Compiling, IMPORT_UNDEFINED, LINK_FLAGS, Shelf, Toolchain, lacks_functions, run_compiler, undefined,
+};
 
 /// What is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,11 +182,17 @@ fn link(compiler: &Compiler, line: &Line) -> Result<u8, Failure> {
         compiler.object(line, input, &object, &line.rule(&output, &named))?;
         parts.push(object.into());
     }
-    let mut command = compiler.command();
-    command.args(COMPILE_FLAGS).arg("-Wno-unused-command-line-argument");
-    command.args(line.flags.iter().filter(|flag| *flag != "-x" && *flag != "c"));
-    command.args(&parts).args(LINK_FLAGS).arg("-o").arg(&output);
-    compiler.run(command, &output)?;
+    let linking = |output: &Path| {
+        let mut command = compiler.command();
+        command.args(COMPILE_FLAGS).arg("-Wno-unused-command-line-argument");
+        command.args(line.flags.iter().filter(|flag| *flag != "-x" && *flag != "c"));
+        command.args(&parts).args(LINK_FLAGS).arg("-o").arg(output);
+        command
+    };
+    compiler.run(linking(&output), &output).map_err(|failure| match lacks_functions(&failure.text) {
+        true => compiler.undefined(linking, failure),
+        false => failure,
+    })?;
     Ok(0)
 }
 
@@ -214,6 +222,17 @@ impl Compiler {
         let mut command = self.compiling(line);
         command.args(rule).arg("-c").arg(source).arg("-o").arg(object);
         self.run(command, Path::new(source))
+    }
+
+    /// Why a program could not be linked for want of functions, told as the calls in its sources.
+    fn undefined(&self, linking: impl Fn(&Path) -> Command, failure: Failure) -> Failure {
+        let module = self.scratch.path().join("undefined.wasm");
+        let mut command = linking(&module);
+        command.arg(IMPORT_UNDEFINED);
+        match run_compiler(command, &module, &self.shelf, None).map(|_| std::fs::read(&module)) {
+            Ok(Ok(bytes)) => guest(&undefined(&failure.text, &bytes)),
+            _ => failure,
+        }
     }
 
     /// Runs it; what it says is said.

@@ -38,6 +38,8 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         args: arguments.run.args.clone(),
         seed: common.seed,
         max_cycles: arguments.run.max_cycles,
+        sources: arguments.run.sources(),
+        cc: arguments.run.cc.clone(),
         window: None,
         jobs: common.jobs,
         blame: arguments.run.blame || arguments.run.html.is_some(),
@@ -78,7 +80,12 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
                 .iter()
                 .map(|e| serde_json::to_value(&e.result).expect("a result can be written as JSON"))
                 .collect();
-            output::pretty(&head.with(json!({ "one_node_cycles": base, "runs": runs })))
+            output::pretty(&head.with(json!({
+                "sources": bench.sources,
+                "cc": bench.cc,
+                "one_node_cycles": base,
+                "runs": runs,
+            })))
         }
     };
     output::write(common.out.as_ref(), &text)?;

@@ -32,6 +32,10 @@ pub struct Bench {
     pub max_cycles: Option<u64>,
     /// The host-side window.
     pub window: Option<u64>,
+    /// The files of the program.
+    pub sources: Vec<String>,
+    /// Flags of the C compiler.
+    pub cc: Option<String>,
     /// Host threads.
     pub jobs: u32,
     /// Whether it is told who is to blame for misses.
@@ -90,6 +94,8 @@ impl Bench {
         };
         bar.finish_and_clear();
         let mut result = result.map_err(|e| told(&e))?;
+        result.sources.clone_from(&self.sources);
+        result.cc.clone_from(&self.cc);
         result.hashes.extend(protocols.iter().map(|protocol| library::hash(protocol)));
         result.hashes.push(library::machine_hash(loaded));
         result.hashes.extend(self.inputs.hashes());
@@ -114,6 +120,8 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         args: arguments.run.args.clone(),
         seed: common.seed,
         max_cycles: arguments.run.max_cycles,
+        sources: arguments.run.sources(),
+        cc: arguments.run.cc.clone(),
         window: arguments.window,
         jobs: common.jobs,
         blame: arguments.run.blame || arguments.run.html.is_some(),
@@ -212,6 +220,8 @@ pub fn failed(common: &Common, bench: &Bench, ran: &Ran, mut before: Vec<Value>,
                 host_seconds: 0.0,
             };
             before.push(head.with(serde_json::json!({
+                "sources": bench.sources,
+                "cc": bench.cc,
                 "block": bench.block,
                 "error": { "what": error.what, "place": error.place, "notes": error.notes, "help": error.help },
                 "output": said.output,

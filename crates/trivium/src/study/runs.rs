@@ -152,6 +152,8 @@ impl Runner<'_> {
         let bench = Bench {
             program: ready.program.clone(),
             inputs: Arc::default(),
+            sources: vec![ready.program.name().to_string()],
+            cc: None,
             block: plan.block,
             args: plan.args.clone(),
             seed: self.seed,

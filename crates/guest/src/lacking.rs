@@ -1,0 +1,237 @@
+//! What a program calls and nobody has: functions without a body, and functions of WASI that have no answer here. They
+//! are told as the calls that the program's author wrote, with their lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wasmparser::Operator;
+
+use crate::error::Error;
+use crate::inspect::{Inspected, function_name, inspect};
+use crate::source::{Finder, Place};
+
+/// Functions of WASI preview 1 that have no answer. A C library may contain them without calling them.
+pub(crate) const UNANSWERED: [&str; 24] = [
+    "fd_advise",
+    "fd_allocate",
+    "fd_datasync",
+    "fd_fdstat_set_rights",
+    "fd_filestat_set_size",
+    "fd_filestat_set_times",
+    "fd_pread",
+    "fd_pwrite",
+    "fd_readdir",
+    "fd_renumber",
+    "fd_sync",
+    "path_create_directory",
+    "path_filestat_set_times",
+    "path_link",
+    "path_readlink",
+    "path_remove_directory",
+    "path_rename",
+    "path_symlink",
+    "path_unlink_file",
+    "proc_raise",
+    "sock_accept",
+    "sock_recv",
+    "sock_send",
+    "sock_shutdown",
+];
+
+/// Why a function of other systems' C libraries is not there, and what there is instead.
+fn why(function: &str) -> Option<&'static str> {
+    const PROCESSES: &str = "a node runs one program and starts no other: let nodes share the work, by trivium_node()";
+    const SOCKETS: &str =
+        "there is no network but the machine's: nodes talk through shared memory and calls of protocols";
+    const SIGNALS: &str = "nothing interrupts a program";
+    const FOLDERS: &str = "folders cannot be listed or changed: with --dir a program reads files by their names, which may be its arguments";
+    const WRITING: &str = "files cannot be written: print, or keep results in memory";
+    const JUMPS: &str = "return through the callers";
+    Some(match function {
+        "fork" | "vfork" | "system" | "popen" | "pclose" | "wait" | "waitpid" | "wait3" | "wait4" | "pipe"
+        | "pipe2" | "dup" | "dup2" | "getppid" => PROCESSES,
+        name if name.starts_with("exec") || name.starts_with("posix_spawn") => PROCESSES,
+        "socket" | "socketpair" | "connect" | "bind" | "listen" | "accept" | "accept4" | "recv" | "recvfrom"
+        | "send" | "sendto" | "shutdown" | "getaddrinfo" | "gethostbyname" | "setsockopt" => SOCKETS,
+        "signal" | "sigaction" | "kill" | "raise" | "alarm" | "setitimer" | "pause" | "sigprocmask" => SIGNALS,
+        "opendir" | "fdopendir" | "readdir" | "scandir" | "nftw" | "ftw" | "mkdir" | "rmdir" | "chdir" | "readlink"
+        | "realpath" => FOLDERS,
+        "unlink" | "remove" | "rename" | "link" | "symlink" | "truncate" | "ftruncate" | "tmpfile" | "mkstemp"
+        | "fsync" | "fdatasync" | "pwrite" | "utime" | "utimes" => WRITING,
+        "setjmp" | "longjmp" | "sigsetjmp" | "siglongjmp" => JUMPS,
+        _ => return None,
+    })
+}
+
+/// What to do about calls of these functions.
+fn help<'a>(functions: impl IntoIterator<Item = &'a str>) -> String {
+    let reasons: BTreeSet<&str> = functions.into_iter().filter_map(why).collect();
+    let reasons: Vec<&str> = reasons.into_iter().collect();
+    reasons.join("; ")
+}
+
+/// A help for the compiler's errors, if it has been asked for functions that other systems have.
+pub(crate) fn help_for_undeclared(said: &str) -> Option<String> {
+    let undeclared: BTreeSet<&str> = said
+        .split("call to undeclared function '")
+        .skip(1)
+        .chain(said.split("call to undeclared library function '").skip(1))
+        .filter_map(|rest| rest.split('\'').next())
+        .filter(|function| why(function).is_some())
+        .collect();
+    let told: Vec<String> = undeclared.iter().map(|function| format!("`{function}`")).collect();
+    let are = if told.len() > 1 { "are" } else { "is" };
+    (!told.is_empty())
+        .then(|| format!("{} {are} not in the C library for programs: {}", told.join(", "), help(undeclared)))
+}
+
+/// Calls of one function.
+struct Called {
+    function: String,
+    places: BTreeSet<Place>,
+}
+
+impl Called {
+    fn told(&self) -> String {
+        const MOST: usize = 3;
+        let mut places: Vec<String> = self.places.iter().take(MOST).map(ToString::to_string).collect();
+        if self.places.len() > MOST {
+            places.push(format!("and {} more", self.places.len() - MOST));
+        }
+        match places.is_empty() {
+            true => format!("`{}`", self.function),
+            false => format!("`{}` ({})", self.function, places.join(", ")),
+        }
+    }
+}
+
+/// All direct calls of a module: who calls whom, and where.
+struct Calls<'a> {
+    module: &'a Inspected<'a>,
+    finder: Finder<'a>,
+    /// By the function that is called: the calling function, and where the call stands.
+    of: BTreeMap<u32, Vec<(u32, usize)>>,
+}
+
+impl<'a> Calls<'a> {
+    fn new(module: &'a Inspected<'a>, bytes: &'a [u8]) -> Calls<'a> {
+        let mut of: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
+        for (caller, body) in (module.imports.len() as u32..).zip(module.code.clone().into_iter().flatten()) {
+            let Ok(operators) = body.and_then(|body| body.get_operators_reader()) else { continue };
+            for (operator, at) in operators.into_iter_with_offsets().flatten() {
+                if let Operator::Call { function_index } = operator {
+                    of.entry(function_index).or_default().push((caller, at));
+                }
+            }
+        }
+        let code = module.code.as_ref().map_or(0, |code| code.range().start);
+        Calls { module, finder: Finder::new(bytes, code), of }
+    }
+
+    /// The program's own calls that lead to an import: of functions of the C library, or of the import itself.
+    fn leading_to(&self, import: u32) -> Vec<Called> {
+        let mut called = Vec::new();
+        let mut seen = BTreeSet::from([import]);
+        let mut next = vec![import];
+        while let Some(function) = next.pop() {
+            let mut places = BTreeSet::new();
+            for &(caller, at) in self.of.get(&function).into_iter().flatten() {
+                let name = function_name(&self.module.function_names, caller);
+                let place = self.finder.place(at, name);
+                match self.is_library(&place, function, import) {
+                    false => drop(places.insert(place)),
+                    true if seen.insert(caller) => next.push(caller),
+                    true => {}
+                }
+            }
+            if !places.is_empty() {
+                called.push(Called { function: self.name(function), places });
+            }
+        }
+        called.sort_by(|a, b| a.function.cmp(&b.function));
+        called
+    }
+
+    /// Whether a call that stands there is the C library's own. Where lines are not known, only what calls an import does,
+    /// and what has a name that is kept for libraries.
+    fn is_library(&self, place: &Place, called: u32, import: u32) -> bool {
+        match &place.line {
+            Some(_) => place.is_library(),
+            None => self.finder.knows_lines() || called == import || place.function.starts_with("__"),
+        }
+    }
+
+    /// What a program's author calls a function.
+    fn name(&self, function: u32) -> String {
+        match self.module.imports.get(function as usize) {
+            Some(import) => import.name.clone(),
+            None => function_name(&self.module.function_names, function).trim_start_matches("__").to_string(),
+        }
+    }
+}
+
+/// Looks for calls that lead to functions of WASI without an answer. What the C library only contains is no error.
+///
+/// # Errors
+/// The program makes such calls.
+pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8]) -> Result<(), Error> {
+    let unanswered = |(_, import): &(u32, &crate::inspect::Import)| is_unanswered(&import.module, &import.name);
+    let unanswered: Vec<u32> = (0..).zip(&module.imports).filter(unanswered).map(|(index, _)| index).collect();
+    if unanswered.is_empty() {
+        return Ok(());
+    }
+    let calls = Calls::new(module, bytes);
+    let mut all: BTreeMap<String, Called> = BTreeMap::new();
+    for called in unanswered.iter().flat_map(|import| calls.leading_to(*import)) {
+        let known =
+            all.entry(called.function.clone()).or_insert(Called { function: called.function, places: BTreeSet::new() });
+        known.places.extend(called.places);
+    }
+    if all.is_empty() {
+        return Ok(());
+    }
+    let told: Vec<String> = all.values().map(Called::told).collect();
+    let does = if told.len() > 1 { "which do" } else { "which does" };
+    let error =
+        Error::new(format!("the program calls {}, {does} not work in programs that are simulated", told.join(", ")));
+    let help = help(all.keys().map(String::as_str));
+    Err(error.help(if help.is_empty() { "leave the calls out".into() } else { help }))
+}
+
+/// Whether this is a function of WASI without an answer.
+pub(crate) fn is_unanswered(module: &str, name: &str) -> bool {
+    module == "wasi_snapshot_preview1" && UNANSWERED.contains(&name)
+}
+
+/// What a linker says of a symbol that nobody defines.
+const UNDEFINED: &str = "undefined symbol: ";
+
+/// Whether it was for want of functions that a linker failed.
+pub fn lacks_functions(said: &str) -> bool {
+    said.contains(UNDEFINED)
+}
+
+/// Functions that nobody defines, as a linker has named them in what it `said`; `module` is the same program, linked all the
+/// same, with what is missing as imports.
+pub fn undefined(said: &str, module: &[u8]) -> Error {
+    let names: BTreeSet<&str> =
+        said.split(UNDEFINED).skip(1).filter_map(|rest| rest.split_whitespace().next()).collect();
+    let inspected = inspect(module, "").ok();
+    let calls = inspected.as_ref().map(|inspected| Calls::new(inspected, module));
+    let told = names.iter().map(|name| {
+        let import = calls.as_ref().and_then(|calls| {
+            let at = calls.module.imports.iter().position(|import| import.module == "env" && import.name == *name)?;
+            Some((calls, at as u32))
+        });
+        let called = import.and_then(|(calls, import)| {
+            let mut called = calls.leading_to(import);
+            called.retain(|called| called.function == *name);
+            called.pop()
+        });
+        called.map_or_else(|| format!("`{name}`"), |called| called.told())
+    });
+    let told: Vec<String> = told.collect();
+    let are = if told.len() > 1 { "are" } else { "is" };
+    let reasons = help(names.iter().copied());
+    Error::new(format!("{} {are} not in the C library for programs, nor in the files of this one", told.join(", ")))
+        .help(if reasons.is_empty() { "name the file that has it as a part of the program".into() } else { reasons })
+}
