@@ -20,6 +20,12 @@ fn at_least_one(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "it must be a whole number from 1".to_string())
 }
 
+/// More threads than any host has processors for would only end in none.
+fn host_threads(text: &str) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| (1..=256).contains(count));
+    count.ok_or_else(|| "there can be 1 to 256 host threads".to_string())
+}
+
 /// How much each thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ops {
@@ -132,8 +138,8 @@ pub struct Common {
     /// Seed of everything random
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole)]
     pub seed: u64,
-    /// Host threads
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one)]
+    /// Host threads, 1 to 256
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = host_threads)]
     pub jobs: u32,
     /// Form of the result
     #[arg(long, value_enum, default_value_t)]

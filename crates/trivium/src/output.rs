@@ -1,9 +1,10 @@
 //! Results: to standard output or whole into a file; text or JSON with the head that all results share.
 
 use crate::Failure;
+pub use crate::out_file::write_file;
 use serde_json::{Map, Value, json};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Version of the result format.
 pub const SCHEMA: u32 = 1;
@@ -54,74 +55,27 @@ impl Head {
     }
 }
 
-/// Writes a result to standard output, or whole into a file.
+/// Writes a result to standard output, or whole into a file. One that cannot be written into its file goes to standard
+/// output: it may have taken long.
 ///
 /// # Errors
-/// The file cannot be written. A closed standard output (`| head`) is no error.
+/// The file cannot be written, or standard output. A closed standard output (`| head`) is no error.
 pub fn write(out: Option<&PathBuf>, text: &str) -> Result<(), Failure> {
-    match out {
-        None => {
-            let _ = std::io::stdout().lock().write_all(text.as_bytes());
-            Ok(())
+    let Some(path) = out else { return print(text) };
+    write_file(path, text.as_bytes()).inspect_err(|_| {
+        let _ = print(text);
+    })
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            let why = error.kind();
+            Err(Failure::input(format!("standard output cannot be written: {why}"), "name a file by `--out FILE`"))
         }
-        Some(path) => write_file(path, text.as_bytes()),
+        _ => Ok(()),
     }
-}
-
-/// Writes a file whole or not at all.
-///
-/// # Errors
-/// The file cannot be written.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut file = temporary_beside(path)?;
-    let written = file.write_all(bytes).map(|()| file);
-    persist(written, path)
-}
-
-/// A temporary file in the folder of `path`, which [`persist`] can put there.
-///
-/// # Errors
-/// The folder is not there, or one may not write there.
-pub fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    tempfile::Builder::new().prefix(".trivium-").tempfile_in(folder).map_err(|error| not_written(path, &error))
-}
-
-/// Puts a temporary file at `path`, unless it could not be written.
-///
-/// # Errors
-/// It could not, or cannot be put there.
-pub fn persist(written: std::io::Result<tempfile::NamedTempFile>, path: &Path) -> Result<(), Failure> {
-    let file = written.map_err(|error| not_written(path, &error))?;
-    readable_by_all(file.as_file());
-    file.persist(path).map_err(|e| not_written(path, &e.error))?;
-    Ok(())
-}
-
-fn not_written(path: &Path, error: &std::io::Error) -> Failure {
-    // The system's own words would name the temporary file.
-    let why = match error.kind() {
-        std::io::ErrorKind::NotFound => "its folder does not exist".to_string(),
-        std::io::ErrorKind::PermissionDenied => "you may not write there".to_string(),
-        std::io::ErrorKind::IsADirectory => "it is a folder".to_string(),
-        std::io::ErrorKind::StorageFull => "there is no room".to_string(),
-        kind => kind.to_string(),
-    };
-    Failure::at(format!("the file cannot be written: {why}"), path.display(), "nothing was written; name another file")
-}
-
-/// Temporary files are private; results are ordinary files.
-fn readable_by_all(file: &std::fs::File) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let _ = file.set_permissions(std::fs::Permissions::from_mode(0o644));
-    }
-    #[cfg(not(unix))]
-    let _ = file;
 }
 
 /// JSON as results are written: indented, with a line feed at the end.

@@ -10,11 +10,12 @@
 //! have begun on its track, of those that begin at one time the shortest, so both ends stand where their handlers begin.
 
 use crate::Failure;
+use crate::out_file::OutFile;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use trivium_guest::{Frame, SourceMap};
 use trivium_sim::{Handled, Note, Spent, Stall};
 
@@ -38,7 +39,6 @@ fn thread(node: u16, track: u32) -> u32 {
 
 /// A trace that is being written.
 pub struct Trace<'a> {
-    path: PathBuf,
     /// Arrows that begin earlier would begin in nothing.
     from: u64,
     inner: RefCell<Inner>,
@@ -49,7 +49,7 @@ pub struct Trace<'a> {
 }
 
 struct Inner {
-    file: BufWriter<tempfile::NamedTempFile>,
+    file: BufWriter<OutFile>,
     events: u64,
     notes: u64,
     bytes: u64,
@@ -74,9 +74,9 @@ impl<'a> Trace<'a> {
     /// # Errors
     /// The file cannot be written.
     pub fn new(path: &Path, nodes: u32, from: u64, map: Option<SourceMap<'a>>) -> Result<Trace<'a>, Failure> {
-        let file = BufWriter::new(crate::output::temporary_beside(path)?);
+        let file = BufWriter::new(OutFile::open(path)?);
         let inner = RefCell::new(Inner { file, events: 0, notes: 0, bytes: 0, failed: None });
-        let trace = Trace { path: path.to_path_buf(), from, inner, map, places: RefCell::default() };
+        let trace = Trace { from, inner, map, places: RefCell::default() };
         trace.inner.borrow_mut().put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         for node in (0..).take(nodes as usize) {
             trace.tell("process_name", node, PROCESSOR, json!({ "name": format!("node {node}") }));
@@ -202,11 +202,12 @@ impl<'a> Trace<'a> {
         let mut inner = self.inner.into_inner();
         inner.put("\n]}\n");
         let size = Size { events: inner.events, bytes: inner.bytes, notes: inner.notes };
-        let ended = match inner.failed {
+        let flushed = match inner.failed {
             Some(error) => Err(error),
-            None => inner.file.into_inner().map_err(|error| error.into_error()),
+            None => inner.file.flush(),
         };
-        crate::output::persist(ended, &self.path)?;
+        let (file, _) = inner.file.into_parts();
+        file.finish(flushed)?;
         Ok(size)
     }
 }

@@ -236,3 +236,8 @@ fn a_program_may_be_webassembly_made_elsewhere() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(root().join("protocols/msi.tri").exists());
 }
+
+#[test]
+fn more_host_threads_than_there_can_be_are_refused() {
+    harness::trivium(&["check", "msi", "--jobs", "100000"]).refuses(2, &["there can be 1 to 256 host threads"]);
+}

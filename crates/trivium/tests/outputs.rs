@@ -1,0 +1,84 @@
+//! Where results are written: whole or not at all, following links, keeping modes, and never in place of what is no file.
+#![cfg(unix)]
+
+mod harness;
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A quick command whose result goes to `out`.
+fn list_into(out: &Path) -> harness::Run {
+    harness::trivium(&["protocols", "--out", out.to_str().unwrap()])
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_pipe_stays_a_pipe_and_gets_the_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
+    let run = list_into(&pipe);
+    assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo(), "it was replaced: {}", run.err);
+    let read = String::from_utf8(reader.wait_with_output().unwrap().stdout).unwrap();
+    assert!(read.contains("stache") && run.code == Some(0), "{read}{}", run.err);
+}
+
+#[test]
+fn links_are_followed_and_modes_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, link, far, new] = ["file", "link", "far", "new"].map(|name| folder.path().join(name));
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("file", &link).unwrap();
+    assert_eq!(list_into(&link).code, Some(0));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "the link was replaced");
+    assert!(fs::read_to_string(&file).unwrap().contains("stache"));
+    assert_eq!(mode(&file), 0o600);
+    // A link to what is not there yet makes it.
+    symlink("new", &far).unwrap();
+    assert_eq!(list_into(&far).code, Some(0));
+    assert!(fs::symlink_metadata(&far).unwrap().is_symlink() && fs::read_to_string(&new).unwrap().contains("stache"));
+}
+
+#[test]
+fn a_new_file_has_the_mode_that_the_umask_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let script = format!("umask 027; '{}' protocols --out '{}'", env!("CARGO_BIN_EXE_trivium"), out.display());
+    assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+    assert_eq!(mode(&out), 0o640);
+}
+
+#[test]
+fn a_full_standard_output_is_an_error() {
+    let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let run = Command::new(env!("CARGO_BIN_EXE_trivium")).arg("protocols").stdout(full).output().unwrap();
+    let err = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{err}");
+    assert!(err.contains("standard output cannot be written"), "{err}");
+}
+
+/// Before much time is spent, and without a trace of the attempt.
+#[test]
+fn what_cannot_be_written_is_told_before_the_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("not/there.svg");
+    let run = harness::trivium(&["check", "no-such-protocol", "--svg", out.to_str().unwrap()]);
+    assert!(run.code == Some(2) && run.err.contains("its folder does not exist"), "{}", run.err);
+    let good = folder.path().join("good.svg");
+    harness::trivium(&["check", "no-such-protocol", "--svg", good.to_str().unwrap()]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "something was left");
+}
+
+#[test]
+fn a_result_that_cannot_be_put_into_its_file_is_printed() {
+    let run = list_into(Path::new("/dev/full"));
+    assert!(run.code == Some(2) && run.out.contains("stache"), "{}{}", run.out, run.err);
+    assert!(run.err.contains("the file cannot be written"), "{}", run.err);
+}
