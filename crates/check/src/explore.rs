@@ -157,13 +157,14 @@ impl<'m> BruteForce<'m> {
             let mut actions = std::mem::take(&mut self.actions);
             self.stepper.actions(&self.present, &mut actions);
             for &action in actions.iter().filter(|action| must_happen(self.model, &self.present, **action)) {
-                for way in 0.. {
+                self.stepper.restart_ways();
+                loop {
                     self.next.copy_from(&self.present);
-                    if self.stepper.perform_in_way(&mut self.next, action, way).is_ok() {
+                    if self.stepper.perform_in_way(&mut self.next, action).is_ok() {
                         self.model.codec.encode(&self.next, &mut self.bytes);
                         edges.extend(self.store.find(&self.bytes).map(|target| (state, target)));
                     }
-                    if way + 1 >= self.stepper.ways() {
+                    if !self.stepper.next_way() {
                         break;
                     }
                 }
@@ -196,15 +197,16 @@ impl<'m> BruteForce<'m> {
         let mut moved = false;
         let mut found = None;
         'events: for &action in &actions {
-            for way in 0.. {
-                match self.execute(state, action, way) {
+            self.stepper.restart_ways();
+            loop {
+                match self.execute(state, action) {
                     Ok(changes) => moved |= changes && must_happen(self.model, &self.present, action),
                     Err(violation) => {
                         found = Some(Found { state, action: Some(action), violation });
                         break 'events;
                     }
                 }
-                if way + 1 >= self.stepper.ways() {
+                if !self.stepper.next_way() {
                     break;
                 }
             }
@@ -216,11 +218,11 @@ impl<'m> BruteForce<'m> {
         found
     }
 
-    /// Executes an event of the present state in one of its ways. Whether it changes anything.
-    fn execute(&mut self, state: StateNumber, action: Action, way: u32) -> Result<bool, Violation> {
+    /// Executes an event of the present state in its next way. Whether it changes anything.
+    fn execute(&mut self, state: StateNumber, action: Action) -> Result<bool, Violation> {
         self.next.copy_from(&self.present);
         self.transitions += 1;
-        self.stepper.perform_in_way(&mut self.next, action, way)?;
+        self.stepper.perform_in_way(&mut self.next, action)?;
         if self.next == self.present {
             return Ok(false);
         }

@@ -74,23 +74,42 @@ impl Client {
     }
 }
 
-/// What is chosen while one event is executed. Several open stores may be performed in it, each in several ways; the ways
-/// of the event are numbered from 0.
+/// What is chosen while one event is executed. Several open stores may be performed in it, each in several ways; and what
+/// one turns out to be may decide which others are performed, and in how many ways. So the ways are gone through like the
+/// leaves of a tree: as far as it can, each goes the way of the one before.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
-    /// The number of the way that is wanted, as far as it has not been used.
-    left: u32,
-    /// In how many ways the event can go, as far as it was executed.
-    pub ways: u32,
+    /// What is wanted of the first choices; of those behind them, the first way.
+    wanted: Vec<u32>,
+    /// What was taken, and of how many ways.
+    taken: Vec<(u32, u32)>,
     /// Stores that were chosen: the thread and what it stores.
     pub made: Vec<(usize, usize)>,
 }
 
 impl Choices {
-    /// An event is executed in the way of this number.
-    pub fn begin(&mut self, way: u32) {
-        (self.left, self.ways) = (way, 1);
+    /// The next event is executed in its first way.
+    pub fn restart(&mut self) {
+        self.wanted.clear();
+    }
+
+    /// An event is executed in the way that is wanted.
+    pub fn begin(&mut self) {
+        self.taken.clear();
         self.made.clear();
+    }
+
+    /// The event that was executed last will be executed in its next way. Whether there is one.
+    pub fn advance(&mut self) -> bool {
+        self.wanted.clear();
+        while let Some((way, count)) = self.taken.pop() {
+            if way + 1 < count {
+                self.wanted.extend(self.taken.iter().map(|(way, _)| way));
+                self.wanted.push(way + 1);
+                return true;
+            }
+        }
+        false
     }
 
     /// What a thread does that performs an access: the access itself, or one of the stores that an open one may be.
@@ -102,9 +121,9 @@ impl Choices {
         };
         let ways = || model.client.open_stores[block as usize].ways.iter().filter(may_be);
         let count = fit::<_, u32>(ways().count(), "the number of stores that a thread can choose from");
-        let chosen = ways().nth((self.left % count) as usize).copied().unwrap_or(intent);
-        self.left /= count;
-        self.ways = self.ways.saturating_mul(count);
+        let way = self.wanted.get(self.taken.len()).copied().unwrap_or(0);
+        let chosen = ways().nth(way as usize).copied().unwrap_or(intent);
+        self.taken.push((way, count));
         self.made.push((thread, chosen));
         chosen
     }
@@ -129,17 +148,16 @@ impl LateTrace {
         mut is_wanted: impl FnMut(&mut Stepper, &World, Result<(), Violation>) -> bool,
     ) -> Option<World> {
         let label = Label::of(stepper, world, action);
-        let mut way = 0;
+        stepper.restart_ways();
         loop {
             let mut next = world.clone();
-            let result = stepper.perform_in_way(&mut next, action, way);
+            let result = stepper.perform_in_way(&mut next, action);
             let result = result.and_then(|()| check_state(stepper.model, &next));
             if is_wanted(stepper, &next, result) {
                 self.push(stepper, label);
                 return Some(next);
             }
-            way += 1;
-            if way >= stepper.ways() {
+            if !stepper.next_way() {
                 return None;
             }
         }

@@ -360,12 +360,19 @@ impl<'m> Stepper<'m> {
     /// # Errors
     /// What it violates. The state is then what it was when the violation was noticed.
     pub fn perform(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
-        self.perform_in_way(world, action, 0)
+        self.restart_ways();
+        self.perform_in_way(world, action)
     }
 
-    /// In how many ways the event that was executed last can go: what open stores turn out to be.
-    pub fn ways(&self) -> u32 {
-        self.effects.choices.ways
+    /// The next event is executed in its first way.
+    pub fn restart_ways(&mut self) {
+        self.effects.choices.restart();
+    }
+
+    /// The event that was executed last will be executed in its next way: open stores turn out to be others. Whether there
+    /// is one.
+    pub fn next_way(&mut self) -> bool {
+        self.effects.choices.advance()
     }
 
     /// The open stores that the event that was executed last has performed: the thread and what it stored.
@@ -373,12 +380,12 @@ impl<'m> Stepper<'m> {
         &self.effects.choices.made
     }
 
-    /// Executes one event in one of the ways in which it can go.
+    /// Executes one event in the way that [`Stepper::restart_ways`] or [`Stepper::next_way`] has set.
     ///
     /// # Errors
     /// As [`Stepper::perform`].
-    pub fn perform_in_way(&mut self, world: &mut World, action: Action, way: u32) -> Result<(), Violation> {
-        self.effects.choices.begin(way);
+    pub fn perform_in_way(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
+        self.effects.choices.begin();
         self.account.outcome = None;
         self.account.performed.clear();
         self.account.returned.clear();

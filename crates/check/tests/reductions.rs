@@ -132,3 +132,37 @@ fn shipped_protocols_are_the_same_with_all_kept() {
     }
     assert!(complete > 30 && fewer > 20, "{complete} were explored, {fewer} with fewer states");
 }
+
+/// Two stores wait. The handler that performs the first looks at memory, and lets the second go only if it finds 1 there: so
+/// in how many ways the event can go depends on how the first choice goes.
+const SEEN_AT_ONCE: &str = "
+protocol seen-at-once
+op poke(b: block)
+lane main fifo buffered
+message Tick, Tock on main
+assume write when not (home is Open)
+role home of block {
+  otherwise impossible
+  state Shut {
+    on read { complete }
+    on write {
+      send Tick to me
+      await Tick {
+        complete
+        if memory[0] == 1 { memory[0] = 0; send Tock to me; goto Open; resume } else { goto Shut; resume }
+      }
+    }
+    on poke { memory[0] = 0; return }
+  }
+  state Open: write { on poke { return } on Tock { assert memory[0] == 0; goto Shut } }
+}
+";
+
+#[test]
+fn what_a_store_turns_out_to_be_may_decide_what_follows_in_the_event() {
+    let system = System { threads_per_node: 2, ..system(1, 1, None) };
+    let (all, none) = agree(&compiled(SEEN_AT_ONCE), &system).unwrap_or_else(|error| panic!("{error}")).unwrap();
+    let told = |report: &Report| (report.verdict, report.property.clone(), report.counterexample.len());
+    assert_eq!(told(&none), (Verdict::Violated, Some("fault".into()), 4));
+    assert_eq!(told(&all), told(&none), "{}", text(&all));
+}

@@ -255,7 +255,7 @@ impl<'m> Worker<'m> {
         let mut moved = false;
         self.stepper.actions(&self.present, &mut self.actions);
         'events: for &action in &self.actions {
-            let mut way = 0;
+            self.stepper.restart_ways();
             loop {
                 if self.pool.len() == self.successors {
                     self.pool.push(Successor::default());
@@ -264,7 +264,7 @@ impl<'m> Worker<'m> {
                 next.world.copy_from(&self.present);
                 next.event = source.transitions;
                 source.transitions += 1;
-                if let Err(violation) = self.stepper.perform_in_way(&mut next.world, action, way) {
+                if let Err(violation) = self.stepper.perform_in_way(&mut next.world, action) {
                     source.violation = Some(violation);
                     break 'events;
                 }
@@ -274,8 +274,7 @@ impl<'m> Worker<'m> {
                     next.name(self.stepper.model, self.symmetry.as_mut());
                     self.successors += 1;
                 }
-                way += 1;
-                if way >= self.stepper.ways() {
+                if !self.stepper.next_way() {
                     break;
                 }
             }
