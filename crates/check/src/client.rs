@@ -4,6 +4,7 @@ use crate::config::{ConfigError, System};
 use crate::late::{OpenStore, open_stores, seen_of_stores};
 use crate::layout::BLOCK_BYTES;
 use crate::mark::stored_values;
+use crate::world::node;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
@@ -144,7 +145,7 @@ impl Client {
         addresses: &[i64],
     ) -> Result<Client, ConfigError> {
         let acting = system.clients.unwrap_or(system.nodes);
-        let places = (0..fit::<_, Node>(acting, "the number of a node: there are at most 256")).flat_map(|node| {
+        let places = (0..node(acting)).flat_map(|node| {
             (0..fit::<_, u8>(system.threads_per_node, "the number of a thread of a node: there are at most 255"))
                 .map(move |number| ThreadPlace { node, number })
         });
@@ -188,10 +189,7 @@ impl Client {
                     format!("check it with at least {} nodes", thread.node + 1),
                 ));
             };
-            threads.push(ThreadPlace {
-                node: fit(thread.node, "the number of a node: there are at most 256"),
-                number: *number,
-            });
+            threads.push(ThreadPlace { node: node(thread.node), number: *number });
             *number = number.checked_add(1).ok_or_else(|| {
                 ConfigError::new(format!("scenario `{}` has too many threads", scenario.name), "a node has at most 255")
             })?;

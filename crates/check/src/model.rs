@@ -7,7 +7,7 @@ use crate::coverage::each_step;
 use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::mark;
 use crate::progress::{Demand, demands, note_demands};
-use crate::world::{Codec, Phase, World};
+use crate::world::{Codec, Phase, World, node};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
@@ -201,7 +201,7 @@ impl Model {
 
     /// The home of an object; object i of a kind lives at node i mod the number of nodes.
     pub fn home(&self, object: Object) -> Node {
-        fit(object.id % self.nodes, "the number of a node: there are at most 256")
+        node(object.id % self.nodes)
     }
 
     /// Whether a node is the home of an object. Agents have none.
@@ -220,8 +220,18 @@ impl Model {
             .unwrap_or(Access::None)
     }
 
+    /// Copies of a node that are overwritten before anybody reads them have no contents any more (`docs/semantics.md`,
+    /// section 6).
+    pub fn forget_dead_copies(&self, world: &mut World, node: Node) {
+        for block in 0..self.objects[BLOCK.index()] {
+            if self.copy_is_dead(world, node, block) {
+                world.set_number(self.layout.block(node, block), 0);
+            }
+        }
+    }
+
     /// Whether a node's copy of a block is overwritten before anybody reads it.
-    pub fn copy_is_dead(&self, world: &World, node: Node, block: u32) -> bool {
+    fn copy_is_dead(&self, world: &World, node: Node, block: u32) -> bool {
         let object = Object { kind: BLOCK, id: block };
         let Some(role) = self.forgetting[usize::from(self.is_home(node, object))] else { return false };
         let Some(record) = self.record(world, node, role, object) else { return false };
@@ -230,7 +240,7 @@ impl Model {
 
     /// All nodes, in order.
     pub fn all_nodes(&self) -> std::ops::Range<Node> {
-        0..fit(self.nodes, "the number of a node: there are at most 256")
+        0..node(self.nodes)
     }
 
     /// A record, if the role lives there.

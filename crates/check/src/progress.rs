@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::model::Model;
 use crate::promise::{FIRST_DONE, Seen, Violation, has_arrived, holder, missing};
 use crate::step::Action;
-use crate::world::{Phase, World};
+use crate::world::{Phase, World, node};
 use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
 use trivium_lang::protocol::{Assume, Invariant, OpId, Promise, Protocol};
@@ -37,11 +37,7 @@ pub(crate) fn demands(protocol: &Protocol, objects: &[u32], nodes: u32, layout: 
         let kind = leads.from.object;
         let mut place = 0;
         for id in 0..objects[kind.index()] {
-            let about: Vec<Option<Node>> = if leads.each {
-                (0..fit::<_, Node>(nodes, "the number of a node: there are at most 256")).map(Some).collect()
-            } else {
-                vec![None]
-            };
+            let about: Vec<Option<Node>> = if leads.each { (0..node(nodes)).map(Some).collect() } else { vec![None] };
             for node in about {
                 let at = layout.leads(leads_to, place);
                 demands.push(Demand { leads_to, object: Object { kind, id }, node, at });

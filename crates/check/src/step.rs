@@ -11,7 +11,6 @@ use crate::promise::{Violation, may_start, new_phase, note_contention, perform_a
 use crate::trace::FAULT;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
-use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, Response, RoleId};
 
@@ -291,11 +290,10 @@ impl<'m> Stepper<'m> {
 
     fn evictions(&self, world: &World, out: &mut Vec<Action>) {
         let model = self.model;
-        for (node, threads) in model.client.threads_of.iter().enumerate() {
+        for (node, threads) in model.all_nodes().zip(&model.client.threads_of) {
             if threads.is_empty() {
                 continue;
             }
-            let node = fit(node, "the number of a node: there are at most 256");
             for block in 0..model.objects[BLOCK.index()] {
                 let object = Object { kind: BLOCK, id: block };
                 let role = model.engine.role_for(EventKind::Evict, BLOCK, model.is_home(node, object));
@@ -581,7 +579,7 @@ impl<'m> Stepper<'m> {
             self.empty_buffers(world, node);
         }
         if self.model.forgetting != [None; 2] {
-            self.forget_copies(world, node);
+            self.model.forget_dead_copies(world, node);
         }
         if let Some(violation) = self.effects.trouble.take() {
             return Err(violation);
@@ -614,16 +612,6 @@ impl<'m> Stepper<'m> {
         for block in 0..self.model.objects[BLOCK.index()] {
             if !self.model.is_home(node, Object { kind: BLOCK, id: block }) {
                 world.set_number(self.model.layout.block(node, block), 0);
-            }
-        }
-    }
-
-    /// Copies that are overwritten before anybody reads them have no contents any more (`docs/semantics.md`, section 6).
-    fn forget_copies(&self, world: &mut World, node: Node) {
-        let model = self.model;
-        for block in 0..model.objects[BLOCK.index()] {
-            if model.copy_is_dead(world, node, block) {
-                world.set_number(model.layout.block(node, block), 0);
             }
         }
     }

@@ -1,9 +1,13 @@
 //! One state of the whole system, taken apart so that a transition can change it.
 
 use crate::layout::Layout;
+use std::fmt::Display;
 use trivium_engine::number::{fit, index_of_word, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, CacheLine, Node, Object, Payload};
 use trivium_lang::protocol::{LaneId, Line, MessageId, PayloadShape, Protocol, TaskId, Type};
+
+/// Why a number is that of a node.
+const AT_MOST: &str = "the number of a node: there are at most 256";
 
 /// A message on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -277,9 +281,17 @@ impl Codec {
     }
 }
 
+/// A node by its number.
+pub(crate) fn node<Number: Copy + Display>(number: Number) -> Node
+where
+    Node: TryFrom<Number>,
+{
+    fit(number, AT_MOST)
+}
+
 /// A node as a byte of a state that is stored.
 fn node_byte(node: Node) -> u8 {
-    fit(node, "the number of a node: there are at most 256")
+    fit(node, AT_MOST)
 }
 
 /// Words that an argument takes.

@@ -4,6 +4,7 @@
 mod calls;
 #[path = "../../lang/tests/mutant/mod.rs"]
 mod mutant;
+mod random;
 mod wrong_lists;
 
 use mutant::config;

@@ -4,6 +4,7 @@
 mod blocks;
 #[path = "../../lang/tests/mutant/mod.rs"]
 mod mutant;
+mod random;
 
 use mutant::{config, slip};
 use proptest::prelude::*;

@@ -3,6 +3,7 @@
 
 #[path = "../../lang/tests/mutant/mod.rs"]
 mod mutant;
+mod random;
 mod rooms;
 
 use mutant::config;

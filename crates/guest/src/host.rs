@@ -3,6 +3,7 @@
 
 mod atomic;
 mod bulk;
+mod errno;
 mod files;
 mod poll;
 mod running;

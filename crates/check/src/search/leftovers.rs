@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::store::state_number;
 use crate::world::{Phase, World};
 use std::sync::Arc;
-use trivium_lang::protocol::{BLOCK, Protocol};
+use trivium_lang::protocol::Protocol;
 
 /// How many states there are if no variable is cleared, and how many different ones among them when each record is then
 /// cleared: as many as a search that clears finds, unless what it clears is still read. To test clearing by; `None`
@@ -18,24 +18,13 @@ pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u6
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let system = |clearing| System { clearing, ..config.system.clone() };
     let (kept, cleared) = (Model::new(protocol, &system(false))?, Model::new(protocol, &system(true))?);
-    let mut search = Search::new(&kept, &config);
-    if !matches!(search.visit(), End::Exhausted) {
-        return Ok(None);
-    }
-    let states = &search.states;
-    let mut forms = rustc_hash::FxHashSet::default();
-    let (mut world, mut bytes) = (World::default(), Vec::new());
-    for state in 0..state_number(states.len()) {
-        pack::unpack(&kept, states.arena.get(state), &mut world);
+    Ok(forms(&kept, &cleared, &config, |world| {
         for (node, role, object) in kept.instances() {
             if let Some(at) = kept.layout.record(node, role, object.id) {
                 cleared.engine.clear_dead(role, &mut world.fixed[at]);
             }
         }
-        pack::pack(&cleared, &world, &mut bytes);
-        forms.insert(bytes.clone());
-    }
-    Ok(Some((states.len() as u64, forms.len() as u64)))
+    }))
 }
 
 /// How many states there are if stores are chosen when they begin and every copy of a block is kept, and how many
@@ -49,20 +38,26 @@ pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, 
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let all = System { late_values: false, dead_copies: false, ..config.system.clone() };
     let (kept, reduced) = (Model::new(protocol, &all)?, Model::new(protocol, &config.system)?);
-    let mut search = Search::new(&kept, &config);
+    Ok(forms(&kept, &reduced, &config, |world| reduced.forget(world)))
+}
+
+/// How many states a system has, and how many different ones among them when something is then forgotten in each that another
+/// system does not keep. `None` where not all were visited.
+fn forms(kept: &Model, reduced: &Model, config: &Config, forget: impl Fn(&mut World)) -> Option<(u64, u64)> {
+    let mut search = Search::new(kept, config);
     if !matches!(search.visit(), End::Exhausted) {
-        return Ok(None);
+        return None;
     }
     let states = &search.states;
     let mut forms = rustc_hash::FxHashSet::default();
     let (mut world, mut bytes) = (World::default(), Vec::new());
     for state in 0..state_number(states.len()) {
-        pack::unpack(&kept, states.arena.get(state), &mut world);
-        reduced.forget(&mut world);
-        pack::pack(&reduced, &world, &mut bytes);
+        pack::unpack(kept, states.arena.get(state), &mut world);
+        forget(&mut world);
+        pack::pack(reduced, &world, &mut bytes);
         forms.insert(bytes.clone());
     }
-    Ok(Some((states.len() as u64, forms.len() as u64)))
+    Some((states.len() as u64, forms.len() as u64))
 }
 
 impl Model {
@@ -77,11 +72,7 @@ impl Model {
             }
         }
         for node in self.all_nodes() {
-            for block in 0..self.objects[BLOCK.index()] {
-                if self.copy_is_dead(world, node, block) {
-                    world.set_number(self.layout.block(node, block), 0);
-                }
-            }
+            self.forget_dead_copies(world, node);
         }
     }
 }

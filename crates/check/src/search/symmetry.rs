@@ -11,7 +11,7 @@ use crate::client::Intent;
 use crate::layout::Layout;
 use crate::model::Model;
 use crate::progress::{Demand, Wishes, image};
-use crate::world::{Flight, Phase, World};
+use crate::world::{Flight, Phase, World, node};
 use std::ops::Range;
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
@@ -61,8 +61,7 @@ pub(crate) fn is_sound(model: &Model) -> bool {
 
 fn classes(model: &Model) -> Vec<Vec<Node>> {
     let homes = model.objects.iter().copied().enumerate().filter(|(kind, _)| *kind != 1).map(|(_, count)| count);
-    let homes =
-        fit::<_, Node>(homes.max().unwrap_or(0).min(model.nodes), "the number of a node: there are at most 256");
+    let homes = node(homes.max().unwrap_or(0).min(model.nodes));
     let (acting, serving): (Vec<Node>, Vec<Node>) =
         (homes..model.all_nodes().end).partition(|node| !model.client.threads_of[*node as usize].is_empty());
     let mut classes = vec![acting, serving];

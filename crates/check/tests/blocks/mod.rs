@@ -1,21 +1,8 @@
 //! Random protocols about blocks: copies are read, overwritten, given up and passed on without any sense, so that what is
 //! forgotten too early is soon missed.
 
+use crate::random::Random;
 use std::fmt::Write;
-
-/// A random number generator: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len() as u64) as usize]
-    }
-}
 
 /// Where a cache goes on.
 const STATES: [&str; 4] = ["Gone", "Old", "Seen", "Own"];

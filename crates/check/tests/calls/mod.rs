@@ -1,25 +1,6 @@
 //! Random protocols whose roles and objects call each other's actions: what one role's own text does not show.
 
-use std::fmt::Write;
-
-/// A random number generator: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len() as u64) as usize]
-    }
-
-    /// Once in so many times.
-    fn once_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-}
+use crate::random::{Random, Text};
 
 /// A role, and what its text may name.
 #[derive(Clone, Copy, PartialEq)]
@@ -60,8 +41,7 @@ const PRIVATE: [&str; 4] = ["x", "y", "r", "o"];
 
 struct Writer {
     random: Random,
-    text: String,
-    depth: usize,
+    text: Text,
     /// For each private variable of the present role: in which state it is read.
     read_in: [u64; 4],
     /// A state of it to which only what others call leads, and in which `x` is read but not written: what it holds there
@@ -77,8 +57,13 @@ pub fn protocol(seed: u64) -> String {
         op put(t: thing, n: 0..2)\nop link(t: thing, t2: thing)\n\
         message ToHome(n: 0..2), Ask(n: 0..2), ToPeer(n: 0..2), Told(m: 0..2), ToAgent(n: 0..2), \
         Seen(n: 0..2) on main\n";
-    let mut writer =
-        Writer { random: Random(seed), text: text.into(), depth: 0, read_in: [0; 4], hidden: None, asserts: false };
+    let mut writer = Writer {
+        random: Random(seed),
+        text: Text { written: text.into(), depth: 0 },
+        read_in: [0; 4],
+        hidden: None,
+        asserts: false,
+    };
     for _ in 0..4 {
         writer.random.below(2);
     }
@@ -88,36 +73,22 @@ pub fn protocol(seed: u64) -> String {
     writer.role("role agent of node", Role::Agent);
     if writer.asserts {
         let number = 1 + writer.random.below(2);
-        let _ = writeln!(writer.text, "invariant seen of thing: home.v != {number} or (peer at home).v != {number}");
+        writer.text.line(&format!("invariant seen of thing: home.v != {number} or (peer at home).v != {number}"));
     }
-    writer.text
+    writer.text.written
 }
 
 impl Writer {
-    fn line(&mut self, line: &str) {
-        let _ = writeln!(self.text, "{:1$}{line}", "", 2 * self.depth);
-    }
-
-    fn open(&mut self, line: &str) {
-        self.line(line);
-        self.depth += 1;
-    }
-
-    fn close(&mut self) {
-        self.depth -= 1;
-        self.line("}");
-    }
-
     fn role(&mut self, head: &str, role: Role) {
-        self.open(&format!("{head} {{"));
+        self.text.open(&format!("{head} {{"));
         self.read_in = std::array::from_fn(|_| self.random.below(3));
         self.hidden = if self.random.once_in(4) { None } else { Some(self.random.below(3)) };
         self.read_in[0] = self.hidden.unwrap_or(self.read_in[0]);
-        self.line("var v, w, x, y, q: 0..2");
-        self.line("var r: pair");
-        self.line("var o: thing");
+        self.text.line("var v, w, x, y, q: 0..2");
+        self.text.line("var r: pair");
+        self.text.line("var o: thing");
         for rank in 0..RANKS {
-            self.open(&format!("action act{rank}(n: 0..2) {{"));
+            self.text.open(&format!("action act{rank}(n: 0..2) {{"));
             let place = Place {
                 role,
                 has_number: true,
@@ -130,75 +101,75 @@ impl Writer {
             match self.random.below(4) {
                 0 | 1 => {
                     let state = self.hidden.unwrap_or(self.random.below(3));
-                    self.line(&format!("goto {}", STATES[state as usize]));
+                    self.text.line(&format!("goto {}", STATES[state as usize]));
                 }
-                2 if role != Role::Agent => self.line("send Seen(q) to me"),
-                2 => self.line("send Seen(q) of o to me"),
+                2 if role != Role::Agent => self.text.line("send Seen(q) to me"),
+                2 => self.text.line("send Seen(q) of o to me"),
                 _ => self.statements(place),
             }
-            self.close();
+            self.text.close();
         }
         if role == Role::Peer {
-            self.open("task later(n: 0..2) {");
+            self.text.open("task later(n: 0..2) {");
             let place =
                 Place { role, has_number: true, has_object: false, rank: 0, sends: false, goes: true, state: None };
             self.statements(place);
-            self.close();
+            self.text.close();
         }
         for state in 0..3 {
             self.state(state, role);
         }
-        self.close();
+        self.text.close();
     }
 
     fn state(&mut self, state: u64, role: Role) {
-        self.open(&format!("state {} {{", STATES[state as usize]));
+        self.text.open(&format!("state {} {{", STATES[state as usize]));
         let state = Some(state);
         let place = Place { role, has_number: true, has_object: false, rank: 0, sends: false, goes: true, state };
         match role {
             Role::Home => {
                 self.message("ToHome(n)", place);
                 let answer = self.random.one(&["n", "v", "w"]);
-                self.line(&format!("on Ask(n) {{ send Told({answer}) to sender }}"));
+                self.text.line(&format!("on Ask(n) {{ send Told({answer}) to sender }}"));
                 if self.random.once_in(5) {
                     let state = self.goal(place);
-                    self.line(&format!("on after 10 {{ goto {state} }}"));
+                    self.text.line(&format!("on after 10 {{ goto {state} }}"));
                 }
             }
             Role::Peer => {
                 self.put(place);
-                self.open("on link(t2) {");
+                self.text.open("on link(t2) {");
                 self.tell(place);
                 let linked = Place { has_number: false, has_object: true, sends: true, ..place };
                 self.statements(linked);
                 self.go_on(linked);
-                self.line("return");
-                self.close();
+                self.text.line("return");
+                self.text.close();
                 self.message("ToPeer(n)", place);
                 // An action of others may have ended the wait.
-                self.line("on Told { }");
-                self.line("on Seen { }");
+                self.text.line("on Told { }");
+                self.text.line("on Seen { }");
             }
             Role::Agent => self.message("ToAgent(n)", place),
         }
-        self.close();
+        self.text.close();
     }
 
     /// The clauses of a message: deferred, with a guard, or plain.
     fn message(&mut self, event: &str, place: Place) {
         if place.role != Role::Agent && self.random.once_in(8) {
             let name = event.split('(').next().unwrap_or(event);
-            return self.line(&format!("on {name} defer"));
+            return self.text.line(&format!("on {name} defer"));
         }
         if self.random.once_in(3) {
             let guard = self.condition(place);
-            self.open(&format!("on {event} when {guard} {{"));
+            self.text.open(&format!("on {event} when {guard} {{"));
             self.tell(place);
             self.statements(place);
             self.go_on(place);
-            self.close();
+            self.text.close();
         }
-        self.open(&format!("on {event} {{"));
+        self.text.open(&format!("on {event} {{"));
         self.tell(place);
         if self.random.once_in(3) {
             self.remember(place);
@@ -206,15 +177,15 @@ impl Writer {
             self.statements(place);
             self.go_on(place);
         }
-        self.close();
+        self.text.close();
     }
 
     /// Writes what is read in another state, and does nothing that leads there at once: between the two the handler ends.
     fn remember(&mut self, place: Place) {
-        self.line(if place.state == self.hidden { "q = n" } else { "x = n; q = n" });
+        self.text.line(if place.state == self.hidden { "q = n" } else { "x = n; q = n" });
         if self.random.once_in(3) {
             let state = self.goal(place);
-            self.line(&format!("goto {state}"));
+            self.text.line(&format!("goto {state}"));
         }
     }
 
@@ -223,7 +194,7 @@ impl Writer {
         match self.random.below(5) {
             0 if place.goes => {
                 let state = self.goal(place);
-                self.line(&format!("goto {state}"));
+                self.text.line(&format!("goto {state}"));
             }
             1 | 2 if place.sends => self.send(place),
             _ => self.call(place),
@@ -235,42 +206,42 @@ impl Writer {
         for (var, name) in ["x", "y", "r.a"].iter().enumerate() {
             if self.reads(place, var) && !self.random.once_in(3) {
                 let of = if place.role == Role::Agent { " of o" } else { "" };
-                self.line(&format!("send Seen({name}){of} to me"));
+                self.text.line(&format!("send Seen({name}){of} to me"));
             }
         }
     }
 
     /// The clauses of the call `put`, which may wait for an answer.
     fn put(&mut self, place: Place) {
-        self.open("on put(n) {");
+        self.text.open("on put(n) {");
         self.tell(place);
         if self.random.once_in(3) {
             self.remember(place);
-            self.line("return");
+            self.text.line("return");
         } else if self.random.once_in(3) {
             self.statements(Place { goes: false, sends: true, ..place });
             let number = self.number(place);
-            self.line(&format!("send Ask({number}) to home"));
-            self.line("return");
-            self.open("await Told(m) {");
+            self.text.line(&format!("send Ask({number}) to home"));
+            self.text.line("return");
+            self.text.open("await Told(m) {");
             self.statements(place);
-            self.line(&format!("v = {}", self.random.0 % 3));
+            self.text.line(&format!("v = {}", self.random.0 % 3));
             if self.random.once_in(2) {
-                self.line("w = m");
+                self.text.line("w = m");
             }
             let state = self.goal(place);
-            self.line(&format!("goto {state}"));
-            self.close();
-            self.line("while waiting on Seen { }");
-            self.open("while waiting on ToPeer(n) {");
+            self.text.line(&format!("goto {state}"));
+            self.text.close();
+            self.text.line("while waiting on Seen { }");
+            self.text.open("while waiting on ToPeer(n) {");
             self.statements(Place { goes: false, rank: RANKS, ..place });
-            self.close();
+            self.text.close();
         } else {
             self.statements(Place { sends: true, ..place });
             self.go_on(Place { sends: true, ..place });
-            self.line("return");
+            self.text.line("return");
         }
-        self.close();
+        self.text.close();
     }
 
     /// A state to go to.
@@ -298,7 +269,7 @@ impl Writer {
             0..3 => self.assignment(place),
             3..5 if place.goes => {
                 let state = self.goal(place);
-                self.line(&format!("goto {state}"));
+                self.text.line(&format!("goto {state}"));
             }
             5 if place.sends => self.send(place),
             6 => self.assertion(place),
@@ -306,11 +277,11 @@ impl Writer {
             10 => {
                 let object = self.object(place);
                 let (var, number) = (self.random.one(&["v", "w"]), self.number(place));
-                self.line(&format!("peer[{object}].{var} = {number}"));
+                self.text.line(&format!("peer[{object}].{var} = {number}"));
             }
             11 if place.role == Role::Peer => {
                 let number = self.number(place);
-                self.line(&format!("start later({number})"));
+                self.text.line(&format!("start later({number})"));
             }
             12..16 => self.branch(place, nested),
             _ => self.assignment(place),
@@ -320,9 +291,9 @@ impl Writer {
     fn assertion(&mut self, place: Place) {
         let (number, not) = (self.number(place), self.random.below(3));
         if self.asserts {
-            self.line(&format!("assert {number} != {not}"));
+            self.text.line(&format!("assert {number} != {not}"));
         } else {
-            self.line(&format!("if {number} == {not} {{ v = 1 }}"));
+            self.text.line(&format!("if {number} == {not} {{ v = 1 }}"));
         }
     }
 
@@ -330,7 +301,7 @@ impl Writer {
         let number = self.number(place);
         if place.state.is_none() {
             let var = self.random.one(&["v", "w"]);
-            return self.line(&format!("{var} = {number}"));
+            return self.text.line(&format!("{var} = {number}"));
         }
         let line = match self.random.below(9) {
             0 | 1 => format!("{} = {number}", self.random.one(&["v", "w"])),
@@ -341,7 +312,7 @@ impl Writer {
             4 => format!("r = {{a: {number}, b: {}}}", self.number(place)),
             _ => format!("o = {}", self.object(place)),
         };
-        self.line(&line);
+        self.text.line(&line);
     }
 
     fn send(&mut self, place: Place) {
@@ -351,7 +322,7 @@ impl Writer {
             1 => format!("send ToPeer({number}) of {} to home", self.object(place)),
             _ => format!("send ToAgent({number}) to home"),
         };
-        self.line(&line);
+        self.text.line(&line);
     }
 
     fn call(&mut self, place: Place) {
@@ -362,29 +333,29 @@ impl Writer {
         let number = self.number(place);
         let object = self.object(place);
         match self.random.below(5) {
-            0 => self.line(&format!("agent.act{rank}({number})")),
+            0 => self.text.line(&format!("agent.act{rank}({number})")),
             1 if place.role != Role::Agent => {
                 let state = self.random.one(&["B", "C"]);
-                self.line(&format!("if home is ({state}, A) {{ home.act{rank}({number}) }}"));
+                self.text.line(&format!("if home is ({state}, A) {{ home.act{rank}({number}) }}"));
             }
             2 if place.goes && self.hidden.is_none() && place.role != Role::Agent => {
-                self.line(&format!("act{rank}({number})"))
+                self.text.line(&format!("act{rank}({number})"))
             }
-            3 if place.role == Role::Home => self.line(&format!("peer.act{rank}({number})")),
-            _ => self.line(&format!("peer[{object}].act{rank}({number})")),
+            3 if place.role == Role::Home => self.text.line(&format!("peer.act{rank}({number})")),
+            _ => self.text.line(&format!("peer[{object}].act{rank}({number})")),
         }
     }
 
     fn branch(&mut self, place: Place, nested: u32) {
         let condition = self.condition(place);
-        self.open(&format!("if {condition} {{"));
+        self.text.open(&format!("if {condition} {{"));
         self.statement(place, nested + 1);
         if self.random.once_in(3) {
-            self.depth -= 1;
-            self.open("} else {");
+            self.text.depth -= 1;
+            self.text.open("} else {");
             self.statement(place, nested + 1);
         }
-        self.close();
+        self.text.close();
     }
 
     fn condition(&mut self, place: Place) -> String {

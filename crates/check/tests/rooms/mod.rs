@@ -1,21 +1,7 @@
 //! Random protocols that fill finite lanes: with what they send unasked, and with what they ask for with `room`, in
 //! branches, loops and actions, from calls, messages, tasks, timers and replays.
 
-use std::fmt::Write;
-
-/// A random number generator: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-
-    fn once_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-}
+use crate::random::{Random, Text};
 
 const LANES: usize = 2;
 
@@ -24,8 +10,7 @@ type Counts = [u64; LANES];
 
 struct Writer {
     random: Random,
-    text: String,
-    depth: usize,
+    text: Text,
     /// The most that any handler sends unasked.
     most: Counts,
     /// What the action `more` sends unasked.
@@ -37,7 +22,7 @@ struct Writer {
 /// The protocol of a number.
 pub fn protocol(seed: u64) -> String {
     let mut writer =
-        Writer { random: Random(seed), text: String::new(), depth: 0, most: [0; LANES], action: [0; LANES], calls: 0 };
+        Writer { random: Random(seed), text: Text::default(), most: [0; LANES], action: [0; LANES], calls: 0 };
     for _ in 0..4 {
         writer.random.below(2);
     }
@@ -47,61 +32,47 @@ pub fn protocol(seed: u64) -> String {
     format!(
         "protocol rooms\nwaive lane_rule \"lanes may block each other here\"\nlane a fifo holds {a}\nlane b unordered holds {b}\n\
          object thing\nop poke(t: thing, n: 0..1)\nmessage A(n: 0..1) on a\nmessage B(n: 0..1) on b\n{}",
-        writer.text
+        writer.text.written
     )
 }
 
 impl Writer {
-    fn line(&mut self, line: &str) {
-        let _ = writeln!(self.text, "{:1$}{line}", "", 2 * self.depth);
-    }
-
-    fn open(&mut self, line: &str) {
-        self.line(line);
-        self.depth += 1;
-    }
-
-    fn close(&mut self) {
-        self.depth -= 1;
-        self.line("}");
-    }
-
     fn role(&mut self) {
-        self.open("role member of thing everywhere defers up to 4 {");
-        self.line("var v: 0..1");
-        self.open("action more(n: 0..1) {");
+        self.text.open("role member of thing everywhere defers up to 4 {");
+        self.text.line("var v: 0..1");
+        self.text.open("action more(n: 0..1) {");
         self.action = self.statements(1, false);
-        self.close();
-        self.open("task later(n: 0..1) {");
+        self.text.close();
+        self.text.open("task later(n: 0..1) {");
         self.handler();
-        self.close();
+        self.text.close();
         for state in ["S", "T"] {
-            self.open(&format!("state {state} {{"));
-            self.open("on poke(n) {");
+            self.text.open(&format!("state {state} {{"));
+            self.text.open("on poke(n) {");
             self.handler();
-            self.line("return");
-            self.close();
+            self.text.line("return");
+            self.text.close();
             for message in ["A", "B"] {
                 match self.random.below(6) {
-                    0 if state == "T" => self.line(&format!("on {message} defer")),
+                    0 if state == "T" => self.text.line(&format!("on {message} defer")),
                     1 => {
-                        self.open(&format!("on {message}(n) {{"));
+                        self.text.open(&format!("on {message}(n) {{"));
                         self.handler();
-                        self.close();
+                        self.text.close();
                     }
-                    _ => self.line(&format!("on {message}(n) {{ v = n }}")),
+                    _ => self.text.line(&format!("on {message}(n) {{ v = n }}")),
                 }
             }
             if state == "T" && self.random.once_in(2) {
-                self.open("on after 7 {");
-                self.line("let n = v");
+                self.text.open("on after 7 {");
+                self.text.line("let n = v");
                 self.handler();
-                self.line("goto S");
-                self.close();
+                self.text.line("goto S");
+                self.text.close();
             }
-            self.close();
+            self.text.close();
         }
-        self.close();
+        self.text.close();
     }
 
     /// The body of a handler.
@@ -126,33 +97,33 @@ impl Writer {
             0..3 => self.send(),
             3 if self.calls > 0 => {
                 self.calls -= 1;
-                self.line("more(n)");
+                self.text.line("more(n)");
                 self.action
             }
             4 if goes => {
                 let target = ["goto S", "goto T", "start later(n)"][self.random.below(3) as usize];
-                self.line(target);
+                self.text.line(target);
                 [0; LANES]
             }
             3..6 => {
-                self.line("v = n");
+                self.text.line("v = n");
                 [0; LANES]
             }
             6..11 => self.ask(nested, goes),
             11 => {
-                self.open("for i in 1..2 {");
+                self.text.open("for i in 1..2 {");
                 let sent = self.statements(nested + 1, goes);
-                self.close();
+                self.text.close();
                 sent.map(|sent| 2 * sent)
             }
             _ => {
-                self.open("if v == n {");
+                self.text.open("if v == n {");
                 let yes = self.statements(nested + 1, goes);
-                self.depth -= 1;
-                self.line("} else {");
-                self.depth += 1;
+                self.text.depth -= 1;
+                self.text.line("} else {");
+                self.text.depth += 1;
                 let no = self.statements(nested + 1, goes);
-                self.close();
+                self.text.close();
                 std::array::from_fn(|lane| yes[lane].max(no[lane]))
             }
         }
@@ -161,7 +132,7 @@ impl Writer {
     fn send(&mut self) -> Counts {
         let lane = self.random.below(2) as usize;
         let to = ["me", "home"][self.random.below(2) as usize];
-        self.line(&format!("send {}(n) to {to}", ["A", "B"][lane]));
+        self.text.line(&format!("send {}(n) to {to}", ["A", "B"][lane]));
         std::array::from_fn(|l| u64::from(l == lane))
     }
 
@@ -169,27 +140,27 @@ impl Writer {
     fn ask(&mut self, nested: u32, goes: bool) -> Counts {
         let asks = [[true, false], [false, true], [true, true]][self.random.below(3) as usize];
         // What the branch sends is known when it is written: the condition goes in front of it afterwards.
-        let at = self.text.len();
-        self.depth += 1;
+        let at = self.text.written.len();
+        self.text.depth += 1;
         let mut sent = self.statements(nested + 1, goes);
         let conditions: Vec<String> = (0..LANES)
             .filter(|lane| asks[*lane])
             .map(|lane| format!("room({}, {})", ["a", "b"][lane], (sent[lane] + self.random.below(2)).max(1)))
             .collect();
-        self.depth -= 1;
-        let condition = format!("{:1$}if {2} {{\n", "", 2 * self.depth, conditions.join(" and "));
-        self.text.insert_str(at, &condition);
+        self.text.depth -= 1;
+        let condition = format!("{:1$}if {2} {{\n", "", 2 * self.text.depth, conditions.join(" and "));
+        self.text.written.insert_str(at, &condition);
         for lane in (0..LANES).filter(|lane| asks[*lane]) {
             sent[lane] = 0;
         }
         if self.random.once_in(3) {
-            self.line("} else {");
-            self.depth += 1;
+            self.text.line("} else {");
+            self.text.depth += 1;
             let other = self.statements(nested + 1, goes);
             sent = std::array::from_fn(|lane| sent[lane].max(other[lane]));
-            self.depth -= 1;
+            self.text.depth -= 1;
         }
-        self.line("}");
+        self.text.line("}");
         sent
     }
 }

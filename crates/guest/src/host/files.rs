@@ -1,5 +1,8 @@
 //! Descriptors of WASI preview 1 that can be read: standard input, the folder of a program, and its files.
 
+use super::errno::{
+    BAD_DESCRIPTOR, CANNOT_SEEK, FOLDER, INVALID, MISSING, NOT_ALLOWED, OUTSIDE, READ_ONLY, SUCCESS, TOO_LARGE,
+};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,18 +13,6 @@ use super::NodeState;
 use super::wasi::read_word;
 use crate::inputs::{Inputs, Refused};
 use crate::processor::Processor;
-
-// Error numbers of WASI preview 1.
-const SUCCESS: i64 = 0;
-const NOT_ALLOWED: i64 = 2;
-const BAD_DESCRIPTOR: i64 = 8;
-const TOO_LARGE: i64 = 22;
-const INVALID: i64 = 28;
-const FOLDER: i64 = 31;
-const MISSING: i64 = 44;
-const OUTSIDE: i64 = 63;
-const READ_ONLY: i64 = 69;
-const CANNOT_SEEK: i64 = 70;
 
 /// The descriptor of the folder.
 const ROOT: i64 = 3;

@@ -1,16 +1,12 @@
 //! `poll_oneoff` of WASI preview 1: what a C library sleeps by, and waits for descriptors.
 
+use super::errno::{BAD_DESCRIPTOR, INVALID, SUCCESS};
 use wasmtime::Result;
 
 use super::NodeState;
 use super::files::is_ready;
 use super::wasi::begin_of;
 use crate::processor::{Call, Processor};
-
-// Error numbers of WASI preview 1.
-const SUCCESS: i64 = 0;
-const BAD_DESCRIPTOR: i64 = 8;
-const INVALID: i64 = 28;
 
 // Kinds of events.
 const CLOCK: u8 = 0;

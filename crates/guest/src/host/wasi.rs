@@ -1,6 +1,7 @@
 //! What a C library needs of WASI preview 1: arguments, output, clocks that show simulated
 //! time, and deterministic random numbers; what it reads is in `files`. There is no environment.
 
+use super::errno::{BAD_DESCRIPTOR, INVALID, SUCCESS};
 use std::cell::Cell;
 
 use wasmtime::Result;
@@ -59,11 +60,6 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 22] = [
     ("random_get", "ii", "i", Function::RandomGet),
     ("sched_yield", "", "i", Function::SchedYield),
 ];
-
-// Error numbers of WASI preview 1.
-const SUCCESS: i64 = 0;
-const BAD_DESCRIPTOR: i64 = 8;
-const INVALID: i64 = 28;
 
 // Clocks of WASI preview 1. All of a node's follow its processor's.
 const REALTIME: i64 = 0;

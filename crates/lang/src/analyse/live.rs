@@ -215,7 +215,7 @@ pub(super) fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
 }
 
 /// The variable that a step itself reads or changes.
-fn place_of(step: &StepKind) -> Option<&Place> {
+pub(crate) fn place_of(step: &StepKind) -> Option<&Place> {
     match step {
         StepKind::Assign(place, _)
         | StepKind::Insert(place, _)

@@ -8,8 +8,8 @@ mod longest;
 mod stored;
 
 pub use copies::role_with_copy;
-pub(crate) use live::expressions as exprs_of;
 pub use live::visit;
+pub(crate) use live::{expressions as exprs_of, place_of};
 pub use stored::looks_at_stored_value;
 
 use crate::diagnostics::Diagnostics;

@@ -94,6 +94,24 @@ impl Frame {
         }
     }
 
+    /// The handler, when all its steps are known. What analyses find out about it is still to come.
+    pub fn into_handler(self, name: String, args: usize, guard: Option<Expr>, steps: Vec<Step>, span: Span) -> Handler {
+        Handler {
+            name,
+            event: self.event,
+            guard,
+            locals: self.locals,
+            args: args as u16,
+            scalars: self.scalars,
+            sets: self.sets,
+            steps,
+            longest: Bound::fixed(0),
+            sends: Vec::new(),
+            state: self.state,
+            span,
+        }
+    }
+
     /// A new local, known by its name in the innermost scope.
     pub fn local(&mut self, protocol: &Protocol, name: &str, ty: Type) -> LocalId {
         let id = self.hidden_local(protocol, name, ty);

@@ -116,20 +116,7 @@ impl Compiler {
         let mut steps = Vec::new();
         self.statements(&mut frame, &clause.body, &mut steps);
         let handlers = &mut self.protocol.roles[role.index()].handlers;
-        handlers.push(Handler {
-            name: word,
-            event,
-            guard: None,
-            locals: frame.locals,
-            args: told.len() as u16,
-            scalars: frame.scalars,
-            sets: frame.sets,
-            steps,
-            longest: Bound::fixed(0),
-            sends: Vec::new(),
-            state: StateId(0),
-            span: clause.event.name.span,
-        });
+        handlers.push(frame.into_handler(word, told.len(), None, steps, span));
         let id = HandlerId(handlers.len() as u16 - 1);
         self.protocol.ghosts[g].clauses.push((watched, id));
     }

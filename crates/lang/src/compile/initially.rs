@@ -3,7 +3,7 @@
 
 use super::frame::{Frame, Origin, Scope};
 use super::*;
-use crate::analyse::{exprs_of, visit};
+use crate::analyse::{exprs_of, place_of, visit};
 
 impl Compiler {
     pub(super) fn initially(&mut self, r: usize, role: &ast::Role) {
@@ -20,20 +20,7 @@ impl Compiler {
         if self.diagnostics.list.len() == before {
             self.only_begins(r, &steps);
         }
-        self.protocol.roles[r].initially = Some(Handler {
-            name,
-            event: EventKind::Timer,
-            guard: None,
-            locals: frame.locals,
-            args: 0,
-            scalars: frame.scalars,
-            sets: frame.sets,
-            steps,
-            longest: Bound::fixed(0),
-            sends: Vec::new(),
-            state: StateId(0),
-            span: written.span,
-        });
+        self.protocol.roles[r].initially = Some(frame.into_handler(name, 0, None, steps, written.span));
     }
 
     /// Notes each step that would do more than make a record, and each look at more.
@@ -85,20 +72,9 @@ impl Compiler {
 
 /// What a step does that `initially` cannot.
 fn does_more(step: &StepKind) -> Option<&'static str> {
-    let own = |place: &Place| matches!(place.owner, Owner::Current);
     Some(match step {
-        StepKind::Assign(place, _)
-        | StepKind::Insert(place, _)
-        | StepKind::Remove(place, _)
-        | StepKind::Push(place, _)
-        | StepKind::Pop(place, _)
-        | StepKind::Clear(place)
-        | StepKind::ForList(_, place, _)
-            if !own(place) =>
-        {
-            "change another record"
-        }
         StepKind::Send { .. } => "send",
+        step if place_of(step).is_some_and(|place| !matches!(place.owner, Owner::Current)) => "change another record",
         StepKind::Resume => "`resume`",
         StepKind::Complete => "`complete`",
         StepKind::PerformRead(..) | StepKind::PerformWrite(..) => "`perform` an access",

@@ -419,24 +419,12 @@ impl Compiler {
         let role = &mut self.protocol.roles[frame.role.index()];
         let id = HandlerId(role.handlers.len() as u16);
         let guarded = guard.is_some();
-        role.handlers.push(Handler {
-            name: name.to_string(),
-            event: frame.event,
-            guard,
-            locals: frame.locals,
-            args: args as u16,
-            scalars: frame.scalars,
-            sets: frame.sets,
-            steps,
-            longest: Bound::fixed(0),
-            sends: Vec::new(),
-            state: frame.state,
-            span,
-        });
-        let answers = &mut self.answers[frame.role.index()][frame.state.index()];
-        let before = answers.list.iter_mut().find(|(e, _)| *e == frame.event);
+        let (in_role, state, event) = (frame.role, frame.state, frame.event);
+        role.handlers.push(frame.into_handler(name.to_string(), args, guard, steps, span));
+        let answers = &mut self.answers[in_role.index()][state.index()];
+        let before = answers.list.iter_mut().find(|(e, _)| *e == event);
         match before {
-            None => answers.list.push((frame.event, Answer::Handlers(vec![id]))),
+            None => answers.list.push((event, Answer::Handlers(vec![id]))),
             Some((_, Answer::Handlers(list))) => {
                 let last = list.last().copied();
                 list.push(id);

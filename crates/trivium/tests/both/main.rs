@@ -6,6 +6,8 @@
 mod calls;
 #[path = "../../../lang/tests/mutant/mod.rs"]
 mod mutant;
+#[path = "../../../check/tests/random/mod.rs"]
+mod random;
 #[path = "../../../check/tests/rooms/mod.rs"]
 mod rooms;
 mod script;
