@@ -57,7 +57,7 @@ test-slow: setup
 	TRIVIUM_SLOW=1 $(CARGO) test --release --locked --workspace -- --include-ignored
 
 bench: build
-	$(CARGO) bench --profile release --locked -p trivium-check --bench search
+	$(CARGO) bench --profile release --locked -p trivium-check --bench search --bench peers
 	$(CARGO) bench --profile release --locked -p trivium-engine --bench handler
 	$(CARGO) bench --profile release --locked -p trivium-sim --bench speed
 
