@@ -67,6 +67,8 @@ pub(crate) struct Compiled {
     warnings: Vec<String>,
     /// How many functions the program defines.
     defined_functions: u32,
+    /// Which of these belong to the C library, as far as that has been asked.
+    of_library: Mutex<BTreeMap<u32, bool>>,
 }
 
 impl Program {
@@ -107,6 +109,7 @@ impl Program {
                 instructions,
                 warnings,
                 defined_functions,
+                of_library: Mutex::default(),
             }),
         })
     }
@@ -196,6 +199,14 @@ impl Compiled {
     pub(crate) fn defined_function(&self, index: u32, switching: Switching) -> Option<u32> {
         let defined = index.checked_sub(first_defined(self.imports.len() as u32, switching))?;
         (defined < self.defined_functions).then_some(defined)
+    }
+
+    /// Whether a function that the program defines belongs to the C library.
+    pub(crate) fn is_of_library(&self, defined: u32) -> bool {
+        let mut known = self.of_library.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(defined).or_insert_with(|| {
+            source::is_of_library(&self.bytes, defined, || self.function_name(defined)).unwrap_or(false)
+        })
     }
 
     /// What messages call a function that the program defines.

@@ -27,7 +27,7 @@ impl OutFile {
     /// # Errors
     /// The folder is not there, or one may not write there.
     pub fn open(path: &Path) -> Result<OutFile, Failure> {
-        let to = To::open(path).map_err(|error| not_written(path, &error))?;
+        let to = To::open(path)?;
         Ok(OutFile { path: path.to_path_buf(), to })
     }
 
@@ -61,22 +61,31 @@ impl Write for OutFile {
 }
 
 impl To {
-    fn open(path: &Path) -> io::Result<To> {
+    fn open(path: &Path) -> Result<To, Failure> {
+        let wrong = |error: io::Error| not_written(path, &error);
         match std::fs::metadata(path) {
-            Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-            Ok(there) if !there.is_file() => Ok(To::Straight(OpenOptions::new().write(true).open(path)?)),
+            Ok(there) if there.is_dir() => Err(wrong(io::ErrorKind::IsADirectory.into())),
+            Ok(there) if !there.is_file() => {
+                Ok(To::Straight(OpenOptions::new().write(true).open(path).map_err(wrong)?))
+            }
             Ok(there) => {
                 // One may not replace what one may not write, even where the folder would allow it.
-                OpenOptions::new().write(true).open(path)?;
-                To::beside(path.canonicalize()?, Some(&there))
+                OpenOptions::new().write(true).open(path).map_err(wrong)?;
+                let place = path.canonicalize().map_err(wrong)?;
+                To::beside(&place, Some(&there)).map_err(|error| match error.kind() {
+                    io::ErrorKind::PermissionDenied => no_file_beside(path, &place),
+                    _ => wrong(error),
+                })
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => To::beside(end_of_links(path)?, None),
-            Err(error) => Err(error),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                end_of_links(path).and_then(|place| To::beside(&place, None)).map_err(wrong)
+            }
+            Err(error) => Err(wrong(error)),
         }
     }
 
-    fn beside(place: PathBuf, there: Option<&Metadata>) -> io::Result<To> {
-        let folder = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fn beside(place: &Path, there: Option<&Metadata>) -> io::Result<To> {
+        let folder = folder_of(place);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".trivium-");
         // A new file is like any other: what the user's umask leaves.
@@ -86,8 +95,21 @@ impl To {
         if let Some(there) = there {
             file.as_file().set_permissions(there.permissions())?;
         }
-        Ok(To::Beside(file, place))
+        Ok(To::Beside(file, place.to_path_buf()))
     }
+}
+
+fn folder_of(place: &Path) -> &Path {
+    place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// One may write the file, but make none in its folder: a result would not be written whole or not at all.
+fn no_file_beside(path: &Path, place: &Path) -> Failure {
+    let what = format!(
+        "the file cannot be written: a result is written beside it first, and you may not make files in its folder {}",
+        folder_of(place).display()
+    );
+    Failure::at(what, path.display(), "nothing was written; name a file in another folder, or print the result: > FILE")
 }
 
 /// Where a file will be that is not there yet: a link may lead to it.
@@ -114,19 +136,64 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     file.finish(written)
 }
 
-/// Looks whether files can be written, before much time is spent on what shall stand in them. Nothing is changed.
+/// Looks whether files can be written, before much time is spent on what shall stand in them: each is another one, and none is
+/// among those that are `read`. Nothing is changed.
 ///
 /// # Errors
 /// One of them cannot.
-pub fn can_be_written<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Failure> {
+pub fn can_be_written<'p>(
+    paths: impl IntoIterator<Item = &'p PathBuf>,
+    read: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), Failure> {
+    let read: Vec<(Place, &Path)> = read.into_iter().filter_map(|path| Some((Place::of(path)?, path))).collect();
+    let mut written: Vec<(Place, &Path)> = Vec::new();
     for path in paths {
         let is_special = std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
-        // A pipe would wait for its reader.
-        if !is_special {
-            OutFile::open(path)?;
+        // A pipe would wait for its reader, and takes as many results as there are.
+        if is_special {
+            continue;
         }
+        OutFile::open(path)?;
+        let Some(place) = Place::of(path) else { continue };
+        if let Some((_, input)) = read.iter().find(|(known, _)| *known == place) {
+            let what = format!("the command reads {}, and would write a result in its place", input.display());
+            return Err(Failure::at(what, path.display(), "nothing was written; name another file"));
+        }
+        if let Some((_, other)) = written.iter().find(|(known, _)| *known == place) {
+            let what = format!("two results would be written into one file, which is also called {}", other.display());
+            return Err(Failure::at(what, path.display(), "nothing was written; name another file for one of them"));
+        }
+        written.push((place, path));
     }
     Ok(())
+}
+
+/// Whether both paths lead to one file.
+pub fn are_same(one: &Path, other: &Path) -> bool {
+    Place::of(one).is_some_and(|place| Place::of(other) == Some(place))
+}
+
+/// What tells a file from others, whatever it is called.
+#[derive(PartialEq, Eq)]
+enum Place {
+    /// A file that is there.
+    #[cfg(unix)]
+    Numbered { device: u64, number: u64 },
+    /// Its path without links.
+    Named(PathBuf),
+}
+
+impl Place {
+    /// None if no file can be there.
+    fn of(path: &Path) -> Option<Place> {
+        #[cfg(unix)]
+        if let Ok(there) = std::fs::metadata(path) {
+            use std::os::unix::fs::MetadataExt as _;
+            return Some(Place::Numbered { device: there.dev(), number: there.ino() });
+        }
+        let end = end_of_links(path).ok()?;
+        Some(Place::Named(folder_of(&end).canonicalize().ok()?.join(end.file_name()?)))
+    }
 }
 
 fn not_written(path: &Path, error: &io::Error) -> Failure {

@@ -82,3 +82,56 @@ fn a_result_that_cannot_be_put_into_its_file_is_printed() {
     assert!(run.code == Some(2) && run.out.contains("stache"), "{}{}", run.out, run.err);
     assert!(run.err.contains("the file cannot be written"), "{}", run.err);
 }
+
+/// A program was overwritten by its own result, and of two results in one file the second stayed.
+#[test]
+fn no_result_goes_over_an_input_or_another_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let [program, link, hard, out] = ["p.c", "link", "hard", "out"].map(|name| folder.path().join(name));
+    fs::write(&program, "int main(void) { return 0; }\n").unwrap();
+    symlink("p.c", &link).unwrap();
+    fs::hard_link(&program, &hard).unwrap();
+    let sim = |more: &[&str]| {
+        let args = [&["sim", program.to_str().unwrap(), "-p", "msi", "-m", "typhoon", "-n", "1"], more].concat();
+        harness::trivium(&args)
+    };
+    for over in [&program, &link, &hard] {
+        for option in ["--out", "--html", "--trace"] {
+            sim(&[option, over.to_str().unwrap()]).refuses(2, &["the command reads", "p.c", "name another file"]);
+        }
+    }
+    let same = folder.path().join("./out");
+    sim(&["--out", out.to_str().unwrap(), "--html", same.to_str().unwrap()])
+        .refuses(2, &["two results would be written into one file"]);
+    assert_eq!(fs::read_to_string(&program).unwrap(), "int main(void) { return 0; }\n");
+    assert!(!out.exists());
+    // A device takes all that is written to it, and the name of what is built in is no file.
+    assert_eq!(sim(&["--out", "/dev/null", "--html", "/dev/null"]).code, Some(0));
+    let named = harness::command(&["show", "msi", "--out", "msi"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(named.status.code(), Some(0), "{named:?}");
+    harness::trivium(&["cc", "-c", program.to_str().unwrap(), "-o", hard.to_str().unwrap()])
+        .refuses(2, &["names a file that is compiled"]);
+}
+
+/// The words named neither the folder nor why a file in it is made.
+#[test]
+fn a_folder_in_which_no_file_can_be_made_is_named() {
+    use std::os::unix::process::CommandExt;
+    /// A user that may do nothing: the superuser may write everywhere.
+    const NOBODY: u32 = 65534;
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    fs::write(&out, "old").unwrap();
+    fs::set_permissions(&out, fs::Permissions::from_mode(0o666)).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let mut list = harness::command(&["protocols", "--out", out.to_str().unwrap()]);
+    let is_root = std::os::unix::fs::MetadataExt::uid(&fs::metadata(folder.path()).unwrap()) == 0;
+    if is_root {
+        list.uid(NOBODY).current_dir("/");
+    }
+    let Ok(run) = list.output() else { return };
+    let err = String::from_utf8(run.stderr).unwrap();
+    let named = format!("you may not make files in its folder {}", folder.path().canonicalize().unwrap().display());
+    assert!(run.status.code() == Some(2) && err.contains(&named), "{err}");
+    assert_eq!(fs::read_to_string(&out).unwrap(), "old");
+}

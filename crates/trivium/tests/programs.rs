@@ -196,3 +196,32 @@ fn every_node_reads_its_own_input_and_the_files_of_the_folder_that_is_named() {
     assert!(!nothing["errors"].as_str().unwrap().is_empty(), "without --dir there are no files: {nothing}");
     read(&["--dir", "nowhere"]).refuses(2, &["no such folder", "nowhere"]);
 }
+
+/// The C library's own atomic operations were told of, of every program that opens a file, and then none of the program's.
+#[test]
+fn atomic_operations_of_the_library_are_not_the_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    std::fs::write(folder.path().join("data/in"), "1").unwrap();
+    let text = "#include <stdio.h>\n#include <stdatomic.h>\nstatic atomic_int own;\n\
+        __attribute__((noinline)) static void count(void) { atomic_fetch_add(&own, 1); }\n\
+        int main(int c, char **args) { (void)args; FILE *f = fopen(\"in\", \"r\"); if (c > 1) count(); return !f || fclose(f); }\n";
+    std::fs::write(folder.path().join("reads.c"), text).unwrap();
+    let reads = |more: &[&str]| run_in(folder.path(), &[&["sim", "reads.c", "--dir", "data"][..], &ON, more].concat());
+    let run = reads(&[]);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{run:?}");
+    let run = reads(&["--", "count"]);
+    assert!(run.code == Some(0) && run.err.contains("uses an atomic operation in count on private memory"), "{run:?}");
+}
+
+/// The first variable that the line assigns was taken for the name.
+#[test]
+fn an_allocation_has_the_name_of_the_variable_that_it_is_assigned_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "#include <trivium.h>\nint main(void) {\n\
+        int me = trivium_node(); int *words = trivium_alloc_on(0, 64); int *more =\n      trivium_alloc_on(0, 64);\n\
+        if (me == 0) trivium_wait_until_changed(words, 0);\n  trivium_wait_until_changed(more, 0);\n  return 0;\n}\n";
+    std::fs::write(folder.path().join("named.c"), text).unwrap();
+    let run = run_in(folder.path(), &[&["sim", "named.c"][..], &ON].concat());
+    run.refuses(1, &["node 0, since", "the beginning of `words`", "node 1, since", "the beginning of `more`"]);
+}

@@ -27,16 +27,22 @@ pub(super) async fn run<P: Processor>(
     node.call(Call::ReadModifyWrite(rmw)).await
 }
 
-/// Tells the processor, once, of an atomic operator on private memory: the program has been written for threads.
+/// Tells the processor, once, of an atomic operator on private memory: the program has been written for threads. What the C
+/// library does there for itself is no sign of that.
 pub(super) fn tell_private<P: Processor>(caller: &Caller<'_, Seats<P>>, (base, offset): (i32, i32)) {
     let node = caller.data().node();
     let address = u64::from(base as u32) + u64::from(offset as u32);
-    if address >= SHARED_BASE.into() || node.told_private.replace(true) {
+    if address >= SHARED_BASE.into() || node.told_private.get() {
         return;
     }
     let backtrace = WasmBacktrace::force_capture(caller);
     let defined = |frame: &wasmtime::FrameInfo| node.program.defined_function(frame.func_index(), node.switching);
-    let function = backtrace.frames().iter().find_map(defined).map(|defined| node.program.function_name(defined));
+    let function = backtrace.frames().iter().find_map(defined);
+    if function.is_some_and(|function| node.program.is_of_library(function)) {
+        return;
+    }
+    node.told_private.set(true);
+    let function = function.map(|function| node.program.function_name(function));
     node.processor.borrow_mut().private_atomic(address as u32, function.as_deref());
 }
 

@@ -5,6 +5,7 @@
 
 use super::program::{Bar, asks_for_threads, guest, shelf_with_headers};
 use crate::arguments::Cc;
+use crate::out_file::are_same;
 use crate::{Failure, failure};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -133,6 +134,12 @@ fn is_source(input: &OsStr) -> bool {
 /// Compiles and links as the words say.
 pub fn cc(arguments: &Cc) -> Result<u8, Failure> {
     let line = Line::read(&arguments.words)?;
+    if let Some(output) = &line.output
+        && let Some(input) = line.inputs.iter().find(|input| are_same(Path::new(input), output))
+    {
+        let what = format!("-o {} names a file that is compiled or linked: {}", output.display(), input.display());
+        return Err(Failure::input(what, "name another file behind -o"));
+    }
     let toolchain = Toolchain::find().map_err(|e| guest(&e))?;
     let (shelf, headers) = shelf_with_headers()?;
     let scratch = tempfile::tempdir().map_err(|error| {

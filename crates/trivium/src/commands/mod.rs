@@ -14,16 +14,16 @@ mod show;
 pub(crate) mod sim;
 
 use crate::Failure;
-use crate::arguments::Command;
+use crate::arguments::{Command, Compare, Sim};
 use crate::out_file::can_be_written;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Carries out a command and returns its exit code.
 ///
 /// # Errors
 /// What went wrong, with the exit code that belongs to it.
 pub fn execute(command: &Command) -> Result<u8, Failure> {
-    can_be_written(outputs(command).into_iter().flatten())?;
+    can_be_written(outputs(command).into_iter().flatten(), inputs(command))?;
     match command {
         Command::Cc(arguments) => cc::cc(arguments),
         Command::Sim(arguments) => sim::sim(arguments),
@@ -59,4 +59,32 @@ fn outputs(command: &Command) -> [Option<&PathBuf>; 3] {
         Command::Header(a) => [a.out.as_ref(), None, None],
         Command::Cc(_) => [None; 3],
     }
+}
+
+/// The files that a command is given to read. What is built in has names without an ending, and is no file.
+fn inputs(command: &Command) -> Vec<&Path> {
+    let mut files: Vec<&Path> = Vec::new();
+    let mut names: Vec<&String> = Vec::new();
+    match command {
+        Command::Sim(Sim { run, protocol, machine, .. })
+        | Command::Compare(Compare { run, protocols: protocol, machines: machine, .. }) => {
+            files.extend(run.programs.iter().map(PathBuf::as_path));
+            names.extend(protocol.iter().chain(machine));
+        }
+        Command::Miss(a) => names.extend([&a.protocol, &a.machine]),
+        Command::Check(a) => names.push(&a.protocol),
+        Command::Mutate(a) => names.push(&a.protocol),
+        Command::Replay(a) => {
+            files.push(&a.file);
+            names.extend(a.protocol.iter().chain(&a.machine));
+        }
+        Command::Export(a) => names.push(&a.protocol),
+        Command::Show(a) => names.push(&a.protocol),
+        Command::Header(a) => names.push(&a.protocol),
+        Command::Machine(a) => names.push(&a.machine),
+        // `cc` is as other compilers are.
+        Command::Study(_) | Command::Protocols(_) | Command::Machines(_) | Command::Cc(_) => {}
+    }
+    files.extend(names.into_iter().map(Path::new).filter(|name| name.extension().is_some()));
+    files
 }
