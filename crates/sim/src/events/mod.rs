@@ -1,0 +1,192 @@
+//! What is on its way to a node, and in which order it takes effect.
+
+pub(crate) mod queue;
+
+use crate::reports::timeline::Cause;
+use crate::store::binding::Binding;
+use crate::store::payload::Data;
+use trivium_engine::{Args, Event, Node, Object};
+use trivium_lang::protocol::{BLOCK, LaneId, MessageId, RoleId};
+
+/// The order in which a node's events take effect: by time, then by who caused them, then by how many that one
+/// had caused before. It does not depend on the order in which nodes are simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The cycle from which on it can take effect.
+    pub time: u64,
+    /// Who caused it, and in the lower 48 bits how many that one had caused before.
+    order: u64,
+}
+
+impl Key {
+    /// The `number`-th thing that `source` causes, at cycle `time`.
+    #[inline]
+    pub fn new(time: u64, source: Node, number: u64) -> Key {
+        debug_assert!(number < 1 << 48, "{number}");
+        Key { time, order: u64::from(source) << 48 | number }
+    }
+
+    /// Who caused it.
+    pub fn source(self) -> Node {
+        (self.order >> 48) as Node
+    }
+
+    /// How many its source had caused before.
+    pub fn number(self) -> u64 {
+        self.order & ((1 << 48) - 1)
+    }
+}
+
+/// A message on its way.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    /// Of which protocol.
+    pub protocol: usize,
+    /// What kind.
+    pub message: MessageId,
+    /// Its lane.
+    pub lane: LaneId,
+    /// About which object.
+    pub object: Object,
+    /// Its arguments.
+    pub args: Args,
+    /// Its data.
+    pub data: Option<Box<Data>>,
+    /// Who sent it.
+    pub from: Node,
+    /// To whom.
+    pub to: Node,
+    /// Its number among all messages.
+    pub id: u64,
+    /// The handler that sent it, and when that handed it over, if that is recorded.
+    pub cause: Cause,
+    /// When its tail left its sender's interface.
+    pub departed: u64,
+}
+
+impl Default for Envelope {
+    /// One that has not been written yet.
+    fn default() -> Envelope {
+        Envelope {
+            protocol: 0,
+            message: MessageId::default(),
+            lane: LaneId::default(),
+            object: Object { kind: BLOCK, id: 0 },
+            args: Args::NONE,
+            data: None,
+            from: 0,
+            to: 0,
+            id: 0,
+            cause: None,
+            departed: 0,
+        }
+    }
+}
+
+impl Envelope {
+    /// Its length in 8-byte words: handler, object, arguments, data.
+    pub fn words(&self) -> u64 {
+        2 + self.args.words().len() as u64 + self.data.as_ref().map_or(0, |data| data.bytes.len().div_ceil(8) as u64)
+    }
+}
+
+/// What the engine is to handle; boxed, since it is handed on many times.
+#[derive(Clone, Debug)]
+pub enum Arrival {
+    /// A message.
+    Message(Box<Envelope>),
+    /// A fault, a call or a task of this node.
+    Local(Box<Local>),
+    /// The time of a state has passed, unless the timer was cancelled since.
+    Timer(Box<Expiry>),
+}
+
+/// Something that happens on a node itself.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Of which protocol.
+    pub protocol: usize,
+    /// What happened.
+    pub event: Event,
+    /// What led to it, if that is recorded.
+    pub cause: Cause,
+}
+
+/// A timer that runs out.
+#[derive(Clone, Debug)]
+pub struct Expiry {
+    /// Of which protocol.
+    pub protocol: usize,
+    /// Whose state it was set for.
+    pub role: RoleId,
+    /// Of which object.
+    pub object: Object,
+    /// The timer's number.
+    pub generation: u64,
+}
+
+/// A message that a node sent has been consumed.
+#[derive(Clone, Copy, Debug)]
+pub struct Credit {
+    /// By whom.
+    pub by: Node,
+    /// Of which protocol.
+    pub protocol: usize,
+    /// On which lane.
+    pub lane: LaneId,
+}
+
+/// What takes effect on a node without its engine.
+#[derive(Clone, Debug)]
+pub enum Signal {
+    /// The time has passed for which this node's program was to sleep.
+    Awake,
+    /// The hardware barrier opens.
+    Release {
+        /// How a region is bound from now on, if the barrier was about that.
+        binding: Option<Binding>,
+    },
+    /// This node, its manager, learns that another has touched a page that has no home yet.
+    Claim {
+        /// Which page.
+        page: usize,
+        /// By whom.
+        by: Node,
+    },
+    /// A page that this node has claimed has a home now.
+    Placed {
+        /// Which page.
+        page: usize,
+        /// Where.
+        home: Node,
+    },
+    /// The cache gives a block up, of its own accord; only where an order of events is forced.
+    GiveUp {
+        /// Which block.
+        block: u32,
+        /// The cycle at which the engine hears of it.
+        heard: u64,
+    },
+}
+
+/// Something for another node (or this one), with its place in that node's order.
+#[derive(Clone, Debug)]
+pub struct Post {
+    /// For whom.
+    pub to: Node,
+    /// When, in that node's order.
+    pub key: Key,
+    /// What.
+    pub what: Posted,
+}
+
+/// What can be posted.
+#[derive(Clone, Debug)]
+pub enum Posted {
+    /// For the engine.
+    Arrival(Arrival),
+    /// For the node.
+    Signal(Signal),
+    /// For the network interface.
+    Credit(Credit),
+}

@@ -1,0 +1,304 @@
+//! Machines by name or from a file, with overrides, and errors that point into the file.
+
+use crate::error::SimError;
+use crate::machine::Machine;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// The machines that are built in: name and text.
+pub const BUILT_IN: [(&str, &str); 7] = [
+    ("simple-coma", include_str!("../../../../machines/simple-coma.toml")),
+    ("typhoon", include_str!("../../../../machines/typhoon.toml")),
+    ("typhoon-2x", include_str!("../../../../machines/typhoon-2x.toml")),
+    ("typhoon-4x", include_str!("../../../../machines/typhoon-4x.toml")),
+    ("typhoon-1", include_str!("../../../../machines/typhoon-1.toml")),
+    ("typhoon-0", include_str!("../../../../machines/typhoon-0.toml")),
+    ("typhoon-0-prototype", include_str!("../../../../machines/typhoon-0-prototype.toml")),
+];
+
+/// Where the keys of machines are explained.
+const SEE: &str = "`trivium machine typhoon` shows a machine with all its keys, docs/machines.md explains them";
+
+/// The text of a built-in machine.
+pub fn built_in(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|machine| machine.0 == name).map(|machine| machine.1)
+}
+
+impl Machine {
+    /// The machine of a name (built in) or path (ending in `.toml`), changed by overrides
+    /// `("network.latency", "500")` as `--set machine.network.latency=500` gives them.
+    ///
+    /// # Errors
+    /// What is missing, misspelt, negative or out of range, with its place in the file.
+    pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Machine, SimError> {
+        if let Some(text) = built_in(name) {
+            return Machine::parse(&format!("machines/{name}.toml"), text, overrides);
+        }
+        if !name.ends_with(".toml") {
+            let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
+            let near = nearest(name, &names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            return Err(SimError::input(format!("there is no machine `{name}`"))
+                .help(format!("{near}there are {}, and files ending in .toml", names.join(", "))));
+        }
+        let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
+            let why = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file".to_string(),
+                std::io::ErrorKind::IsADirectory => "this is a folder".to_string(),
+                std::io::ErrorKind::InvalidData => "it is not text in UTF-8".to_string(),
+                _ => error.to_string(),
+            };
+            let what = format!("the machine cannot be read: {why}");
+            SimError::input(what)
+                .at(name)
+                .help("give a name that `trivium machines` lists, or the path of a .toml file")
+        })?;
+        Machine::parse(name, &text, overrides)
+    }
+
+    /// The machine of a TOML text; `file` is for messages.
+    ///
+    /// # Errors
+    /// As [`Machine::load`].
+    pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, SimError> {
+        let mut table = whole(file, text)?;
+        let machine: Machine = match table_of(file, text)?.contains_key("base") {
+            false => toml::from_str(text).map_err(|error| explain(&error, file, text))?,
+            // What is wrong lies in this file, since the base is right; where, only its key can tell.
+            true => Machine::try_from_table(&table).map_err(|error| {
+                let place = place_of_name(text, &error.what);
+                error.at(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")))
+            })?,
+        };
+        check_times(&table).and_then(|()| machine.validate()).map_err(|error| {
+            let place = place_of_key(text, &error.what)
+                .map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
+            error.at(place).help(SEE)
+        })?;
+        if overrides.is_empty() {
+            return Ok(machine);
+        }
+        for (key, value) in overrides {
+            set(&mut table, key, value)?;
+            let changed =
+                Machine::try_from_table(&table).map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
+            check_times(&table)
+                .and_then(|()| changed.validate())
+                .map_err(|error| error.at(format!("--set machine.{key}={value}")).help(SEE))?;
+        }
+        Machine::try_from_table(&table)
+    }
+
+    fn try_from_table(table: &Table) -> Result<Machine, SimError> {
+        let text = toml::to_string(table).map_err(|error| SimError::input(error.to_string()))?;
+        toml::from_str(&text).map_err(|error| {
+            let explained = explain(&error, "", &text);
+            SimError { place: None, ..explained }
+        })
+    }
+}
+
+/// The tables whose numbers are times of single steps.
+const TIMES: [&str; 4] = ["processor", "bus", "interface", "prices"];
+
+/// Such a time is at most so many cycles, so that sums of them, however scaled, are far below 2^64.
+const LONGEST: i64 = 1 << 24;
+
+/// No time of a single step is out of all proportion.
+fn check_times(table: &Table) -> Result<(), SimError> {
+    let times = |name: &&str| table.get(*name).map(|value| (name.to_string(), value));
+    TIMES.iter().filter_map(times).try_for_each(|(name, value)| check_time(&name, value))
+}
+
+fn check_time(key: &str, value: &Value) -> Result<(), SimError> {
+    match value {
+        Value::Integer(cycles) if *cycles > LONGEST => {
+            Err(SimError::input(format!("`{key}` is {cycles}, which is not from 0 to {LONGEST}")))
+        }
+        Value::Table(inner) => inner.iter().try_for_each(|(name, value)| check_time(&format!("{key}.{name}"), value)),
+        Value::Array(parts) => parts.iter().try_for_each(|part| check_time(key, part)),
+        _ => Ok(()),
+    }
+}
+
+fn table_of(file: &str, text: &str) -> Result<Table, SimError> {
+    toml::from_str(text).map_err(|error| explain(&error, file, text))
+}
+
+/// All keys of a machine's text: those of its `base`, if it names one, replaced and added to by its own.
+///
+/// # Errors
+/// The text is no TOML, or its base is not built in.
+pub fn whole(file: &str, text: &str) -> Result<Table, SimError> {
+    let mut own = table_of(file, text)?;
+    let Some(base) = own.remove("base") else { return Ok(own) };
+    let named = base.as_str().and_then(|name| built_in(name).map(|text| (name, text)));
+    let Some((name, base_text)) = named else {
+        let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
+        let place = place_of_name(text, "`base`").unwrap_or((1, 1));
+        return Err(SimError::input(format!("there is no machine {base} to begin from"))
+            .at(format!("{file}:{}:{}", place.0, place.1))
+            .help(format!("`base` names a machine that is built in: {}", names.join(", "))));
+    };
+    let mut table = whole(&format!("machines/{name}.toml"), base_text)?;
+    lay_over(&mut table, own);
+    Ok(table)
+}
+
+/// Tables are merged key by key, except prices, which are replaced whole.
+fn lay_over(table: &mut Table, own: Table) {
+    for (key, value) in own {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) if !below.contains_key("cycles") => lay_over(below, above),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
+}
+
+/// The table that a machine's file may leave out.
+const OPTIONAL: &str = "barrier";
+
+/// Puts a value at a dotted path, of the type that it reads as.
+fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
+    let place = format!("--set machine.{key}={value}");
+    let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("v"));
+    let parsed = parsed.unwrap_or_else(|| Value::String(value.to_string()));
+    let mut steps: Vec<&str> = key.split('.').collect();
+    let last = steps.pop().filter(|last| !last.is_empty()).ok_or_else(|| {
+        SimError::input("the key is empty")
+            .at(&place)
+            .help("write a key that `trivium machine M` shows, as in `machine.network.latency`")
+    })?;
+    let mut table = table;
+    if steps.first() == Some(&OPTIONAL) {
+        table.entry(OPTIONAL).or_insert_with(|| Value::Table(Table::new()));
+    }
+    for step in steps {
+        let names: Vec<String> = table.keys().cloned().collect();
+        table = match table.get_mut(step) {
+            Some(Value::Table(inner)) => inner,
+            _ => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                if names.contains(&step) {
+                    let what = format!("`{step}` has a value and no keys of its own");
+                    return Err(SimError::input(what).at(place).help("leave out what follows it"));
+                }
+                let near = nearest(step, &names)
+                    .map_or(format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
+                return Err(SimError::input(format!("the machine has no table `{step}`")).at(place).help(near));
+            }
+        };
+    }
+    table.insert(last.to_string(), parsed);
+    Ok(())
+}
+
+/// A TOML error as ours, with place and remedy.
+fn explain(error: &toml::de::Error, file: &str, text: &str) -> SimError {
+    let message = error.message().trim().replace('\n', ", ");
+    let place = match error.span() {
+        Some(span) => {
+            let (line, column) = line_and_column(text, span.start);
+            format!("{file}:{line}:{column}")
+        }
+        None => file.to_string(),
+    };
+    let explained = SimError::input(plain(&message)).at(place);
+    match remedy(&message) {
+        Some(help) => explained.help(help),
+        None => explained,
+    }
+}
+
+/// serde's message in the words of someone who writes a machine.
+fn plain(message: &str) -> String {
+    let (what, expected) = match message.split_once(", expected ") {
+        Some((what, expected)) => (what, Some(expected)),
+        None => (message, None),
+    };
+    let words = what.replace("unknown field", "unknown key").replace("missing field", "missing key");
+    let words = words.replace("unknown variant", "unknown value").replace("invalid type: ", "wrong type: ");
+    let words =
+        words.replace("invalid value: integer", "wrong value:").replace("invalid value: string", "wrong value:");
+    match expected {
+        Some("u64" | "u32") => format!("{words}, a whole number that is not negative is expected"),
+        Some(kind) if kind.starts_with("struct ") => format!("{words}, a table with keys of its own is expected"),
+        // The names that are known stand in the remedy.
+        Some(_) if message.starts_with("unknown") => words,
+        Some(kind) => format!("{words}, {kind} is expected"),
+        None => words,
+    }
+}
+
+/// What to do about serde's message.
+fn remedy(message: &str) -> Option<String> {
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+        let (unknown, known) = words.split_first()?;
+        return Some(match nearest(unknown, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if message.starts_with("unknown variant") => format!("it can be {}", known.join(", ")),
+            None => format!("the keys here are {}", known.join(", ")),
+        });
+    }
+    if message.starts_with("missing field") {
+        return Some(format!("add `{} = ..` to this table; docs/machines.md says what it means", words.first()?));
+    }
+    if message.contains("expected struct") {
+        return Some("set the keys in this table, as in `network.latency = 100`".into());
+    }
+    Some(SEE.into())
+}
+
+/// Where the last part of a key named in `what` is set, for errors found after parsing.
+fn place_of_key(text: &str, what: &str) -> Option<(usize, usize)> {
+    let (table, key) = what.split('`').nth(1)?.rsplit_once('.')?;
+    let mut inside = false;
+    for (number, line) in text.lines().enumerate() {
+        let trimmed = line.trim();
+        if trimmed.starts_with('[') {
+            inside = trimmed == format!("[{table}]");
+        } else if inside && trimmed.split('=').next().is_some_and(|name| name.trim() == key) {
+            return Some((number + 1, line.len() - line.trim_start().len() + 1));
+        }
+    }
+    None
+}
+
+/// Where a key named in `what` is set first, whatever its table.
+fn place_of_name(text: &str, what: &str) -> Option<(usize, usize)> {
+    let key = what.split('`').nth(1)?;
+    let is_set = |line: &str| line.split('=').next().is_some_and(|name| name.trim() == key);
+    let (number, line) = text.lines().enumerate().find(|(_, line)| line.contains('=') && is_set(line))?;
+    Some((number + 1, line.len() - line.trim_start().len() + 1))
+}
+
+/// Line and column, from 1, of a byte.
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+/// The name that differs least, if it differs little.
+pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    let best = names.iter().map(|known| (distance(name, known), *known)).min()?;
+    (best.0 <= 1 + name.len() / 4).then_some(best.1)
+}
+
+/// Edits (insert, delete, replace) between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,286 @@
+//! A machine: what its TOML file says.
+
+pub(crate) mod load;
+pub mod price;
+pub(crate) mod ratio;
+
+use crate::error::SimError;
+use crate::machine::price::{Prices, Transaction};
+use crate::machine::ratio::Ratio;
+use serde::Deserialize;
+
+/// A machine model. All cycles are those of the compute processor's clock, unless a key says bus cycles.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// The name of the machine.
+    pub name: String,
+    /// What it is, in one line.
+    pub about: String,
+    /// The compute processor.
+    pub processor: ProcessorModel,
+    /// Its data cache.
+    pub cache: CacheModel,
+    /// The memory bus of a node.
+    pub bus: BusModel,
+    /// The memory of a node.
+    pub memory: MemoryModel,
+    /// Where accesses are checked.
+    pub access_control: AccessControl,
+    /// Where protocol code runs.
+    pub engine: EngineModel,
+    /// The network interface of a node.
+    pub interface: InterfaceModel,
+    /// The network.
+    pub network: NetworkModel,
+    /// The machine's own barrier.
+    #[serde(default)]
+    pub barrier: BarrierModel,
+    /// What the primitives of handlers cost.
+    pub prices: Prices,
+}
+
+/// The compute processor.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessorModel {
+    /// Clock in MHz.
+    pub mhz: u64,
+    /// Cycles per instruction when every access hits.
+    pub cpi: Ratio,
+    /// Cycles from a miss to its grant on a free bus: detection, synchronisation, arbitration.
+    pub issue: u64,
+    /// The same for a store to a line that the cache holds shared, if it differs.
+    pub upgrade_issue: Option<u64>,
+    /// Cycles of the trap that a processor takes when access control aborts its access, if that is how it is
+    /// suspended; it goes on when it is resumed and the trap has been taken.
+    #[serde(default)]
+    pub trap: u64,
+    /// Cycles from the critical word to the end of the load.
+    pub finish: u64,
+    /// Cycles for each word that a program's call hands to the engine.
+    pub call_word: u64,
+}
+
+impl ProcessorModel {
+    /// Cycles from a store to a line that the cache holds shared to its grant on a free bus.
+    pub fn upgrade_issue(&self) -> u64 {
+        self.upgrade_issue.unwrap_or(self.issue)
+    }
+}
+
+/// A direct-mapped, write-back, write-allocate cache; instruction fetches always hit.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheModel {
+    /// Size in bytes; a power of two.
+    pub bytes: u64,
+    /// Line size in bytes; a power of two.
+    pub line: u64,
+    /// Ways; 1 is what there is.
+    pub associativity: u64,
+}
+
+/// The memory bus of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BusModel {
+    /// Processor cycles per bus cycle.
+    pub ratio: Ratio,
+    /// Bus cycles from a request to its grant when the bus is idle.
+    pub arbitration: u64,
+    /// Bus cycles after the grant.
+    pub occupancy: Occupancy,
+}
+
+/// For how many bus cycles after its grant a transaction holds the bus.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Occupancy {
+    /// A line is read.
+    pub read: u64,
+    /// A line is invalidated.
+    pub invalidate: u64,
+    /// A dirty line goes to memory.
+    pub write_back: u64,
+    /// 8 bytes are loaded past the cache.
+    pub uncached_load: u64,
+    /// 8 bytes are stored past the cache.
+    pub uncached_store: u64,
+    /// A transaction is stopped by access control.
+    pub abort: u64,
+}
+
+impl BusModel {
+    /// Cycles for which a transaction holds the bus.
+    pub fn occupancy(&self, transaction: Transaction) -> u64 {
+        let cycles = match transaction {
+            Transaction::Read => self.occupancy.read,
+            Transaction::Invalidate => self.occupancy.invalidate,
+            Transaction::WriteBack => self.occupancy.write_back,
+            Transaction::UncachedLoad => self.occupancy.uncached_load,
+            Transaction::UncachedStore => self.occupancy.uncached_store,
+            Transaction::Abort => self.occupancy.abort,
+        };
+        self.cycles(cycles)
+    }
+
+    /// Cycles of the processor in so many of the bus, rounded down.
+    pub fn cycles(&self, bus_cycles: u64) -> u64 {
+        self.ratio.of(bus_cycles)
+    }
+
+    /// Cycles from a request to its grant when the bus is idle.
+    pub fn arbitration(&self) -> u64 {
+        self.cycles(self.arbitration)
+    }
+}
+
+/// The memory of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryModel {
+    /// Bus cycles from the grant of a read to its critical word, whoever supplies it.
+    pub critical_word: u64,
+    /// Bytes of a page: the unit of placement. A power of two.
+    pub page: u64,
+    /// So many pages of other homes a node has memory for, at least 1; without it, for all (tempest.md 5.1: the study
+    /// does not limit them).
+    pub frames: Option<u64>,
+}
+
+/// Where accesses are checked: on the bus, at cache misses.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessControl {
+    /// Bytes of a hardware block, for which block prices are meant. A power of two.
+    pub granule: u64,
+}
+
+/// Where protocol code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineKind {
+    /// Hard-wired: takes an event every `interval` cycles, whatever its handler's data still take.
+    Ideal,
+    /// A processor of its own: busy until its handler has ended.
+    Processor,
+}
+
+/// The protocol engine of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineModel {
+    /// What it is.
+    pub kind: EngineKind,
+    /// Least cycles between the starts of two handlers.
+    pub interval: u64,
+    /// By how much its own cycles, as opposed to bus time, are longer than the price list says.
+    pub slowdown: Ratio,
+}
+
+/// The network interface of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InterfaceModel {
+    /// Cycles for each 8-byte word that goes through a queue.
+    pub cycles_per_word: u64,
+    /// Cycles for which a message keeps the sender's interface busy at least, inside the network's latency.
+    #[serde(default)]
+    pub send_occupancy: u64,
+    /// The same at the receiver's interface.
+    #[serde(default)]
+    pub receive_occupancy: u64,
+    /// Messages that may be outstanding to each other node; more wait in the sender's memory.
+    pub credits: u32,
+}
+
+/// The network: constant latency, no contention.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkModel {
+    /// Cycles from the tail leaving the sender's interface to the head reaching the receiver's.
+    pub latency: u64,
+    /// So many cycles more for a message with data, where these go by another way (DMA).
+    #[serde(default)]
+    pub data_latency: u64,
+    /// Up to so many cycles more, at random; the order of a lane is kept.
+    #[serde(default)]
+    pub jitter: u64,
+}
+
+/// The machine's own barrier.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BarrierModel {
+    /// Cycles from the last arrival to the release, of each round if there are rounds; the network's latency if not
+    /// said.
+    pub latency: Option<u64>,
+    /// Whether it is one of software, which takes as many rounds of messages as N has binary digits (dissemination).
+    #[serde(default)]
+    pub software: bool,
+}
+
+impl Machine {
+    /// Cycles of the hardware barrier, or of one round of the software barrier: a message is sent, travels, is
+    /// dispatched and read.
+    fn barrier_round(&self) -> u64 {
+        if !self.barrier.software {
+            return self.barrier.latency.unwrap_or(self.network.latency);
+        }
+        let prices = &self.prices;
+        let handling = [&prices.send.header, &prices.dispatch.message, &prices.message.header];
+        let handling: u64 = handling.iter().map(|price| price.cycles).sum();
+        self.barrier.latency.unwrap_or(self.network.latency).saturating_add(handling)
+    }
+
+    /// Cycles from the last arrival at the machine's barrier to the release of `nodes` nodes.
+    pub fn barrier_latency(&self, nodes: u32) -> u64 {
+        let rounds = if self.barrier.software { u64::from(nodes.max(2).next_power_of_two().ilog2()) } else { 1 };
+        rounds * self.barrier_round()
+    }
+
+    /// The least time in which one node can affect another, in cycles.
+    pub fn lookahead(&self) -> u64 {
+        self.network.latency.min(self.barrier_round())
+    }
+
+    /// Granules of a block, at least 1.
+    pub fn granules(&self, block: u64) -> u64 {
+        let granule = self.access_control.granule;
+        let whole = block >> granule.trailing_zeros();
+        (whole + u64::from(block & (granule - 1) != 0)).max(1)
+    }
+
+    /// What the types alone cannot say.
+    pub(crate) fn validate(&self) -> Result<(), SimError> {
+        let power = |key: &str, value: u64, least: u64, most: u64| {
+            if value.is_power_of_two() && (least..=most).contains(&value) {
+                return Ok(());
+            }
+            let what = format!("`{key}` is {value}, which is not a power of two from {least} to {most}");
+            Err(SimError::input(what))
+        };
+        power("cache.bytes", self.cache.bytes, 64, 1 << 30)?;
+        power("cache.line", self.cache.line, 8, 2048.min(self.cache.bytes))?;
+        power("memory.page", self.memory.page, 2048, 1 << 20)?;
+        power("access_control.granule", self.access_control.granule, self.cache.line, 2048)?;
+        let within = |key: &str, value: u64, least: u64, most: u64| {
+            if (least..=most).contains(&value) {
+                return Ok(());
+            }
+            Err(SimError::input(format!("`{key}` is {value}, which is not from {least} to {most}")))
+        };
+        within("cache.associativity", self.cache.associativity, 1, 1)?;
+        within("processor.mhz", self.processor.mhz, 1, 1_000_000)?;
+        within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
+        within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
+        within("network.latency", self.network.latency, 0, 1 << 32)?;
+        within("memory.frames", self.memory.frames.unwrap_or(1), 1, 1 << 32)?;
+        within("network.data_latency", self.network.data_latency, 0, 1 << 32)?;
+        within("memory.critical_word", self.memory.critical_word, 0, 1 << 24)?;
+        within("network.jitter", self.network.jitter, 0, 1 << 32)?;
+        within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
+        within("engine.interval", self.engine.interval, 0, 1 << 20)
+    }
+}

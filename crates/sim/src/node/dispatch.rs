@@ -1,0 +1,472 @@
+//! What a node does next: a signal that takes effect, or a handler that its engine runs.
+
+use crate::error::SimError;
+use crate::events::{Arrival, Credit, Envelope, Expiry, Local, Post, Posted, Signal};
+use crate::machine::EngineKind;
+use crate::node::mechanisms::{Handling, Touched};
+use crate::node::next::{Action, Next};
+use crate::node::processor::{Doing, Wait};
+use crate::node::shared::Shared;
+use crate::node::{Held, NodeState};
+use crate::reports::timeline::{Cause, Work};
+use crate::reports::trace::{Handled, Note};
+use crate::timing::pricing::{Trigger, lay};
+use std::sync::Arc;
+use trivium_engine::{Disposition, Engine, Event, Fault, Node, Outcome};
+use trivium_lang::protocol::{EventKind, RoleId};
+
+/// A handler may take so many cycles (tempest.md 8: watchdog).
+const WATCHDOG: u64 = 1_000_000;
+
+/// How an event came to the engine.
+struct Dispatched {
+    protocol: usize,
+    source: Trigger,
+    cause: Cause,
+    possible: u64,
+    /// Of a message that has just arrived: its number, and when it left its sender.
+    arrived: Option<(u64, u64)>,
+}
+
+impl NodeState {
+    /// Does the next thing, which [`NodeState::next`] has told.
+    ///
+    /// # Errors
+    /// A fault of a protocol.
+    pub(crate) fn act(&mut self, next: Next) -> Result<(), SimError> {
+        self.now = next.time;
+        match next.action {
+            Action::Credit => {
+                if let Some((_, credit)) = self.queues.credits.pop() {
+                    self.credit(credit);
+                }
+                Ok(())
+            }
+            Action::Signal => match self.queues.signals.pop() {
+                Some((_, signal)) => self.take(signal),
+                None => Ok(()),
+            },
+            Action::Replay(at) => {
+                self.take_credits();
+                self.begin_replay(at as usize)
+            }
+            Action::Arrival(at) => {
+                self.take_credits();
+                match self.queues.inbox.take(at as usize) {
+                    Some((key, arrival)) => self.begin(key.time, arrival),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Credits that have come back since.
+    fn take_credits(&mut self) {
+        while let Some(&(key, _)) = self.queues.credits.first()
+            && key.time <= self.now
+            && let Some((_, credit)) = self.queues.credits.pop()
+        {
+            self.credit(credit);
+        }
+    }
+
+    fn credit(&mut self, credit: Credit) {
+        if let Some((at, envelope)) = self.model.interface.credit(self.now, credit.by, credit.protocol, credit.lane) {
+            self.depart(at, envelope);
+        }
+    }
+
+    fn take(&mut self, signal: Signal) -> Result<(), SimError> {
+        let now = self.now;
+        match signal {
+            Signal::Release { binding } => {
+                if let Some(binding) = binding {
+                    self.bind(binding)?;
+                }
+                self.compute.released = true;
+                self.compute.barriers += 1;
+                self.wake(now, &None);
+            }
+            Signal::Awake => {
+                self.compute.answered = Some(0);
+                self.wake(now, &None);
+            }
+            Signal::GiveUp { block, heard } => self.give_up_line(block, heard),
+            Signal::Claim { page, by } => {
+                let home = self.blocks.space.borrow_mut().claim(page, by);
+                let at = now + self.shared.machine.network.latency;
+                self.post(by, at, Posted::Signal(Signal::Placed { page, home }));
+            }
+            Signal::Placed { page, home } => {
+                self.blocks.space.borrow_mut().claim(page, home);
+                self.blocks.mapped[page] = true;
+                if self.compute.doing == Doing::Waiting(Wait::Page(page)) {
+                    self.wake(now, &None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the handler of something deferred.
+    fn begin_replay(&mut self, at: usize) -> Result<(), SimError> {
+        let start = self.now;
+        let Some((protocol, role, object)) = self.schedule.replays.remove(at) else { return Ok(()) };
+        let shared = self.shared.clone();
+        let engine = &shared.engines[protocol];
+        let event = self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
+        let cause = self.schedule.replay_causes.remove(&(protocol, role, object)).flatten();
+        let possible = cause.as_ref().map_or(start, |(_, left)| *left);
+        let dispatched = Dispatched { protocol, source: Trigger::Replay, cause, possible, arrived: None };
+        self.begin_handling(protocol);
+        self.handling.evicts =
+            event.as_ref().is_some_and(|event| matches!(event.kind, EventKind::Evict | EventKind::WriteBack));
+        let outcome = engine.replay(role, object, self);
+        match &outcome {
+            Ok(outcome) => self.ended(&shared, &dispatched, event.as_ref(), outcome),
+            Err(fault) => Err(self.broken(engine, fault, start)),
+        }
+    }
+
+    /// Runs the handler of what arrived at cycle `arrived`.
+    fn begin(&mut self, arrived: u64, arrival: Arrival) -> Result<(), SimError> {
+        match arrival {
+            Arrival::Message(envelope) => self.begin_message(arrived, envelope),
+            Arrival::Local(local) => self.begin_local(arrived, local),
+            Arrival::Timer(expiry) => {
+                let Expiry { protocol, role, object, generation } = *expiry;
+                if self.schedule.timers.get(&(protocol, role, object)) != Some(&generation) {
+                    return Ok(());
+                }
+                let event = Event::local(EventKind::Timer, object, 0);
+                let source = Trigger::Timer;
+                let dispatched = Dispatched { protocol, source, cause: None, possible: arrived, arrived: None };
+                self.dispatch(&dispatched, Some(role), &event)
+            }
+        }
+    }
+
+    fn begin_local(&mut self, arrived: u64, local: Box<Local>) -> Result<(), SimError> {
+        let Some(mut local) = self.hear(local) else { return Ok(()) };
+        let Local { protocol, ref event, .. } = *local;
+        if event.kind != EventKind::Evict || self.still_evicts(protocol, event, self.now) {
+            let source = match event.kind {
+                EventKind::Op(_) => Trigger::Call(event.args.words().len() as u64),
+                EventKind::Task(_) => Trigger::Task,
+                _ => Trigger::Fault,
+            };
+            let cause = local.cause.take();
+            let dispatched = Dispatched { protocol, source, cause, possible: arrived, arrived: None };
+            self.dispatch(&dispatched, None, &local.event)?;
+        }
+        self.shared.spare.borrow_mut().keep_local(local);
+        Ok(())
+    }
+
+    fn begin_message(&mut self, arrived: u64, mut envelope: Box<Envelope>) -> Result<(), SimError> {
+        self.check_binding(&envelope)?;
+        let cycles = self.model.interface.receive(arrived, envelope.words());
+        self.note_queue(cycles, false, &envelope);
+        let credit = Credit { by: self.me, protocol: envelope.protocol, lane: envelope.lane };
+        let back = self.now + self.shared.machine.network.latency;
+        self.post_credit(envelope.from, back, credit);
+        let payload = envelope.data.take().map(|data| self.keep(data));
+        let mut event = Event::local(EventKind::Message(envelope.message), envelope.object, 0);
+        event.sender = envelope.from;
+        event.payload = payload;
+        event.args.assign(&envelope.args);
+        let source = Trigger::Message { words: envelope.args.words().len() as u64, data: payload.is_some() };
+        let dispatched = Dispatched {
+            protocol: envelope.protocol,
+            source,
+            cause: envelope.cause.take(),
+            possible: arrived,
+            arrived: Some((envelope.id, envelope.departed)),
+        };
+        self.shared.spare.borrow_mut().keep_envelope(envelope);
+        self.dispatch(&dispatched, None, &event)
+    }
+
+    /// A handler begins to run; what it does is in `handling` until it has ended.
+    fn begin_handling(&mut self, protocol: usize) {
+        let handling = self.shared.spare.borrow_mut().handling();
+        self.resting = Some(std::mem::replace(&mut self.handling, handling));
+        self.handling.restart(protocol, self.now);
+    }
+
+    fn dispatch(&mut self, dispatched: &Dispatched, role: Option<RoleId>, event: &Event) -> Result<(), SimError> {
+        let start = self.now;
+        let shared = self.shared.clone();
+        let engine = &shared.engines[dispatched.protocol];
+        self.begin_handling(dispatched.protocol);
+        self.handling.evicts = matches!(event.kind, EventKind::Evict | EventKind::WriteBack);
+        let outcome = match role {
+            Some(role) => engine.dispatch_to(role, event, self),
+            None => engine.dispatch(event, self),
+        };
+        match &outcome {
+            Ok(outcome) => self.ended(&shared, dispatched, Some(event), outcome),
+            Err(fault) => Err(self.broken(engine, fault, start)),
+        }
+    }
+
+    /// A handler has ended: its time is worked out, and what it did to others leaves.
+    fn ended(
+        &mut self,
+        shared: &Shared,
+        dispatched: &Dispatched,
+        event: Option<&Event>,
+        outcome: &Outcome,
+    ) -> Result<(), SimError> {
+        let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
+        let engine = &shared.engines[dispatched.protocol];
+        if let Some(what) = &handling.trouble {
+            let handler = outcome.handler.map_or(String::new(), |id| {
+                engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
+            });
+            let what = format!(
+                "node {}, cycle {}: handler {handler} of object {}: {what}",
+                self.me, handling.start, outcome.object.id
+            );
+            return Err(SimError::subject(what));
+        }
+        if self.recording != handling.timing.stretches.is_some() {
+            handling.timing.stretches = self.recording.then(Vec::new);
+        }
+        lay(
+            dispatched.source,
+            &handling.effects,
+            handling.start,
+            &shared.machine,
+            shared.block,
+            &mut self.model.bus,
+            &mut handling.timing,
+        );
+        let (start, end) = (handling.start, handling.timing.end);
+        if end - start > WATCHDOG {
+            let what = format!(
+                "node {}, cycle {start}: a handler takes {} cycles, more than {WATCHDOG}",
+                self.me,
+                end - start
+            );
+            return Err(SimError::subject(what));
+        }
+        let busy = self.occupy(start, end);
+        if self.noting(&(start..start + busy))
+            && let Some(event) = event
+        {
+            let sent = dispatched.cause.as_ref().map(|(run, _)| run.begun);
+            let arrow = dispatched.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
+            let line = self.trace_line(engine, event, outcome, &handling, end);
+            self.note(Note::Handled(Handled { busy, arrow, ..line }));
+        }
+        let run = self.recording.then(|| {
+            let departed = dispatched.arrived.map(|(_, departed)| departed);
+            let stretches = handling.timing.stretches.clone().unwrap_or_default();
+            Work::new(self.me, dispatched.cause.clone(), departed, dispatched.possible, start, stretches)
+        });
+        match (outcome.disposition, event) {
+            (Disposition::Held, Some(event)) => {
+                self.schedule.held.push(Held { protocol: dispatched.protocol, role: outcome.role, event: *event })
+            }
+            (Disposition::Deferred, _) => {}
+            (_, Some(Event { payload: Some(payload), .. })) => self.forget(*payload),
+            _ => {}
+        }
+        self.blocks.lines.empty_buffers();
+        let cause = run.clone().map(|run| (run, end));
+        self.release(dispatched.protocol, engine, &mut handling, run);
+        if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
+            self.given_up(dispatched.protocol, event, outcome, end, &cause)?;
+        }
+        shared.spare.borrow_mut().keep_handling(handling);
+        Ok(())
+    }
+
+    fn trace_line(&self, engine: &Engine, event: &Event, outcome: &Outcome, handling: &Handling, end: u64) -> Handled {
+        let protocol = engine.protocol();
+        let role = &protocol.roles[outcome.role.index()];
+        let send = |sent: &Envelope| format!("{} to {}", protocol.messages[sent.message.index()].name, sent.to);
+        Handled {
+            cycle: handling.start,
+            node: self.me,
+            event: format!("{}.{}", protocol.name, protocol.event_name(event.kind)),
+            sender: matches!(event.kind, EventKind::Message(_)).then_some(event.sender),
+            object: format!("{} {}", protocol.objects[outcome.object.kind.index()], outcome.object.id),
+            role: role.name.clone(),
+            before: role.states[outcome.before.index()].name.clone(),
+            after: role.states[outcome.after.index()].name.clone(),
+            record: self.record_told(engine, handling.protocol, outcome),
+            disposition: format!("{:?}", outcome.disposition).to_lowercase(),
+            sends: handling.sends.iter().map(|sent| send(sent)).collect(),
+            end,
+            busy: 0,
+            arrow: None,
+        }
+    }
+
+    /// For how many cycles the engine takes nothing else.
+    fn occupy(&mut self, start: u64, end: u64) -> u64 {
+        let model = &self.shared.machine.engine;
+        let busy = match model.kind {
+            EngineKind::Ideal => model.interval,
+            EngineKind::Processor => (end - start).max(model.interval),
+        };
+        self.model.engine_free = start + busy;
+        self.counts.counters.engine_busy += busy;
+        busy
+    }
+
+    /// What a handler did to others, and to the processor, takes its way.
+    fn release(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, run: Option<Arc<Work>>) {
+        let end = handling.timing.end;
+        let left = |at: u64| run.clone().map(|run| (run, at));
+        for (payload, _) in &handling.gathered {
+            self.forget(*payload);
+        }
+        for (mut envelope, &at) in handling.sends.drain(..).zip(&handling.timing.sends) {
+            envelope.id = self.counts.sent << 16 | u64::from(self.me);
+            envelope.cause = left(at);
+            envelope.departed = at;
+            self.counts.sent += 1;
+            self.counts.counters.messages_sent += 1;
+            let data = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+            self.counts.counters.bytes_sent += 8 * (2 + envelope.args.words().len() as u64) + data;
+            self.count_sent(protocol, envelope.message);
+            self.blame_sent(run.as_deref(), envelope.object);
+            let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
+            if let Some((queue, arrival, envelope)) = self.model.interface.send(at, fifo, envelope) {
+                self.note_queue(queue, true, &envelope);
+                self.post_message(arrival, envelope);
+            }
+        }
+        let resumed = handling.timing.resume.unwrap_or(end);
+        for &(_, value) in &handling.answers {
+            if let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing {
+                let address = self.shared.engines[called].protocol().ops[op.index()].result
+                    == Some(trivium_lang::protocol::Type::Address);
+                let value = if address { value + i64::from(trivium_guest::SHARED_BASE) } else { value };
+                self.compute.answered = Some(value);
+                let barrier = trivium_lang::protocol::Promise::Barrier(op);
+                self.compute.barriers += u64::from(self.shared.engines[called].protocol().promises.contains(&barrier));
+                self.wake(resumed, &left(resumed));
+            }
+        }
+        for &(object, completed) in &handling.resumed {
+            self.resume_access(object, completed, resumed, left(resumed));
+        }
+        if let Doing::Waiting(Wait::Change(block)) = self.compute.doing
+            && handling.changed.contains(&block)
+        {
+            self.wake(end, &left(end));
+        }
+        for (task, object, args) in handling.tasks.drain(..) {
+            let mut started = self.local(protocol, EventKind::Task(task), object);
+            (started.event.args, started.cause) = (args, left(end));
+            let at = self.task_time(end);
+            self.raise(at, Arrival::Local(started));
+        }
+        for (role, object, after) in handling.timers.drain(..) {
+            let generation = self.schedule.timers.entry((protocol, role, object)).or_default();
+            *generation += 1;
+            if let Some(after) = after {
+                let generation = *generation;
+                let at = self.timer_time(role, object, end, end + after);
+                self.raise(at, Arrival::Timer(Box::new(Expiry { protocol, role, object, generation })));
+            }
+        }
+        self.try_again(protocol, engine, &handling.touched, end, left(end));
+    }
+
+    /// Deferred and held events of the instances that a handler touched get their turn.
+    fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[Touched], end: u64, cause: Cause) {
+        for &Touched { role, object, before, place: at } in touched {
+            let record = self.records.at(at);
+            let after = engine.state(role, record);
+            let due = engine.replay_due(role, record);
+            let place = (protocol, role, object);
+            if due && !self.schedule.replays.contains(&place) {
+                self.schedule.replays.push_back(place);
+                if self.recording {
+                    self.schedule.replay_causes.insert(place, cause.clone());
+                }
+            }
+            if before != after && !self.schedule.held.is_empty() {
+                let (again, kept) = std::mem::take(&mut self.schedule.held)
+                    .into_iter()
+                    .partition(|held: &Held| (held.protocol, held.role, held.event.object) == place);
+                self.schedule.held = kept;
+                for held in Vec::into_iter(again) {
+                    let at = if held.event.has_caller() { self.retry_time(end) } else { end };
+                    let again = Local { protocol, event: held.event, cause: cause.clone() };
+                    self.raise(at, Arrival::Local(Box::new(again)));
+                }
+            }
+        }
+    }
+
+    /// A message that waited for a credit leaves.
+    fn depart(&mut self, at: u64, envelope: Box<Envelope>) {
+        let fifo = self.shared.engines[envelope.protocol].protocol().lanes[envelope.lane.index()].fifo;
+        let (queue, arrival, envelope) = self.model.interface.depart(at, fifo, envelope);
+        self.note_queue(queue, true, &envelope);
+        self.post_message(arrival, envelope);
+    }
+
+    /// A message is on its way.
+    // It is written where it stays, as a credit is: a copy would have to wait until it has been written.
+    #[inline(always)]
+    fn post_message(&mut self, arrival: u64, envelope: Box<Envelope>) {
+        let (key, to) = (self.key(arrival), envelope.to);
+        if to == self.me {
+            return self.queues.inbox.insert(key, Arrival::Message(envelope));
+        }
+        let post = Post { to, key, what: Posted::Arrival(Arrival::Message(envelope)) };
+        // Where there is room nothing can go wrong, so that nothing is kept ready to be dropped.
+        if self.queues.outbox.len() == self.queues.outbox.capacity() {
+            self.post_further(post)
+        } else {
+            self.queues.outbox.push(post)
+        }
+    }
+
+    /// A credit is on its way back.
+    #[inline(always)]
+    fn post_credit(&mut self, to: Node, arrival: u64, credit: Credit) {
+        let key = self.key(arrival);
+        if to == self.me {
+            return self.queues.credits.insert(key, credit);
+        }
+        let post = Post { to, key, what: Posted::Credit(credit) };
+        if self.queues.outbox.len() == self.queues.outbox.capacity() {
+            self.post_further(post)
+        } else {
+            self.queues.outbox.push(post)
+        }
+    }
+
+    #[cold]
+    fn post_further(&mut self, post: Post) {
+        self.queues.outbox.push(post);
+    }
+
+    fn note_queue(&mut self, cycles: std::ops::Range<u64>, leaves: bool, envelope: &Envelope) {
+        if self.noting(&cycles) {
+            let protocol = self.shared.engines[envelope.protocol].protocol();
+            let message = format!("{}.{}", protocol.name, protocol.messages[envelope.message.index()].name);
+            let peer = if leaves { envelope.to } else { envelope.from };
+            self.note(Note::Queue { node: self.me, cycles, leaves, peer, message });
+        }
+    }
+
+    fn broken(&self, engine: &Engine, fault: &Fault, cycle: u64) -> SimError {
+        let sources = &engine.protocol().sources;
+        let error = SimError::subject(format!("cycle {cycle}: {fault}"))
+            .help("`trivium check` on the protocol finds the shortest story that leads to such a fault");
+        if (fault.span.file as usize) < sources.files().count() {
+            error.at(sources.place(fault.span).to_string())
+        } else {
+            error
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! The way out of a handler in the simulator: effects are true at once and noted, to be priced when it has ended.
+
+use crate::events::Envelope;
+use crate::node::NodeState;
+use crate::node::processor::{Doing, Wait};
+use crate::node::watch::TagChange;
+use crate::store::payload::Data;
+use crate::store::records::Slot;
+use crate::store::space::shared_u32;
+use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
+use trivium_engine::number::{fit, index};
+use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_guest::{AccessKind, SHARED_BASE};
+use trivium_lang::protocol::{Access, LaneId, Line, RoleId, RoleKind, StateId, TaskId};
+
+/// What the running handler has done so far.
+#[derive(Default)]
+pub(crate) struct Handling {
+    /// Of which protocol it is.
+    pub protocol: usize,
+    /// When it was dispatched.
+    pub start: u64,
+    /// Its effects in order.
+    pub effects: Vec<Primitive>,
+    /// Its messages in order; when they leave is not known yet.
+    #[expect(clippy::vec_box, reason = "they are handed on by their address")]
+    pub sends: Vec<Box<Envelope>>,
+    /// Payloads that it made: where from.
+    pub gathered: Vec<(Payload, DataFrom)>,
+    /// Records that it touched, with their states before.
+    pub touched: Vec<Touched>,
+    /// Blocks whose waiting accesses try again, or have been performed and what they read.
+    pub resumed: Vec<(Object, Option<u64>)>,
+    /// Blocks of which the contents or the tag changed.
+    pub changed: Vec<Object>,
+    /// Results of calls.
+    pub answers: Vec<(Thread, i64)>,
+    /// Tasks for the software queue.
+    pub tasks: Vec<(TaskId, Object, Args)>,
+    /// Timers that run from its end, or are cancelled.
+    pub timers: Vec<(RoleId, Object, Option<u64>)>,
+    /// Whether it answers the node's own wish to be rid of a block.
+    pub evicts: bool,
+    /// What it did that cannot be done.
+    pub trouble: Option<String>,
+    /// Its time, when it has ended.
+    pub timing: HandlerTime,
+}
+
+/// A record that a handler has touched.
+#[derive(Clone, Copy)]
+pub(crate) struct Touched {
+    /// Of which role.
+    pub role: RoleId,
+    /// Of which object.
+    pub object: Object,
+    /// Its state before.
+    pub before: StateId,
+    /// Where it lies.
+    pub place: Slot,
+}
+
+impl Handling {
+    /// Forgets a handler for the next one; the space that its lists took stays.
+    pub(crate) fn restart(&mut self, protocol: usize, start: u64) {
+        (self.protocol, self.start) = (protocol, start);
+        self.effects.clear();
+        self.sends.clear();
+        self.gathered.clear();
+        self.touched.clear();
+        self.resumed.clear();
+        self.changed.clear();
+        self.answers.clear();
+        self.tasks.clear();
+        self.timers.clear();
+        self.evicts = false;
+        self.trouble = None;
+    }
+}
+
+impl NodeState {
+    /// What lies in places of this node's memory, one behind the other, as a payload; to be put back there if `back`.
+    fn gather(&mut self, places: impl Iterator<Item = (u64, u64)>, back: bool, origin: DataFrom) -> Payload {
+        let mut data = self.shared.spare.borrow_mut().data();
+        data.clear();
+        for (offset, length) in places {
+            self.read(offset, length, &mut data.bytes);
+            if back {
+                data.places.push((offset, shared_u32(length)));
+            }
+        }
+        let payload = self.keep(data);
+        self.handling.gathered.push((payload, origin));
+        payload
+    }
+
+    /// Whether so many bytes are allocated.
+    fn must_be_allocated(&mut self, offset: u64, length: u64) -> bool {
+        let limit = self.blocks.space.borrow().bytes();
+        let allocated = offset <= limit && length <= limit - offset;
+        if !allocated {
+            self.handling.trouble.get_or_insert_with(|| {
+                format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated")
+            });
+        }
+        allocated
+    }
+
+    /// Reads bytes of this node's memory, behind those that are there.
+    fn read(&mut self, offset: u64, length: u64, into: &mut Vec<u8>) {
+        if self.must_be_allocated(offset, length) {
+            let there = into.len();
+            into.resize(there + index(length), 0);
+            self.read_allocated(offset, &mut into[there..]);
+        }
+    }
+
+    /// Reads a word of this node's memory.
+    fn word(&mut self, offset: u64) -> [u8; 8] {
+        let mut word = [0; 8];
+        if self.must_be_allocated(offset, 8) {
+            self.read_allocated(offset, &mut word);
+        }
+        word
+    }
+
+    fn read_allocated(&mut self, offset: u64, into: &mut [u8]) {
+        self.must_be_in_memory(offset);
+        if self.is_cached() {
+            return self.read_copies(offset, into);
+        }
+        let read = self.blocks.memory.read(offset, into);
+        self.trouble_of(read);
+    }
+
+    fn put(&mut self, offset: u64, bytes: &[u8]) {
+        if !self.must_be_allocated(offset, bytes.len() as u64) {
+            return;
+        }
+        if self.is_cached() {
+            return self.write_copies(offset, bytes);
+        }
+        self.must_be_in_memory(offset);
+        let written = self.blocks.memory.write(offset, bytes);
+        self.trouble_of(written);
+        let last = offset + bytes.len().max(1) as u64 - 1;
+        for id in self.shared.block_number(offset)..=self.shared.block_number(last) {
+            self.handling.changed.push(Object { kind: trivium_lang::protocol::BLOCK, id });
+        }
+    }
+
+    /// Performs the access at which the processor waits for a block, if it does, on this node's memory; gives what
+    /// was there before.
+    fn perform_pending(&mut self, object: Object) -> Option<u64> {
+        if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
+            return None;
+        }
+        let pending = self.compute.pending();
+        let mut word = [0; 8];
+        let size = usize::from(pending.size).min(8);
+        let read = self.blocks.memory.read(pending.address, &mut word[..size]);
+        self.trouble_of(read);
+        let old = u64::from_le_bytes(word);
+        if self.compute.pending_kind() == AccessKind::Write {
+            let new = self.compute.atomic.map_or(pending.value, |atomic| atomic.apply(old));
+            self.put(pending.address, &new.to_le_bytes()[..size]);
+        }
+        Some(old)
+    }
+
+    /// The place of a record that the running handler looks at.
+    fn touch(&mut self, role: RoleId, object: Object) -> Slot {
+        if let Some(touched) = self.handling.touched.iter().find(|t| t.role == role && t.object == object) {
+            return touched.place;
+        }
+        let protocol = self.handling.protocol;
+        let (place, made) = self.begun(protocol, role, object);
+        self.trouble_of(made.map_err(|fault| fault.message));
+        let before = self.shared.engines[protocol].state(role, self.records.at(place));
+        self.handling.touched.push(Touched { role, object, before, place });
+        place
+    }
+
+    /// An access that a handler performs for the program is to a word of the handler's own block.
+    fn must_lie_in(&mut self, block: Object, address: u64) {
+        let first = self.offset_of(block);
+        if address < first || address + 8 > first + self.shared.block {
+            self.handling.trouble.get_or_insert_with(|| {
+                format!("the word at shared offset {address:#x} does not lie in block {}", block.id)
+            });
+        }
+    }
+
+    /// Golden check: a handler reads and writes only pages that have a frame.
+    fn must_be_in_memory(&mut self, offset: u64) {
+        if !self.is_in_memory(offset) {
+            let block = self.block_of(offset).id;
+            let what = format!("block {block} is read or written, but the node has given its page up");
+            self.handling.trouble.get_or_insert(what);
+        }
+    }
+
+    /// Tells the watch of a tag that changes at cycle `time`.
+    pub(crate) fn note_tag(&mut self, protocol: usize, block: Object, to: Access, time: u64) {
+        let (home, protocol) =
+            (self.home_of(block), fit(protocol, "a protocol of a run, of which there are at most 65536"));
+        self.watched.tag_changes.push(TagChange { time, node: self.me, block: block.id, to, home, protocol });
+    }
+
+    /// Whether a lane has room for so many more messages, behind those that the running handler has sent.
+    fn is_room(&self, lane: LaneId, count: u32) -> bool {
+        let protocol = self.handling.protocol;
+        let Some(holds) = self.shared.engines[protocol].lane_holds(lane) else { return true };
+        let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).map(|_| 1u32).sum::<u32>();
+        self.model.interface.on_lane(protocol, lane) + sent + count <= holds
+    }
+
+    pub(crate) fn trouble_of(&mut self, result: Result<(), String>) {
+        if let Err(what) = result {
+            self.handling.trouble.get_or_insert(what);
+        }
+    }
+
+    /// Does something with a payload's data.
+    fn with_data(&mut self, payload: Payload, what: impl FnOnce(&mut NodeState, &Data)) {
+        if let Some(data) = self.payloads.take(payload) {
+            what(self, &data);
+            self.payloads.put_back(payload, data);
+        }
+    }
+}
+
+impl Mechanisms for NodeState {
+    fn me(&self) -> Node {
+        self.me
+    }
+
+    fn home(&self, object: Object) -> Node {
+        self.home_of(object)
+    }
+
+    #[inline]
+    fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
+        let place = match self.handling.touched.first() {
+            Some(first) if first.role == role && first.object == object => first.place,
+            _ => self.touch(role, object),
+        };
+        self.records.at_mut(place)
+    }
+
+    fn send(&mut self, to: Node, message: &Outgoing) {
+        let words = message.args.words().len() as u64;
+        let mut envelope = self.shared.spare.borrow_mut().envelope();
+        let protocol = self.handling.protocol;
+        envelope.protocol = protocol;
+        envelope.message = message.message;
+        envelope.lane = self.shared.engines[protocol].protocol().messages[message.message.index()].lane;
+        envelope.object = message.object;
+        envelope.args.assign(&message.args);
+        envelope.from = self.me;
+        envelope.to = to;
+        match message.payload {
+            None => self.handling.effects.push(Primitive::Send { words, data: None }),
+            Some(payload) => {
+                let mut data = self.shared.spare.borrow_mut().data();
+                self.with_data(payload, |_, of| data.assign(of));
+                let bytes = data.bytes.len() as u64;
+                envelope.data = Some(data);
+                let made = self.handling.gathered.iter().find(|g| g.0 == payload);
+                let origin = made.map_or(DataFrom::Received, |g| g.1);
+                self.handling.effects.push(Primitive::Send { words, data: Some((origin, bytes)) });
+            }
+        }
+        if self.shared.finite[protocol] && !self.is_room(envelope.lane, 1) {
+            let name = &self.shared.engines[protocol].protocol().lanes[envelope.lane.index()].name;
+            let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
+            self.handling.trouble.get_or_insert(what);
+        }
+        self.handling.sends.push(envelope);
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        self.handling.effects.push(Primitive::Room);
+        self.is_room(lane, count)
+    }
+
+    fn gather_block(&mut self, block: Object) -> Payload {
+        let place = (self.offset_of(block), self.shared.block);
+        self.gather(std::iter::once(place), false, DataFrom::Block(block))
+    }
+
+    fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
+        self.gather(std::iter::once((from, to.saturating_sub(from))), false, DataFrom::Memory)
+    }
+
+    fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
+        let block = self.shared.block;
+        let place =
+            |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
+        self.gather(items.iter().map(place), true, if blocks { DataFrom::Memory } else { DataFrom::Words })
+    }
+
+    fn install_block(&mut self, payload: Payload, block: Object) {
+        self.handling.effects.push(Primitive::InstallBlock(block));
+        self.with_data(payload, |node, data| node.put(node.offset_of(block), &data.bytes));
+    }
+
+    fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
+        self.with_data(payload, |node, data| {
+            let words = address.is_none() && data.places.iter().all(|&(_, length)| length == 8);
+            node.handling.effects.push(match words {
+                true => Primitive::InstallWords(data.places.len() as u64),
+                false => Primitive::InstallMemory(data.bytes.len() as u64),
+            });
+            match address {
+                Some(address) => node.put(address, &data.bytes),
+                None => {
+                    let mut rest = &data.bytes[..];
+                    for &(offset, length) in &data.places {
+                        let (now, later) = rest.split_at(rest.len().min(length as usize));
+                        node.put(offset, now);
+                        rest = later;
+                    }
+                }
+            }
+        });
+    }
+
+    fn set_access(&mut self, block: Object, from: Access, to: Access) {
+        self.handling.effects.push(Primitive::Tag(block, from, to));
+        self.handling.changed.push(block);
+        self.tag(block);
+        self.blocks.tags[block.id as usize] = 1 + to as u8;
+        self.blame_tag(block, from, to, self.handling.evicts, self.handling.start);
+        if to < from {
+            let address = SHARED_BASE + shared_u32(self.offset_of(block));
+            self.model.cache.lower(address, shared_u32(self.shared.block), to == Access::Read);
+        }
+        if self.shared.watched[self.handling.protocol] {
+            // A tag that a handler changes twice is seen as the handler leaves it: no other event comes between.
+            let changes = |effect: &&Primitive| matches!(effect, Primitive::Tag(of, ..) if *of == block);
+            let again = self.handling.effects.iter().filter(changes).nth(1).is_some();
+            match self.watched.tag_changes.iter_mut().rfind(|change| again && change.block == block.id) {
+                Some(change) => change.to = to,
+                None => self.note_tag(self.handling.protocol, block, to, self.handling.start),
+            }
+        }
+    }
+
+    fn load(&mut self, address: u64) -> u64 {
+        self.handling.effects.push(Primitive::Load);
+        u64::from_le_bytes(self.word(address))
+    }
+
+    fn store(&mut self, address: u64, value: u64) {
+        self.handling.effects.push(Primitive::Store);
+        self.put(address, &value.to_le_bytes());
+    }
+
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        self.handling.effects.push(Primitive::Copy(bytes));
+        let mut data = Vec::new();
+        self.read(from, bytes, &mut data);
+        self.put(to, &data);
+    }
+
+    fn resume(&mut self, object: Object) {
+        if self.is_cached() {
+            self.answered_line(object);
+        }
+        self.handling.effects.push(Primitive::Resume);
+        // What has been completed does not happen again.
+        if !self.handling.resumed.iter().any(|(resumed, _)| *resumed == object) {
+            self.handling.resumed.push((object, None));
+        }
+    }
+
+    fn complete(&mut self, object: Object) {
+        self.handling.effects.push(Primitive::Resume);
+        let resumed = self.handling.resumed.iter().position(|(resumed, _)| *resumed == object);
+        if resumed.is_some_and(|at| self.handling.resumed[at].1.is_some()) {
+            return;
+        }
+        if let Some(read) = self.perform_pending(object) {
+            resumed.map(|at| self.handling.resumed.remove(at));
+            self.handling.resumed.push((object, Some(read)));
+        }
+    }
+
+    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
+        self.handling.effects.extend([Primitive::Load, Primitive::Store]);
+        self.must_lie_in(block, address);
+        let word = self.word(address);
+        let written = self.blocks.memory.write_private(to, &word);
+        self.trouble_of(written);
+        self.note_performed(&word);
+    }
+
+    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
+        self.handling.effects.push(Primitive::Store);
+        self.must_lie_in(block, address);
+        self.put(address, &value.to_le_bytes());
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.handling.effects.push(Primitive::Resume);
+        self.handling.answers.push((thread, value));
+    }
+
+    fn pending(&mut self, _thread: Thread) -> Pending {
+        self.compute.pending()
+    }
+
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.handling.effects.push(Primitive::Start);
+        self.handling.tasks.push((task, object, args));
+    }
+
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
+        self.handling.timers.push((role, object, after));
+    }
+
+    fn probe(&mut self, block: Object) -> Line {
+        self.handling.effects.push(Primitive::Probe);
+        self.line_of(block)
+    }
+
+    fn fill(&mut self, block: Object, to: Line) -> bool {
+        self.fill_line(block, to)
+    }
+
+    fn upgrade(&mut self, block: Object) -> bool {
+        self.upgrade_line(block)
+    }
+
+    fn take(&mut self, block: Object, to: Line) {
+        self.take_line(block, to);
+    }
+
+    fn invalidate(&mut self, block: Object) {
+        self.invalidate_line(block);
+    }
+
+    fn invoke(&mut self, _function: i64, _args: &[i64]) {
+        let what = "a handler invokes a function of the program, which these machines cannot do";
+        self.handling.trouble.get_or_insert_with(|| what.into());
+    }
+
+    fn charge(&mut self, what: Charge) {
+        // Each is written where it stays: a copy would have to wait until it has been written.
+        match what {
+            Charge::Record(role) => {
+                let kind = self.shared.engines[self.handling.protocol].protocol().roles[role.index()].kind;
+                self.handling.effects.push(Primitive::Record(kind == RoleKind::Home));
+            }
+            Charge::Step => self.handling.effects.push(Primitive::Step),
+            Charge::Element => self.handling.effects.push(Primitive::Element),
+        }
+    }
+}

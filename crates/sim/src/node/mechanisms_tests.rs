@@ -1,0 +1,105 @@
+//! The simulator's mechanisms against the contract that all roads share.
+
+use crate::machine::Machine;
+use crate::node::NodeState;
+use crate::node::processor::Wait;
+use crate::node::script::plain_memory;
+use crate::node::shared::Shared;
+use crate::store::space::Space;
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use trivium_engine::contract::{Bench, check_mechanisms};
+use trivium_engine::{Engine, Object, Pending, Thread};
+use trivium_guest::{AccessKind, Placement};
+use trivium_lang::protocol::BLOCK;
+
+struct SimBench {
+    engine: Engine,
+    nodes: u32,
+}
+
+impl Bench for SimBench {
+    type M = NodeState;
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn make(&self) -> NodeState {
+        let machine = Machine::load("typhoon", &[]).unwrap();
+        let shared = Shared::new(vec![Rc::new(self.engine.clone())], machine, 64, self.nodes);
+        let shared = Rc::new(Shared { watched: vec![true], ..shared });
+        let mut space = Space::new(4096, self.nodes);
+        space.allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();
+        let mut node = NodeState::new(0, shared, Rc::new(RefCell::new(space)), 0);
+        node.blocks.memory = plain_memory(8192);
+        node
+    }
+
+    /// One whose home is this node, and one whose home is another.
+    fn blocks(&self) -> [Object; 2] {
+        [Object { kind: BLOCK, id: 1 }, Object { kind: BLOCK, id: 65 }]
+    }
+
+    fn fill(&self, m: &mut NodeState, block: Object, seed: u8) {
+        let bytes: Vec<u8> = (0..64).map(|i| seed.wrapping_mul(31).wrapping_add(i)).collect();
+        if m.is_cached() {
+            m.write_copies(m.offset_of(block), &bytes);
+        } else {
+            m.blocks.memory.write(m.offset_of(block), &bytes).unwrap();
+        }
+    }
+
+    fn contents(&self, m: &mut NodeState, block: Object) -> Vec<u8> {
+        let mut bytes = vec![0; 64];
+        if m.is_cached() {
+            m.read_copies(m.offset_of(block), &mut bytes);
+        } else {
+            m.blocks.memory.read(m.offset_of(block), &mut bytes).unwrap();
+        }
+        bytes
+    }
+
+    fn words(&self) -> Option<u64> {
+        Some(256)
+    }
+
+    fn lists(&self) -> bool {
+        true
+    }
+
+    fn wait(&self, m: &mut NodeState, _: Thread, block: Object) -> Option<Pending> {
+        let pending = Pending { address: m.offset_of(block) + 8, size: 4, value: 0xdead_beef };
+        m.compute.set_pending(pending, AccessKind::Write);
+        m.wait(Wait::Access(block), crate::reports::counters::Spent::Write);
+        Some(pending)
+    }
+}
+
+#[test]
+fn the_contract_is_kept_under_every_protocol() {
+    for name in ["flash-coherence", "msi", "stache", "swcc", "token-lock", "token-ring", "tree-barrier", "remote-write"]
+    {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../protocols/{name}.tri"));
+        let protocol = trivium_lang::compile_file(&path, &[]).unwrap();
+        for nodes in [2, 5] {
+            let engine = Engine::load(Arc::new(protocol.clone()), nodes).unwrap();
+            let breaches = check_mechanisms(&SimBench { engine, nodes });
+            assert!(breaches.is_empty(), "{name}: {breaches:#?}");
+        }
+    }
+}
+
+#[test]
+fn the_contract_is_kept_on_finite_lanes() {
+    let text = "protocol finite\npromises mutex(a, b)\nobject lock\nop a(l: lock)\nop b(l: lock)\nlane one fifo holds 3\nlane two unordered holds 1\n\
+        message Ask on one\nmessage Tell on two\nrole home of lock {\n  state S { on Ask { send Tell to sender } }\n}\n\
+        role user of lock everywhere {\n  var t: thread\n  state S {\n    on a { t = caller; send Ask to home }\n    on b { return }\n    on Tell { return to t }\n  }\n}\n";
+    let protocol =
+        trivium_lang::compile("finite.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let engine = Engine::load(Arc::new(protocol), 2).unwrap();
+    let breaches = check_mechanisms(&SimBench { engine, nodes: 2 });
+    assert!(breaches.is_empty(), "{breaches:#?}");
+}

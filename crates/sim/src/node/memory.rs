@@ -1,0 +1,68 @@
+//! A node's memory, as the simulator reads and writes it: by byte offset in shared memory.
+
+use trivium_engine::number::index;
+use trivium_guest::{PRIVATE_LIMIT, SHARED_BASE};
+
+/// The shared memory of a node.
+pub enum NodeMemory {
+    /// That of a running program.
+    Program(trivium_guest::Memory),
+    /// Memory without a program, for measurements of single accesses.
+    Plain(Vec<u8>),
+}
+
+impl NodeMemory {
+    /// Reads bytes from an offset on.
+    ///
+    /// # Errors
+    /// They do not lie in memory.
+    pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), String> {
+        match self {
+            NodeMemory::Program(memory) => memory.read(address(offset)?, into).map_err(|fault| fault.message),
+            NodeMemory::Plain(bytes) => {
+                let from = bytes.get(index(offset)..).and_then(|rest| rest.get(..into.len()));
+                into.copy_from_slice(from.ok_or_else(|| outside(offset))?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes bytes from an offset on.
+    ///
+    /// # Errors
+    /// They do not lie in memory.
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), String> {
+        match self {
+            NodeMemory::Program(memory) => memory.write(address(offset)?, bytes).map_err(|fault| fault.message),
+            NodeMemory::Plain(all) => {
+                let to = all.get_mut(index(offset)..).and_then(|rest| rest.get_mut(..bytes.len()));
+                to.ok_or_else(|| outside(offset))?.copy_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes bytes of the program's own memory, from a byte address on as the program sees it. Memory without a
+    /// program has none, and takes no notice.
+    ///
+    /// # Errors
+    /// They do not lie below shared memory.
+    pub fn write_private(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
+        let end = at.saturating_add(bytes.len() as u64);
+        match (self, u32::try_from(at)) {
+            (NodeMemory::Program(memory), Ok(to)) if end <= u64::from(PRIVATE_LIMIT) => {
+                memory.write(to, bytes).map_err(|fault| fault.message)
+            }
+            (NodeMemory::Plain(_), _) => Ok(()),
+            _ => Err(format!("address {at:#x} does not lie in the program's own memory")),
+        }
+    }
+}
+
+fn address(offset: u64) -> Result<u32, String> {
+    u32::try_from(offset).ok().and_then(|offset| offset.checked_add(SHARED_BASE)).ok_or_else(|| outside(offset))
+}
+
+fn outside(offset: u64) -> String {
+    format!("shared offset {offset:#x} lies outside shared memory")
+}

@@ -1,0 +1,232 @@
+//! What a node does next without its processor, and when.
+
+use crate::events::{Arrival, Envelope, Expiry, Key};
+use crate::node::NodeState;
+use trivium_engine::number::fit;
+use trivium_engine::{Event, Node};
+use trivium_lang::protocol::{EventKind, LaneId, NODE, RoleId};
+
+/// The next thing that happens on a node without its processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
+    /// When; [`Next::NEVER`] if nothing does.
+    pub time: u64,
+    /// What.
+    pub action: Action,
+}
+
+/// What happens on a node without its processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// The first credit lets something go on.
+    Credit,
+    /// The first signal takes effect.
+    Signal,
+    /// The engine tries again what it had deferred, by its place among the replays.
+    Replay(u32),
+    /// The engine takes what has arrived, by its place in the inbox.
+    Arrival(u32),
+}
+
+/// What [`fit`] says of a place that does not fit.
+const PLACE: &str = "a place among what waits for an engine, which has 32 bits";
+
+impl Next {
+    /// The time of what does not happen.
+    pub(crate) const NEVER: u64 = u64::MAX;
+
+    const NOTHING: Next = Next { time: Next::NEVER, action: Action::Signal };
+}
+
+/// Who goes on on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Its processor, which has been told how far.
+    Processor,
+    /// Its engine, or the node itself.
+    Engine(Next),
+    /// Nobody before the end; the next moment at which anything can happen, [`Next::NEVER`] if there is none.
+    Nobody(u64),
+}
+
+impl NodeState {
+    /// Who goes on before cycle `end`.
+    #[inline]
+    pub(crate) fn turn(&mut self, end: u64) -> Turn {
+        let next = self.next();
+        let limit = next.time.min(end);
+        if self.compute.must_run() || self.compute.runnable() && self.compute.clock() < limit {
+            self.compute.limit = limit;
+            Turn::Processor
+        } else if next.time < end {
+            Turn::Engine(next)
+        } else {
+            Turn::Nobody(self.position(next))
+        }
+    }
+
+    /// What the engine or the node itself does next. Of two at the same time a credit goes first, then a signal.
+    #[inline]
+    pub(crate) fn next(&self) -> Next {
+        let mut next = self.choose();
+        let mut earlier = |key: Key, action: Action| {
+            let time = key.time.max(self.now);
+            if time <= next.time {
+                next = Next { time, action };
+            }
+        };
+        if let Some(&(key, _)) = self.queues.signals.first() {
+            earlier(key, Action::Signal);
+        }
+        if self.waits_for_credits()
+            && let Some(&(key, _)) = self.queues.credits.first()
+        {
+            earlier(key, Action::Credit);
+        }
+        next
+    }
+
+    /// Whether something waits that a credit may let go on.
+    pub(crate) fn waits_for_credits(&self) -> bool {
+        self.model.interface.has_waiting() || self.shared.any_finite
+    }
+
+    /// The next moment at which anything can happen on it, given what it next does by itself; [`Next::NEVER`] if there
+    /// is none.
+    #[inline]
+    pub(crate) fn position(&self, next: Next) -> u64 {
+        if self.compute.runnable() { next.time.min(self.compute.clock()) } else { next.time }
+    }
+
+    /// When the engine can start with an arrival.
+    fn start_of(&self, key: Key, arrival: &Arrival) -> u64 {
+        let ready = key.time.max(self.model.engine_free).max(self.now);
+        match arrival {
+            Arrival::Message(_) => ready.max(self.model.interface.receivable()),
+            _ => ready,
+        }
+    }
+
+    /// What the engine does next: a replay that is due, else what came first, unless a lane has no room for it.
+    fn choose(&self) -> Next {
+        if !self.schedule.replays.is_empty() || self.shared.any_finite {
+            return self.choose_with_care();
+        }
+        match self.queues.inbox.first() {
+            None => Next::NOTHING,
+            Some(&(key, ref arrival)) => Next { time: self.start_of(key, arrival), action: Action::Arrival(0) },
+        }
+    }
+
+    fn choose_with_care(&self) -> Next {
+        for (at, &(protocol, role, object)) in self.schedule.replays.iter().enumerate() {
+            let event = self
+                .record_of(protocol, role, object)
+                .and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
+            if event.is_some_and(|event| self.has_room(protocol, role, &event)) {
+                return Next { time: self.model.engine_free.max(self.now), action: Action::Replay(fit(at, PLACE)) };
+            }
+        }
+        let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
+        for (at, &(key, ref arrival)) in self.queues.inbox.iter().enumerate() {
+            let next = || Next { time: self.start_of(key, arrival), action: Action::Arrival(fit(at, PLACE)) };
+            let (protocol, event, lane) = match arrival {
+                Arrival::Message(envelope) => (
+                    envelope.protocol,
+                    message_event(envelope),
+                    Some((envelope.protocol, envelope.from, envelope.lane)),
+                ),
+                Arrival::Local(local) => (local.protocol, local.event, None),
+                Arrival::Timer(expiry) => {
+                    if self.must_wait(expiry) {
+                        continue;
+                    }
+                    return next();
+                }
+            };
+            // A processor's requests stay behind what its cache gave up before.
+            let behind = event.has_caller() && self.blocks.lines.is_leaving(event.object);
+            let waits =
+                behind || self.is_behind_a_replay(protocol, &event) || lane.is_some_and(|lane| stuck.contains(&lane));
+            if !waits && self.can_start(protocol, &event) {
+                return next();
+            }
+            stuck.extend(lane);
+        }
+        Next::NOTHING
+    }
+
+    /// Whether the time of an instance has passed that still wants to hear of it, and cannot yet: a replay is due, or there
+    /// is no room for what it may send.
+    fn must_wait(&self, expiry: &Expiry) -> bool {
+        let &Expiry { protocol, role, object, generation } = expiry;
+        self.schedule.timers.get(&(protocol, role, object)) == Some(&generation)
+            && (self.schedule.replays.contains(&(protocol, role, object))
+                || !self.has_room(protocol, role, &Event::local(EventKind::Timer, object, 0)))
+    }
+
+    fn can_start(&self, protocol: usize, event: &Event) -> bool {
+        if !self.shared.finite[protocol] {
+            return true;
+        }
+        self.role_of(protocol, event).is_none_or(|role| self.has_room(protocol, role, event))
+    }
+
+    /// Who answers an event.
+    fn role_of(&self, protocol: usize, event: &Event) -> Option<RoleId> {
+        let is_home = event.object.kind != NODE && self.home_of(event.object) == self.me;
+        self.shared.engines[protocol].role_for(event.kind, event.object.kind, is_home)
+    }
+
+    /// Whether a replay is due for the instance that an event is for: it goes first, even if it waits for room. Events for
+    /// another role of the object may come between, and may be what makes room.
+    fn is_behind_a_replay(&self, protocol: usize, event: &Event) -> bool {
+        !self.schedule.replays.is_empty()
+            && self
+                .role_of(protocol, event)
+                .is_some_and(|role| self.schedule.replays.contains(&(protocol, role, event.object)))
+    }
+
+    fn has_room(&self, protocol: usize, role: RoleId, event: &Event) -> bool {
+        if !self.shared.finite[protocol] {
+            return true;
+        }
+        let engine = &self.shared.engines[protocol];
+        let state = self.state_of(protocol, role, event.object);
+        let needed = engine.room_needed(event.kind, role, state);
+        (0..engine.protocol().lanes.len()).all(|at| {
+            let lane = LaneId::at(at);
+            engine.lane_holds(lane).is_none_or(|holds| {
+                self.model.interface.on_lane(protocol, lane) + needed.get(at).copied().unwrap_or(0) <= holds
+            })
+        })
+    }
+
+    /// Finite lanes on which this node has as many messages on their way as they hold, while an event waits.
+    pub fn full_lanes(&self) -> Vec<(usize, LaneId)> {
+        if self.queues.inbox.is_empty() && self.schedule.replays.is_empty() {
+            return Vec::new();
+        }
+        let mut full = Vec::new();
+        for (protocol, engine) in self.shared.engines.iter().enumerate() {
+            for id in (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at)) {
+                if engine.lane_holds(id).is_some_and(|holds| self.model.interface.on_lane(protocol, id) >= holds) {
+                    full.push((protocol, id));
+                }
+            }
+        }
+        full
+    }
+}
+
+/// The event of a message, without its data.
+fn message_event(envelope: &Envelope) -> Event {
+    Event {
+        kind: trivium_lang::protocol::EventKind::Message(envelope.message),
+        object: envelope.object,
+        sender: envelope.from,
+        thread: 0,
+        args: envelope.args,
+        payload: None,
+    }
+}

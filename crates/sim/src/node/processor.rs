@@ -1,0 +1,564 @@
+//! The compute processor: its clock, its cache and bus accesses, and the checks on shared blocks.
+
+use crate::error::SimError;
+use crate::events::{Arrival, Posted, Signal};
+use crate::machine::price::Transaction;
+use crate::machine::ratio::Ratio;
+use crate::node::NodeState;
+use crate::node::watch::FirstStore;
+use crate::reports::counters::{Counters, Spent};
+use crate::reports::said::NodeSaid;
+use crate::reports::timeline::{Cause, Reason, Stretch, Work};
+use crate::store::binding::Binding;
+use crate::timing::cache::LineState;
+use std::sync::Arc;
+use trivium_engine::number::fit;
+use trivium_engine::{Object, Pending};
+use trivium_guest::{AccessKind, Fault, Frame, ReadModifyWrite, SHARED_BASE, Step};
+use trivium_lang::protocol::{Access, EventKind};
+
+/// For what a processor waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Access to a block.
+    Access(Object),
+    /// The return of a protocol call.
+    Call {
+        /// Of which protocol.
+        protocol: usize,
+        /// Which call.
+        op: trivium_lang::protocol::OpId,
+        /// On which object.
+        object: Object,
+    },
+    /// The hardware barrier.
+    Barrier,
+    /// A change of a word in a block.
+    Change(Object),
+    /// The home of a page.
+    Page(usize),
+    /// The frame of a page that is being given up.
+    Frame(usize),
+    /// The end of a time for which the program sleeps.
+    Sleep,
+}
+
+/// What a processor is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// It runs, or would.
+    Running,
+    /// It waits.
+    Waiting(Wait),
+    /// Its program has ended with this exit code.
+    Finished(i32),
+}
+
+/// A resumed access that is guaranteed to complete before any later event of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// The tag allows it.
+    Tag,
+    /// It has been performed on the node's memory, whatever the tag, and has read this.
+    Complete(u64),
+}
+
+/// For what it is asked where the program stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// It has made this allocation.
+    Allocation(usize),
+    /// It waits.
+    Wait,
+    /// It stores where another node stores too.
+    Store,
+}
+
+/// The compute processor of a node. What each visit of the node looks at comes first and lies together.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Compute {
+    /// What it is doing.
+    pub doing: Doing,
+    cpi: Ratio,
+    instructions: u64,
+    /// Cycles of these instructions.
+    computed: u64,
+    stalled: u64,
+    /// It does not run past the first poll point, miss or call at which its clock has reached this.
+    pub limit: u64,
+    /// On what its waiting is counted.
+    waiting_as: Spent,
+    /// The next access is guaranteed.
+    pub grant: Option<Grant>,
+    pending: Pending,
+    pending_kind: AccessKind,
+    /// The atomic operation that is being tried, if one is.
+    pub atomic: Option<ReadModifyWrite>,
+    /// Until then it is in the trap of its last aborted access.
+    pub trapped: u64,
+    /// The result of a call that has returned.
+    pub answered: Option<i64>,
+    /// The barrier at which it waited has opened.
+    pub released: bool,
+    /// Allocations made.
+    pub allocations: usize,
+    /// What the program printed: when, to which descriptor, what.
+    pub printed: Vec<(u64, u32, Vec<u8>)>,
+    /// Where the region of interest began: counts then.
+    pub region: Option<Box<Counters>>,
+    /// Counts of regions of interest that have ended, if there were any.
+    pub regions: Option<Box<Counters>>,
+    /// First and last cycle of regions of interest.
+    pub region_span: Option<(u64, u64)>,
+    /// When it arrived at the barrier, if it has since the world looked, and how a region is to be bound behind it.
+    pub arrived: Option<(u64, Option<Binding>)>,
+    /// Barriers passed.
+    pub barriers: u64,
+    /// Where it first used an atomic operator on private memory: the address and the function.
+    pub private_atomic: Option<(u32, Option<String>)>,
+    /// Bytes of the program's private memory, which never shrinks.
+    pub private_memory: u64,
+    /// What ended its latest wait, then the access that followed, if that is recorded.
+    pub cause: Cause,
+    /// It wants to know where the program stands.
+    pub asks: Option<Asks>,
+    /// Where the program stood when it began to wait, if that is recorded.
+    pub waits_at: Vec<Frame>,
+    /// Where the program stood when it first stored where another node stores too.
+    pub stores_at: Vec<Frame>,
+    /// The word that it last waited for to change: its address, and its size.
+    pub watches: (u32, u32),
+}
+
+impl Compute {
+    /// A processor that has not begun.
+    pub fn new(cpi: Ratio) -> Compute {
+        Compute {
+            doing: Doing::Running,
+            cpi,
+            instructions: 0,
+            computed: 0,
+            stalled: 0,
+            limit: 0,
+            waiting_as: Spent::Sync,
+            grant: None,
+            pending: Pending::default(),
+            pending_kind: AccessKind::Read,
+            atomic: None,
+            trapped: 0,
+            answered: None,
+            released: false,
+            allocations: 0,
+            printed: Vec::new(),
+            region: None,
+            regions: None,
+            region_span: None,
+            arrived: None,
+            barriers: 0,
+            private_atomic: None,
+            private_memory: 0,
+            cause: None,
+            asks: None,
+            waits_at: Vec::new(),
+            stores_at: Vec::new(),
+            watches: (0, 0),
+        }
+    }
+
+    /// Its clock, in cycles; while it waits, that of the wait's beginning.
+    pub fn clock(&self) -> u64 {
+        self.computed + self.stalled
+    }
+
+    /// Instructions executed so far.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// So many instructions have been executed by now.
+    #[inline]
+    pub fn has_executed(&mut self, instructions: u64) {
+        self.instructions = instructions;
+        self.computed = self.cpi.of(instructions);
+    }
+
+    /// Cycles of instructions.
+    pub fn computed(&self) -> u64 {
+        self.computed
+    }
+
+    /// The number of instructions at which its clock reaches the limit, if nothing else delays it.
+    pub fn deadline(&self) -> u64 {
+        self.cpi.count_for(self.limit.saturating_sub(self.stalled))
+    }
+
+    /// Whether it could go on.
+    pub fn runnable(&self) -> bool {
+        self.doing == Doing::Running
+    }
+
+    /// Whether its program has ended.
+    pub fn has_finished(&self) -> bool {
+        matches!(self.doing, Doing::Finished(_))
+    }
+
+    /// Whether it must go on before anything else happens on its node.
+    pub fn must_run(&self) -> bool {
+        self.runnable() && self.grant.is_some()
+    }
+
+    /// The access at which it waits.
+    pub fn pending(&self) -> Pending {
+        self.pending
+    }
+
+    /// Sets the access at which it waits.
+    pub fn set_pending(&mut self, pending: Pending, kind: AccessKind) {
+        self.pending = pending;
+        self.pending_kind = kind;
+    }
+
+    /// Whether that is a load or a store.
+    pub fn pending_kind(&self) -> AccessKind {
+        self.pending_kind
+    }
+
+    /// What its program has said up to a cycle, that one included.
+    pub(crate) fn said(&self, until: u64) -> NodeSaid {
+        let printed = self.printed.iter().filter(|(at, ..)| *at <= until).cloned().collect();
+        NodeSaid { printed, private_atomic: self.private_atomic.clone() }
+    }
+}
+
+impl NodeState {
+    /// Time passes on the processor without instructions.
+    pub(crate) fn stall(&mut self, cycles: u64, spent: Spent) {
+        self.compute.stalled += cycles;
+        match spent {
+            Spent::Read => self.counts.counters.read_stall += cycles,
+            Spent::Write => self.counts.counters.write_stall += cycles,
+            Spent::Sync => self.counts.counters.sync_stall += cycles,
+        }
+    }
+
+    /// The processor waits from now on.
+    pub(crate) fn wait(&mut self, wait: Wait, spent: Spent) {
+        self.compute.doing = Doing::Waiting(wait);
+        self.compute.waiting_as = spent;
+        if self.recording {
+            self.compute.asks = Some(Asks::Wait);
+        }
+    }
+
+    /// The processor goes on at cycle `at`, because of `cause`.
+    pub(crate) fn wake(&mut self, at: u64, cause: &Cause) {
+        let (from, spent) = (self.compute.clock(), self.compute.waiting_as);
+        if let Doing::Waiting(wait) = self.compute.doing {
+            self.note_wait(wait, from..at.max(from), spent, cause);
+        }
+        if let Doing::Waiting(Wait::Access(_)) = self.compute.doing {
+            self.blame_wait(at.saturating_sub(from));
+        }
+        self.stall(at.saturating_sub(from), spent);
+        self.compute.doing = Doing::Running;
+    }
+
+    /// Handlers resumed an object at cycle `at`, or have completed its access, which read `completed`.
+    pub(crate) fn resume_access(&mut self, object: Object, completed: Option<u64>, at: u64, cause: Cause) {
+        if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
+            return;
+        }
+        let tag = self.tag(object);
+        self.compute.grant = match (completed, self.compute.pending_kind) {
+            (Some(read), _) => Some(Grant::Complete(read)),
+            (None, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
+            (None, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
+        };
+        let at = if self.compute.grant.is_some() { at } else { self.retry_time(at) };
+        self.wake(at.max(self.compute.trapped), &cause);
+        self.compute.cause = cause;
+    }
+
+    /// Whether all earlier events of the node have happened, so that a miss or a call may go on.
+    pub(crate) fn up_to_date(&self) -> bool {
+        self.compute.clock() < self.compute.limit
+    }
+
+    /// An access of at most 8 bytes inside an aligned word: a hit, a local miss, or a fault.
+    pub(crate) fn reach(
+        &mut self,
+        address: u32,
+        size: u32,
+        kind: AccessKind,
+        value: u64,
+        spent: Spent,
+    ) -> Result<Step, Fault> {
+        let line = self.model.cache.look(address);
+        let hit = match kind {
+            AccessKind::Read => line != LineState::Absent,
+            AccessKind::Write => matches!(line, LineState::Exclusive | LineState::Dirty),
+        };
+        if hit && self.compute.grant.is_none() {
+            self.check_hit(address, kind)?;
+            self.blame_access(address, size, kind);
+            if kind == AccessKind::Write {
+                self.note_store(address);
+                self.model.cache.change(address, LineState::Dirty);
+            }
+            return Ok(Step::Go);
+        }
+        if self.compute.grant.is_none() && !self.up_to_date() {
+            return Ok(Step::Wait);
+        }
+        let grant = self.compute.grant.take();
+        if grant.is_none() {
+            self.compute.cause = None;
+        }
+        if address < SHARED_BASE {
+            self.local_miss(address, kind, line, true, spent);
+            return Ok(Step::Go);
+        }
+        let offset = u64::from(address - SHARED_BASE);
+        let block = self.block_of(offset);
+        if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
+            return Ok(Step::Wait);
+        }
+        if let Some(Grant::Complete(read)) = grant {
+            self.uncached(address, kind, spent);
+            self.blame_access(address, size, kind);
+            self.blame_completed(block);
+            return Ok(Step::Complete(read));
+        }
+        if kind == AccessKind::Write {
+            self.check_home_writes(offset, block)?;
+        }
+        let tag = self.tag(block);
+        let allowed = match kind {
+            AccessKind::Read => tag >= Access::Read,
+            AccessKind::Write => tag == Access::Write,
+        };
+        if allowed {
+            if kind == AccessKind::Write {
+                self.note_store(address);
+            }
+            self.blame_access(address, size, kind);
+            self.local_miss(address, kind, line, tag == Access::Write, spent);
+            return Ok(Step::Go);
+        }
+        self.compute.set_pending(
+            Pending { address: offset, size: fit(size, "the size of an access, which is at most 16 bytes"), value },
+            kind,
+        );
+        self.fault(block, kind, (tag, line), spent)?;
+        Ok(Step::Wait)
+    }
+
+    /// Golden check: what hits in the cache, the tag must allow (tempest.md 8, "stale cache hits").
+    fn check_hit(&mut self, address: u32, kind: AccessKind) -> Result<(), Fault> {
+        if address < SHARED_BASE {
+            return Ok(());
+        }
+        let block = self.block_of(u64::from(address - SHARED_BASE));
+        let tag = self.tag(block);
+        let allowed = if kind == AccessKind::Read { tag >= Access::Read } else { tag == Access::Write };
+        if allowed {
+            return Ok(());
+        }
+        Err(Fault::new(format!(
+            "node {}: a stale hit at {address:#x}: the tag of block {} is {tag}",
+            self.me, block.id
+        )))
+    }
+
+    /// A store elsewhere than at the home, where a protocol assumes that there is none. No line gets into the cache
+    /// exclusively without passing here first.
+    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), Fault> {
+        let Some(protocol) = self.protocol_at(offset) else { return Ok(()) };
+        if !self.shared.home_writes[protocol] || self.home_of(block) == self.me {
+            return Ok(());
+        }
+        let what = format!("node {} writes block {}, whose home is node {}", self.me, block.id, self.home_of(block));
+        let help = format!(
+            "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
+            self.shared.engines[protocol].protocol().name
+        );
+        Err(self.fail(SimError::subject(what).help(help)))
+    }
+
+    /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
+    fn note_store(&mut self, address: u32) {
+        if address < SHARED_BASE || !self.shared.any_one_writer {
+            return;
+        }
+        let offset = u64::from(address - SHARED_BASE);
+        let protocol = self.protocol_at(offset);
+        if !protocol.is_some_and(|protocol| self.shared.one_writer[protocol]) {
+            return;
+        }
+        let (block, phase) = (self.block_of(offset).id, self.compute.barriers);
+        if block as usize >= self.watched.stored.len() {
+            self.watched.stored.resize(block as usize + 64, 0);
+        }
+        if self.watched.stored[block as usize] != phase + 1 {
+            self.watched.stored[block as usize] = phase + 1;
+            self.watched.first_stores.push(FirstStore { phase, block, node: self.me, time: self.compute.clock() });
+            if self.shared.suspect == Some((phase, block)) {
+                self.compute.asks = Some(Asks::Store);
+            }
+        }
+    }
+
+    /// Whether the home of the page is known; if not, the processor waits until it is.
+    pub(crate) fn map(&mut self, offset: u64, spent: Spent) -> bool {
+        let page = self.blocks.space.borrow().page_of(offset);
+        if page >= self.blocks.mapped.len() {
+            self.blocks.mapped.resize(page + 16, false);
+        }
+        if self.blocks.mapped[page] {
+            return true;
+        }
+        if !self.blocks.space.borrow().by_first_touch(page) {
+            self.blocks.mapped[page] = true;
+            return true;
+        }
+        let manager = self.blocks.space.borrow().manager(page);
+        let at = self.compute.clock() + self.shared.machine.network.latency;
+        self.post(manager, at, Posted::Signal(Signal::Claim { page, by: self.me }));
+        self.wait(Wait::Page(page), spent);
+        false
+    }
+
+    /// A miss that the node's own memory or bus satisfies (tempest.md 4.1: 10 + 28 + 3).
+    fn local_miss(&mut self, address: u32, kind: AccessKind, line: LineState, writable: bool, spent: Spent) {
+        let model = &self.shared.machine;
+        let (issue, finish, upgrade) = (model.processor.issue, model.processor.finish, model.processor.upgrade_issue());
+        let critical = model.bus.cycles(model.memory.critical_word);
+        let begun = self.compute.clock();
+        let write = kind == AccessKind::Write;
+        if write && line != LineState::Absent {
+            let grant = self.model.bus.book(Transaction::Invalidate, begun + upgrade);
+            let end = grant + self.model.bus.occupancy(Transaction::Invalidate);
+            self.model.cache.change(address, LineState::Dirty);
+            self.processor_run(
+                begun,
+                &[("unmask CPU, reissue bus transaction", grant), ("invalidate other copies, resume", end)],
+            );
+            self.note_miss(address, begun, grant, end, spent);
+            self.stall(end - begun, spent);
+            return;
+        }
+        let grant = self.model.bus.book(Transaction::Read, begun + issue);
+        let held = match (write, writable) {
+            (true, _) => LineState::Dirty,
+            (false, true) => LineState::Exclusive,
+            (false, false) => LineState::Shared,
+        };
+        self.make_room(address, begun);
+        if self.model.cache.fill(address, held) {
+            let after = grant + self.model.bus.occupancy(Transaction::Read) + self.model.bus.arbitration();
+            self.model.bus.book(Transaction::WriteBack, after);
+        }
+        let end = grant + critical + finish;
+        self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("fetch data, resume", end)]);
+        self.note_miss(address, begun, grant, end, spent);
+        self.stall(end - begun, spent);
+    }
+
+    /// An access past the cache.
+    fn uncached(&mut self, address: u32, kind: AccessKind, spent: Spent) {
+        let begun = self.compute.clock();
+        let transaction = if kind == AccessKind::Read { Transaction::UncachedLoad } else { Transaction::UncachedStore };
+        let grant = self.model.bus.book(transaction, begun + self.shared.machine.processor.issue);
+        let end = grant + self.model.bus.occupancy(transaction);
+        self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("access memory, resume", end)]);
+        self.note_miss(address, begun, grant, end, spent);
+        self.stall(end - begun, spent);
+    }
+
+    /// Access control stops the access on the bus, and the engine hears of it.
+    fn fault(
+        &mut self,
+        block: Object,
+        kind: AccessKind,
+        found: (Access, LineState),
+        spent: Spent,
+    ) -> Result<(), Fault> {
+        let (tag, line) = found;
+        let offset = self.offset_of(block);
+        let protocol = self.protocol_at(offset);
+        let Some(protocol) = protocol else {
+            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.me)));
+        };
+        let event = match kind {
+            AccessKind::Read => EventKind::Read,
+            AccessKind::Write => EventKind::Write,
+        };
+        match (kind, tag) {
+            (AccessKind::Read, _) => self.counts.counters.read_faults += 1,
+            (AccessKind::Write, Access::Read) => {
+                self.counts.counters.write_faults += 1;
+                self.counts.counters.upgrades += 1;
+            }
+            (AccessKind::Write, _) => self.counts.counters.write_faults += 1,
+        }
+        self.blame_miss(block, kind, tag);
+        let begun = self.compute.clock();
+        let model = &self.shared.machine.processor;
+        let issue =
+            if kind == AccessKind::Write && line != LineState::Absent { model.upgrade_issue() } else { model.issue };
+        let grant = self.model.bus.book(Transaction::Abort, begun + issue);
+        self.compute.trapped = grant + model.trap;
+        let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
+        self.blame.iter_mut().for_each(|log| log.faulting = None);
+        let mut fault = self.local(protocol, event, block);
+        fault.cause = cause;
+        self.raise(grant, Arrival::Local(fault));
+        self.wait(Wait::Access(block), spent);
+        Ok(())
+    }
+
+    /// An access that the node itself satisfied, for a trace.
+    fn note_miss(&mut self, address: u32, begun: u64, grant: u64, end: u64, spent: Spent) {
+        if self.shared.traced.is_some() {
+            let issued = (begun + self.shared.machine.processor.issue).min(grant);
+            let what = if address < SHARED_BASE { "private memory" } else { "shared memory" };
+            let parts = [
+                (Reason::Memory, "detect cache miss, issue bus transaction", issued),
+                (Reason::Bus, "wait for the bus", grant),
+                (Reason::Memory, "fetch data, resume", end),
+            ];
+            self.note_stall(begun, spent, what, &parts);
+        }
+    }
+
+    /// Records work of the processor from cycle `from` on, if what leads to what is recorded.
+    #[inline]
+    fn processor_run(&mut self, from: u64, parts: &[(&'static str, u64)]) -> Cause {
+        if self.recording { self.record_run(from, parts) } else { None }
+    }
+
+    fn record_run(&mut self, from: u64, parts: &[(&'static str, u64)]) -> Cause {
+        let mut begin = from;
+        let mut stretches = Vec::new();
+        for &(what, to) in parts {
+            stretches.push(Stretch { what: what.into(), reason: Reason::Memory, from: begin, to });
+            begin = to;
+        }
+        let cause = self.compute.cause.take();
+        let mut run = Work::new(self.me, cause, None, from, from, stretches);
+        let origin = self.blame.as_ref().and_then(|log| log.faulting).map(|miss| (self.me, miss));
+        if let Some(run) = Arc::get_mut(&mut run).filter(|_| origin.is_some()) {
+            run.origin = origin;
+        }
+        self.compute.cause = Some((run, begin));
+        self.compute.cause.clone()
+    }
+
+    /// Ends the program with an error that keeps its parts.
+    pub(crate) fn fail(&mut self, error: SimError) -> Fault {
+        let fault = Fault::new(error.what.clone());
+        self.failure.get_or_insert(error);
+        fault
+    }
+}

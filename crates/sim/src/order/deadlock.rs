@@ -1,0 +1,111 @@
+//! What is said when nothing can happen any more.
+
+use super::World;
+use crate::error::SimError;
+use crate::node::NodeState;
+use crate::node::processor::{Doing, Wait};
+use crate::store::space::shared_u32;
+use trivium_engine::Object;
+use trivium_guest::{AccessKind, SHARED_BASE};
+
+/// The first words of it.
+pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
+
+impl World {
+    /// Nothing can happen, and someone waits: who, for what, for whom.
+    pub(crate) fn deadlock(&mut self) -> SimError {
+        let stacks = self.interrupt();
+        let known = self.known(&stacks);
+        let mut error = SimError::subject(DEADLOCK);
+        for (number, node) in self.nodes.iter().enumerate() {
+            let state = node.borrow();
+            let clock = state.compute.clock();
+            let what = match state.compute.doing {
+                Doing::Running | Doing::Finished(_) => continue,
+                Doing::Waiting(Wait::Barrier) => {
+                    let left: Vec<String> = self.left().iter().map(ToString::to_string).collect();
+                    match left.is_empty() {
+                        true => "waits at the barrier".to_string(),
+                        false => format!(
+                            "waits at the barrier, which nodes {} cannot reach: they have left main",
+                            left.join(", ")
+                        ),
+                    }
+                }
+                Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
+                Doing::Waiting(Wait::Frame(page)) => {
+                    format!("waits for the frame of page {page}, which is being given up")
+                }
+                Doing::Waiting(Wait::Sleep) => "sleeps".to_string(),
+                Doing::Waiting(Wait::Change(block)) => {
+                    let (address, size) = state.compute.watches;
+                    format!("waits for a word of block {} to change: {}", block.id, known.data(number, address, size))
+                }
+                Doing::Waiting(Wait::Access(block)) => {
+                    let pending = state.compute.pending();
+                    let what = if state.compute.pending_kind() == AccessKind::Read { "load" } else { "store" };
+                    let address = SHARED_BASE + shared_u32(pending.address);
+                    let data = known.data(number, address, u32::from(pending.size));
+                    let roles = self.roles(&state, block);
+                    format!("waits for access to block {}, a {what} of {data}{roles}", block.id)
+                }
+                Doing::Waiting(Wait::Call { protocol, op, object }) => {
+                    let declared = self.shared.engines[protocol].protocol();
+                    format!(
+                        "waits in {}.{} of object {}{}",
+                        declared.name,
+                        declared.ops[op.index()].name,
+                        object.id,
+                        self.roles_under(&state, protocol, object)
+                    )
+                }
+            };
+            error = error.note(format!("node {number}, since cycle {clock}: {what}{}", known.stands(number)));
+        }
+        for node in &self.nodes {
+            let state = node.borrow();
+            for (protocol, lane) in state.full_lanes() {
+                let declared = self.shared.engines[protocol].protocol();
+                let name = &declared.lanes[lane.index()].name;
+                error = error.note(format!(
+                    "node {}: an event waits, since lane {}.{name} has no room: {} on their way",
+                    state.me,
+                    declared.name,
+                    state.model.interface.on_lane(protocol, lane)
+                ));
+            }
+        }
+        error.help("`trivium check` on the protocol finds the shortest story that leads to a deadlock; if it finds none, look at the program's locks and barriers")
+    }
+
+    fn roles(&self, state: &NodeState, block: Object) -> String {
+        let protocol = state.protocol_at(u64::from(block.id) * self.shared.block);
+        protocol.map_or(String::new(), |protocol| self.roles_under(state, protocol, block))
+    }
+
+    /// The states of a node's own roles for an object, and of its home's.
+    fn roles_under(&self, state: &NodeState, protocol: usize, object: Object) -> String {
+        let engine = &self.shared.engines[protocol];
+        let mut text = String::new();
+        let home = state.home_of(object);
+        let mut describe = |state: &NodeState| {
+            for role in engine.roles_of(object.kind, home == state.me) {
+                if let Some(record) = state.record_of(protocol, role, object) {
+                    let declared = &engine.protocol().roles[role.index()];
+                    let now = &declared.states[engine.state(role, record).index()];
+                    text += &format!("; {} at node {}: {}", declared.name, state.me, engine.describe(role, record));
+                    let awaited: Vec<&str> =
+                        now.awaits.iter().map(|m| engine.protocol().messages[m.index()].name.as_str()).collect();
+                    if !awaited.is_empty() {
+                        text += &format!(" (awaits {})", awaited.join(" or "));
+                    }
+                }
+            }
+        };
+        describe(state);
+        if home != state.me && object.kind != trivium_lang::protocol::NODE {
+            describe(&self.nodes[home as usize].borrow());
+        }
+        text
+    }
+}

@@ -1,0 +1,655 @@
+//! All nodes together, and the order in which they are simulated.
+//!
+//! *Reference order* (window 0): always the node whose next moment is the earliest, the lower number first.
+//! With a window of W cycles all nodes are simulated to the end of the window, in whatever order is the cheapest; since
+//! nothing that happens on a node is felt by another within the machine's lookahead, the results are the same for every
+//! W up to it.
+
+mod blame;
+mod deadlock;
+pub(crate) mod exchange;
+pub(crate) mod letter;
+mod part;
+mod stacks;
+
+pub(crate) use deadlock::DEADLOCK;
+
+use crate::error::SimError;
+use crate::events::{Key, Post, Posted, Signal};
+use crate::node::NodeState;
+use crate::node::next::{Next, Turn};
+use crate::node::processor::Doing;
+use crate::node::script::Script;
+use crate::node::shared::Shared;
+use crate::node::watch::{Caught, FirstStore, TagChange, Watch, Writers};
+use crate::reports::blame::Judge;
+use crate::reports::said::Saying;
+use crate::reports::trace::Note;
+use crate::store::binding::{self, Binding};
+use crate::store::space::Space;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trivium_engine::{Engine, Node};
+use trivium_guest::Outcome;
+use trivium_lang::protocol::Access;
+
+/// What runs on a node's processor.
+pub enum Runner {
+    /// A program.
+    Program(Box<trivium_guest::Node<NodeState>>),
+    /// A few accesses.
+    Script(Script),
+}
+
+/// Why a simulation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All programs have left `main`.
+    Finished,
+    /// The limit of cycles was reached.
+    MaxCycles(u64),
+    /// It was asked to end.
+    Cancelled,
+}
+
+/// The limits of a simulation.
+#[derive(Clone, Default)]
+pub struct Limits<'a> {
+    /// Cycles after which it ends incomplete.
+    pub max_cycles: Option<u64>,
+    /// Ends it when true.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Is told the cycle now and then.
+    pub progress: Option<&'a dyn Fn(u64)>,
+    /// Is told what the nodes did.
+    pub trace: Option<&'a dyn Fn(&Note)>,
+}
+
+/// All nodes.
+pub struct World {
+    shared: Rc<Shared>,
+    space: Rc<RefCell<Space>>,
+    /// The nodes.
+    pub nodes: Vec<Rc<RefCell<NodeState>>>,
+    runners: Vec<Runner>,
+    /// The next moment of each node at which anything can happen on it, or one before that; `u64::MAX` if there is none,
+    /// none if that must be looked up.
+    positions: Vec<Option<u64>>,
+    /// Nodes that did something in this round.
+    active: Vec<usize>,
+    /// Nodes that have something left to do in this window; empty but for the space that it takes.
+    due: Vec<usize>,
+    /// How many programs have ended.
+    finished: usize,
+    /// When the last of those did.
+    last_end: u64,
+    /// What went wrong, when, and on which node, which has stopped there.
+    failures: Vec<(u64, usize, SimError)>,
+    /// When each node arrived at the barrier.
+    arrived: Vec<Option<(u64, Option<Binding>)>>,
+    /// How many have.
+    arrived_count: usize,
+    barriers: u64,
+    watch: Watch,
+    /// Tag changes that the watch has not seen yet.
+    pub(crate) changes: Vec<TagChange>,
+    writers: Writers,
+    window: u64,
+    /// Simulation ends there.
+    max_cycles: u64,
+    /// The number of its first node; not 0 in a part of a world.
+    first: usize,
+    /// What its nodes did to nodes of other parts.
+    pub(crate) abroad: Vec<Post>,
+    /// Whether it is a part of a world.
+    is_part: bool,
+    /// Decides who is to blame for misses, if somebody asked.
+    judge: Option<Judge>,
+}
+
+/// Some nodes at the hardware barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Arrivals {
+    /// How many.
+    pub count: usize,
+    /// The latest arrival.
+    pub last: u64,
+    /// What they are there for; none if they disagree, or if there are none.
+    pub binding: Option<Option<Binding>>,
+}
+
+impl Arrivals {
+    /// These and others.
+    pub(crate) fn and(self, other: Arrivals) -> Arrivals {
+        let binding = match (self.count, other.count) {
+            (0, _) => other.binding,
+            (_, 0) => self.binding,
+            _ => self.binding.filter(|_| self.binding == other.binding),
+        };
+        Arrivals { count: self.count + other.count, last: self.last.max(other.last), binding }
+    }
+}
+
+/// Between two looks at the cancel flag, in rounds.
+pub(crate) const ROUNDS: u64 = 256;
+
+/// For how many windows a node that is alone is simulated at once.
+const ALONE: u64 = 1024;
+
+impl World {
+    /// A world of nodes, each with what runs on it.
+    pub fn new(
+        shared: Rc<Shared>,
+        space: Rc<RefCell<Space>>,
+        nodes: Vec<Rc<RefCell<NodeState>>>,
+        runners: Vec<Runner>,
+        window: Option<u64>,
+    ) -> World {
+        let lookahead = shared.machine.lookahead();
+        let watch = Watch::new(shared.nodes);
+        let count = nodes.len();
+        let judge = shared.blamed.then(|| Judge::new(shared.nodes, shared.block));
+        World {
+            window: window.unwrap_or(lookahead).min(lookahead),
+            max_cycles: u64::MAX,
+            shared,
+            space,
+            nodes,
+            runners,
+            positions: vec![None; count],
+            active: Vec::with_capacity(count),
+            due: Vec::with_capacity(count),
+            finished: 0,
+            last_end: 0,
+            failures: Vec::new(),
+            arrived: vec![None; count],
+            arrived_count: 0,
+            barriers: 0,
+            watch,
+            changes: Vec::new(),
+            writers: Writers::default(),
+            first: 0,
+            abroad: Vec::new(),
+            is_part: false,
+            judge,
+        }
+    }
+
+    /// The part of a world whose nodes begin with number `first`, up to cycle `max_cycles`.
+    pub(crate) fn into_part(self, first: usize, max_cycles: Option<u64>) -> World {
+        World { first, is_part: true, max_cycles: max_cycles.unwrap_or(u64::MAX), ..self }
+    }
+
+    /// Gives the nodes other things to run.
+    pub fn set_runner(&mut self, node: Node, runner: Runner) {
+        self.runners[node as usize] = runner;
+        self.nodes[node as usize].borrow_mut().compute.doing = Doing::Running;
+    }
+
+    /// Simulates until all programs have ended.
+    ///
+    /// # Errors
+    /// A program or a protocol did something wrong, or nothing can go on.
+    pub fn run(&mut self, limits: &Limits) -> Result<Ended, SimError> {
+        let mut round = 0u64;
+        self.max_cycles = limits.max_cycles.unwrap_or(u64::MAX);
+        self.look_again();
+        loop {
+            let earliest = self.earliest();
+            if self.finished == self.nodes.len() {
+                let end = self.end_after(self.last_end);
+                if earliest.is_none_or(|(now, _)| now >= end) && self.failures.is_empty() {
+                    return Ok(Ended::Finished);
+                }
+            }
+            if let Some((time, failure)) = self.first_failure(earliest) {
+                return Err(self.at_the_end(time, failure));
+            }
+            let Some((now, first)) = earliest else {
+                let deadlock = self.deadlock();
+                return Err(self.at_the_end(u64::MAX, deadlock));
+            };
+            round += 1;
+            if round.is_multiple_of(ROUNDS) {
+                self.look_at_misses(now);
+                if limits.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                    return Ok(Ended::Cancelled);
+                }
+                if let Some(progress) = limits.progress {
+                    progress(now);
+                }
+            }
+            if let Some(max) = limits.max_cycles
+                && now >= max
+            {
+                return Ok(Ended::MaxCycles(max));
+            }
+            self.advance(now, first);
+            self.tell(limits);
+            self.look_at_tags();
+            self.look_at_stores();
+        }
+    }
+
+    /// Simulates what is still on its way, with nothing running.
+    ///
+    /// # Errors
+    /// As [`World::run`].
+    pub fn settle(&mut self) -> Result<(), SimError> {
+        self.max_cycles = u64::MAX;
+        self.look_again();
+        loop {
+            let earliest = self.earliest();
+            if let Some((_, failure)) = self.first_failure(earliest) {
+                return Err(failure);
+            }
+            let Some((now, first)) = earliest else { return Ok(()) };
+            self.advance(now, first);
+            self.look_at_tags();
+        }
+    }
+
+    /// All programs have ended, the last at cycle `last`. What happens before the given cycle still counts: by then any
+    /// order of nodes may have simulated it, and none has simulated more.
+    pub(crate) fn end_after(&mut self, last: u64) -> u64 {
+        self.max_cycles = self.max_cycles.min(last + 2 * self.shared.machine.lookahead());
+        self.max_cycles
+    }
+
+    /// When the last of its programs ended, if they all have.
+    pub(crate) fn ended(&self) -> Option<u64> {
+        (self.finished == self.nodes.len()).then_some(self.last_end)
+    }
+
+    /// What went wrong first, once every other node has come so far that nothing earlier can go wrong. Which node is
+    /// simulated first must not decide what is reported.
+    fn first_failure(&mut self, earliest: Option<(u64, usize)>) -> Option<(u64, SimError)> {
+        let first = (0..self.failures.len()).min_by_key(|&at| (self.failures[at].0, self.failures[at].1))?;
+        let is_past = earliest.is_none_or(|(now, _)| now > self.failures[first].0);
+        is_past.then(|| {
+            let (time, _, error) = self.failures.swap_remove(first);
+            (time, error)
+        })
+    }
+
+    /// An error with what the programs had said by then: every node has come so far, whatever the window, and some have
+    /// come further.
+    fn at_the_end(&self, time: u64, error: SimError) -> SimError {
+        let mut said = Saying::default();
+        for node in &self.nodes {
+            let node = node.borrow();
+            said.add(node.me, node.compute.said(time));
+        }
+        SimError { said: Some(Box::new(said.said())), ..error }
+    }
+
+    fn has_stopped(&self, node: usize) -> bool {
+        self.failures.iter().any(|failure| failure.1 == node)
+    }
+
+    fn advance(&mut self, now: u64, first: usize) {
+        self.active.clear();
+        if self.window == 0 {
+            let others = (0..self.nodes.len()).filter(|&n| n != first).filter_map(|n| self.positions[n]).min();
+            let others = others.filter(|&other| other < u64::MAX);
+            let end = others.map_or(now + 1000, |other| other.max(now + 1)).min(self.max_cycles);
+            return self.run_node_or_stop(first, end, end);
+        }
+        let end = (now + self.window).min(self.max_cycles);
+        let is_alone = |(node, position): (usize, &Option<u64>)| node == first || *position == Some(u64::MAX);
+        if self.positions.iter().enumerate().all(is_alone) {
+            let far = (now + ALONE * self.window).min(self.max_cycles).max(end);
+            return self.run_node_or_stop(first, end, far);
+        }
+        self.run_window(end);
+    }
+
+    /// Simulates all nodes up to cycle `end`: the engines of all, then the processors of all, until nobody has anything
+    /// left to do. The code of either fills the host's cache of instructions, so that going from one to the other and
+    /// back on each node would take more time.
+    fn run_window(&mut self, end: u64) {
+        let mut due = std::mem::take(&mut self.due);
+        due.extend((0..self.nodes.len()).filter(|&node| self.positions[node].is_none_or(|position| position < end)));
+        self.active.extend(&due);
+        while !due.is_empty() {
+            due.retain(|&node| self.run_engine(node, end));
+            due.retain(|&node| self.go_on(node, end));
+        }
+        self.due = due;
+    }
+
+    /// Simulates a node up to where its processor goes on, or up to cycle `end`. Whether its processor goes on.
+    fn run_engine(&mut self, number: usize, end: u64) -> bool {
+        if self.has_stopped(number) {
+            self.positions[number] = Some(Next::NEVER);
+            return false;
+        }
+        self.positions[number] = None;
+        let node = self.nodes[number].clone();
+        let mut state = node.borrow_mut();
+        let goes_on = loop {
+            match state.turn(end) {
+                Turn::Processor => break true,
+                Turn::Engine(next) => {
+                    if let Err(error) = state.act(next) {
+                        drop(state);
+                        self.stop(number, error);
+                        return false;
+                    }
+                }
+                Turn::Nobody(position) => {
+                    self.positions[number] = Some(position);
+                    break false;
+                }
+            }
+        };
+        drop(state);
+        self.collect(number, &node);
+        goes_on
+    }
+
+    /// Lets a node's processor go on. Whether anything is left to do before cycle `end`.
+    fn go_on(&mut self, number: usize, end: u64) -> bool {
+        let node = self.nodes[number].clone();
+        if let Err(error) = self.run_processor(number, &node) {
+            self.stop(number, error);
+            return false;
+        }
+        let turn = node.borrow_mut().turn(end);
+        if let Turn::Nobody(position) = turn {
+            self.positions[number] = Some(position);
+        }
+        self.collect(number, &node);
+        !matches!(turn, Turn::Nobody(_))
+    }
+
+    /// A node has done something wrong, and does nothing more.
+    fn stop(&mut self, number: usize, error: SimError) {
+        let node = self.nodes[number].borrow();
+        self.failures.push((node.now.max(node.compute.clock()), number, error));
+        self.positions[number] = Some(Next::NEVER);
+    }
+
+    fn run_node_or_stop(&mut self, number: usize, end: u64, alone: u64) {
+        if self.has_stopped(number) {
+            self.positions[number] = Some(Next::NEVER);
+        } else if let Err(error) = self.run_node(number, end, alone) {
+            self.stop(number, error);
+        }
+    }
+
+    /// Forgets what is known of the nodes: others may have changed them.
+    fn look_again(&mut self) {
+        self.positions.fill(None);
+        self.finished = self.left().len();
+    }
+
+    /// Tells the trace what was noted.
+    fn tell(&mut self, limits: &Limits) {
+        let Some(trace) = limits.trace else { return };
+        let mut notes = Vec::new();
+        for node in &self.nodes {
+            let mut node = node.borrow_mut();
+            let booked = node.model.bus.noted.as_mut().map(std::mem::take).unwrap_or_default();
+            for (transaction, from, to) in booked {
+                let note = Note::Bus { node: node.me, cycles: from..to, transaction };
+                node.note(note);
+            }
+            notes.append(&mut node.noted.notes);
+        }
+        notes.sort_by_key(|note| (note.cycles().start, note.node()));
+        notes.iter().for_each(trace);
+    }
+
+    /// The earliest position of all nodes, and the first node that is there.
+    fn earliest(&mut self) -> Option<(u64, usize)> {
+        let mut earliest = (u64::MAX, 0);
+        for number in 0..self.positions.len() {
+            let at = self.position_of(number);
+            if at < earliest.0 {
+                earliest = (at, number);
+            }
+        }
+        (earliest.0 < u64::MAX).then_some(earliest)
+    }
+
+    fn position_of(&mut self, number: usize) -> u64 {
+        if let Some(at) = self.positions[number] {
+            return at;
+        }
+        let at = if self.has_stopped(number) {
+            u64::MAX
+        } else {
+            let node = self.nodes[number].borrow();
+            node.position(node.next())
+        };
+        self.positions[number] = Some(at);
+        at
+    }
+
+    /// Simulates a node up to cycle `end`, or up to cycle `alone` as long as nothing that it does reaches another.
+    fn run_node(&mut self, number: usize, end: u64, alone: u64) -> Result<(), SimError> {
+        let node = self.nodes[number].clone();
+        self.active.push(number);
+        let result = self.take_steps(number, &node, end, alone);
+        self.collect(number, &node);
+        result
+    }
+
+    fn take_steps(
+        &mut self,
+        number: usize,
+        node: &Rc<RefCell<NodeState>>,
+        soon: u64,
+        alone: u64,
+    ) -> Result<(), SimError> {
+        let mut end = alone;
+        self.positions[number] = None;
+        let mut state = node.borrow_mut();
+        loop {
+            match state.turn(end) {
+                Turn::Processor => {
+                    drop(state);
+                    self.run_processor(number, node)?;
+                    state = node.borrow_mut();
+                }
+                Turn::Engine(next) => state.act(next)?,
+                Turn::Nobody(position) => {
+                    self.positions[number] = Some(position);
+                    return Ok(());
+                }
+            }
+            if self.window == 0 {
+                if !state.compute.must_run() {
+                    return Ok(());
+                }
+                // An access that was let through belongs to the event that did: no limit of cycles comes between.
+                end = 0;
+            } else if state.has_reached_others() || state.compute.has_finished() {
+                end = soon;
+            }
+        }
+    }
+
+    fn run_processor(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) -> Result<(), SimError> {
+        let outcome = match &mut self.runners[number] {
+            Runner::Program(program) => program.resume(),
+            Runner::Script(script) => script.resume(node),
+        };
+        match outcome {
+            Outcome::Suspended => Ok(()),
+            Outcome::Finished { exit_code } => {
+                let mut state = node.borrow_mut();
+                if let Runner::Program(program) = &self.runners[number] {
+                    state.compute.has_executed(program.instructions());
+                }
+                state.finish(exit_code);
+                self.finished += 1;
+                self.last_end = self.last_end.max(state.compute.clock());
+                Ok(())
+            }
+            Outcome::Trapped { message, stack } => {
+                let mut state = node.borrow_mut();
+                if let Runner::Program(program) = &self.runners[number] {
+                    state.compute.has_executed(program.instructions());
+                }
+                let cycle = state.compute.clock();
+                let mut error = state.failure.take().unwrap_or_else(|| SimError::subject(message));
+                stacks::tell(&mut error, format!("node {}, cycle {cycle}", self.first + number), &stack);
+                Err(error)
+            }
+        }
+    }
+
+    /// What a node did to others reaches them.
+    fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) {
+        let mut state = node.borrow_mut();
+        if !state.has_reached_others() {
+            return;
+        }
+        let arrived = state.compute.arrived.take();
+        for post in state.queues.outbox.drain(..) {
+            let to = usize::from(post.to).wrapping_sub(self.first);
+            match self.nodes.get(to) {
+                Some(node) => {
+                    let mut node = node.borrow_mut();
+                    reach(&mut self.positions[to], &node, &post, self.window);
+                    node.accept(post);
+                }
+                None => self.abroad.push(post),
+            }
+        }
+        drop(state);
+        if let Some(at) = arrived {
+            self.arrived[number] = Some(at);
+            self.arrived_count += 1;
+            if !self.is_part {
+                self.open_barrier();
+            }
+        }
+    }
+
+    /// The hardware barrier opens when all nodes have arrived.
+    fn open_barrier(&mut self) {
+        let Some(arrived) = self.arrived.iter().copied().collect::<Option<Vec<_>>>() else { return };
+        let last = arrived.iter().map(|arrived| arrived.0).max().unwrap_or(0);
+        let binding = arrived[0].1;
+        if let Some(other) = arrived.iter().position(|arrived| arrived.1 != binding) {
+            let error =
+                binding::disagree(&self.space.borrow(), &self.shared.engines, (0, binding), (other, arrived[other].1));
+            self.failures.push((last, other, error));
+            return;
+        }
+        self.release(last, binding);
+    }
+
+    /// The last of all nodes has arrived at the hardware barrier, at cycle `last`; a region may be bound behind it. When
+    /// it opens.
+    pub(crate) fn release(&mut self, last: u64, binding: Option<Binding>) -> u64 {
+        self.barriers += 1;
+        let time = last + self.shared.machine.barrier_latency(self.shared.nodes);
+        for node in &self.nodes {
+            let key = Key::new(time, Node::MAX, self.barriers);
+            let mut node = node.borrow_mut();
+            let to = node.me;
+            node.accept(Post { to, key, what: Posted::Signal(Signal::Release { binding }) });
+        }
+        self.arrived.fill(None);
+        self.arrived_count = 0;
+        self.positions.fill(None);
+        if let Some(binding) = binding {
+            self.watch.forget(time, binding::blocks(&self.space.borrow(), self.shared.block, binding));
+        }
+        time
+    }
+
+    /// Collects the tag changes of the nodes that have just been simulated.
+    fn collect_tag_changes(&mut self) {
+        for &node in &self.active {
+            self.changes.append(&mut self.nodes[node].borrow_mut().watched.tag_changes);
+        }
+    }
+
+    /// The golden check on all tag changes of this window, in their order.
+    fn look_at_tags(&mut self) {
+        self.collect_tag_changes();
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.sort_by_key(|change| (change.time, change.node));
+        if let Err(caught) = self.watch_tags(changes.iter()) {
+            let (change, error) = *caught;
+            self.failures.push((change.time, usize::from(change.node), error));
+        }
+        changes.clear();
+        self.changes = changes;
+    }
+
+    /// The golden check on tag changes that come in their order.
+    ///
+    /// # Errors
+    /// Two nodes have a block of which one may write it; with the change that let them.
+    pub(crate) fn watch_tags<'a>(
+        &mut self,
+        mut changes: impl Iterator<Item = &'a TagChange>,
+    ) -> Result<(), Caught<TagChange>> {
+        let engines = &self.shared.engines;
+        changes.try_for_each(|change| {
+            let first = || first_access(&engines[usize::from(change.protocol)]);
+            self.watch.apply(change, first).map_err(|error| Box::new((*change, error)))
+        })
+    }
+
+    /// The check on stores that protocols assume nobody else makes.
+    fn look_at_stores(&mut self) {
+        if !self.shared.any_one_writer {
+            return;
+        }
+        let (stores, oldest) = self.first_stores();
+        if let Err(caught) = self.watch_stores(&stores, oldest) {
+            let (store, error) = *caught;
+            self.failures.push((store.time, usize::from(store.node), error));
+        }
+    }
+
+    /// The check on first stores; nobody will store any more in a phase before `oldest`.
+    ///
+    /// # Errors
+    /// Two nodes have stored to a block in one phase; with the later store.
+    pub(crate) fn watch_stores(&mut self, stores: &[FirstStore], oldest: u64) -> Result<(), Caught<FirstStore>> {
+        self.writers.apply(stores, oldest)
+    }
+
+    /// The first stores to blocks that the nodes have made since, if anybody watches them, and the phase that all have
+    /// reached.
+    pub(crate) fn first_stores(&self) -> (Vec<FirstStore>, u64) {
+        let (mut stores, mut oldest) = (Vec::new(), u64::MAX);
+        if !self.shared.any_one_writer {
+            return (stores, oldest);
+        }
+        for node in &self.nodes {
+            let mut node = node.borrow_mut();
+            stores.append(&mut node.watched.first_stores);
+            oldest = oldest.min(node.compute.barriers);
+        }
+        (stores, oldest)
+    }
+
+    /// Nodes that have left `main`.
+    fn left(&self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|&n| matches!(self.nodes[n].borrow().compute.doing, Doing::Finished(_))).collect()
+    }
+}
+
+/// The access that a block's home has before any change.
+fn first_access(engine: &Engine) -> Access {
+    let role = engine.tag_role(true);
+    role.map_or(Access::None, |role| engine.protocol().roles[role.index()].states[0].access)
+}
+
+/// Something is posted to a node at this position. Its time may be before the node can do anything about it; but the
+/// reference order must know when that is.
+fn reach(position: &mut Option<u64>, node: &NodeState, post: &Post, window: u64) {
+    if !matches!(post.what, Posted::Credit(_)) || node.waits_for_credits() {
+        *position = position.filter(|_| window > 0).map(|at| at.min(post.key.time));
+    }
+}

@@ -1,0 +1,97 @@
+//! What a host thread needs of its part of a world.
+
+use super::{Arrivals, World, reach};
+use crate::error::SimError;
+use crate::events::{Envelope, Post};
+use crate::order::letter::Receivers;
+use trivium_guest::Placement;
+
+impl World {
+    /// Simulates a window, or up to where other parts can be felt, of which none does anything before cycle `others`; it is
+    /// not worth it for less than `least` cycles. Whether anything went on.
+    pub(crate) fn run_part(&mut self, others: u64, least: u64) -> bool {
+        self.active.clear();
+        let Some((now, _)) = self.earliest() else { return false };
+        let limit = others.min(now).saturating_add(self.window);
+        if now >= self.max_cycles || limit < now.saturating_add(least.max(1)) {
+            return false;
+        }
+        self.run_window(limit.min(self.max_cycles));
+        self.collect_tag_changes();
+        true
+    }
+
+    /// For how many cycles a node is simulated beyond the others.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// The least time in which one node can affect another.
+    pub(crate) fn lookahead(&self) -> u64 {
+        self.shared.machine.lookahead()
+    }
+
+    /// Whether something went wrong.
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failures.is_empty()
+    }
+
+    /// When something next happens on one of its nodes; `u64::MAX` if nothing does.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.earliest().map_or(u64::MAX, |earliest| earliest.0)
+    }
+
+    /// The arrivals of all nodes at the hardware barrier, if they all have arrived.
+    pub(crate) fn arrivals(&self) -> Option<Arrivals> {
+        if self.arrived_count < self.nodes.len() {
+            return None;
+        }
+        let all = self
+            .arrived
+            .iter()
+            .flatten()
+            .map(|&(last, binding)| Arrivals { count: 1, last, binding: Some(binding) })
+            .fold(Arrivals::default(), Arrivals::and);
+        Some(all)
+    }
+
+    /// Its allocations from the `known`-th on.
+    pub(crate) fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
+        self.space.borrow().allocations_from(known)
+    }
+
+    /// How many allocations it knows.
+    pub(crate) fn allocations(&self) -> usize {
+        self.space.borrow().allocations()
+    }
+
+    /// Allocations that nodes of other parts have made.
+    ///
+    /// # Errors
+    /// They differ from those of this part's nodes.
+    pub(crate) fn allocate(&mut self, made: &[(usize, u64, Placement, usize)]) -> Result<(), SimError> {
+        let mut space = self.space.borrow_mut();
+        made.iter().try_for_each(|&(index, bytes, placement, protocol)| {
+            space.allocate(0, index, bytes, placement, protocol).map(|_| ())
+        })
+    }
+
+    /// A box that a message from one of its nodes has left.
+    pub(crate) fn keep(&mut self, envelope: Box<Envelope>) {
+        self.shared.spare.borrow_mut().keep_envelope(envelope);
+    }
+}
+
+/// What nodes of other parts have posted.
+impl Receivers for World {
+    fn envelope(&mut self) -> Box<Envelope> {
+        self.shared.spare.borrow_mut().envelope()
+    }
+
+    fn accept(&mut self, post: Post) {
+        let to = usize::from(post.to) - self.first;
+        let mut node = self.nodes[to].borrow_mut();
+        reach(&mut self.positions[to], &node, &post, self.window);
+        node.accept(post);
+    }
+}

@@ -1,0 +1,120 @@
+//! Where programs stand, in the words of errors.
+
+use super::{Runner, World};
+use crate::error::SimError;
+use crate::store::space::Allocation;
+use trivium_guest::{Frame, Place, SHARED_BASE, SourceMap};
+
+/// So many calls of a stack are told.
+const CALLS: usize = 6;
+
+/// Says in an error who was where in the program, the innermost call first.
+pub(super) fn tell(error: &mut SimError, who: String, stack: &[Place]) {
+    let own = stack.iter().position(|place| !place.is_library()).unwrap_or(0);
+    if let Some((file, line)) = stack.get(own).and_then(|place| place.line.as_ref()) {
+        error.place.get_or_insert(format!("{file}:{line}"));
+    }
+    let mut names: Vec<&str> = stack.iter().take(own + 1).map(|place| place.function.as_str()).collect();
+    names.dedup();
+    let within = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", called by ")) };
+    error.notes.insert(0, format!("{who}{within}"));
+    let callers: Vec<String> = stack.iter().skip(own + 1).map(Place::to_string).collect();
+    if !callers.is_empty() {
+        error.notes.insert(1, format!("called from {}", short(callers)));
+    }
+}
+
+/// The first of some calls; what repeats, as recursion does, is told once.
+fn short(mut calls: Vec<String>) -> String {
+    calls.dedup();
+    let more = if calls.len() > CALLS { ", ..." } else { "" };
+    calls.truncate(CALLS);
+    format!("{}{more}", calls.join(", from "))
+}
+
+/// Where a node's program stands and what has been allocated, to be told.
+pub(super) struct Known<'a> {
+    world: &'a World,
+    map: Option<SourceMap<'a>>,
+    stacks: &'a [Vec<Frame>],
+}
+
+impl World {
+    /// Ends the programs of all nodes that wait, and tells where they stand.
+    pub(super) fn interrupt(&mut self) -> Vec<Vec<Frame>> {
+        let stack = |runner: &mut Runner| match runner {
+            Runner::Program(program) => program.interrupt(),
+            Runner::Script(_) => Vec::new(),
+        };
+        self.runners.iter_mut().map(stack).collect()
+    }
+
+    /// The error with the places at which nodes stored where another did too.
+    pub(crate) fn with_stores(&self, mut error: SimError) -> SimError {
+        let stacks: Vec<Vec<Frame>> = self.nodes.iter().map(|node| node.borrow().compute.stores_at.clone()).collect();
+        let known = self.known(&stacks);
+        for (number, stack) in stacks.iter().enumerate().filter(|(_, stack)| !stack.is_empty()) {
+            if let Some(place) = known.map.as_ref().and_then(|map| map.place(stack)) {
+                error = error.note(format!("node {number} stores at {place}"));
+            }
+        }
+        if let Some(block) =
+            error.race.as_ref().filter(|_| stacks.iter().any(|stack| !stack.is_empty())).map(|race| race.1)
+        {
+            let offset = u64::from(block) * self.shared.block;
+            let space = self.space.borrow();
+            if let Some(region) = space.region_of(offset) {
+                let data = describe(&space.allocation(region, known.map.as_ref()), offset);
+                error = error.note(format!("block {block} begins at {data}"));
+            }
+        }
+        error
+    }
+
+    /// What can be told of programs that stand there.
+    pub(super) fn known<'a>(&'a self, stacks: &'a [Vec<Frame>]) -> Known<'a> {
+        let map = self.runners.iter().find_map(|runner| match runner {
+            Runner::Program(program) => program.source_map(),
+            Runner::Script(_) => None,
+        });
+        Known { world: self, map, stacks }
+    }
+}
+
+impl Known<'_> {
+    /// Where a node's program stands: ` at FILE:LINE in FUNCTION`, or nothing.
+    pub(super) fn stands(&self, node: usize) -> String {
+        let place = self.map.as_ref().and_then(|map| map.place(&self.stacks[node]));
+        match place {
+            Some(place) if place.line.is_some() => format!("; at {place}"),
+            Some(place) => format!("; {place}"),
+            None => String::new(),
+        }
+    }
+
+    /// A place in shared memory, and what a node's copy of it holds.
+    pub(super) fn data(&self, node: usize, address: u32, size: u32) -> String {
+        let state = self.world.nodes[node].borrow();
+        let offset = u64::from(address.saturating_sub(SHARED_BASE));
+        let space = state.blocks.space.borrow();
+        let within = match space.region_of(offset).filter(|_| address >= SHARED_BASE) {
+            None => String::new(),
+            Some(region) => format!(", {}", describe(&space.allocation(region, self.map.as_ref()), offset)),
+        };
+        let value = match &state.blocks.memory {
+            crate::node::memory::NodeMemory::Program(memory) => memory.read_word(address, size).ok(),
+            crate::node::memory::NodeMemory::Plain(_) => None,
+        };
+        let value = value.map_or(String::new(), |value| format!(", which is {value} here"));
+        format!("{address:#x}{within}{value}")
+    }
+}
+
+/// A byte of an allocation.
+fn describe(allocation: &Allocation, offset: u64) -> String {
+    let from = offset - allocation.offset;
+    match from {
+        0 => format!("the beginning of `{}`", allocation.name),
+        from => format!("byte {from} of `{}`", allocation.name),
+    }
+}

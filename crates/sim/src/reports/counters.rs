@@ -1,0 +1,160 @@
+//! What is counted on a node. Each statistic has one name, one unit and one definition: those here.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// On what a processor's cycles go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// Loads that miss.
+    Read,
+    /// Stores and atomic operations that miss.
+    Write,
+    /// Barriers, waiting for a word to change, protocol calls.
+    Sync,
+}
+
+/// Faults by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Misses {
+    /// Loads of blocks without access.
+    pub read: u64,
+    /// Stores to blocks without access.
+    pub write: u64,
+    /// Stores to blocks that could be read.
+    pub upgrade: u64,
+}
+
+/// A statistic of a `T`: its name in results, its unit, and what it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistic<T> {
+    /// Its key in a result.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    definition: &'static str,
+    /// Its value.
+    pub of: fn(&T) -> u64,
+}
+
+impl<T> Statistic<T> {
+    /// A statistic.
+    pub const fn new(name: &'static str, unit: &'static str, definition: &'static str, of: fn(&T) -> u64) -> Self {
+        Statistic { name, unit, definition, of }
+    }
+
+    /// What it is, in a sentence.
+    pub fn definition(&self) -> &'static str {
+        self.definition.trim_start()
+    }
+
+    /// Its name as the head of a column.
+    pub fn heading(&self) -> String {
+        self.name.replace('_', " ")
+    }
+}
+
+/// Makes the struct, its arithmetic and the table from one list.
+macro_rules! counters {
+    ($($(#[doc = $text:literal])+ $name:ident: $unit:literal,)*) => {
+        /// The counts of a node: those of its region of interest, or since it began. `compute + read_stall +
+        /// write_stall + sync_stall + handler` are its `cycles`.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+        pub struct Counters {
+            $($(#[doc = $text])+ pub $name: u64,)*
+            /// Messages by protocol and kind.
+            #[serde(skip)]
+            pub by_kind: BTreeMap<(usize, u16), u64>,
+        }
+
+        /// The statistics of a node, in the order of results.
+        pub const NODE_STATISTICS: &[Statistic<Counters>] = &[
+            $(Statistic::new(stringify!($name), $unit, concat!($($text),+), |counters| counters.$name),)*
+        ];
+
+        impl Counters {
+            /// What was counted after `earlier`.
+            pub fn since(&self, earlier: &Counters) -> Counters {
+                let mut by_kind = self.by_kind.clone();
+                for (kind, count) in &earlier.by_kind {
+                    if let Some(now) = by_kind.get_mut(kind) {
+                        *now -= count;
+                    }
+                }
+                by_kind.retain(|_, count| *count > 0);
+                Counters { $($name: self.$name - earlier.$name,)* by_kind }
+            }
+
+            /// The sum of both.
+            pub fn plus(&self, other: &Counters) -> Counters {
+                let mut by_kind = self.by_kind.clone();
+                for (kind, count) in &other.by_kind {
+                    *by_kind.entry(*kind).or_default() += count;
+                }
+                Counters { $($name: self.$name + other.$name,)* by_kind }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Time from the beginning to the end of the node's region of interest (of the whole program, if it marks none).
+    cycles: "cycles",
+    /// Instructions that its program executed: WebAssembly operators other than local.get, local.set, local.tee, const, block, loop, end, drop and nop. One that copies or fills memory counts, for each piece of an aligned 8-byte word, its accesses and one more besides.
+    instructions: "instructions",
+    /// Time of instructions: their number times the machine's cpi.
+    compute: "cycles",
+    /// Time for which loads waited, misses in the node's own memory included.
+    read_stall: "cycles",
+    /// Time for which stores and atomic operations waited, misses in the node's own memory included.
+    write_stall: "cycles",
+    /// Time for which barriers, protocol calls, waits for a word to change and the program's sleep (`nanosleep` and the like) lasted.
+    sync_stall: "cycles",
+    /// Time for which the processor itself ran handlers.
+    handler: "cycles",
+    /// Loads that access control stopped.
+    read_faults: "faults",
+    /// Stores that access control stopped, upgrades included.
+    write_faults: "faults",
+    /// Messages that the node's handlers sent, those to the node itself included.
+    messages_sent: "messages",
+    /// Bytes of these messages: two header words, arguments, data.
+    bytes_sent: "bytes",
+    /// Time for which the node's engine ran handlers, so that it could take no other event.
+    engine_busy: "cycles",
+    /// Time for which transactions held the node's bus.
+    bus_busy: "cycles",
+    /// Stores that access control stopped though the block could be read.
+    upgrades: "faults",
+    /// Pages of other homes that gave their frame to another page.
+    pages_replaced: "pages",
+}
+
+/// The names of the statistics into which a node's cycles are divided, in the order of pictures.
+pub const PARTS_OF_TIME: [&str; 5] = ["compute", "read_stall", "write_stall", "sync_stall", "handler"];
+
+/// The statistic of a node with this name.
+pub fn node_statistic(name: &str) -> Option<&'static Statistic<Counters>> {
+    NODE_STATISTICS.iter().find(|statistic| statistic.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_time_are_statistics_in_cycles() {
+        for name in PARTS_OF_TIME {
+            assert_eq!(node_statistic(name).unwrap().unit, "cycles");
+        }
+        assert!(node_statistic("tlb_stall").is_none());
+    }
+
+    #[test]
+    fn what_is_taken_away_can_be_added_again() {
+        let count = |n| Counters { cycles: 5 * n, upgrades: n, by_kind: [((0, 1), n)].into(), ..Counters::default() };
+        assert_eq!(count(7).since(&count(3)), count(4));
+        assert_eq!(count(4).plus(&count(3)), count(7));
+        assert!(count(7).since(&count(7)).by_kind.is_empty());
+    }
+}

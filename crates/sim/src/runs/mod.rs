@@ -1,0 +1,84 @@
+//! What can be asked of the simulator: a program's run, one miss, an order of events.
+
+pub(crate) mod forced;
+pub(crate) mod miss;
+mod parallel;
+pub(crate) mod result;
+pub(crate) mod setup;
+
+use crate::error::SimError;
+use crate::order::{Ended, Limits};
+use crate::reports::blame::Blamed;
+use crate::reports::trace::Note;
+use result::{NodeEnd, SimResult};
+use setup::{Setup, check_block, make, of_guest, share};
+use std::ops::Range;
+
+/// The cycles of which a trace is wanted, and who is told.
+pub type Tracing<'a> = (Range<u64>, &'a dyn Fn(&Note));
+
+/// Simulates.
+///
+/// # Errors
+/// What is wrong with the setup, the program or a protocol. A simulation that was cut short is no error: its result
+/// says so ([`SimResult::incomplete`]).
+pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
+    simulate(setup, None)
+}
+
+/// Simulates, and tells what the parts of the nodes did in a window of cycles: in the order of their clocks as far
+/// as the order of simulation gives it, that of a node's part exactly. It has no effect on the result.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_trace(setup: &Setup, trace: Tracing) -> Result<SimResult, SimError> {
+    simulate(setup, Some(trace))
+}
+
+fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError> {
+    check_block(&setup.machine, setup.block)?;
+    if !(1..=256).contains(&setup.nodes) {
+        return Err(SimError::input(format!("{} nodes: there can be 1 to 256", setup.nodes)));
+    }
+    // What is told of the host's time is that of the simulation.
+    setup.program.prepare(setup.machine.cache.line).map_err(of_guest)?;
+    let begun = std::time::Instant::now();
+    let window = setup.window.unwrap_or(u64::MAX).min(setup.machine.lookahead());
+    let jobs = if trace.is_some() || setup.blame || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };
+    let (ended, nodes, blame) = match if jobs > 1 { parallel::run(setup, jobs) } else { None } {
+        Some((ended, nodes)) => (ended, nodes, None),
+        None => match simulate_alone(setup, trace, None) {
+            // Where the nodes were is known only to a run that knows where to look.
+            Err(SimError { race: Some(race), .. }) => simulate_alone(setup, None, Some(*race))?,
+            done => done?,
+        },
+    };
+    let incomplete = match ended {
+        Ended::Finished => None,
+        Ended::MaxCycles(limit) => Some(format!("the limit of {limit} cycles was reached")),
+        Ended::Cancelled => Some("it was interrupted".to_string()),
+    };
+    let shared = share(setup, None)?;
+    let mut result = SimResult::gather(nodes, &shared, setup.program, setup, incomplete);
+    result.blame = blame;
+    result.host_seconds = begun.elapsed().as_secs_f64();
+    Ok(result)
+}
+
+/// On one thread.
+fn simulate_alone(
+    setup: &Setup,
+    trace: Option<Tracing>,
+    suspect: Option<(u64, u32)>,
+) -> Result<(Ended, Vec<NodeEnd>, Option<Blamed>), SimError> {
+    let (mut world, _) = make(setup, trace.as_ref().map(|(window, _)| window.clone()), suspect, 0..setup.nodes)?;
+    let limits = Limits {
+        max_cycles: setup.max_cycles,
+        cancel: setup.cancel,
+        progress: setup.progress,
+        trace: trace.map(|(_, tell)| tell),
+    };
+    let ended = world.run(&limits).map_err(|error| world.with_stores(error))?;
+    let blame = world.blamed();
+    Ok((ended, world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect(), blame))
+}

@@ -1,0 +1,211 @@
+//! What a simulation tells: the keys of the command line's contract.
+
+use crate::error::Said;
+use crate::node::NodeState;
+use crate::node::processor::Doing;
+use crate::node::shared::Shared;
+use crate::reports::blame::Blamed;
+use crate::reports::counters::{Counters, Misses, Statistic};
+use crate::reports::said::{NodeSaid, Saying};
+use crate::runs::setup::Setup;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+use trivium_engine::number::fit;
+use trivium_guest::Program;
+
+/// The greatest memory of a program, in bytes: not the host's, so that it is the same in every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MemoryUsed {
+    /// Of one node: its program's globals, stack and heap.
+    pub private: u64,
+    /// Of all nodes together: what was allocated to be shared. Each node may have copies of it.
+    pub shared: u64,
+}
+
+/// The result of a simulation. Everything but `host_seconds` is the same in two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimResult {
+    /// The form of this result.
+    pub schema: u32,
+    /// The version of Trivium.
+    pub version: String,
+    /// `sim`.
+    pub command: String,
+    /// Names of the protocols.
+    pub protocols: Vec<String>,
+    /// The name of the machine.
+    pub machine: String,
+    /// The name of the program.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Hashes of what went in, by name.
+    #[serde(serialize_with = "in_order")]
+    pub hashes: Vec<(String, String)>,
+    /// How many nodes.
+    pub nodes: u32,
+    /// The seed of the network's jitter.
+    pub seed: u64,
+    /// How long the simulation took on the host, without compilation of the program.
+    pub host_seconds: f64,
+    /// The files of the program; the first is `program`.
+    pub sources: Vec<String>,
+    /// The flags of the C compiler, if any were given.
+    pub cc: Option<String>,
+    /// Bytes of a block.
+    pub block: u64,
+    /// Why it is incomplete, if it is; then counts are those so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+    /// Cycles from the first beginning of the region of interest to its last end.
+    pub cycles: u64,
+    /// Instructions of all nodes.
+    pub instructions: u64,
+    /// Faults of all nodes.
+    pub misses: Misses,
+    /// Messages of all nodes, as `protocol.NAME`.
+    pub messages: BTreeMap<String, u64>,
+    /// Bytes of all messages.
+    pub bytes: u64,
+    /// The greatest memory of the program.
+    pub memory: MemoryUsed,
+    /// What the programs printed to standard output, in the order of time and node.
+    pub output: String,
+    /// What they printed to standard error.
+    pub errors: String,
+    /// What they did that is hardly meant, in a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Exit codes that are not 0, by node.
+    pub exit_codes: BTreeMap<u32, i32>,
+    /// The nodes.
+    pub per_node: Vec<Counters>,
+    /// Who is to blame for misses, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blame: Option<Blamed>,
+}
+
+fn in_order<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, hash)| (name, hash)))
+}
+
+/// What is known of a node when a simulation ends.
+pub(crate) struct NodeEnd {
+    /// Not 0.
+    exit_code: Option<i32>,
+    counts: Counters,
+    /// First and last cycle of regions of interest.
+    span: (u64, u64),
+    said: NodeSaid,
+    memory: MemoryUsed,
+}
+
+impl NodeEnd {
+    pub(crate) fn of(node: &mut NodeState) -> NodeEnd {
+        let exit_code = match node.compute.doing {
+            Doing::Finished(code @ (i32::MIN..=-1 | 1..)) => Some(code),
+            _ => None,
+        };
+        node.region_end();
+        let counts = node.compute.regions.take().map_or_else(|| node.counted(), |counts| *counts);
+        let span = node.compute.region_span.unwrap_or((0, counts.cycles));
+        let memory = MemoryUsed { private: node.compute.private_memory, shared: node.blocks.space.borrow().bytes() };
+        NodeEnd { exit_code, counts, span, memory, said: node.compute.said(u64::MAX) }
+    }
+}
+
+impl SimResult {
+    /// What is known of all nodes.
+    pub(crate) fn gather(
+        nodes: Vec<NodeEnd>,
+        shared: &Shared,
+        program: &Program,
+        setup: &Setup,
+        incomplete: Option<String>,
+    ) -> SimResult {
+        let mut sum = Counters::default();
+        let mut per_node = Vec::new();
+        let mut memory = MemoryUsed::default();
+        let (mut begun, mut ended) = (u64::MAX, 0);
+        let mut saying = Saying::default();
+        let mut exit_codes = BTreeMap::new();
+        for (number, node) in nodes.into_iter().enumerate() {
+            let number = fit(number, "a node, of which there are at most 256");
+            if let Some(code) = node.exit_code {
+                exit_codes.insert(u32::from(number), code);
+            }
+            memory.private = memory.private.max(node.memory.private);
+            memory.shared = memory.shared.max(node.memory.shared);
+            begun = begun.min(node.span.0);
+            ended = ended.max(node.span.1);
+            sum = sum.plus(&node.counts);
+            per_node.push(node.counts);
+            saying.add(number, node.said);
+        }
+        let Said { output, errors, warnings } = saying.said();
+        let messages = sum.by_kind.iter().map(|(&(protocol, kind), &count)| {
+            let protocol = shared.engines[protocol].protocol();
+            (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
+        });
+        SimResult {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: "sim".into(),
+            protocols: setup.protocols.iter().map(|p| p.name.clone()).collect(),
+            machine: setup.machine.name.clone(),
+            program: program.name().into(),
+            args: setup.args.clone(),
+            hashes: vec![("program".into(), program.hash().into())],
+            nodes: setup.nodes,
+            seed: setup.seed,
+            host_seconds: 0.0,
+            sources: vec![program.name().into()],
+            cc: None,
+            block: setup.block,
+            incomplete,
+            cycles: ended.saturating_sub(begun),
+            instructions: sum.instructions,
+            misses: Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades },
+            messages: messages.collect(),
+            bytes: sum.bytes_sent,
+            memory,
+            output,
+            errors,
+            warnings,
+            exit_codes,
+            per_node,
+            blame: None,
+        }
+    }
+}
+
+/// The statistics of a whole run, in the order of results. `misses` and `messages` are objects in JSON: `misses.read`
+/// is the key `read` of `misses`; `messages` is the sum of its counts by kind.
+pub const RUN_STATISTICS: &[Statistic<SimResult>] = &[
+    Statistic::new(
+        "cycles",
+        "cycles",
+        "Time from the first beginning of the region of interest on any node to its last end.",
+        |run| run.cycles,
+    ),
+    Statistic::new("instructions", "instructions", "Instructions that the programs of all nodes executed.", |run| {
+        run.instructions
+    }),
+    Statistic::new("misses.read", "faults", "Loads that access control stopped, on all nodes.", |run| run.misses.read),
+    Statistic::new(
+        "misses.write",
+        "faults",
+        "Stores to blocks without any access that access control stopped, on all nodes.",
+        |run| run.misses.write,
+    ),
+    Statistic::new(
+        "misses.upgrade",
+        "faults",
+        "Stores that access control stopped though the block could be read, on all nodes.",
+        |run| run.misses.upgrade,
+    ),
+    Statistic::new("messages", "messages", "Messages of all nodes by kind, as `protocol.NAME`.", |run| {
+        run.messages.values().sum()
+    }),
+    Statistic::new("bytes", "bytes", "Bytes of all messages: two header words, arguments, data.", |run| run.bytes),
+];

@@ -1,0 +1,173 @@
+//! What is simulated, and the world that is made of it.
+
+use crate::error::SimError;
+use crate::machine::Machine;
+use crate::node::NodeState;
+use crate::node::calls::{ATOMIC_HELP, refused_atomic};
+use crate::node::memory::NodeMemory;
+use crate::node::shared::Shared;
+use crate::order::{Runner, World};
+use crate::store::space::Space;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trivium_engine::Engine;
+use trivium_engine::number::fit;
+use trivium_guest::{Program, SHARED_BASE, Stage};
+use trivium_lang::protocol::{BLOCK, EventKind, OpId, Protocol};
+
+/// What is simulated.
+pub struct Setup<'a> {
+    /// The program, which every node runs.
+    pub program: &'a Program,
+    /// The protocols; the first is the default of allocations.
+    pub protocols: Vec<Arc<Protocol>>,
+    /// The machine.
+    pub machine: Machine,
+    /// Nodes, 1 to 256.
+    pub nodes: u32,
+    /// Bytes of a block: a power of two from 32 to 2048.
+    pub block: u64,
+    /// The program's arguments after its name.
+    pub args: Vec<String>,
+    /// For the network's jitter.
+    pub seed: u64,
+    /// Ends incomplete after so many cycles.
+    pub max_cycles: Option<u64>,
+    /// Cycles for which nodes are simulated one after the other: 0 is the reference order, `None` the machine's
+    /// lookahead. It changes nothing in the result.
+    pub window: Option<u64>,
+    /// Host threads, at least 1. It changes nothing in the result; a run that is traced, or in the reference order,
+    /// uses one.
+    pub jobs: u32,
+    /// Tell for misses who is to blame ([`SimResult::blame`]): it uses one host thread, and asks the host at every access
+    /// to shared memory, which changes nothing in what else the result tells.
+    pub blame: bool,
+    /// Ends incomplete when true.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Is told the present cycle now and then.
+    pub progress: Option<&'a dyn Fn(u64)>,
+}
+
+/// A world of these nodes.
+pub(crate) fn make(
+    setup: &Setup,
+    traced: Option<Range<u64>>,
+    suspect: Option<(u64, u32)>,
+    numbers: Range<u32>,
+) -> Result<(World, Rc<Shared>), SimError> {
+    let shared = Rc::new(Shared { suspect, ..share(setup, traced)? });
+    let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
+    let build = setup.program.build(setup.machine.cache.line);
+    // Stores to shared memory must be seen where a protocol assumes something about them.
+    let asked_from = |all: bool| if all { SHARED_BASE } else { u32::MAX };
+    let stores_asked_from = asked_from(setup.blame || shared.one_writer.contains(&true));
+    let stage = Stage::new(setup.program, build).map_err(of_guest)?;
+    let (mut nodes, mut runners) = (Vec::new(), Vec::new());
+    for me in numbers {
+        let node = Rc::new(RefCell::new(NodeState::new(
+            fit(me, "a node, of which there are at most 256"),
+            shared.clone(),
+            space.clone(),
+            setup.seed,
+        )));
+        let program = stage.node(me, &setup.args, node.clone()).map_err(of_guest)?;
+        node.borrow_mut().blocks.memory = NodeMemory::Program(program.memory());
+        node.borrow_mut().model.cache.publish(program.tags(), stores_asked_from, asked_from(setup.blame));
+        nodes.push(node);
+        runners.push(Runner::Program(Box::new(program)));
+    }
+    Ok((World::new(shared.clone(), space, nodes, runners, setup.window), shared))
+}
+
+/// What all nodes share, after a look at what the program and the protocols want of each other.
+pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, SimError> {
+    if setup.protocols.is_empty() {
+        return Err(SimError::input("no protocol is named").help("add --protocol stache"));
+    }
+    let mut engines: Vec<Rc<Engine>> = Vec::new();
+    for protocol in &setup.protocols {
+        let name = &protocol.name;
+        if engines.iter().any(|engine| engine.protocol().name == *name) {
+            return Err(SimError::input(format!("protocol `{name}` is named twice")));
+        }
+        let of_access = |event| matches!(event, EventKind::Read | EventKind::Write);
+        if let Some(condition) = protocol.conditions.iter().find(|condition| of_access(condition.event)) {
+            let what = format!("it assumes `{}`, and accesses that hit are not watched", condition.text);
+            let help = "simulate a protocol that assumes this of its calls only, or of no access";
+            return Err(SimError::input(what).at(name).help(help));
+        }
+        let engine =
+            Engine::load(protocol.clone(), setup.nodes).map_err(|error| SimError::input(error.message).at(name))?;
+        engines.push(Rc::new(engine));
+    }
+    let mut calls = Vec::new();
+    for call in setup.program.calls() {
+        calls.push(bind(call, &setup.protocols)?);
+    }
+    let shared = Shared {
+        calls,
+        traced,
+        blamed: setup.blame,
+        ..Shared::new(engines, setup.machine.clone(), setup.block, setup.nodes)
+    };
+    check_atomics(setup.program, &shared)?;
+    Ok(shared)
+}
+
+/// A program with atomic operations needs memory under a protocol that can answer them.
+fn check_atomics(program: &Program, shared: &Shared) -> Result<(), SimError> {
+    let of_memory = || (0..shared.engines.len()).filter(|&number| shared.engines[number].protocol().uses(BLOCK));
+    let refusal = of_memory().find_map(|number| Some((number, shared.looks_at_stores[number].as_ref()?)));
+    let Some((number, handler)) = refusal else { return Ok(()) };
+    if !program.uses_atomics() || of_memory().any(|number| shared.looks_at_stores[number].is_none()) {
+        return Ok(());
+    }
+    let name = &shared.engines[number].protocol().name;
+    let what = format!("the program uses atomic operations, {}", refused_atomic(name, handler));
+    Err(SimError::input(what).at(program.name()).help(ATOMIC_HELP))
+}
+
+/// The protocol and the call that a program's import means. Names with dashes are imported with dashes or
+/// underscores.
+fn bind(call: &trivium_guest::CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId), SimError> {
+    let plain = |name: &str| name.replace('-', "_");
+    let found = protocols.iter().position(|p| plain(&p.name) == plain(&call.protocol));
+    let Some(number) = found else {
+        let what = format!("the program calls `{}` of protocol `{}`, which is not loaded", call.op, call.protocol);
+        return Err(SimError::input(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
+    };
+    let protocol = &protocols[number];
+    let Some(op) = protocol.op(&call.op) else {
+        let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
+        let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);
+        return Err(SimError::input(what)
+            .help(format!("its calls are {}; include the header of this version", names.join(", "))));
+    };
+    let declared = &protocol.ops[op.index()];
+    let takes = declared.args.len() + usize::from(declared.object != trivium_lang::protocol::NODE);
+    if takes != call.params || declared.result.is_some() != call.has_result {
+        let what = format!(
+            "the program calls `{}.{}` with {} arguments; it takes {takes}",
+            protocol.name, call.op, call.params
+        );
+        return Err(SimError::input(what).help("include the header of this version"));
+    }
+    Ok((number, op))
+}
+
+/// Whether a machine can have blocks of this size.
+pub(crate) fn check_block(machine: &Machine, block: u64) -> Result<(), SimError> {
+    let least = machine.access_control.granule.max(32);
+    if block.is_power_of_two() && (least..=2048).contains(&block) {
+        return Ok(());
+    }
+    Err(SimError::input(format!("a block of {block} bytes: it must be a power of two from {least} to 2048"))
+        .help("use --block 64"))
+}
+
+pub(super) fn of_guest(error: trivium_guest::Error) -> SimError {
+    SimError { place: error.place, help: error.help, ..SimError::input(error.what) }
+}

@@ -1,0 +1,263 @@
+//! The shared address space: who allocated what, under which protocol, and where each page's home is.
+
+use crate::error::SimError;
+use trivium_engine::Node;
+use trivium_engine::number::{self, fit, index};
+use trivium_guest::{Frame, Place, Placement, SHARED_BASE, SHARED_END, SourceMap};
+
+/// A number of bytes or blocks within shared memory, or a size of it.
+#[inline]
+#[track_caller]
+pub(crate) fn shared_u32(number: u64) -> u32 {
+    fit(number, "shared memory, which has 1 GiB")
+}
+
+/// The home of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    /// Decided.
+    At(Node),
+    /// Decided by whoever claims it first.
+    Unclaimed,
+}
+
+/// One collective allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Region {
+    placement: Placement,
+    bytes: u64,
+    protocol: usize,
+    first_page: usize,
+    /// Where in the program it was made, and what the program calls it, as the lowest node says that has said so: which
+    /// node comes first depends on the order of simulation.
+    site: Option<(Node, Vec<Frame>)>,
+    name: Option<(Node, String)>,
+}
+
+/// An allocation, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// What the program calls it, else the variable that it was assigned to, else its number.
+    pub name: String,
+    /// Where the program made it.
+    pub site: Option<Place>,
+    /// Its byte offset in shared memory.
+    pub offset: u64,
+    /// Bytes that were asked for.
+    pub bytes: u64,
+}
+
+/// The shared address space of all nodes. Addresses of pages depend only on the sequence of allocations, which
+/// is the same on every node, so it does not matter which node makes one first.
+#[derive(Clone, Debug)]
+pub struct Space {
+    page: u64,
+    nodes: u32,
+    regions: Vec<Region>,
+    /// Of each page so far: its home, and its region.
+    pages: Vec<(Home, usize)>,
+}
+
+impl Space {
+    /// An empty space, with pages of so many bytes: a power of two.
+    pub fn new(page: u64, nodes: u32) -> Space {
+        Space { page, nodes, regions: Vec::new(), pages: Vec::new() }
+    }
+
+    /// The `index`-th allocation of a node: its byte offset in shared memory.
+    ///
+    /// # Errors
+    /// The node's call differs from the one that another node made as its `index`-th, or memory is exhausted.
+    pub fn allocate(
+        &mut self,
+        node: Node,
+        index: usize,
+        bytes: u64,
+        placement: Placement,
+        protocol: usize,
+    ) -> Result<u64, SimError> {
+        if let Some(made) = self.regions.get(index) {
+            if (made.bytes, made.placement, made.protocol) == (bytes, placement, protocol) {
+                return Ok(made.first_page as u64 * self.page);
+            }
+            let number = index + 1;
+            let differs = if made.protocol == protocol { "" } else { ", under another protocol" };
+            return Err(SimError::subject(format!(
+                "node {node} asks in its allocation {number} for {}, but another node asked for {}{differs}",
+                in_words(bytes, placement),
+                in_words(made.bytes, made.placement)
+            ))
+            .help("allocation is collective: every node makes the same allocations in the same order"));
+        }
+        if let Placement::Explicit(home) = placement
+            && home >= self.nodes
+        {
+            return Err(SimError::subject(format!(
+                "node {node} asks for memory on node {home}, but there are only {} nodes",
+                self.nodes
+            )));
+        }
+        let first_page = self.pages.len();
+        let count = bytes.div_ceil(self.page);
+        let room = u64::from(SHARED_END - SHARED_BASE) - first_page as u64 * self.page;
+        if count.saturating_mul(self.page) > room {
+            return Err(SimError::subject(format!(
+                "node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"
+            ))
+            .help("shared memory has 1 GiB; use a smaller problem"));
+        }
+        for page in first_page..first_page + number::index(count) {
+            let home = match placement {
+                Placement::Explicit(home) => Home::At(fit(home, "a node, of which there are at most 256")),
+                Placement::RoundRobin => {
+                    Home::At(fit(page as u64 % u64::from(self.nodes), "a node, of which there are at most 256"))
+                }
+                Placement::FirstTouch => Home::Unclaimed,
+            };
+            self.pages.push((home, index));
+        }
+        self.regions.push(Region { placement, bytes, protocol, first_page, site: None, name: None });
+        Ok(first_page as u64 * self.page)
+    }
+
+    /// The number of the page of a byte offset.
+    #[inline]
+    pub fn page_of(&self, offset: u64) -> usize {
+        index(offset >> self.page.trailing_zeros())
+    }
+
+    /// Bytes allocated so far, whole pages.
+    pub fn bytes(&self) -> u64 {
+        self.pages.len() as u64 * self.page
+    }
+
+    /// The home of the page of a byte offset, if there is such a page and it has one.
+    pub fn home(&self, offset: u64) -> Option<Node> {
+        match self.pages.get(self.page_of(offset))?.0 {
+            Home::At(node) => Some(node),
+            Home::Unclaimed => None,
+        }
+    }
+
+    /// The protocol of the region of a byte offset.
+    pub fn protocol(&self, offset: u64) -> Option<usize> {
+        self.region(self.page_of(offset)).map(|region| region.protocol)
+    }
+
+    /// The number of the allocation that a byte offset lies in.
+    pub fn region_of(&self, offset: u64) -> Option<usize> {
+        self.pages.get(self.page_of(offset)).map(|page| page.1)
+    }
+
+    /// The number of the allocation that begins at a byte offset.
+    pub fn region_at(&self, offset: u64) -> Option<usize> {
+        self.regions.iter().position(|region| region.first_page as u64 * self.page == offset)
+    }
+
+    /// The byte offsets of an allocation, whole pages.
+    pub fn range(&self, region: usize) -> std::ops::Range<u64> {
+        let region = &self.regions[region];
+        let begin = region.first_page as u64 * self.page;
+        begin..begin + region.bytes.next_multiple_of(self.page)
+    }
+
+    fn region(&self, page: usize) -> Option<&Region> {
+        self.pages.get(page).map(|page| &self.regions[page.1])
+    }
+
+    /// Whether a page's home is decided by its first use, so that each node must ask for it.
+    pub fn by_first_touch(&self, page: usize) -> bool {
+        self.region(page).is_some_and(|region| region.placement == Placement::FirstTouch)
+    }
+
+    /// Who decides where a page lives that is placed by first touch (tempest.md 5.1: the home table is
+    /// distributed).
+    pub fn manager(&self, page: usize) -> Node {
+        fit(page as u64 % u64::from(self.nodes), "a node, of which there are at most 256")
+    }
+
+    /// A node claims a page; the first claim makes the home, which is given back.
+    pub fn claim(&mut self, page: usize, node: Node) -> Node {
+        match self.pages[page].0 {
+            Home::At(home) => home,
+            Home::Unclaimed => {
+                self.pages[page].0 = Home::At(node);
+                node
+            }
+        }
+    }
+
+    /// Whether it is still to be said where the program made an allocation, or a higher node has said it.
+    pub fn wants_site(&self, region: usize, node: Node) -> bool {
+        self.regions[region].site.as_ref().is_none_or(|(by, _)| node < *by)
+    }
+
+    /// Where the program of a node made an allocation.
+    pub fn set_site(&mut self, region: usize, node: Node, frames: Vec<Frame>) {
+        self.regions[region].site = Some((node, frames));
+    }
+
+    /// What the program of a node calls an allocation: the last name that the lowest node has given.
+    pub fn set_name(&mut self, region: usize, node: Node, name: &str) {
+        let named = &mut self.regions[region].name;
+        if named.as_ref().is_none_or(|(by, _)| node <= *by) {
+            *named = Some((node, name.to_string()));
+        }
+    }
+
+    /// An allocation as people know it.
+    pub fn allocation(&self, region: usize, map: Option<&SourceMap>) -> Allocation {
+        let Region { bytes, first_page, site, name, .. } = &self.regions[region];
+        let frames = site.as_ref().map_or(&[][..], |(_, frames)| frames);
+        let given = name.as_ref().map(|(_, name)| name.clone());
+        let name = given
+            .or_else(|| map.and_then(|map| map.assigned(frames)))
+            .unwrap_or_else(|| format!("allocation {}", region + 1));
+        let site = map.and_then(|map| map.place(frames));
+        Allocation { name, site, offset: *first_page as u64 * self.page, bytes: *bytes }
+    }
+
+    /// How many allocations there are.
+    pub fn allocations(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// The allocations from the `known`-th on, as [`Space::allocate`] wants them.
+    pub fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
+        let all = self.regions.iter().enumerate().skip(known);
+        all.map(|(index, region)| (index, region.bytes, region.placement, region.protocol)).collect()
+    }
+}
+
+/// How much, and where, as a program asks for it.
+fn in_words(bytes: u64, placement: Placement) -> String {
+    let place = match placement {
+        Placement::Explicit(home) => format!("on node {home}"),
+        Placement::RoundRobin => "page by page over all nodes".to_string(),
+        Placement::FirstTouch => "where they are first touched".to_string(),
+    };
+    format!("{bytes} bytes {place}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocation_is_collective_and_placed() {
+        let mut space = Space::new(4096, 3);
+        assert_eq!(space.allocate(1, 0, 5000, Placement::RoundRobin, 0).unwrap(), 0);
+        assert_eq!(space.allocate(0, 0, 5000, Placement::RoundRobin, 0).unwrap(), 0);
+        assert_eq!(space.allocate(0, 1, 1, Placement::Explicit(2), 1).unwrap(), 8192);
+        assert_eq!(space.allocate(0, 2, 1, Placement::FirstTouch, 0).unwrap(), 12288);
+        assert_eq!((space.home(0), space.home(4096), space.home(8192)), (Some(0), Some(1), Some(2)));
+        assert_eq!((space.protocol(8200), space.protocol(1 << 20)), (Some(1), None));
+        assert_eq!(space.home(12288), None);
+        space.claim(3, 1);
+        space.claim(3, 2);
+        assert_eq!(space.home(12288), Some(1));
+        assert!(space.allocate(1, 1, 2, Placement::Explicit(2), 1).is_err(), "not what node 0 asked for");
+        assert!(space.allocate(0, 3, 1, Placement::Explicit(3), 0).is_err(), "no such node");
+        assert!(space.allocate(0, 3, 1 << 31, Placement::RoundRobin, 0).is_err(), "more than there is");
+    }
+}

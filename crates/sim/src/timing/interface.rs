@@ -1,0 +1,175 @@
+//! A node's network interface: credits, the sender's overflow in memory, queue rates, and the order of lanes.
+
+use crate::events::Envelope;
+use crate::machine::Machine;
+use crate::timing::calendar::Calendar;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use trivium_engine::Node;
+use trivium_lang::protocol::LaneId;
+
+/// What a node knows about one lane of a protocol.
+#[derive(Clone, Debug)]
+struct Lane {
+    protocol: usize,
+    lane: LaneId,
+    /// Messages on their way.
+    on_way: u32,
+    /// Last arrival at each node, if the lane keeps its order.
+    last: Vec<u64>,
+}
+
+impl Lane {
+    fn is(&self, protocol: usize, lane: LaneId) -> bool {
+        self.lane == lane && self.protocol == protocol
+    }
+}
+
+/// The network interface of a node, and its share of the network.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    cycles_per_word: u64,
+    send_occupancy: u64,
+    receive_occupancy: u64,
+    credits: u32,
+    latency: u64,
+    data_latency: u64,
+    jitter: u64,
+    random: SmallRng,
+    out: Calendar,
+    /// Messages to each node that have not been consumed yet.
+    outstanding: Vec<u32>,
+    /// Messages to each node that wait in memory for a credit, and when they were handed over. Apart from the above,
+    /// which every message looks at.
+    waiting_for: Vec<VecDeque<(u64, Box<Envelope>)>>,
+    /// What is known of the lanes that have been used. They are few.
+    lanes: Vec<Lane>,
+    /// How many messages wait for credits.
+    waiting: usize,
+    in_free: u64,
+    /// When messages are to arrive, in the order of sending, where that is forced: by lane and destination.
+    forced: BTreeMap<(LaneId, Node), VecDeque<u64>>,
+}
+
+impl Interface {
+    /// The interface of node `me` of `nodes`.
+    pub fn new(machine: &Machine, me: Node, nodes: u32, seed: u64) -> Interface {
+        Interface {
+            cycles_per_word: machine.interface.cycles_per_word,
+            send_occupancy: machine.interface.send_occupancy,
+            receive_occupancy: machine.interface.receive_occupancy,
+            credits: machine.interface.credits,
+            latency: machine.network.latency,
+            data_latency: machine.network.data_latency,
+            jitter: machine.network.jitter,
+            random: SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(me)),
+            out: Calendar::default(),
+            outstanding: vec![0; nodes as usize],
+            waiting_for: vec![VecDeque::new(); nodes as usize],
+            lanes: Vec::new(),
+            waiting: 0,
+            in_free: 0,
+            forced: BTreeMap::new(),
+        }
+    }
+
+    /// The next message that leaves for a node on a lane, after those that were forced before, arrives at this cycle,
+    /// or as soon after it as it can.
+    pub fn force(&mut self, lane: LaneId, to: Node, arrival: u64) {
+        self.forced.entry((lane, to)).or_default().push_back(arrival);
+    }
+
+    /// Messages of this node on their way on a lane, those that wait for a credit included.
+    pub fn on_lane(&self, protocol: usize, lane: LaneId) -> u32 {
+        self.lanes.iter().find(|known| known.is(protocol, lane)).map_or(0, |known| known.on_way)
+    }
+
+    /// Whether messages wait for credits.
+    pub fn has_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
+    fn lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
+        let at = self.lanes.iter().position(|known| known.is(protocol, lane)).unwrap_or_else(|| {
+            self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.outstanding.len()] });
+            self.lanes.len() - 1
+        });
+        &mut self.lanes[at]
+    }
+
+    /// A message is handed over at cycle `at`; gives it back, unless it has to wait, with the cycles for which it is in
+    /// the queue and its arrival.
+    // Inlined, as `depart` is: what it gives back would have to wait until it has been written to memory.
+    #[inline(always)]
+    pub fn send(&mut self, at: u64, fifo: bool, envelope: Box<Envelope>) -> Option<(Range<u64>, u64, Box<Envelope>)> {
+        self.lane(envelope.protocol, envelope.lane).on_way += 1;
+        let outstanding = &mut self.outstanding[envelope.to as usize];
+        if *outstanding >= self.credits {
+            self.waiting_for[envelope.to as usize].push_back((at, envelope));
+            self.waiting += 1;
+            return None;
+        }
+        *outstanding += 1;
+        Some(self.depart(at, fifo, envelope))
+    }
+
+    /// A message that this node sent to `by` has been consumed, as this node learns at cycle `at`; the next message
+    /// that waited for that, if there is one, can depart ([`Interface::depart`]) from the given cycle on.
+    pub fn credit(&mut self, at: u64, by: Node, protocol: usize, lane: LaneId) -> Option<(u64, Box<Envelope>)> {
+        let known = self.lane(protocol, lane);
+        known.on_way = known.on_way.saturating_sub(1);
+        if self.waiting > 0
+            && let Some((handed, envelope)) = self.waiting_for[by as usize].pop_front()
+        {
+            self.waiting -= 1;
+            return Some((handed.max(at), envelope));
+        }
+        self.outstanding[by as usize] -= 1;
+        None
+    }
+
+    /// A message with a credit leaves as soon as the queue has passed it on: the cycles for which it is in the
+    /// queue, and the arrival of its head.
+    #[inline(always)]
+    pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Box<Envelope>) -> (Range<u64>, u64, Box<Envelope>) {
+        let length = envelope.words() * self.cycles_per_word;
+        let (queue, departure) = if self.send_occupancy > length {
+            // The interface works on it after it was handed over; that is part of the latency.
+            let begun = self.out.book(at, self.send_occupancy);
+            (begun..begun + self.send_occupancy, begun)
+        } else {
+            // The queue is filled while the handler writes to it, so a message that finds it empty leaves at once.
+            let begun = self.out.book(at.saturating_sub(length), length);
+            (begun..begun + length, (begun + length).max(at))
+        };
+        envelope.departed = departure;
+        let extra = if self.jitter > 0 { self.random.random_range(0..=self.jitter) } else { 0 };
+        let by_data = if envelope.data.is_some() { self.data_latency } else { 0 };
+        let mut arrival = departure + self.latency + by_data + extra;
+        if !self.forced.is_empty()
+            && let Some(forced) = self.forced.get_mut(&(envelope.lane, envelope.to)).and_then(VecDeque::pop_front)
+        {
+            arrival = arrival.max(forced);
+        }
+        if fifo {
+            let last = &mut self.lane(envelope.protocol, envelope.lane).last[envelope.to as usize];
+            arrival = arrival.max(*last);
+            *last = arrival;
+        }
+        (queue, arrival, envelope)
+    }
+
+    /// From when on the head of the next message in the receive queue can be looked at, at the earliest.
+    pub fn receivable(&self) -> u64 {
+        self.in_free
+    }
+
+    /// A message whose head arrived at cycle `at` goes through the receive queue; gives the cycles for which it does.
+    pub fn receive(&mut self, at: u64, words: u64) -> Range<u64> {
+        let begun = self.in_free.max(at);
+        self.in_free = begun + (words * self.cycles_per_word).max(self.receive_occupancy);
+        begun..self.in_free
+    }
+}

@@ -1,0 +1,447 @@
+//! What a handler did, primitive by primitive, and what that takes on a machine.
+//!
+//! A handler's effects are true at once; only then is its time worked out. Hardware does some pairs in one go:
+//! sending a block and lowering its tag, installing a block and raising its tag. Such pairs of one handler are
+//! priced together.
+
+use crate::machine::Machine;
+use crate::machine::price::Price;
+use crate::reports::timeline::{Reason, Stretch};
+use crate::timing::bus::Bus;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use trivium_engine::Object;
+use trivium_lang::protocol::Access;
+
+/// Where the data of a message that leaves come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataFrom {
+    /// A block of this node.
+    Block(Object),
+    /// The message being handled, passed on.
+    Received,
+    /// Other memory of this node.
+    Memory,
+    /// Single words of this node's memory.
+    Words,
+}
+
+/// What starts a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// A load or store faulted.
+    Fault,
+    /// A message.
+    Message {
+        /// Words of arguments.
+        words: u64,
+        /// Whether it has data.
+        data: bool,
+    },
+    /// A call, with so many words of arguments.
+    Call(u64),
+    /// A task.
+    Task,
+    /// A timer.
+    Timer,
+    /// A deferred event is tried again.
+    Replay,
+}
+
+/// A primitive effect, in the order of the handler's steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Primitive {
+    /// First look at a record; true for a home's.
+    Record(bool),
+    /// A plain step.
+    Step,
+    /// A visited element.
+    Element,
+    /// A message leaves: words of arguments, and of data if it has any. Messages leave in this order.
+    Send {
+        /// Words of arguments.
+        words: u64,
+        /// Where the data come from, and how many bytes.
+        data: Option<(DataFrom, u64)>,
+    },
+    /// A block's data come in.
+    InstallBlock(Object),
+    /// Other data come in, so many bytes.
+    InstallMemory(u64),
+    /// Single words come in, so many.
+    InstallWords(u64),
+    /// A tag changes.
+    Tag(Object, Access, Access),
+    /// Bytes are copied.
+    Copy(u64),
+    /// A word is loaded.
+    Load,
+    /// A word is stored.
+    Store,
+    /// The cache is asked.
+    Probe,
+    /// A processor's request is answered, with or without contents.
+    FillLine,
+    /// The contents of a line of the processor's cache are taken.
+    TakeLine,
+    /// A line of the processor's cache is removed.
+    InvalidateLine,
+    /// A lane is asked for room.
+    Room,
+    /// A task is started.
+    Start,
+    /// Waiting threads go on, or a call is answered.
+    Resume,
+}
+
+/// The time of a handler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandlerTime {
+    /// When each of its messages is handed to the network interface.
+    pub sends: SmallVec<[u64; 8]>,
+    /// When waiting threads go on, if they do.
+    pub resume: Option<u64>,
+    /// When it has ended.
+    pub end: u64,
+    /// On what the time was spent, if that is asked for.
+    pub stretches: Option<Vec<Stretch>>,
+}
+
+impl HandlerTime {
+    /// Forgets a handler's time for the next one; the space that its lists took stays.
+    fn restart(&mut self) {
+        (self.resume, self.end) = (None, 0);
+        self.sends.clear();
+        self.stretches.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// Lays primitives out in time, one after the other, on a bus that others use too.
+struct Pricing<'a> {
+    machine: &'a Machine,
+    bus: &'a mut Bus,
+    now: u64,
+    timing: &'a mut HandlerTime,
+}
+
+/// Works out the time of a handler that `source` starts at cycle `start`, on a machine with blocks of `block` bytes.
+pub fn lay(
+    source: Trigger,
+    effects: &[Primitive],
+    start: u64,
+    machine: &Machine,
+    block: u64,
+    bus: &mut Bus,
+    timing: &mut HandlerTime,
+) {
+    timing.restart();
+    let mut pricing = Pricing { machine, bus, now: start, timing };
+    let prices = &machine.prices;
+    pricing.dispatch(source);
+    let granules = machine.granules(block);
+    let mut fusion = Fusion::default();
+    fusion.fuse(effects);
+    let mut covered = 0;
+    for (at, effect) in effects.iter().enumerate() {
+        match *effect {
+            Primitive::Record(home) => {
+                covered += prices.record.covers;
+                pricing.spend(
+                    "directory lookup, branch",
+                    if home { &prices.record.home } else { &prices.record.other },
+                    1,
+                );
+            }
+            Primitive::Step if covered > 0 => covered -= 1,
+            Primitive::Step => pricing.spend("plain steps", &prices.step, 1),
+            Primitive::Element => pricing.spend("set and list elements", &prices.element, 1),
+            Primitive::Send { words, data } => {
+                pricing.send(words, data, fusion.of_send(at), granules);
+            }
+            Primitive::InstallBlock(_) => {
+                let (what, price) = match fusion.of_install(at) {
+                    true => ("read message data, change tag", &prices.install.raise),
+                    false => ("read message data", &prices.install.keep),
+                };
+                pricing.spend(what, price, granules);
+            }
+            Primitive::InstallMemory(bytes) => {
+                pricing.spend("read message data", &prices.install.keep, machine.granules(bytes))
+            }
+            Primitive::InstallWords(words) => {
+                pricing.spend("read message data", &prices.message.word, words);
+                pricing.spend("store words", &prices.store, words);
+            }
+            Primitive::Tag(..) if fusion.gone(at) => {}
+            Primitive::Tag(_, from, to) => pricing.spend("change tag", prices.tag(from, to), granules),
+            Primitive::Copy(bytes) => pricing.spend("copy memory", &prices.copy, machine.granules(bytes)),
+            Primitive::Load => pricing.spend("load a word", &prices.load, 1),
+            Primitive::Store => pricing.spend("store a word", &prices.store, 1),
+            Primitive::Probe => pricing.spend("probe the cache", &prices.probe, 1),
+            Primitive::FillLine => pricing.spend("answer the processor", &prices.line.fill, granules),
+            Primitive::TakeLine => pricing.spend("take the processor's line", &prices.line.take, granules),
+            Primitive::InvalidateLine => {
+                pricing.spend("invalidate the processor's line", &prices.line.invalidate, granules)
+            }
+            Primitive::Room => pricing.spend("ask for room", &prices.room, 1),
+            Primitive::Start => pricing.spend("start a task", &prices.start, 1),
+            Primitive::Resume => {
+                pricing.spend("unmask CPU, reissue bus transaction", &prices.resume, 1);
+                pricing.timing.resume.get_or_insert(pricing.now);
+            }
+        }
+    }
+    pricing.timing.end = pricing.now;
+}
+
+impl Pricing<'_> {
+    fn dispatch(&mut self, source: Trigger) {
+        let prices = &self.machine.prices;
+        match source {
+            Trigger::Fault => {
+                self.spend("detect access fault, dispatch handler", &prices.dispatch.fault, 1);
+                self.spend("get fault state", &prices.fault_state, 1);
+            }
+            Trigger::Message { words, data } => {
+                self.spend("dispatch message handler", &prices.dispatch.message, 1);
+                let with_data = prices.message.data_header.as_ref().filter(|_| data);
+                self.spend("read message", with_data.unwrap_or(&prices.message.header), 1);
+                self.spend("read message", &prices.message.word, words);
+            }
+            Trigger::Call(words) => {
+                self.spend("dispatch call handler", &prices.dispatch.call, 1);
+                self.spend("read call", &prices.message.word, words);
+            }
+            Trigger::Task => self.spend("dispatch task", &prices.dispatch.task, 1),
+            Trigger::Timer => self.spend("dispatch timer", &prices.dispatch.timer, 1),
+            Trigger::Replay => self.spend("dispatch deferred event", &prices.dispatch.replay, 1),
+        }
+    }
+
+    fn send(&mut self, words: u64, data: Option<(DataFrom, u64)>, lowered: Option<(Access, Access)>, block: u64) {
+        let prices = &self.machine.prices;
+        match data {
+            None => {
+                self.spend("send message", &prices.send.header, 1);
+                self.spend("send message", &prices.send.word, words);
+            }
+            Some((origin, bytes)) => {
+                self.spend("send message header", &prices.send.data_header, 1);
+                self.spend("send message header", &prices.send.word, words);
+                match origin {
+                    DataFrom::Block(_) => {
+                        let (from, to) = lowered.unwrap_or_default();
+                        let what = if lowered.is_some() {
+                            "fetch data from memory, change tag, send"
+                        } else {
+                            "fetch data from memory, send"
+                        };
+                        self.spend_as(Reason::Memory, what, prices.fetch(from, to), block);
+                    }
+                    DataFrom::Words => {
+                        self.spend("load words", &prices.load, bytes / 8);
+                        self.spend("send words", &prices.send.word, bytes / 8);
+                    }
+                    DataFrom::Received => {
+                        self.spend("forward data", &prices.send.forward, self.machine.granules(bytes))
+                    }
+                    DataFrom::Memory => {
+                        let granules = self.machine.granules(bytes);
+                        self.spend_as(Reason::Memory, "fetch data from memory, send", &prices.fetch.keep, granules)
+                    }
+                }
+                self.spend("finish message send", &prices.send.finish, 1);
+            }
+        }
+        self.timing.sends.push(self.now);
+    }
+
+    fn spend(&mut self, what: &'static str, price: &Price, times: u64) {
+        self.spend_as(Reason::Handler, what, price, times);
+    }
+
+    fn spend_as(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
+        if times == 0 {
+            return;
+        }
+        if price.is_plain() && self.timing.stretches.is_none() {
+            self.now += self.machine.engine.slowdown.of(price.cycles) * times;
+            return;
+        }
+        self.spend_parts(reason, what, price, times);
+    }
+
+    /// A price, or its parts in order.
+    fn spend_parts(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
+        if price.parts.is_empty() {
+            return self.spend_one(reason, what, price, times);
+        }
+        for _ in 0..times {
+            price.parts.iter().for_each(|part| self.spend_one(reason, what, part, 1));
+        }
+    }
+
+    /// Own cycles first, then the bus transactions, one after the other.
+    fn spend_one(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
+        let from = self.now;
+        let own = self.bus.own_cycles(price);
+        let stretched = self.machine.engine.slowdown.of(own);
+        if price.bus.is_empty() {
+            self.now += stretched * times;
+            return self.note(reason, what, price, from, 0);
+        }
+        let mut lost = 0;
+        for _ in 0..times {
+            let mut waited = 0;
+            let mut request = self.now + stretched;
+            for &transaction in &price.bus {
+                let earliest = request + self.bus.arbitration();
+                let grant = self.bus.book(transaction, earliest);
+                waited += grant - earliest;
+                request = grant + self.bus.occupancy(transaction);
+            }
+            self.now += price.cycles - own + stretched + waited;
+            lost += waited;
+        }
+        self.note(reason, what, price, from, lost);
+    }
+
+    /// Notes what the time since `from` was spent on, if that is asked for; `lost` cycles of it, on waiting for the bus.
+    fn note(&mut self, reason: Reason, what: &'static str, price: &Price, mut from: u64, lost: u64) {
+        let Some(stretches) = &mut self.timing.stretches else { return };
+        if lost > 0 {
+            let (what, reason) = ("wait for the bus".into(), Reason::Bus);
+            stretches.push(Stretch { what, reason, from, to: from + lost });
+            from += lost;
+        }
+        if self.now > from {
+            let what = price.step.as_ref().map_or(Cow::Borrowed(what), |step| Cow::Owned(step.clone()));
+            match stretches.last_mut() {
+                Some(last) if last.what == what && last.to == from => last.to = self.now,
+                _ => stretches.push(Stretch { what, reason, from, to: self.now }),
+            }
+        }
+    }
+}
+
+/// Which tag changes are part of which sends and installs.
+#[derive(Default)]
+struct Fusion {
+    /// (place of the send, place of the tag change, from, to).
+    sends: SmallVec<[(usize, usize, Access, Access); 4]>,
+    /// (place of the install, place of the tag change).
+    installs: SmallVec<[(usize, usize); 4]>,
+}
+
+impl Fusion {
+    /// Finds them.
+    // Written where it stays: a copy would have to wait until it has been written.
+    fn fuse(&mut self, effects: &[Primitive]) {
+        for (at, effect) in effects.iter().enumerate() {
+            let &Primitive::Tag(block, from, to) = effect else { continue };
+            if to < from {
+                let sends = |e: &Primitive| matches!(e, Primitive::Send { data: Some((DataFrom::Block(b), _)), .. } if *b == block);
+                if let Some(send) = (0..effects.len()).rev().find(|&i| sends(&effects[i]) && self.of_send(i).is_none())
+                {
+                    self.sends.push((send, at, from, to));
+                }
+            } else if let Some(install) =
+                (0..effects.len()).find(|&i| effects[i] == Primitive::InstallBlock(block) && !self.of_install(i))
+            {
+                self.installs.push((install, at));
+            }
+        }
+    }
+
+    fn of_send(&self, at: usize) -> Option<(Access, Access)> {
+        self.sends.iter().find(|s| s.0 == at).map(|s| (s.2, s.3))
+    }
+
+    fn of_install(&self, at: usize) -> bool {
+        self.installs.iter().any(|i| i.0 == at)
+    }
+
+    fn gone(&self, at: usize) -> bool {
+        self.sends.iter().any(|s| s.1 == at) || self.installs.iter().any(|i| i.1 == at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trivium_lang::protocol::BLOCK;
+
+    const MESSAGE: Trigger = Trigger::Message { words: 0, data: false };
+
+    const B: Object = Object { kind: BLOCK, id: 7 };
+
+    fn time(machine: &str, source: Trigger, effects: &[Primitive], block: u64) -> HandlerTime {
+        let machine = Machine::load(machine, &[]).unwrap();
+        let mut bus = Bus::new(&machine.bus);
+        let mut timing = HandlerTime { stretches: Some(Vec::new()), ..HandlerTime::default() };
+        lay(source, effects, 1000, &machine, block, &mut bus, &mut timing);
+        timing
+    }
+
+    /// tempest.md 4.3: home handler 49, 94, 265, 564.
+    #[test]
+    fn the_home_of_a_read_miss_is_occupied_as_published() {
+        let data = Some((DataFrom::Block(B), 32));
+        let effects = [
+            Primitive::Record(true),
+            Primitive::Step,
+            Primitive::Send { words: 0, data },
+            Primitive::Tag(B, Access::Write, Access::Read),
+        ];
+        for (machine, cycles) in [("simple-coma", 49), ("typhoon", 94), ("typhoon-1", 265), ("typhoon-0", 564)] {
+            let timing = time(machine, MESSAGE, &effects, 32);
+            assert_eq!(timing.end - 1000, cycles, "{machine}");
+            assert_eq!(timing.sends[..], [timing.end]);
+        }
+    }
+
+    /// tempest.md 4.3: response side 1, 21, 105, 460, and the unmasking of step 15.
+    #[test]
+    fn the_response_side_is_occupied_as_published() {
+        let effects = [Primitive::InstallBlock(B), Primitive::Tag(B, Access::None, Access::Read), Primitive::Resume];
+        for (machine, cycles, unmask) in
+            [("simple-coma", 1, 0), ("typhoon", 21, 0), ("typhoon-1", 105, 22), ("typhoon-0", 460, 22)]
+        {
+            let timing = time(machine, MESSAGE, &effects, 32);
+            assert_eq!(timing.end - 1000, cycles + unmask, "{machine}");
+        }
+    }
+
+    /// tempest.md 4.5: block prices once per granule, the control part once.
+    #[test]
+    fn larger_blocks_pay_by_the_granule() {
+        let data = Some((DataFrom::Block(B), 128));
+        let effects = [Primitive::Send { words: 0, data }, Primitive::Tag(B, Access::Write, Access::None)];
+        assert_eq!(time("typhoon", MESSAGE, &effects, 128).end - 1000, 9 + 17 + 4 * 48);
+    }
+
+    /// tempest.md 4.4: only the engine's own cycles are stretched.
+    #[test]
+    fn a_slower_engine_does_not_slow_the_bus() {
+        let mut machine = Machine::load("typhoon", &[]).unwrap();
+        machine.engine.slowdown = crate::machine::ratio::Ratio::new(4, 1).unwrap();
+        let data = Some((DataFrom::Block(B), 32));
+        let effects = [
+            Primitive::Record(true),
+            Primitive::Send { words: 0, data },
+            Primitive::Tag(B, Access::Write, Access::Read),
+        ];
+        let (mut bus, mut timing) = (Bus::new(&machine.bus), HandlerTime::default());
+        lay(MESSAGE, &effects, 0, &machine, 32, &mut bus, &mut timing);
+        assert_eq!(timing.end, 46 * 4 + 48);
+    }
+
+    #[test]
+    fn a_second_copy_is_not_fused_with_the_same_tag_change() {
+        let data = Some((DataFrom::Block(B), 32));
+        let send = Primitive::Send { words: 0, data };
+        let effects = [send, send, Primitive::Tag(B, Access::Write, Access::None)];
+        let timing = time("typhoon-0", MESSAGE, &effects, 32);
+        assert_eq!(timing.end - 1000, 159 + 40 + 2 * 52 + 168 + 192);
+    }
+}
