@@ -1,5 +1,5 @@
 //! Built-in protocols and headers are part of the program: build it again when one of them changes or is new. And the
-//! program knows from which sources its simulator was made.
+//! program knows from which sources its simulator and its checker were made.
 
 mod sources;
 
@@ -9,14 +9,19 @@ use std::path::Path;
 const SIMULATOR: [&str; 5] =
     ["crates/lang/src", "crates/engine/src", "crates/guest/src", "crates/sim/src", "Cargo.lock"];
 
+/// All that the form and the meaning of a state of the search depend on.
+const CHECKER: [&str; 4] = ["crates/lang/src", "crates/engine/src", "crates/check/src", "Cargo.lock"];
+
 fn main() {
     println!("cargo::rerun-if-changed=../../protocols");
     println!("cargo::rerun-if-changed=../../protocols/broken");
     println!("cargo::rerun-if-changed=../../programs/include");
-    for part in SIMULATOR {
+    for part in SIMULATOR.into_iter().chain(CHECKER) {
         println!("cargo::rerun-if-changed=../../{part}");
     }
     let fingerprint =
         sources::fingerprint(Path::new("../.."), &SIMULATOR).expect("the simulator's sources can be read");
     println!("cargo::rustc-env=TRIVIUM_SIMULATOR={fingerprint:016x}");
+    let fingerprint = sources::fingerprint(Path::new("../.."), &CHECKER).expect("the checker's sources can be read");
+    println!("cargo::rustc-env=TRIVIUM_CHECKER={fingerprint:016x}");
 }

@@ -4,7 +4,7 @@ use crate::coverage::Seen;
 use crate::deadlock::explain;
 use crate::flood::flood;
 use crate::promise::Violation;
-use crate::report::{Report, Verdict};
+use crate::report::{Report, Saved, Verdict};
 use crate::step::Stepper;
 use crate::trace::{DEADLOCK, LEADS_TO, Trace, flight_text, is_trap, minimise, sentence, tell};
 use crate::vacuity::NOTHING_HAPPENS;
@@ -23,6 +23,7 @@ pub(crate) struct Tally {
     pub liveness: bool,
     /// Which search it was, where it is not the usual one.
     pub method: Option<&'static str>,
+    pub checkpoint: Option<Saved>,
 }
 
 /// How a search has ended.
@@ -69,6 +70,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         counterexample: Vec::new(),
         wait_cycle: Vec::new(),
         undelivered: Vec::new(),
+        checkpoint: tally.checkpoint,
         trace: None,
     };
     match conclusion {

@@ -1,7 +1,10 @@
 //! How large a system to explore, and when to stop.
 
 use std::fmt;
+use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use trivium_lang::protocol::Protocol;
 
 /// The order of messages in the explored network.
@@ -156,6 +159,36 @@ pub struct Config<'a> {
     pub progress: Option<&'a dyn Fn(&Progress)>,
     /// Stop with verdict `incomplete` soon after this has become true.
     pub cancel: Option<&'a AtomicBool>,
+    /// Where the search is saved when a limit or the wish to stop ends it. Memory then ends it with all that it has, and
+    /// not without what starvation is found by. Not for [`Search::Brute`].
+    pub checkpoint: Option<Checkpoints<'a>>,
+    /// A checkpoint from which the search goes on. Not for [`Search::Brute`].
+    pub resume: Option<&'a Path>,
+    /// What checkpoints must agree in besides the options of this structure.
+    pub origin: Origin<'a>,
+}
+
+/// Where and how often a search is saved.
+#[derive(Clone, Copy)]
+pub struct Checkpoints<'a> {
+    /// What it is called in the report.
+    pub name: &'a str,
+    /// Save it also when so much time has passed since it was last saved.
+    pub every: Option<Duration>,
+    /// Puts what the function writes in the place of what was saved before, if all can be written; else says why not.
+    pub save: &'a dyn Fn(Writer) -> Result<(), String>,
+}
+
+/// Writes the whole of something.
+pub type Writer<'w> = &'w mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
+
+/// What made a checkpoint, and of which text: one of another is refused.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Origin<'a> {
+    /// The version of the program.
+    pub version: &'a str,
+    /// A hash of the protocol's text and parameters.
+    pub hash: &'a str,
 }
 
 impl Default for Config<'_> {
@@ -170,6 +203,9 @@ impl Default for Config<'_> {
             memory: None,
             progress: None,
             cancel: None,
+            checkpoint: None,
+            resume: None,
+            origin: Origin::default(),
         }
     }
 }

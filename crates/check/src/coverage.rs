@@ -180,6 +180,32 @@ impl Reached {
         self.stores |= other.stores;
     }
 
+    /// All marks, one after the other, as [`Reached::restore`] takes them.
+    pub fn saved(&self) -> Vec<u8> {
+        let flags =
+            self.marks.iter().chain(&self.handlers).chain(&self.entered).chain([&self.returned, &self.contended]);
+        let flags = flags.flatten().copied().chain([self.loads, self.stores]);
+        flags.map(u8::from).chain(self.ways.iter().copied()).collect()
+    }
+
+    /// Adds marks that were saved of the same protocol. Whether they are as many.
+    pub fn restore(&mut self, saved: &[u8]) -> bool {
+        let lists = self.marks.iter_mut().chain(&mut self.handlers).chain(&mut self.entered);
+        let flags = lists.chain([&mut self.returned, &mut self.contended]).flatten();
+        let mut saved_flags = saved.iter();
+        let mut complete = true;
+        for flag in flags.chain([&mut self.loads, &mut self.stores]) {
+            match saved_flags.next() {
+                Some(&saved) => *flag |= saved != 0,
+                None => complete = false,
+            }
+        }
+        let ways = saved_flags.as_slice();
+        complete &= ways.len() == self.ways.len();
+        self.ways.iter_mut().zip(ways).for_each(|(mine, saved)| *mine |= saved);
+        complete
+    }
+
     /// Whether an event has met a state of a role.
     pub fn met(&self, role: RoleId, state: StateId, event: EventKind) -> bool {
         let column = self.columns[role.index()].get(&event);

@@ -41,7 +41,7 @@ const LOOK: StateNumber = 1 << 4;
 pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
     let model = Model::new(protocol, &config.system)?;
     if config.search == Search::Fast {
-        return Ok(crate::search::explore(&model, config));
+        return crate::search::explore(&model, config);
     }
     let mut search = BruteForce::new(&model, config);
     let end = search.run();
@@ -280,6 +280,7 @@ impl<'m> BruteForce<'m> {
             symmetry: false,
             liveness: self.config.liveness,
             method: Some("brute force"),
+            checkpoint: None,
         };
         let seen = Seen::of(self.model, &self.stepper.reached);
         let conclusion = match end {

@@ -5,7 +5,7 @@ use trivium_engine::Payload;
 use trivium_engine::number::fit;
 
 /// What a payload holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Data {
     /// The word of a block.
     Block(u64),
@@ -40,6 +40,11 @@ impl Payloads {
         self.data.push(data.clone());
         self.numbers.insert(data, number);
         Payload(number)
+    }
+
+    /// All data that have numbers, in the order of these.
+    pub fn all(&self) -> &[Data] {
+        &self.data
     }
 
     /// The data of a handle.

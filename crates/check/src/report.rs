@@ -133,9 +133,37 @@ pub struct Report {
     pub wait_cycle: Vec<Waiting>,
     /// Messages that are still on their way at the end of the counterexample.
     pub undelivered: Vec<String>,
+    /// Where the search was saved, if that was asked for and it ended before all was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Saved>,
     /// The counterexample as events that can be executed again.
     #[serde(skip)]
     pub trace: Option<Trace>,
+}
+
+/// A checkpoint, or why there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Saved {
+    /// Its name.
+    pub file: String,
+    /// How many states it has; `None` where nothing was saved.
+    pub states: Option<u64>,
+    /// Why the search could not be saved as it was when it ended: an earlier checkpoint of this run may be there still.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl std::fmt::Display for Saved {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let file = &self.file;
+        match (self.states, &self.error) {
+            (Some(states), None) => write!(f, "{states} states in {file}: --resume {file} goes on from there"),
+            (Some(states), Some(error)) => {
+                write!(f, "not saved: {error}; {file} has the {states} states that were saved before")
+            }
+            (None, error) => write!(f, "not saved: {}", error.as_deref().unwrap_or("nothing was to be saved")),
+        }
+    }
 }
 
 /// The report as plain text, counterexample included; ends with a line feed.
@@ -231,6 +259,9 @@ fn write_steps(out: &mut String, report: &Report) -> std::fmt::Result {
 }
 
 fn write_numbers(out: &mut String, report: &Report) -> std::fmt::Result {
+    if let Some(saved) = &report.checkpoint {
+        writeln!(out, "checkpoint    {saved}")?;
+    }
     writeln!(out, "states        {} ({:.1} bytes each)", report.states, report.bytes_per_state)?;
     writeln!(out, "transitions   {}", report.transitions)?;
     writeln!(out, "depth         {}", report.depth)?;

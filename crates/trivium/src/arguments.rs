@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A node is named by 8 bits.
 fn node_count(text: &str) -> Result<u32, String> {
@@ -75,6 +76,19 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let number = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
     number.ok_or_else(|| "it must be a whole number of bytes, or one with K, M or G: 512M".to_string())
+}
+
+/// A time in seconds, minutes or hours.
+fn time(text: &str) -> Result<Duration, String> {
+    let unit = match text.chars().last() {
+        Some('s') => 1,
+        Some('m') => 60,
+        Some('h') => 3600,
+        _ => 0,
+    };
+    let number = text.get(..text.len().saturating_sub(1)).and_then(|number| number.parse::<u64>().ok());
+    let seconds = number.filter(|_| unit > 0).and_then(|number| number.checked_mul(unit));
+    seconds.map(Duration::from_secs).ok_or_else(|| "it must be a whole number with s, m or h: 90s, 30m, 2h".to_string())
 }
 
 /// Write a communication protocol once: check it in every interleaving, simulate it under real programs.
@@ -339,6 +353,17 @@ pub struct Check {
     /// memory)
     #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
     pub memory: Option<u64>,
+    /// Save the search into this file when a limit, Ctrl-C or SIGTERM ends it, so that --resume can go on from there.
+    /// Not the scenarios that follow it
+    #[arg(long, value_name = "FILE", conflicts_with = "brute")]
+    pub checkpoint: Option<PathBuf>,
+    /// Save it also whenever so much time has passed: 90s, 30m, 2h
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time)]
+    pub checkpoint_every: Duration,
+    /// Go on with the search that this file has, under the same options; limits, --jobs and --format may be others. It is
+    /// saved there again unless --checkpoint names another file
+    #[arg(long, value_name = "FILE", conflicts_with = "brute")]
+    pub resume: Option<PathBuf>,
     /// Draw the counterexample, if there is one, into this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
@@ -348,6 +373,13 @@ pub struct Check {
     /// What all commands take
     #[command(flatten)]
     pub common: Common,
+}
+
+impl Check {
+    /// The file into which the search is saved.
+    pub fn checkpoint(&self) -> Option<&PathBuf> {
+        self.checkpoint.as_ref().or(self.resume.as_ref())
+    }
 }
 
 /// `trivium mutate`

@@ -4,7 +4,20 @@ use crate::Failure;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
+
+/// Files beside those that are being written: removed also when a second signal ends the process.
+static BESIDE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes what has been written so far of files that are not whole. For the end of the process: they cannot be finished
+/// afterwards.
+pub fn forsake() {
+    let beside = BESIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    beside.iter().for_each(|path| _ = std::fs::remove_file(path));
+    // Nobody puts a file in its place any more, and none begins.
+    std::mem::forget(beside);
+}
 
 /// A file that is being written.
 pub struct OutFile {
@@ -16,7 +29,7 @@ pub struct OutFile {
 /// Where the bytes go.
 enum To {
     /// Beside the file, in whose place they are put when all are there: what links lead to.
-    Beside(NamedTempFile, PathBuf),
+    Beside(Beside, PathBuf),
     /// Straight into a device, a pipe, or what else is no ordinary file.
     Straight(File),
 }
@@ -37,7 +50,7 @@ impl OutFile {
     /// It could not be written, or cannot be put there.
     pub fn finish(self, written: io::Result<()>) -> Result<(), Failure> {
         let placed = written.and_then(|()| match self.to {
-            To::Beside(file, place) => file.persist(place).map(|_| ()).map_err(|error| error.error),
+            To::Beside(file, place) => file.persist(&place),
             To::Straight(mut file) => file.flush(),
         });
         placed.map_err(|error| not_written(&self.path, &error))
@@ -47,16 +60,42 @@ impl OutFile {
 impl Write for OutFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.to {
-            To::Beside(file, _) => file.write(bytes),
+            To::Beside(file, _) => file.file.write(bytes),
             To::Straight(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.to {
-            To::Beside(file, _) => file.flush(),
+            To::Beside(file, _) => file.file.flush(),
             To::Straight(file) => file.flush(),
         }
+    }
+}
+
+/// What is written before it is put in its place.
+struct Beside {
+    file: NamedTempFile,
+}
+
+impl Beside {
+    fn new(builder: &tempfile::Builder, folder: &Path) -> io::Result<Beside> {
+        let mut beside = BESIDE.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = builder.tempfile_in(folder)?;
+        beside.push(file.path().to_path_buf());
+        Ok(Beside { file })
+    }
+
+    fn persist(mut self, place: &Path) -> io::Result<()> {
+        self.file.flush()?;
+        std::fs::rename(self.file.path(), place)
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // Where it has been put in its place there is nothing of its name any more.
+        BESIDE.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| path != self.file.path());
     }
 }
 
@@ -91,9 +130,9 @@ impl To {
         // A new file is like any other: what the user's umask leaves.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder)?;
+        let file = Beside::new(&builder, folder)?;
         if let Some(there) = there {
-            file.as_file().set_permissions(there.permissions())?;
+            file.file.as_file().set_permissions(there.permissions())?;
         }
         Ok(To::Beside(file, place.to_path_buf()))
     }

@@ -1,5 +1,8 @@
-//! Ctrl-C: the first asks the work to end with what is known, the second ends the process.
+//! Ctrl-C and SIGTERM: the first asks the work to end with what is known, the second ends the process.
 
+use crate::{failure, out_file};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -9,14 +12,21 @@ static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 pub fn flag() -> Arc<AtomicBool> {
     let flag = STOP.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&flag);
-        // Without a handler Ctrl-C simply ends the process, which is no error.
-        let _ = ctrlc::set_handler(move || {
-            if seen.swap(true, Ordering::SeqCst) {
-                std::process::exit(i32::from(crate::failure::INCOMPLETE));
-            }
-        });
+        // Without a handler signals simply end the process, which is no error.
+        if let Ok(signals) = Signals::new([SIGINT, SIGTERM]) {
+            let seen = Arc::clone(&flag);
+            std::thread::spawn(move || wait(signals, &seen));
+        }
         flag
     });
     Arc::clone(flag)
+}
+
+fn wait(mut signals: Signals, flag: &AtomicBool) {
+    for _ in signals.forever() {
+        if flag.swap(true, Ordering::SeqCst) {
+            out_file::forsake();
+            std::process::exit(i32::from(failure::INCOMPLETE));
+        }
+    }
 }

@@ -105,11 +105,15 @@ fn a_limit_of_cycles_ends_with_3_and_what_is_known() {
 
 /// Starts it, waits until it works, and asks it to stop as Ctrl-C does.
 fn interrupted(args: &[&str]) -> (Option<i32>, String, String) {
+    signalled("-INT", args)
+}
+
+fn signalled(signal: &str, args: &[&str]) -> (Option<i32>, String, String) {
     let mut child = command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
     assert!(child.try_wait().unwrap().is_none(), "{args:?} should still be at work");
     let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert!(std::process::Command::new("kill").args([signal, &id]).status().unwrap().success());
     ends(&mut child, args);
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -144,6 +148,67 @@ fn ctrl_c_ends_with_3_and_what_is_known() {
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(result["verdict"], "incomplete");
     assert!(result["states"].as_u64().unwrap() > 1);
+}
+
+/// As systems end what runs: nothing is lost that is known, and nothing lies about.
+#[cfg(unix)]
+#[test]
+fn sigterm_ends_as_ctrl_c_does() {
+    let [folder, saved] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let path = |folder: &tempfile::TempDir, name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (out, checkpoint) = (path(&folder, "result.json"), path(&saved, "checkpoint"));
+    let endless = ["sim", "programs/bad/endless.c", "-p", "msi", "-m", "typhoon", "-n", "2"];
+    trivium(&[&endless[..], &["--max-cycles", "10"]].concat());
+    let long = ["check", "stache", "--nodes", "4", "--objects", "3", "--checkpoint", &checkpoint];
+    let mutate = ["mutate", "flash-coherence", "--nodes", "3"];
+    for args in [&endless[..], &long, &mutate] {
+        let (code, text, err) = signalled("-TERM", &[args, &["--format", "json", "--out", &out]].concat());
+        assert_eq!(code, Some(3), "{args:?}: {text}{err}");
+        // Before the protocol itself is explored, mutate has no result.
+        let left = files(folder.path());
+        assert!(left == ["result.json"] || args[0] == "mutate" && left.is_empty(), "{args:?}: {left:?}");
+    }
+    assert_eq!(files(saved.path()), ["checkpoint"]);
+}
+
+#[test]
+fn a_search_goes_on_from_its_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    let file = path.to_str().unwrap();
+    let args = ["check", "msi", "--format", "json"];
+    let host = |mut value: serde_json::Value| {
+        ["host_seconds", "seconds", "bytes_per_state"].iter().for_each(|key| value[*key] = 0.into());
+        value
+    };
+    let whole = host(trivium(&args).json(0));
+    let part = trivium(&[&args[..], &["--max-states", "200", "--checkpoint", file]].concat()).json(3);
+    assert_eq!((&part["checkpoint"]["file"], &part["states"]), (&serde_json::json!(file), &serde_json::json!(200)));
+    // It is saved again where it was.
+    let more = trivium(&["check", "msi", "--max-states", "300", "--resume", file]);
+    assert!(more.code == Some(3) && more.out.contains(&format!("--resume {file} goes on from there")), "{more:?}");
+    assert_eq!(host(trivium(&[&args[..], &["--resume", file, "--jobs", "2"]].concat()).json(0)), whole);
+    assert_eq!(files(folder.path()), ["checkpoint"]);
+    trivium(&["check", "german", "--resume", file]).refuses(2, &["is of protocol msi, and this is german", "help: "]);
+    let other = ["check", "msi", "--nodes", "2", "--resume", file];
+    trivium(&other).refuses(2, &["made with `--nodes 3`, and this is with `--nodes 2`"]);
+    std::fs::write(&path, &std::fs::read(&path).unwrap()[..1000]).unwrap();
+    trivium(&["check", "msi", "--resume", file]).refuses(2, &["is not whole: its end is missing"]);
+    trivium(&["check", "msi", "--resume", "README.md"]).refuses(2, &["README.md is no checkpoint"]);
+    trivium(&["check", "msi", "--resume", "nowhere"]).refuses(2, &["cannot be read"]);
+    trivium(&["check", "msi", "--checkpoint", "nowhere/file"]).refuses(2, &["its folder does not exist"]);
+    trivium(&["check", "msi", "--checkpoint", file, "--checkpoint-every", "5"]).refuses(2, &["90s, 30m, 2h"]);
+}
+
+/// What is known is told where a checkpoint cannot be written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_takes_no_checkpoint() {
+    let args = ["check", "msi", "--max-states", "200", "--checkpoint", "/dev/full", "--checkpoint-every", "0s"];
+    let run = trivium(&[&args[..], &["--format", "json"]].concat()).json(3);
+    assert_eq!((&run["verdict"], &run["states"]), (&serde_json::json!("incomplete"), &serde_json::json!(200)));
+    assert!(run["checkpoint"]["error"].as_str().unwrap().contains("there is no room"), "{}", run["checkpoint"]);
+    assert_eq!(run["checkpoint"]["states"], serde_json::Value::Null);
 }
 
 #[test]

@@ -31,4 +31,7 @@ fn any_change_of_a_source_is_another_simulator() {
     let parts = ["crates/lang/src", "crates/engine/src", "crates/guest/src", "crates/sim/src", "Cargo.lock"];
     let now = fingerprint(std::path::Path::new(root), &parts).unwrap();
     assert_eq!(format!("{now:016x}"), env!("TRIVIUM_SIMULATOR"), "the program is built again when they change");
+    let parts = ["crates/lang/src", "crates/engine/src", "crates/check/src", "Cargo.lock"];
+    let now = fingerprint(std::path::Path::new(root), &parts).unwrap();
+    assert_eq!(format!("{now:016x}"), env!("TRIVIUM_CHECKER"), "the program is built again when they change");
 }

@@ -4,8 +4,10 @@
 //! each transition says which.
 
 use super::arena::StateNumber;
+use super::frames::{Framed, Unframed, Unread};
 use crate::progress::Wishes;
 use rustc_hash::FxHashMap;
+use std::io::{self, Read};
 
 /// Marks the last transition of a state.
 const LAST: u32 = 1 << 31;
@@ -80,6 +82,48 @@ impl Edges {
         true
     }
 
+    /// Writes all, for a checkpoint.
+    pub fn save(&self, out: &mut Framed) -> io::Result<()> {
+        out.put_u64(self.sources as u64)?;
+        let mut numbers: Vec<(u32, u16)> = self.numbers.iter().map(|(&renaming, &number)| (renaming, number)).collect();
+        numbers.sort_unstable_by_key(|&(_, number)| number);
+        out.put_u64(numbers.len() as u64)?;
+        for ((renaming, _), image) in numbers.iter().zip(&self.images) {
+            out.put_u32(*renaming)?;
+            out.put_all(image)?;
+        }
+        out.put_u64(self.targets.len() as u64)?;
+        self.targets.iter().try_for_each(|target| out.put_u32(target))?;
+        match &self.renamings {
+            Some(renamings) => renamings.iter().try_for_each(|number| out.put(&number.to_le_bytes())),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads what [`Edges::save`] has written of a search that renames nodes or does not, as this one.
+    pub fn load(renames: bool, from: &mut Unframed<impl Read>) -> Result<Edges, Unread> {
+        let mut edges = Edges::new(renames);
+        edges.sources = usize::try_from(from.take_u64()?).map_err(|_| Unread::Damaged)?;
+        (edges.numbers, edges.images) = Default::default();
+        for number in 0..from.take_u64()? {
+            let number = u16::try_from(number).map_err(|_| Unread::Damaged)?;
+            edges.numbers.insert(from.take_u32()?, number);
+            edges.images.push(from.take_all()?);
+        }
+        let targets = from.take_u64()?;
+        for _ in 0..targets {
+            edges.targets.push(from.take_u32()?);
+        }
+        if let Some(renamings) = &mut edges.renamings {
+            for _ in 0..targets {
+                let mut number = [0; 2];
+                from.take(&mut number)?;
+                renamings.push(u16::from_le_bytes(number));
+            }
+        }
+        Ok(edges)
+    }
+
     /// Bytes of host memory.
     pub fn memory(&self) -> u64 {
         let images: usize = self.images.iter().map(|image| image.len() + 32).sum();
@@ -149,6 +193,16 @@ impl<T> Default for Chunks<T> {
     }
 }
 
+impl<T: Copy> Chunks<T> {
+    fn len(&self) -> usize {
+        self.chunks.iter().map(Vec::len).sum()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = T> {
+        self.chunks.iter().flatten().copied()
+    }
+}
+
 impl<T> Chunks<T> {
     fn push(&mut self, item: T) {
         match self.chunks.last_mut() {
@@ -214,6 +268,17 @@ impl Contents {
 
     pub fn memory(&self) -> u64 {
         self.bytes.capacity() as u64
+    }
+
+    /// The sets of the first states, as [`Contents::restore`] takes them.
+    pub fn saved(&self, states: usize) -> &[u8] {
+        &self.bytes[..states * self.each]
+    }
+
+    /// Takes the place of all sets. Whether they are those of so many states.
+    pub fn restore(&mut self, saved: Vec<u8>, states: usize) -> bool {
+        self.bytes = saved;
+        self.bytes.len() == states * self.each
     }
 }
 

@@ -6,9 +6,11 @@
 
 pub(crate) mod alike;
 mod arena;
+mod checkpoint;
 mod crew;
 mod edges;
 mod expand;
+mod frames;
 mod leftovers;
 mod liveness;
 mod pack;
@@ -27,6 +29,7 @@ use crate::report::Report;
 use crate::store::state_number;
 use crate::world::World;
 use arena::StateNumber;
+use checkpoint::{Keeping, Place};
 use crew::side_by_side;
 use edges::Edge;
 use expand::{CANDIDATE, Found, Harvest, Worker};
@@ -47,8 +50,15 @@ const PORTION: StateNumber = 256;
 const MOST_IN_BATCH: StateNumber = 1 << 15;
 
 /// Visits every state.
-pub(crate) fn explore(model: &Model, config: &Config) -> Report {
-    Search::new(model, config).run()
+///
+/// # Errors
+/// The checkpoint from which it should go on is refused.
+pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigError> {
+    let mut search = Search::new(model, config);
+    if let Some(path) = config.resume {
+        search.resume(path)?;
+    }
+    Ok(search.run())
 }
 
 /// Why a search ended.
@@ -78,6 +88,11 @@ struct Search<'m> {
     /// How many states lie as deep as those that are being expanded, and how many lay one event before.
     widths: [u64; 2],
     begun: Instant,
+    /// Host time of the runs before the checkpoint from which this one goes on.
+    seconds_before: f64,
+    /// How far it was before the present batch.
+    place: Place,
+    keeping: Keeping,
 }
 
 impl<'m> Search<'m> {
@@ -98,36 +113,40 @@ impl<'m> Search<'m> {
             depth: 0,
             widths: [1, 0],
             begun: Instant::now(),
+            seconds_before: 0.0,
+            place: Place::default(),
+            keeping: Keeping::new(),
         }
     }
 
     fn run(mut self) -> Report {
         let end = match self.visit() {
             End::Exhausted => self.look_for_starvation(),
-            End::Limit(limit) if !self.is_stopped() => self.trap_so_far().unwrap_or(End::Limit(limit)),
+            End::Limit(limit) => {
+                self.save();
+                let trap = if self.is_stopped() { None } else { self.trap_so_far() };
+                trap.unwrap_or(End::Limit(limit))
+            }
             end => end,
         };
         self.report(end)
     }
 
     fn visit(&mut self) -> End {
-        let first = self.model.first();
-        let mut bytes = Vec::new();
-        self.workers[0].pack(&first, &mut bytes);
-        self.states.add_first(&bytes);
-        if let Some(liveness) = &mut self.liveness {
-            liveness.content.push(content(self.model, &first));
+        if self.states.len() == 0
+            && let Err(found) = self.begin()
+        {
+            return End::Found(found);
         }
-        if let Err(violation) = check_first(self.model, &first) {
-            return End::Found(Found { state: 0, by_event: false, violation });
-        }
-        let mut level = 0..1;
+        let (mut level, mut from) = (self.place.level.clone(), self.place.from);
         loop {
-            if let Err(end) = self.visit_level(level.clone()) {
+            if let Err(end) = self.visit_level(level.clone(), from) {
                 return end;
             }
             level = level.end..state_number(self.states.len());
+            from = level.start;
             if level.is_empty() {
+                self.note_place(&level, from);
                 return End::Exhausted;
             }
             self.depth += 1;
@@ -135,12 +154,28 @@ impl<'m> Search<'m> {
         }
     }
 
-    /// Expands the states that lie equally deep.
-    fn visit_level(&mut self, level: Range<StateNumber>) -> Result<(), End> {
+    /// Adds the first state.
+    fn begin(&mut self) -> Result<(), Found> {
+        let first = self.model.first();
+        let mut bytes = Vec::new();
+        self.workers[0].pack(&first, &mut bytes);
+        self.states.add_first(&bytes);
+        if let Some(liveness) = &mut self.liveness {
+            liveness.content.push(content(self.model, &first));
+        }
+        self.note_place(&(0..1), 0);
+        check_first(self.model, &first).map_err(|violation| Found { state: 0, by_event: false, violation })
+    }
+
+    /// Expands the states that lie equally deep, from one of them on.
+    fn visit_level(&mut self, level: Range<StateNumber>, mut from: StateNumber) -> Result<(), End> {
         let mut found = None;
-        let mut from = level.start;
         while from < level.end {
             self.spare_memory()?;
+            if found.is_none() {
+                self.note_place(&level, from);
+                self.save_in_time();
+            }
             if let Some(limit) = self.limit(from) {
                 // A violation that is known is worth more than the wish to stop.
                 return Err(found.map_or(End::Limit(limit), End::Found));
@@ -218,7 +253,9 @@ impl<'m> Search<'m> {
 
     /// Where memory ends, the states themselves are worth more than what is kept to find starvation.
     fn spare_memory(&mut self) -> Result<(), End> {
-        match self.config.memory.filter(|&most| self.memory() >= most && self.liveness.is_some()) {
+        // A search that is saved ends with all that it has, and can go on where there is more memory.
+        let spares = self.liveness.is_some() && self.config.checkpoint.is_none();
+        match self.config.memory.filter(|&most| self.memory() >= most && spares) {
             None => Ok(()),
             Some(most) => {
                 if let Some(trap) = self.trap_so_far() {
@@ -261,7 +298,7 @@ impl<'m> Search<'m> {
             depth: self.depth,
             waiting,
             memory: self.memory(),
-            seconds: self.begun.elapsed().as_secs_f64(),
+            seconds: self.seconds(),
             left: self.still_to_come().filter(|_| waiting > 0).map(|found| waiting.max(found)),
         });
     }
@@ -273,6 +310,11 @@ impl<'m> Search<'m> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate, and not negative")]
         let left = || (width as f64 * before as f64 / (before - width) as f64) as u64;
         (width < before).then(left)
+    }
+
+    /// Host time, with that of the runs before a checkpoint.
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.begun.elapsed().as_secs_f64()
     }
 
     fn memory(&self) -> u64 {
@@ -291,6 +333,9 @@ impl<'m> Search<'m> {
             !self.is_stopped()
         });
         if !looked {
+            self.liveness = Some(liveness);
+            self.save();
+            self.liveness = None;
             return End::Limit(format!("{STOPPED}: safety and deadlock hold, but starvation was still looked for"));
         }
         let missing = liveness.content.first_missing();
@@ -333,12 +378,13 @@ impl<'m> Search<'m> {
             states: self.states.len() as u64,
             transitions: self.transitions,
             depth: self.depth,
-            seconds: self.begun.elapsed().as_secs_f64(),
+            seconds: self.seconds(),
             memory: self.memory(),
             packed: self.states.arena.packed(),
             symmetry: self.workers[0].symmetry.is_some(),
             liveness: self.liveness.is_some(),
             method: None,
+            checkpoint: self.keeping.saved.take(),
         };
         let mut worker = self.workers.swap_remove(0);
         self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));

@@ -8,7 +8,7 @@ use super::arena::{Arena, StateNumber};
 use super::crew::side_by_side;
 use super::expand::Harvest;
 use super::pack::hash;
-use super::table::{SHARDS, Shard, Slot, reserve, shard_of};
+use super::table::{SHARDS, Shard, Slot, reserve, reserve_all, shard_of};
 use crate::store::state_number;
 use std::hint::black_box;
 use trivium_engine::number::fit;
@@ -62,6 +62,11 @@ impl States {
             self.shards[shard_of(hash)].occupy(slot, hash, 0);
             self.arena.push(bytes, 0);
         }
+    }
+
+    /// Makes states findable that were added to the arena alone.
+    pub fn find_all_again(&mut self, jobs: usize) {
+        reserve_all(&mut self.shards, &self.arena, jobs);
     }
 
     /// Adds the candidates of a batch, in order, as far as `most` states allow.

@@ -190,6 +190,18 @@ pub(crate) fn reserve(shards: &mut [Shard], more: &[usize], arena: &Arena, jobs:
     side_by_side(parts, |part, shards| rebuild_part(part, shards, buckets, arena, &exchange));
 }
 
+/// Fills all shards with what an arena has.
+pub(crate) fn reserve_all(shards: &mut [Shard], arena: &Arena, jobs: usize) {
+    let mut more = [0; SHARDS];
+    arena.states(0..arena.len()).for_each(|(_, state)| more[shard_of(hash(state))] += 1);
+    shards.iter_mut().for_each(|shard| *shard = Shard::new());
+    reserve(shards, &more, arena, jobs);
+    // Where there is room from the first on, nothing was put there.
+    if shards.iter().all(|shard| shard.used == 0) {
+        rebuild(shards, FIRST_BUCKETS, arena);
+    }
+}
+
 /// Fills all shards anew.
 fn rebuild(shards: &mut [Shard], buckets: usize, arena: &Arena) {
     shards.iter_mut().for_each(|shard| *shard = Shard::of(buckets));

@@ -1,6 +1,7 @@
 //! `trivium check`
 
 use crate::arguments::{Check, Format, Network, Ops, System};
+use crate::out_file::OutFile;
 use crate::output::{self, Head, grouped};
 use crate::{Failure, failure, library, stop};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,7 +9,9 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
-use trivium_check::{Config, ConfigError, Progress, Report, Search, Verdict, explore, text, text_around};
+use trivium_check::{
+    Checkpoints, Config, ConfigError, Origin, Progress, Report, Search, Verdict, Writer, explore, text, text_around,
+};
 use trivium_lang::protocol::Protocol;
 
 /// The system that the arguments describe, with what the file declares for all that they leave out.
@@ -36,6 +39,18 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
     }
 }
 
+/// What a checkpoint was made by: the form of states is that of these sources.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " of sources ", env!("TRIVIUM_CHECKER"));
+
+/// Puts a checkpoint in the place of the one before when it is whole.
+fn save(file: Option<&PathBuf>, write: Writer) -> Result<(), String> {
+    let Some(path) = file else { return Ok(()) };
+    let place = |failure: Failure| failure.what().to_string();
+    let mut file = OutFile::open(path).map_err(place)?;
+    let written = write(&mut file);
+    file.finish(written).map_err(place)
+}
+
 /// Explores a protocol and prints what was found.
 pub fn check(arguments: &Check) -> Result<u8, Failure> {
     let settings = library::settings(&arguments.common.set)?.without_machine()?;
@@ -55,6 +70,10 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         bar.tick();
     };
     let cancel = stop::flag();
+    let file = arguments.checkpoint();
+    let save = |write: Writer| save(file, write);
+    let name = file.map(|file| file.display().to_string());
+    let hash = library::hash(&protocol);
     let config = Config {
         system: system(&arguments.system, &protocol),
         search: if arguments.brute { Search::Brute } else { Search::Fast },
@@ -65,6 +84,13 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         memory: arguments.memory.or_else(half_of_memory),
         progress: Some(&show),
         cancel: Some(&cancel),
+        checkpoint: name.as_ref().map(|name| Checkpoints {
+            name,
+            every: Some(arguments.checkpoint_every),
+            save: &save,
+        }),
+        resume: arguments.resume.as_deref(),
+        origin: Origin { version: VERSION, hash: &hash.1 },
     };
     let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
     let report = explore(&protocol, &config).map_err(refused)?;
@@ -79,7 +105,7 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
     let head = Head {
         command: "check",
         protocols: vec![protocol.name.clone()],
-        hashes: vec![library::hash(&protocol)],
+        hashes: vec![hash.clone()],
         nodes: config.system.nodes,
         seed: arguments.common.seed,
         host_seconds: report.seconds,
@@ -143,7 +169,10 @@ fn scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<
         };
         let over = ran.iter().any(|before| before.violated().is_some());
         let report = match wanted && !over {
-            true => Some(explore(protocol, &Config { system: system.clone(), ..config.clone() })?),
+            true => {
+                let config = Config { system: system.clone(), checkpoint: None, resume: None, ..config.clone() };
+                Some(explore(protocol, &config)?)
+            }
             false => None,
         };
         ran.push(Scenario { name: scenario.name.clone(), system, report });

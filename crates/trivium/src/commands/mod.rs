@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// What went wrong, with the exit code that belongs to it.
 pub fn execute(command: &Command) -> Result<u8, Failure> {
-    can_be_written(outputs(command).into_iter().flatten(), inputs(command))?;
+    let checkpoint = if let Command::Check(check) = command { check.checkpoint() } else { None };
+    can_be_written(outputs(command).into_iter().flatten().chain(checkpoint), inputs(command))?;
     match command {
         Command::Cc(arguments) => cc::cc(arguments),
         Command::Sim(arguments) => sim::sim(arguments),
