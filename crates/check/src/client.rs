@@ -58,6 +58,16 @@ impl Intent {
     }
 }
 
+/// When an idle thread may begin something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Always,
+    /// A store that is left open: where it has to wait, and stores are chosen when they are performed.
+    Open,
+    /// A store that an open one may turn out to be: else.
+    Chosen,
+}
+
 /// A thread: its node, and its number there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadPlace {
@@ -72,6 +82,8 @@ pub(crate) struct Client {
     pub threads_of: Vec<Vec<u16>>,
     /// All that any thread may do.
     pub intents: Vec<Intent>,
+    /// For each of these, when an idle thread may begin it.
+    pub offers: Vec<Offer>,
     /// For each block the stores that are chosen when they are performed; empty where all are chosen when they begin.
     pub open_stores: Vec<OpenStore>,
     /// In a scenario: for each thread, its actions with the register that each fills.
@@ -167,7 +179,9 @@ impl Client {
         let sees = seen_of_stores(protocol);
         let blocks = if system.late_values { objects[BLOCK.index()] } else { 0 };
         let open_stores = open_stores(blocks, sees, &mut intents);
+        let offers = (0..intents.len()).map(|intent| offer(&open_stores, intent)).collect();
         Ok(Client {
+            offers,
             threads: places.clone().collect(),
             threads_of: threads_of(system.nodes, places),
             intents,
@@ -199,11 +213,20 @@ impl Client {
             threads_of: threads_of(system.nodes, threads.iter().copied()),
             threads,
             intents,
+            offers: Vec::new(),
             open_stores: Vec::new(),
             script: Some(Script { scenario: scenario.clone(), actions }),
             ops: None,
             unmakeable: Vec::new(),
         })
+    }
+}
+
+fn offer(stores: &[OpenStore], intent: usize) -> Offer {
+    match () {
+        () if stores.iter().any(|store| store.open == intent) => Offer::Open,
+        () if stores.iter().any(|store| store.ways.contains(&intent)) => Offer::Chosen,
+        () => Offer::Always,
     }
 }
 

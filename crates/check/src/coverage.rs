@@ -80,7 +80,7 @@ impl Seen {
 /// Marks of what happened.
 pub(crate) struct Reached {
     marks: Vec<Vec<bool>>,
-    /// For each role and event kind, the column: looked up often.
+    /// For each role and event kind, the column.
     columns: Vec<rustc_hash::FxHashMap<EventKind, usize>>,
     widths: Vec<usize>,
     /// For each role, its handlers that have run to their ends, and the states that were entered.
@@ -134,11 +134,9 @@ impl Reached {
         begun.entered.iter().for_each(|&(role, state)| self.enter(role, state));
     }
 
-    /// An event meets a state.
-    pub fn mark(&mut self, role: RoleId, state: StateId, event: EventKind) {
-        if let Some(column) = self.columns[role.index()].get(&event) {
-            self.marks[role.index()][state.index() * self.widths[role.index()] + column] = true;
-        }
+    /// An event, of which this is the column in its role's table, meets a state.
+    pub fn mark(&mut self, role: RoleId, state: StateId, column: usize) {
+        self.marks[role.index()][state.index() * self.widths[role.index()] + column] = true;
     }
 
     /// A handler has run to its end.

@@ -7,8 +7,8 @@ use trivium_engine::number::index;
 use trivium_engine::{Engine, Node};
 use trivium_lang::protocol::{BLOCK, Promise, Protocol, RoleId};
 
-const ABSENT: usize = usize::MAX;
-
+/// Bytes of the fixed part that are packed together.
+pub(crate) const GROUP: usize = 8;
 /// Bytes of a word of the explored memory.
 pub(crate) const WORD: u64 = 8;
 /// Words of a block: the one that is looked at, and one beside it, which is always 0. The second is kept only for
@@ -39,10 +39,17 @@ pub(crate) struct Sizes {
     pub general: bool,
 }
 
+/// Where a record begins and ends.
+#[derive(Clone, Copy)]
+struct Record {
+    at: usize,
+    end: usize,
+}
+
 /// Offsets into the fixed part of a state.
 pub(crate) struct Layout {
-    record_at: Vec<usize>,
-    record_bytes: Vec<usize>,
+    /// Where each record lies, by node, role and object; nowhere where the role has none.
+    records: Vec<Option<Record>>,
     roles: usize,
     widest_kind: usize,
     words_at: usize,
@@ -67,7 +74,7 @@ pub(crate) struct Layout {
     /// What promises remember that are weaker than `last_write`.
     pub mark: Option<MarkLayout>,
     threads: usize,
-    /// Length of the fixed part.
+    /// Length of the fixed part: groups of bytes, filled up with zeros.
     pub len: usize,
 }
 
@@ -82,13 +89,14 @@ impl Layout {
             len - bytes
         };
         let record_bytes: Vec<usize> = (0..roles).map(|r| engine.record_bytes(RoleId::at(r))).collect();
-        let mut record_at = vec![ABSENT; sizes.nodes as usize * roles * widest_kind];
+        let mut records = vec![None; sizes.nodes as usize * roles * widest_kind];
         for node in 0..sizes.nodes {
             for (r, role) in protocol.roles.iter().enumerate() {
                 for object in 0..sizes.objects[role.object.index()] {
                     if role.kind.is_kept_at(object % sizes.nodes == node) {
                         let slot = (node as usize * roles + r) * widest_kind + object as usize;
-                        record_at[slot] = take(record_bytes[r]);
+                        let at = take(record_bytes[r]);
+                        records[slot] = Some(Record { at, end: at + record_bytes[r] });
                     }
                 }
             }
@@ -137,8 +145,7 @@ impl Layout {
         let mark = if sizes.general { MarkLayout::new(protocol, sizes.threads, objects, &mut take) } else { None };
         debug_assert_eq!(client.threads.len(), sizes.threads);
         Layout {
-            record_at,
-            record_bytes,
+            records,
             roles,
             widest_kind,
             words_at,
@@ -161,18 +168,18 @@ impl Layout {
             leads_at,
             mark,
             threads: sizes.threads,
-            len,
+            len: len.next_multiple_of(GROUP),
         }
     }
 
     /// A role's record for an object on a node, if it lives there.
+    #[inline]
     pub fn record(&self, node: Node, role: RoleId, object: u32) -> Option<Range<usize>> {
         if object as usize >= self.widest_kind {
             return None;
         }
         let slot = (node as usize * self.roles + role.index()) * self.widest_kind + object as usize;
-        let at = self.record_at[slot];
-        (at != ABSENT).then(|| at..at + self.record_bytes[role.index()])
+        self.records[slot].map(|record| record.at..record.end)
     }
 
     fn word(&self, node: Node, word: usize) -> Range<usize> {

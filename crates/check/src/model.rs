@@ -8,13 +8,14 @@ use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::mark;
 use crate::progress::{Demand, demands, note_demands};
 use crate::world::{Codec, Phase, World, node};
+use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
 use trivium_lang::analyse::role_with_copy;
 use trivium_lang::protocol::{
-    Access, Assume, BLOCK, LaneId, NODE, PayloadShape, PayloadSource, Promise, Protocol, RoleId, ScenarioAction,
-    StateId, Step, StepKind, Type,
+    Access, Assume, BLOCK, EventKind, LaneId, NODE, PayloadShape, PayloadSource, Promise, Protocol, RoleId,
+    ScenarioAction, StateId, Step, StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
@@ -28,6 +29,12 @@ pub(crate) struct LaneModel {
     pub capacity: Option<u32>,
     pub lossy: bool,
     pub duplicating: bool,
+}
+
+/// The role whose state gives a node its tag of a block, and where its record lies.
+struct TagPlace {
+    role: RoleId,
+    record: Range<usize>,
 }
 
 /// All that stays the same during an exploration.
@@ -48,6 +55,10 @@ pub(crate) struct Model {
     pub begun: Begun,
     /// The role whose state says whether a node's copy of a block is forgotten, where the node is not, or is, its home.
     pub forgetting: [Option<RoleId>; 2],
+    /// What gives each block its tag on each node, by node and block; nothing where processors are cached.
+    tags: Vec<Option<TagPlace>>,
+    /// Whether some lane holds a number of messages, so that handlers need room on it.
+    needs_room: bool,
     /// A record of zeros, as long as the longest: what objects look like that are not explored.
     pub untouched: Vec<u8>,
 }
@@ -116,7 +127,7 @@ impl Model {
                 "check it with fewer nodes or objects",
             ));
         }
-        let codec = Codec::new(protocol, &layout, system.nodes);
+        let codec = Codec::new(protocol, &layout, system.nodes, &objects);
         let lanes = lanes(&engine, system)?;
         let demands = demands(protocol, &objects, system.nodes, &layout);
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId::at(r))).max();
@@ -124,6 +135,8 @@ impl Model {
         let forgetting = [false, true]
             .map(|is_home| role_with_copy(protocol, is_home).filter(|role| forgets(protocol, system, *role)));
         let mut model = Model {
+            tags: Vec::new(),
+            needs_room: lanes.iter().any(|lane| lane.capacity.is_some()),
             nodes: system.nodes,
             system: system.clone(),
             engine,
@@ -138,6 +151,7 @@ impl Model {
             untouched,
         };
         model.check_capacities()?;
+        model.tags = model.tag_places();
         model.begun = Begun::of(&model);
         Ok(model)
     }
@@ -187,7 +201,7 @@ impl Model {
 
     /// The first state.
     pub fn first(&self) -> World {
-        let mut world = World::first(&self.layout, self.nodes);
+        let mut world = World::first(&self.layout, &self.codec);
         self.begun.put(&mut world);
         if let Some(ops) = self.client.ops {
             for thread in 0..self.client.threads.len() {
@@ -214,10 +228,18 @@ impl Model {
         if self.protocol().cached {
             return world.line(&self.layout, node, block).line.access();
         }
-        let object = Object { kind: BLOCK, id: block };
-        let role = self.engine.tag_role(self.is_home(node, object));
-        role.and_then(|role| Some(self.engine.access(role, self.record(world, node, role, object)?)))
-            .unwrap_or(Access::None)
+        let place = &self.tags[node as usize * self.objects[BLOCK.index()] as usize + block as usize];
+        place.as_ref().map_or(Access::None, |place| self.engine.access(place.role, &world.fixed[place.record.clone()]))
+    }
+
+    fn tag_places(&self) -> Vec<Option<TagPlace>> {
+        let blocks = self.objects[BLOCK.index()];
+        let all = self.all_nodes().flat_map(|node| (0..blocks).map(move |block| (node, block)));
+        let place = |(node, block)| {
+            let role = self.engine.tag_role(self.is_home(node, Object { kind: BLOCK, id: block }))?;
+            Some(TagPlace { role, record: self.layout.record(node, role, block)? })
+        };
+        all.map(place).collect()
     }
 
     /// Copies of a node that are overwritten before anybody reads them have no contents any more (`docs/semantics.md`,
@@ -297,7 +319,11 @@ impl Model {
     }
 
     /// Whether every lane has the room that a segment needs before it starts.
-    pub fn has_room(&self, world: &World, node: Node, needed: &[u32]) -> bool {
+    pub fn has_room(&self, world: &World, node: Node, event: EventKind, role: RoleId, state: StateId) -> bool {
+        if !self.needs_room {
+            return true;
+        }
+        let needed = self.engine.room_needed(event, role, state);
         needed.iter().enumerate().all(|(lane, &count)| count == 0 || self.room(world, node, LaneId::at(lane), count))
     }
 

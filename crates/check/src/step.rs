@@ -1,6 +1,6 @@
 //! Transitions: which events can happen in a state, and what each does (`docs/semantics.md`, section 6).
 
-use crate::client::Intent;
+use crate::client::{Intent, Offer};
 use crate::coverage::Reached;
 use crate::ghost;
 use crate::mechanisms::{Effects, ForProgram, Here, Performed};
@@ -87,6 +87,19 @@ pub(crate) struct Stepper<'m> {
     effects: Effects,
     scratch: Vec<u8>,
     instances: Vec<(Node, RoleId, Object)>,
+    /// Whether some lane loses messages.
+    loses: bool,
+}
+
+/// What a thread can do now about an object by one kind of event.
+#[derive(Clone, Copy)]
+struct Chance {
+    kind: EventKind,
+    object: Object,
+    /// Whether the tag allows it.
+    allowed: bool,
+    /// Whether it can be performed or raised.
+    possible: bool,
 }
 
 impl<'m> Stepper<'m> {
@@ -106,6 +119,7 @@ impl<'m> Stepper<'m> {
             is_late: false,
             effects: Effects::default(),
             scratch: Vec::new(),
+            loses: model.lanes.iter().any(|lane| lane.lossy),
             instances: model.instances().filter(|(_, role, _)| waits(*role)).collect(),
         }
     }
@@ -165,10 +179,16 @@ impl<'m> Stepper<'m> {
                 }
             }
         }
+        if self.loses {
+            self.losses(world, out);
+        }
+    }
+
+    fn losses(&self, world: &World, out: &mut Vec<Action>) {
         for (flight, message) in world.flights.iter().enumerate() {
             // Of equal ones next to each other it does not matter which is lost.
             let is_first = flight.checked_sub(1).is_none_or(|before| world.flights[before] != *message);
-            if is_first && model.lanes[message.lane.index()].lossy {
+            if is_first && self.model.lanes[message.lane.index()].lossy {
                 out.push(Action::Lose { flight });
             }
         }
@@ -182,8 +202,7 @@ impl<'m> Stepper<'m> {
     }
 
     fn has_room(&self, world: &World, node: Node, role: RoleId, record: &[u8], kind: EventKind) -> bool {
-        let engine = &self.model.engine;
-        self.model.has_room(world, node, engine.room_needed(kind, role, engine.state(role, record)))
+        self.model.has_room(world, node, kind, role, self.model.engine.state(role, record))
     }
 
     fn replays_and_timers(&self, world: &World, out: &mut Vec<Action>) {
@@ -220,7 +239,7 @@ impl<'m> Stepper<'m> {
         match phase {
             Phase::Waiting | Phase::Deferred | Phase::Going => {}
             Phase::Held => {
-                if self.can_raise(world, thread, &model.client.intents[intent], false) {
+                if self.chance(world, thread, &model.client.intents[intent], false).possible {
                     out.push(Action::Retry { thread });
                 }
             }
@@ -229,7 +248,7 @@ impl<'m> Stepper<'m> {
                     let next = world.count(&model.layout, thread) as usize;
                     if let Some(&(intent, _)) = script.actions[thread].get(next) {
                         let intent = intent as usize;
-                        if self.can_raise(world, thread, &model.client.intents[intent], true) {
+                        if self.chance(world, thread, &model.client.intents[intent], true).possible {
                             out.push(Action::Start { thread, intent });
                         }
                     }
@@ -238,36 +257,42 @@ impl<'m> Stepper<'m> {
                     if model.client.ops.is_some() && world.count(&model.layout, thread) == 0 {
                         return;
                     }
-                    for (number, intent) in model.client.intents.iter().enumerate() {
-                        // One whose assumption is at fault is tried, so that the fault is found.
-                        let assumed = || may_use(model, world, thread, intent).unwrap_or(true);
-                        if self.is_offered(world, thread, number)
-                            && may_start(model, world, thread, intent)
-                            && assumed()
-                            && self.can_raise(world, thread, intent, true)
-                        {
-                            out.push(Action::Start { thread, intent: number });
-                        }
-                    }
+                    self.starts(world, thread, out);
                 }
             },
         }
     }
 
-    /// Whether an idle thread may begin a store in this form: left open, if it is not performed at once.
-    fn is_offered(&self, world: &World, thread: usize, number: usize) -> bool {
+    /// What the most general client's idle thread can begin.
+    fn starts(&self, world: &World, thread: usize, out: &mut Vec<Action>) {
         let model = self.model;
-        let Some(store) = model.client.open_store(number) else { return true };
-        let stays_open = self.is_late && !model.allowed(world, thread, &model.client.intents[number]);
-        stays_open == (store.open == number)
+        let mut last: Option<Chance> = None;
+        for (number, (intent, offer)) in model.client.intents.iter().zip(&model.client.offers).enumerate() {
+            // Next to each other are those about one object that differ in what they store.
+            let same = |chance: &Chance| chance.kind == event_kind(intent) && chance.object == intent.object();
+            let chance = last.filter(same).unwrap_or_else(|| self.chance(world, thread, intent, true));
+            last = Some(chance);
+            // A store is left open if it is not performed at once.
+            let stays_open = self.is_late && !chance.allowed;
+            let is_offered = *offer == Offer::Always || stays_open == (*offer == Offer::Open);
+            // One whose assumption is at fault is tried, so that the fault is found.
+            let assumed = || may_use(model, world, thread, intent).unwrap_or(true);
+            if chance.possible && is_offered && may_start(model, world, thread, intent) && assumed() {
+                out.push(Action::Start { thread, intent: number });
+            }
+        }
     }
 
     /// Whether a thread can perform or raise what it intends. What is held now may be raised once, to be held.
+    fn chance(&self, world: &World, thread: usize, intent: &Intent, first: bool) -> Chance {
+        let allowed = self.model.allowed(world, thread, intent);
+        let possible = allowed || self.can_raise(world, thread, intent, first);
+        Chance { kind: event_kind(intent), object: intent.object(), allowed, possible }
+    }
+
+    /// The same where the tag does not allow it.
     fn can_raise(&self, world: &World, thread: usize, intent: &Intent, first: bool) -> bool {
         let model = self.model;
-        if model.allowed(world, thread, intent) {
-            return true;
-        }
         let node = model.client.threads[thread].node;
         let (kind, object) = (event_kind(intent), intent.object());
         if model.protocol().cached && intent.is_access() {
@@ -561,8 +586,11 @@ impl<'m> Stepper<'m> {
     /// Notes that an event has met a state.
     fn mark(&mut self, world: &World, node: Node, role: Option<RoleId>, event: &Event) {
         let Some(role) = role else { return };
-        if let Some(record) = self.model.record(world, node, role, event.object) {
-            self.reached.mark(role, self.model.engine.state(role, record), event.kind);
+        let engine = &self.model.engine;
+        if let Some(record) = self.model.record(world, node, role, event.object)
+            && let Some(column) = engine.column(role, event.kind)
+        {
+            self.reached.mark(role, engine.state(role, record), column);
         }
     }
 

@@ -58,14 +58,14 @@ pub(crate) struct World {
     /// Messages by destination, sender and lane; within that in the order of sending where the lane keeps
     /// it, else sorted.
     pub flights: Vec<Flight>,
-    /// Software queues.
+    /// Software queues of the nodes; none if there are no tasks.
     pub queues: Vec<Vec<Queued>>,
 }
 
 impl World {
     /// The first state.
-    pub fn first(layout: &Layout, nodes: u32) -> World {
-        World { fixed: vec![0; layout.len], flights: Vec::new(), queues: vec![Vec::new(); nodes as usize] }
+    pub fn first(layout: &Layout, codec: &Codec) -> World {
+        World { fixed: vec![0; layout.len], flights: Vec::new(), queues: vec![Vec::new(); codec.queues] }
     }
 
     /// Becomes a copy of another, reusing space.
@@ -181,7 +181,12 @@ impl World {
 pub(crate) struct Codec {
     fixed: usize,
     nodes: usize,
-    has_tasks: bool,
+    /// One more than the objects of the kind of which there are most.
+    ids: usize,
+    /// Bytes of what is common to all messages.
+    header: usize,
+    /// Nodes that have software queues: none if there are no tasks.
+    queues: usize,
     messages: Vec<MessageForm>,
     tasks: Vec<(usize, trivium_lang::protocol::ObjectKindId)>,
 }
@@ -194,12 +199,17 @@ struct MessageForm {
 }
 
 impl Codec {
-    pub fn new(protocol: &Protocol, layout: &Layout, nodes: u32) -> Codec {
+    pub fn new(protocol: &Protocol, layout: &Layout, nodes: u32, objects: &[u32]) -> Codec {
         let words = |args: &[trivium_lang::protocol::Named]| args.iter().map(|a| arg_words(&a.ty, nodes)).sum();
+        let ids = objects.iter().copied().max().unwrap_or(0) as usize + 1;
+        let nodes_count = nodes as usize;
+        let headers = protocol.messages.len() * nodes_count * nodes_count * ids;
         Codec {
             fixed: layout.len,
-            nodes: nodes as usize,
-            has_tasks: !protocol.tasks.is_empty(),
+            nodes: nodes_count,
+            ids,
+            header: bytes_of(headers.saturating_sub(1)),
+            queues: if protocol.tasks.is_empty() { 0 } else { nodes_count },
             messages: protocol
                 .messages
                 .iter()
@@ -222,23 +232,19 @@ impl Codec {
 
     /// Appends what has no fixed size: software queues and messages.
     pub fn encode_moving(&self, world: &World, out: &mut Vec<u8>) {
-        if self.has_tasks {
-            for queue in &world.queues {
-                put(out, queue.len() as u64);
-                for queued in queue {
-                    put(out, u64::from(queued.task.0));
-                    put(out, u64::from(queued.object.id));
-                    debug_assert_eq!(queued.args.words().len(), self.tasks[queued.task.index()].0);
-                    queued.args.words().iter().for_each(|&word| put_signed(out, word));
-                }
+        debug_assert_eq!(world.queues.len(), self.queues);
+        for queue in &world.queues {
+            put(out, queue.len() as u64);
+            for queued in queue {
+                put(out, u64::from(queued.task.0));
+                put(out, u64::from(queued.object.id));
+                debug_assert_eq!(queued.args.words().len(), self.tasks[queued.task.index()].0);
+                queued.args.words().iter().for_each(|&word| put_signed(out, word));
             }
         }
         for flight in &world.flights {
             let form = &self.messages[flight.message.index()];
-            put(out, u64::from(flight.message.0));
-            out.push(node_byte(flight.to));
-            out.push(node_byte(flight.from));
-            put(out, u64::from(flight.object.id));
+            self.put_header(out, flight);
             debug_assert_eq!(flight.args.words().len(), form.words);
             flight.args.words().iter().for_each(|&word| put_signed(out, word));
             if form.data {
@@ -256,11 +262,10 @@ impl Codec {
     /// The software queues and messages from what [`Codec::encode_moving`] has written.
     pub fn decode_moving(&self, bytes: &[u8], world: &mut World) {
         let mut rest = bytes;
-        world.queues.resize(self.nodes, Vec::new());
+        world.queues.resize(self.queues, Vec::new());
         for queue in &mut world.queues {
             queue.clear();
-            let count = if self.has_tasks { get(&mut rest) } else { 0 };
-            for _ in 0..count {
+            for _ in 0..get(&mut rest) {
                 let task = TaskId(low_u16(get(&mut rest)));
                 let (words, kind) = self.tasks[task.index()];
                 let object = Object { kind, id: low_u32(get(&mut rest)) };
@@ -269,15 +274,45 @@ impl Codec {
         }
         world.flights.clear();
         while !rest.is_empty() {
-            let message = MessageId(low_u16(get(&mut rest)));
+            let [message, to, from, id] = self.get_header(&mut rest);
+            let message = MessageId::at(message);
             let form = &self.messages[message.index()];
-            let (to, from) = (Node::from(rest[0]), Node::from(rest[1]));
-            rest = &rest[2..];
-            let object = Object { kind: form.object, id: low_u32(get(&mut rest)) };
+            // One that no header has room for is a mistake of the protocol, which is found when it arrives.
+            let id = if id == self.ids - 1 { low_u32(get(&mut rest)) } else { fit(id, "the number of an object") };
+            let object = Object { kind: form.object, id };
             let args = get_args(&mut rest, form.words);
             let payload = if form.data { get(&mut rest).checked_sub(1).map(|p| Payload(low_u32(p))) } else { None };
-            world.flights.push(Flight { to, from, lane: form.lane, message, object, args, payload });
+            world.flights.push(Flight {
+                to: node(to),
+                from: node(from),
+                lane: form.lane,
+                message,
+                object,
+                args,
+                payload,
+            });
         }
+    }
+
+    /// What is common to all messages, as one number: the message, to whom, from whom and about which object. The highest byte
+    /// comes first, so that bytes are in the order of these four.
+    fn put_header(&self, out: &mut Vec<u8>, flight: &Flight) {
+        let id = (flight.object.id as usize).min(self.ids - 1);
+        let (message, to, from) = (flight.message.index(), usize::from(flight.to), usize::from(flight.from));
+        let header = ((message * self.nodes + to) * self.nodes + from) * self.ids + id;
+        (0..self.header).rev().for_each(|byte| out.push(low_u8((header >> (8 * byte)) as u64)));
+        if id == self.ids - 1 {
+            put(out, u64::from(flight.object.id));
+        }
+    }
+
+    fn get_header(&self, rest: &mut &[u8]) -> [usize; 4] {
+        let (bytes, behind) = rest.split_at(self.header);
+        *rest = behind;
+        let header = bytes.iter().fold(0, |header, &byte| header << 8 | usize::from(byte));
+        let (header, id) = (header / self.ids, header % self.ids);
+        let (header, from) = (header / self.nodes, header % self.nodes);
+        [header / self.nodes, header % self.nodes, from, id]
     }
 }
 
@@ -289,9 +324,9 @@ where
     fit(number, AT_MOST)
 }
 
-/// A node as a byte of a state that is stored.
-fn node_byte(node: Node) -> u8 {
-    fit(node, AT_MOST)
+/// Bytes of numbers up to one.
+fn bytes_of(greatest: usize) -> usize {
+    size_of::<usize>() - greatest.leading_zeros() as usize / 8
 }
 
 /// Words that an argument takes.

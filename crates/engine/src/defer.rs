@@ -156,6 +156,19 @@ impl DeferLayout {
         }
     }
 
+    /// The same of a record that changes there, but neither in length nor in kinds of events.
+    pub fn naming_mut(&self, record: &mut [u8], mut change: impl FnMut(&mut [u8], usize, Option<&Shape>)) {
+        for index in 0..self.len(record) {
+            let at = self.events.element_at(index);
+            let column = number::index(get(record, at, self.column_width));
+            let Some(Some((kind, shapes))) = self.columns.get(column) else { continue };
+            if let (Some(offset), EventKind::Message(_)) = (self.sender, kind) {
+                change(record, at + offset as usize, None);
+            }
+            shapes.iter().filter(|shape| shape.names_nodes()).for_each(|shape| change(record, at, Some(shape)));
+        }
+    }
+
     /// Whether any event could name a node.
     pub fn names_nodes(&self) -> bool {
         self.sender.is_some() || self.columns.iter().flatten().any(|(_, shapes)| shapes.iter().any(Shape::names_nodes))

@@ -108,6 +108,12 @@ impl Engine {
         self.roles[role.index()].column(event).is_some()
     }
 
+    /// Where the events of a role's table have an event: its place among [`trivium_lang::protocol::Role::events`].
+    #[inline]
+    pub fn column(&self, role: RoleId, event: EventKind) -> Option<usize> {
+        self.roles[role.index()].column(event)
+    }
+
     /// Whether threads load and store blocks under this protocol: some role gives access to them, or answers accesses.
     /// Then each node's role must. Else only calls use its blocks.
     pub fn answers_accesses(&self) -> bool {

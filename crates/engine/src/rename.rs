@@ -39,16 +39,12 @@ impl Engine {
             rename_shape(shape, record, to);
         }
         let Some(defers) = plan.defers.as_ref().filter(|d| d.len(record) > 0 && d.names_nodes()) else { return };
-        let mut places = Vec::new();
-        defers.naming(record, &mut |at, shape| places.push((at, shape.cloned())));
-        for (at, shape) in places {
-            match shape {
-                None => record[at] = fit(to[usize::from(record[at])], "a node, of which there are at most 256"),
-                Some(Shape::Scalar(cell)) => rename_cell(&cell, record, at, to),
-                Some(Shape::Set(set)) => rename_set(&set, record, at, to),
-                Some(_) => {}
-            }
-        }
+        defers.naming_mut(record, |record, at, shape| match shape {
+            None => record[at] = fit(to[usize::from(record[at])], "a node, of which there are at most 256"),
+            Some(Shape::Scalar(cell)) => rename_cell(cell, record, at, to),
+            Some(Shape::Set(set)) => rename_set(set, record, at, to),
+            Some(_) => {}
+        });
     }
 
     /// Tells each node that a record names, with a number that says where: the same for records that differ only in

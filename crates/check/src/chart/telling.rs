@@ -369,7 +369,7 @@ fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
         Some(format!("cache of block {block} = {}{contents}", line.line))
     };
     let blocks = 0..model.objects[BLOCK.index()];
-    let queue = &world.queues[usize::from(node)];
+    let queue = world.queues.get(usize::from(node)).map_or(&[][..], Vec::as_slice);
     let threads = &model.client.threads_of[usize::from(node)];
     NodeView {
         node,

@@ -1,5 +1,6 @@
 //! Packed states one after the other, in the order in which a breadth-first search finds them.
 
+use super::parents::Parents;
 pub(crate) use crate::store::StateNumber;
 use crate::store::state_number;
 use std::ops::Range;
@@ -12,11 +13,12 @@ const STRIDE: usize = 16;
 /// A length that is this one or more is kept apart.
 const LONG: u8 = u8::MAX;
 
-/// All states found, each with the state from which it was first reached: 5.25 bytes more than the packed state, and
+/// All states found, each with the state from which it was first reached: a byte and a half more than the packed state, and
 /// four more where that is long. A state may have any length.
 #[derive(Default)]
 pub(crate) struct Arena {
     chunks: Vec<Chunk>,
+    parents: Parents,
     states: usize,
     /// Host memory of the chunks that are full.
     full_bytes: u64,
@@ -34,12 +36,11 @@ struct Chunk {
     /// others, so that the offsets stay small.
     apart: Vec<(u16, Box<[u8]>)>,
     apart_bytes: usize,
-    parents: Vec<StateNumber>,
 }
 
 impl Chunk {
     fn memory(&self) -> u64 {
-        let numbers = self.starts.capacity() + self.long.capacity() + self.parents.capacity();
+        let numbers = self.starts.capacity() + self.long.capacity();
         let apart = self.apart_bytes + self.apart.capacity() * size_of::<(u16, Box<[u8]>)>();
         (self.bytes.capacity() + self.lengths.capacity() + numbers * 4 + apart) as u64
     }
@@ -111,7 +112,7 @@ impl Arena {
 
     /// Bytes of host memory.
     pub fn memory(&self) -> u64 {
-        self.full_bytes + self.chunks.last().map_or(0, Chunk::memory)
+        self.full_bytes + self.chunks.last().map_or(0, Chunk::memory) + self.parents.memory()
     }
 
     /// The packed bytes of a state.
@@ -145,10 +146,10 @@ impl Arena {
 
     /// The state from which a state was first reached; the first state's is itself.
     pub fn parent(&self, number: StateNumber) -> StateNumber {
-        self.chunks[number as usize / CHUNK].parents[number as usize % CHUNK]
+        self.parents.get(number)
     }
 
-    /// Adds a state; its number.
+    /// Adds a state; its number. Its parent is none before that of the state added last.
     pub fn push(&mut self, state: &[u8], parent: StateNumber) -> StateNumber {
         if self.states.is_multiple_of(CHUNK) {
             if let Some(full) = self.chunks.last_mut() {
@@ -163,7 +164,7 @@ impl Arena {
             chunk.starts.push(start.expect("a chunk has 4096 states, and of each at most 65535 bytes"));
         }
         chunk.push_bytes(state);
-        chunk.parents.push(parent);
+        self.parents.push(parent);
         self.states += 1;
         state_number(self.states) - 1
     }

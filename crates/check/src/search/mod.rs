@@ -14,6 +14,7 @@ mod frames;
 mod leftovers;
 mod liveness;
 mod pack;
+mod parents;
 mod path;
 mod states;
 mod symmetry;

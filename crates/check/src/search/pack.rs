@@ -3,22 +3,21 @@
 //! Eight bytes become a mask, bit i for byte i, and the bytes whose bit is set. What has no fixed size follows as the
 //! codec writes it.
 
+use crate::layout::GROUP;
 use crate::model::Model;
 use crate::world::World;
 
 /// Writes a state.
 pub(crate) fn pack(model: &Model, world: &World, out: &mut Vec<u8>) {
-    let fixed = world.fixed.as_slice();
-    out.resize(fixed.len() + fixed.len().div_ceil(8), 0);
+    let (groups, _) = world.fixed.as_chunks::<GROUP>();
+    out.resize(groups.len() * (GROUP + 1), 0);
     let mut len = 0;
-    for group in fixed.chunks(8) {
-        let mut bytes = [0; 8];
-        bytes[..group.len()].copy_from_slice(group);
-        let mut rest = nonzero(u64::from_le_bytes(bytes));
+    for group in groups {
+        let mut rest = nonzero(u64::from_le_bytes(*group));
         out[len] = rest;
         len += 1;
         while rest != 0 {
-            out[len] = bytes[rest.trailing_zeros() as usize & 7];
+            out[len] = group[rest.trailing_zeros() as usize % GROUP];
             len += 1;
             rest &= rest - 1;
         }
@@ -39,19 +38,19 @@ fn nonzero(word: u64) -> u8 {
 
 /// Reads a state.
 pub(crate) fn unpack(model: &Model, bytes: &[u8], world: &mut World) {
-    world.fixed.clear();
     world.fixed.resize(model.layout.len, 0);
-    let mut rest = bytes;
-    for group in world.fixed.chunks_mut(8) {
-        let mut mask = rest[0];
-        rest = &rest[1..];
+    let mut at = 0;
+    for group in world.fixed.as_chunks_mut::<GROUP>().0 {
+        *group = [0; GROUP];
+        let mut mask = bytes[at];
+        at += 1;
         while mask != 0 {
-            group[mask.trailing_zeros() as usize] = rest[0];
-            rest = &rest[1..];
+            group[mask.trailing_zeros() as usize % GROUP] = bytes[at];
+            at += 1;
             mask &= mask - 1;
         }
     }
-    model.codec.decode_moving(rest, world);
+    model.codec.decode_moving(&bytes[at..], world);
 }
 
 /// The low and the high half of a word of 128 bits.

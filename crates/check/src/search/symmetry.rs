@@ -35,6 +35,8 @@ pub(crate) struct Symmetry<'m> {
     /// For each node, the least of those that can change places with it and leave the state as it is: as far as is known,
     /// which may be itself alone.
     twins: Vec<Node>,
+    /// The nodes of each class in the order that is tried.
+    orders: Vec<Vec<Node>>,
     to: Vec<Node>,
     /// The names that gave the form.
     best: Vec<Node>,
@@ -49,6 +51,29 @@ struct RecordPlace {
     at: Range<usize>,
     place: u64,
     names_nodes: bool,
+    /// The bytes that were signed last, and what they tell: most records are the same in the next state that is signed.
+    signed: Vec<u8>,
+    /// Of the record's own node, in its nameless bytes.
+    told: u64,
+    /// Of the nodes that it names.
+    told_of: Vec<(Node, u64)>,
+}
+
+impl RecordPlace {
+    /// Finds out what a record tells of nodes without naming any.
+    fn sign(&mut self, model: &Model, nameless: &[Range<usize>], bytes: &[u8]) {
+        self.signed.clear();
+        self.signed.extend_from_slice(bytes);
+        let own = nameless.iter().flat_map(|range| &bytes[range.clone()]);
+        self.told = own.fold(self.place, |told, &byte| mix(told, u64::from(byte)));
+        self.told_of.clear();
+        if self.names_nodes {
+            model.engine.named_nodes(self.role, bytes, |place, node| {
+                let itself = u64::from(node == self.node) << 32;
+                self.told_of.push((node, mix(self.place, itself | u64::from(place))));
+            });
+        }
+    }
 }
 
 /// Whether there are nodes whose names can be exchanged.
@@ -102,12 +127,16 @@ impl<'m> Symmetry<'m> {
                     at: layout.record(node, role, object.id)?,
                     place: place(node, role, object),
                     names_nodes: model.engine.names_nodes(role),
+                    signed: Vec::new(),
+                    told: 0,
+                    told_of: Vec::new(),
                 })
             })
             .collect();
         let roles = model.protocol().roles.len();
         Symmetry {
             model,
+            orders: classes.clone(),
             classes,
             renamed,
             records,
@@ -124,9 +153,9 @@ impl<'m> Symmetry<'m> {
     /// The packed bytes of the form of a state.
     pub fn pack(&mut self, world: &World, out: &mut Vec<u8>) {
         self.sign(world);
-        let orders = self.sorted();
-        self.find_twins(world, &orders, out);
-        self.pack_signed(world, orders, out);
+        self.sort();
+        self.find_twins(world, out);
+        self.pack_signed(world, out);
     }
 
     /// How the last form renames the nodes of its state, as a number; 0 if it does not.
@@ -180,18 +209,17 @@ impl<'m> Symmetry<'m> {
     /// The least bytes of a state under all names of its nodes: another form, slow and plainly exact.
     pub fn pack_least(&mut self, world: &World, out: &mut Vec<u8>) {
         self.signatures.fill(0);
-        let orders = self.sorted();
+        self.sort();
         self.forget_twins();
-        self.pack_signed(world, orders, out);
+        self.pack_signed(world, out);
     }
 
-    /// The nodes of each class in the order of their signatures.
-    fn sorted(&self) -> Vec<Vec<Node>> {
-        let mut orders = self.classes.clone();
-        for order in &mut orders {
+    /// Puts the nodes of each class in the order of their signatures.
+    fn sort(&mut self) {
+        self.orders.clone_from(&self.classes);
+        for order in &mut self.orders {
             order.sort_by_key(|node| self.signatures[*node as usize]);
         }
-        orders
     }
 
     fn forget_twins(&mut self) {
@@ -199,9 +227,10 @@ impl<'m> Symmetry<'m> {
     }
 
     /// Finds twins where signatures leave many orders open. Most are nodes that nothing has happened to.
-    fn find_twins(&mut self, world: &World, orders: &[Vec<Node>], plain: &mut Vec<u8>) {
+    fn find_twins(&mut self, world: &World, plain: &mut Vec<u8>) {
         self.forget_twins();
         let signatures = std::mem::take(&mut self.signatures);
+        let orders = std::mem::take(&mut self.orders);
         let alike = |a: &Node, b: &Node| signatures[*a as usize] == signatures[*b as usize];
         let mut is_packed = false;
         // To try the two orders of two nodes is no dearer than to find out whether they differ.
@@ -216,7 +245,7 @@ impl<'m> Symmetry<'m> {
                 self.twins[node as usize] = twin.unwrap_or(node);
             }
         }
-        self.signatures = signatures;
+        (self.signatures, self.orders) = (signatures, orders);
     }
 
     /// Whether a state stays the same when two nodes change places.
@@ -232,9 +261,11 @@ impl<'m> Symmetry<'m> {
         is_kept
     }
 
-    fn pack_signed(&mut self, world: &World, mut orders: Vec<Vec<Node>>, out: &mut Vec<u8>) {
+    fn pack_signed(&mut self, world: &World, out: &mut Vec<u8>) {
         out.clear();
+        let mut orders = std::mem::take(&mut self.orders);
         self.try_orders(world, &mut orders, 0, 0, out);
+        self.orders = orders;
     }
 
     /// Tries all orders that agree with the present one up to a place of a class. Of twins one is enough at each place:
@@ -287,22 +318,15 @@ impl<'m> Symmetry<'m> {
         let model = self.model;
         let signatures = &mut self.signatures;
         signatures.fill(0);
-        for record in &self.records {
+        for record in &mut self.records {
             let bytes = &world.fixed[record.at.clone()];
-            if self.renamed[record.node as usize] {
-                let mut told = record.place;
-                for range in &self.nameless[record.role.index()] {
-                    bytes[range.clone()].iter().for_each(|&byte| told = mix(told, u64::from(byte)));
-                }
-                let signature = &mut signatures[record.node as usize];
-                *signature = signature.wrapping_add(told);
+            if record.signed != bytes {
+                record.sign(model, &self.nameless[record.role.index()], bytes);
             }
-            if record.names_nodes {
-                model.engine.named_nodes(record.role, bytes, |place, node| {
-                    let itself = u64::from(node == record.node) << 32;
-                    let signature = &mut signatures[node as usize];
-                    *signature = signature.wrapping_add(mix(record.place, itself | u64::from(place)));
-                });
+            let own = self.renamed[record.node as usize].then_some((record.node, record.told));
+            for (node, told) in own.into_iter().chain(record.told_of.iter().copied()) {
+                let signature = &mut signatures[node as usize];
+                *signature = signature.wrapping_add(told);
             }
         }
         for (thread, place) in model.client.threads.iter().enumerate() {
