@@ -4,7 +4,7 @@ use crate::coverage::Seen;
 use crate::deadlock::explain;
 use crate::flood::flood;
 use crate::promise::Violation;
-use crate::report::{Report, Saved, Verdict};
+use crate::report::{Omission, Report, Saved, Verdict};
 use crate::step::Stepper;
 use crate::trace::{DEADLOCK, LEADS_TO, Trace, flight_text, is_trap, minimise, sentence, tell};
 use crate::vacuity::NOTHING_HAPPENS;
@@ -24,6 +24,7 @@ pub(crate) struct Tally {
     /// Which search it was, where it is not the usual one.
     pub method: Option<&'static str>,
     pub checkpoint: Option<Saved>,
+    pub omission: Option<Omission>,
 }
 
 /// How a search has ended.
@@ -71,6 +72,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         wait_cycle: Vec::new(),
         undelivered: Vec::new(),
         checkpoint: tally.checkpoint,
+        omission: tally.omission,
         trace: None,
     };
     match conclusion {

@@ -30,6 +30,27 @@ pub enum Search {
     Brute,
 }
 
+/// How the states that were found are known again. All but the first keep whole only those that wait to be expanded, do not
+/// look for starvation, take no checkpoints, and never say that a protocol holds: states may have been left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Every state is kept whole.
+    #[default]
+    Exact,
+    /// Hash compaction: of each state so many bits are kept, 16 to 64.
+    Compact {
+        /// Bits of a state.
+        bits: u32,
+    },
+    /// Bitstate hashing: of each state some bits of a field of bits are set.
+    Bits {
+        /// What the field takes.
+        bytes: u64,
+        /// Bits of a state, 1 or more.
+        hashes: u32,
+    },
+}
+
 /// How far an exploration is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
@@ -144,6 +165,10 @@ pub struct Config<'a> {
     pub system: System,
     /// How to explore.
     pub search: Search,
+    /// How the states that were found are known again. Not for [`Search::Brute`].
+    pub method: Method,
+    /// Chooses the hash function of a method that has one.
+    pub seed: u64,
     /// Whether states that differ only in the names of nodes are one state, where that is sound. Not for
     /// [`Search::Brute`].
     pub symmetry: bool,
@@ -196,6 +221,8 @@ impl Default for Config<'_> {
         Config {
             system: System::default(),
             search: Search::default(),
+            method: Method::default(),
+            seed: 0,
             symmetry: true,
             liveness: true,
             jobs: 1,

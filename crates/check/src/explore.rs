@@ -281,6 +281,7 @@ impl<'m> BruteForce<'m> {
             liveness: self.config.liveness,
             method: Some("brute force"),
             checkpoint: None,
+            omission: None,
         };
         let seen = Seen::of(self.model, &self.stepper.reached);
         let conclusion = match end {

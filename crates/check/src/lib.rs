@@ -40,14 +40,14 @@ mod usage;
 mod vacuity;
 mod world;
 
-pub use config::{Checkpoints, Config, ConfigError, Network, Origin, Progress, Search, System, Writer};
+pub use config::{Checkpoints, Config, ConfigError, Method, Network, Origin, Progress, Search, System, Writer};
 pub use coverage::{Counted, Coverage, Never};
 pub use deadlock::Waiting;
 pub use explore::explore;
 pub use layout::BLOCK_BYTES;
 pub use murphi::murphi;
 pub use mutants::{Fate, judge};
-pub use report::{Change, Report, Saved, Step, Verdict, text, text_around};
+pub use report::{Change, Omission, Report, Saved, Step, Verdict, text, text_around};
 pub use search::{leftovers, orbits, unseen};
 pub use spin::spin;
 pub use trace::{Trace, is_minimal};

@@ -136,6 +136,9 @@ pub struct Report {
     /// Where the search was saved, if that was asked for and it ended before all was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Saved>,
+    /// What states may have been left out, if the search does not keep them whole and has found no violation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omission: Option<Omission>,
     /// The counterexample as events that can be executed again.
     #[serde(skip)]
     pub trace: Option<Trace>,
@@ -163,6 +166,33 @@ impl std::fmt::Display for Saved {
             }
             (None, error) => write!(f, "not saved: {}", error.as_deref().unwrap_or("nothing was to be saved")),
         }
+    }
+}
+
+/// How likely it is that states were left out, because each was taken for another. All is for a hash function that is chosen at
+/// random, which the seed does; another seed leaves out others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Omission {
+    /// What is kept of a state.
+    pub method: String,
+    /// Which hash function it was.
+    pub seed: u64,
+    /// The probability that at least one of the states was left out.
+    pub probability: f64,
+    /// The most probability that a given state as deep as the deepest was left out, or one on the way to it.
+    pub of_one_state: f64,
+    /// How many states were left out, on average: not counted are those that only these lead to.
+    pub expected: f64,
+}
+
+impl std::fmt::Display for Omission {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Omission { method, probability, of_one_state, expected, .. } = self;
+        write!(
+            f,
+            "{method}: with probability {probability:.1e} at least one state, {expected:.1e} on average, and any given \
+             one with at most {of_one_state:.1e}"
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use trivium_check::Method;
 
 /// A node is named by 8 bits.
 fn node_count(text: &str) -> Result<u32, String> {
@@ -76,6 +77,16 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let number = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
     number.ok_or_else(|| "it must be a whole number of bytes, or one with K, M or G: 512M".to_string())
+}
+
+fn name_bits(text: &str) -> Result<u32, String> {
+    let bits = text.parse().ok().filter(|bits| (16..=64).contains(bits));
+    bits.ok_or_else(|| "of a state 16 to 64 bits can be kept".to_string())
+}
+
+fn bits_of_state(text: &str) -> Result<u32, String> {
+    let bits = text.parse().ok().filter(|bits| (1..=32).contains(bits));
+    bits.ok_or_else(|| "of a state 1 to 32 bits can be set".to_string())
 }
 
 /// A time in seconds, minutes or hours.
@@ -353,6 +364,17 @@ pub struct Check {
     /// memory)
     #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
     pub memory: Option<u64>,
+    /// Keep this many bits of a state in place of the state (default: 64): less memory, and a verdict that is never more than
+    /// `incomplete`, with the probability that states were left out. --seed chooses the hash function
+    #[arg(long, value_name = "BITS", num_args = 0..=1, default_missing_value = "64", require_equals = true, value_parser = name_bits,
+        conflicts_with_all = ["brute", "bitstate", "checkpoint", "resume"])]
+    pub hash_compact: Option<u32>,
+    /// Set a few bits of a field of this size for each state: the least memory, and a verdict as of --hash-compact
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with_all = ["brute", "checkpoint", "resume"])]
+    pub bitstate: Option<u64>,
+    /// Bits that --bitstate sets for each state
+    #[arg(long, value_name = "K", default_value = "3", value_parser = bits_of_state, requires = "bitstate")]
+    pub hashes: u32,
     /// Save the search into this file when a limit, Ctrl-C or SIGTERM ends it, so that --resume can go on from there.
     /// Not the scenarios that follow it
     #[arg(long, value_name = "FILE", conflicts_with = "brute")]
@@ -376,6 +398,15 @@ pub struct Check {
 }
 
 impl Check {
+    /// How states are known again.
+    pub fn method(&self) -> Method {
+        match (self.hash_compact, self.bitstate) {
+            (Some(bits), _) => Method::Compact { bits },
+            (None, Some(bytes)) => Method::Bits { bytes, hashes: self.hashes },
+            (None, None) => Method::Exact,
+        }
+    }
+
     /// The file into which the search is saved.
     pub fn checkpoint(&self) -> Option<&PathBuf> {
         self.checkpoint.as_ref().or(self.resume.as_ref())

@@ -200,6 +200,26 @@ fn a_search_goes_on_from_its_checkpoint() {
     trivium(&["check", "msi", "--checkpoint", file, "--checkpoint-every", "5"]).refuses(2, &["90s, 30m, 2h"]);
 }
 
+#[test]
+fn what_weakens_a_verdict_is_in_the_verdict() {
+    for weaker in [&["--hash-compact"][..], &["--hash-compact=48"], &["--bitstate", "64K"]] {
+        let args = [&["check", "msi"][..], weaker].concat();
+        let run = trivium(&args);
+        let told = [
+            "incomplete: no violation was found, but states may have been left out: ",
+            "starvation was not looked for",
+        ];
+        assert!(run.code == Some(3) && told.iter().all(|words| run.out.contains(words)), "{run:?}");
+        let json = trivium(&[&args[..], &["--format", "json"]].concat()).json(3);
+        assert!(json["omission"]["probability"].as_f64().is_some_and(|p| p > 0.0 && p < 0.01), "{}", json["omission"]);
+        let violated = trivium(&[&["check", "broken/stache-lost-upgrade"][..], weaker].concat());
+        assert!(violated.code == Some(1) && violated.out.contains("violated: last_write\n"), "{violated:?}");
+    }
+    trivium(&["check", "msi", "--hash-compact=8"]).refuses(2, &["16 to 64 bits"]);
+    trivium(&["check", "msi", "--hashes", "4"]).refuses(2, &["--bitstate"]);
+    trivium(&["check", "msi", "--hash-compact", "--checkpoint", "x"]).refuses(2, &["cannot be used with"]);
+}
+
 /// What is known is told where a checkpoint cannot be written.
 #[cfg(target_os = "linux")]
 #[test]

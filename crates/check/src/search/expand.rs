@@ -3,8 +3,8 @@
 
 use super::arena::StateNumber;
 use super::edges::Edge;
+use super::known::Known;
 use super::pack::{hash, pack, unpack};
-use super::states::States;
 use super::symmetry::Symmetry;
 use super::table::SHARDS;
 use super::table::shard_of;
@@ -202,7 +202,7 @@ impl<'m> Worker<'m> {
     }
 
     /// Expands states. Where a violation is known already, only deadlocks are looked for.
-    pub fn expand(&mut self, states: &States, range: Range<StateNumber>, only_deadlocks: bool) -> Harvest {
+    pub fn expand(&mut self, states: &impl Known, range: Range<StateNumber>, only_deadlocks: bool) -> Harvest {
         let mut harvest = Harvest::default();
         if only_deadlocks {
             harvest.deadlock = self.deadlock_in(states, range);
@@ -228,20 +228,20 @@ impl<'m> Worker<'m> {
     }
 
     /// The first deadlock among some states.
-    fn deadlock_in(&mut self, states: &States, mut range: Range<StateNumber>) -> Option<Found> {
+    fn deadlock_in(&mut self, states: &impl Known, mut range: Range<StateNumber>) -> Option<Found> {
         let first = range.find(|&state| {
-            unpack(self.stepper.model, states.arena.get(state), &mut self.present);
+            unpack(self.stepper.model, states.state(state), &mut self.present);
             stuck(&mut self.stepper, &self.present)
         });
         first.map(deadlock)
     }
 
     /// Executes every event of some states, up to the first that violates something.
-    fn step(&mut self, states: &States, range: Range<StateNumber>) {
+    fn step(&mut self, states: &impl Known, range: Range<StateNumber>) {
         self.sources.clear();
         self.successors = 0;
         for state in range {
-            unpack(self.stepper.model, states.arena.get(state), &mut self.present);
+            unpack(self.stepper.model, states.state(state), &mut self.present);
             self.step_one(state);
             if self.sources.last().is_some_and(|source| source.violation.is_some()) {
                 return;
@@ -286,7 +286,7 @@ impl<'m> Worker<'m> {
     }
 
     /// The successors are known, or become candidates; up to the first violation.
-    fn meet(&mut self, states: &States, harvest: &mut Harvest) {
+    fn meet(&mut self, states: &impl Known, harvest: &mut Harvest) {
         let model = self.stepper.model;
         let mut from = 0;
         for source in self.sources.drain(..) {

@@ -7,22 +7,28 @@
 pub(crate) mod alike;
 mod arena;
 mod checkpoint;
+mod compact;
 mod crew;
 mod edges;
 mod expand;
 mod frames;
+mod known;
 mod leftovers;
 mod liveness;
 mod pack;
 mod parents;
 mod path;
+mod portions;
+mod signatures;
 mod states;
+mod sweep;
 mod symmetry;
 mod table;
+mod trail;
 
 use crate::begin::check_first;
 use crate::conclude::{Conclusion, Tally, conclude};
-use crate::config::{Config, ConfigError, Progress};
+use crate::config::{Config, ConfigError, Method, Progress};
 use crate::coverage::Seen;
 use crate::model::Model;
 use crate::progress::{NOT_TOLD_APART, can_tell_apart, content};
@@ -31,22 +37,22 @@ use crate::store::state_number;
 use crate::world::World;
 use arena::StateNumber;
 use checkpoint::{Keeping, Place};
-use crew::side_by_side;
+use compact::{Compact, Signatures};
 use edges::Edge;
 use expand::{CANDIDATE, Found, Harvest, Worker};
 pub use leftovers::{leftovers, unseen};
 use liveness::Liveness;
 pub(crate) use liveness::{ends, get_through};
 pub(crate) use path::add_trap;
+use signatures::{Bits, Compacted};
 use states::States;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
+use sweep::Sweep;
 use trivium_lang::protocol::Protocol;
 
-/// States that one host thread takes at a time.
-const PORTION: StateNumber = 256;
 /// Most states of a batch.
 const MOST_IN_BATCH: StateNumber = 1 << 15;
 
@@ -55,11 +61,25 @@ const MOST_IN_BATCH: StateNumber = 1 << 15;
 /// # Errors
 /// The checkpoint from which it should go on is refused.
 pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigError> {
+    let signatures = match config.method {
+        Method::Exact => None,
+        Method::Compact { bits } => Some(Signatures::Compacted(Compacted::new(bits, config.seed))),
+        Method::Bits { bytes, hashes } => Some(Signatures::Bits(Bits::new(bytes, hashes, config.seed))),
+    };
+    if let Some(signatures) = signatures {
+        return Ok(Sweep::new(model, config, Compact::new(signatures)).run());
+    }
     let mut search = Search::new(model, config);
     if let Some(path) = config.resume {
         search.resume(path)?;
     }
     Ok(search.run())
+}
+
+/// How many host threads explore.
+fn jobs(model: &Model, config: &Config) -> usize {
+    // Handles of gathered memory are given in the order of exploration, by one host thread.
+    if model.keeps_payloads() { 1 } else { config.jobs.max(1) as usize }
 }
 
 /// Why a search ended.
@@ -98,8 +118,7 @@ struct Search<'m> {
 
 impl<'m> Search<'m> {
     fn new(model: &'m Model, config: &'m Config<'m>) -> Search<'m> {
-        // Handles of gathered memory are given in the order of exploration, by one host thread.
-        let jobs = if model.keeps_payloads() { 1 } else { config.jobs.max(1) as usize };
+        let jobs = jobs(model, config);
         let symmetric = config.symmetry && symmetry::is_sound(model);
         let looks = config.liveness && can_tell_apart(model);
         Search {
@@ -184,7 +203,7 @@ impl<'m> Search<'m> {
             // Small while there are few states, so that limits are kept.
             let batch = (state_number(self.states.len()) / 8).clamp(64, MOST_IN_BATCH);
             let to = level.end.min(from + batch);
-            let mut harvests = self.expand(from..to, found.is_some());
+            let mut harvests = portions::expand(&mut self.workers, &self.states, from..to, found.is_some());
             if harvests.iter().any(|harvest| harvest.is_stopped) {
                 return Err(found.map_or(End::Limit(STOPPED.into()), End::Found));
             }
@@ -198,30 +217,6 @@ impl<'m> Search<'m> {
             from = to;
         }
         found.map_or(Ok(()), |found| Err(End::Found(found)))
-    }
-
-    /// Expands some states side by side; the harvests come in the order of the states.
-    fn expand(&mut self, range: Range<StateNumber>, only_deadlocks: bool) -> Vec<Harvest> {
-        let portions: Vec<Range<StateNumber>> =
-            range.clone().step_by(PORTION as usize).map(|from| from..range.end.min(from + PORTION)).collect();
-        let states = &self.states;
-        if self.workers.len() == 1 || portions.len() == 1 {
-            let worker = &mut self.workers[0];
-            return portions.into_iter().map(|portion| worker.expand(states, portion, only_deadlocks)).collect();
-        }
-        let next = AtomicUsize::new(0);
-        let (next, portions) = (&next, &portions);
-        let harvests = side_by_side(self.workers.iter_mut().collect(), |_, worker| {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(portion) = portions.get(at) else { return done };
-                done.push((at, worker.expand(states, portion.clone(), only_deadlocks)));
-            }
-        });
-        let mut harvests: Vec<(usize, Harvest)> = harvests.into_iter().flatten().collect();
-        harvests.sort_unstable_by_key(|(at, _)| *at);
-        harvests.into_iter().map(|(_, harvest)| harvest).collect()
     }
 
     /// Adds what was found, up to the first violation.
@@ -386,6 +381,7 @@ impl<'m> Search<'m> {
             liveness: self.liveness.is_some(),
             method: None,
             checkpoint: self.keeping.saved.take(),
+            omission: None,
         };
         let mut worker = self.workers.swap_remove(0);
         self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));

@@ -6,6 +6,7 @@
 use super::arena::StateNumber;
 use super::expand::{Worker, pack_by};
 use super::liveness::{cycle, kind_of_trap};
+use super::pack::hash;
 use super::states::States;
 use crate::deadlock::wish_text;
 use crate::late::LateTrace;
@@ -26,15 +27,27 @@ pub(crate) fn to_state(worker: &mut Worker, states: &States, state: StateNumber)
     while let Some(&state) = numbers.last().filter(|&&state| state != 0) {
         numbers.push(states.arena.parent(state));
     }
+    numbers.reverse();
+    along(worker, &numbers[1..], |number, bytes| bytes == states.arena.get(*number))
+}
+
+/// The events that lead along states that have these hashes.
+pub(crate) fn by_hashes(worker: &mut Worker, hashes: &[u64]) -> Path {
+    along(worker, hashes, |wanted, bytes| hash(bytes) == *wanted)
+}
+
+/// The events that lead along some states, of which the first comes after the first state of all: which they are is told by
+/// their packed bytes.
+fn along<S>(worker: &mut Worker, states: &[S], is_it: impl Fn(&S, &[u8]) -> bool) -> Path {
     let mut path = Path { trace: LateTrace::default(), end: worker.stepper.model.first() };
     let (mut actions, mut bytes) = (Vec::new(), Vec::new());
-    for &number in numbers.iter().rev().skip(1) {
+    for state in states {
         worker.stepper.actions(&path.end, &mut actions);
         let next = actions.iter().find_map(|&action| {
             let leads_there = |stepper: &mut Stepper, next: &World, result: Result<(), Violation>| {
                 result.is_ok() && {
                     pack_by(stepper.model, worker.symmetry.as_mut(), next, &mut bytes);
-                    bytes == states.arena.get(number)
+                    is_it(state, &bytes)
                 }
             };
             path.trace.add_way(&mut worker.stepper, &path.end, action, leads_there)

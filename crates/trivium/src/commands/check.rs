@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
 use trivium_check::{
-    Checkpoints, Config, ConfigError, Origin, Progress, Report, Search, Verdict, Writer, explore, text, text_around,
+    Checkpoints, Config, ConfigError, Method, Origin, Progress, Report, Search, Verdict, Writer, explore, text,
+    text_around,
 };
 use trivium_lang::protocol::Protocol;
 
@@ -77,6 +78,8 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
     let config = Config {
         system: system(&arguments.system, &protocol),
         search: if arguments.brute { Search::Brute } else { Search::Fast },
+        method: arguments.method(),
+        seed: arguments.common.seed,
         symmetry: !arguments.no_symmetry,
         liveness: !arguments.no_liveness,
         jobs: arguments.common.jobs,
@@ -170,7 +173,9 @@ fn scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<
         let over = ran.iter().any(|before| before.violated().is_some());
         let report = match wanted && !over {
             true => {
-                let config = Config { system: system.clone(), checkpoint: None, resume: None, ..config.clone() };
+                // They are small: each is explored whole.
+                let (method, system) = (Method::Exact, system.clone());
+                let config = Config { system, method, checkpoint: None, resume: None, ..config.clone() };
                 Some(explore(protocol, &config)?)
             }
             false => None,

@@ -1,0 +1,293 @@
+//! A breadth-first search that keeps whole only the states that wait to be expanded. How those that were found before are
+//! known again is the business of what [`Keep`]s them.
+//!
+//! It visits states in the order of the exact search, says the same of what it finds, and leads to it by the same events. It
+//! keeps no transitions, so that it does not look for starvation.
+
+use super::arena::StateNumber;
+use super::expand::{Found, Harvest, Worker};
+use super::known::Known;
+use super::pack::hash;
+use super::{STOPPED, path, portions, symmetry};
+use crate::begin::check_first;
+use crate::conclude::{Conclusion, Tally, conclude};
+use crate::config::{Config, Progress};
+use crate::coverage::Seen;
+use crate::model::Model;
+use crate::promise::Violation;
+use crate::report::Report;
+use crate::trace::Trace;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use trivium_engine::number::fit;
+
+/// Most states of a batch.
+const MOST_IN_BATCH: u64 = 1 << 15;
+
+/// States that wait, each with a name by which the way to it can be found.
+#[derive(Default)]
+pub(super) struct Batch {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    pub names: Vec<u64>,
+}
+
+impl Batch {
+    pub fn push(&mut self, state: &[u8], name: u64) {
+        self.bytes.extend_from_slice(state);
+        self.ends.push(self.bytes.len());
+        self.names.push(name);
+    }
+
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn get(&self, at: usize) -> &[u8] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.bytes[start..self.ends[at]]
+    }
+
+    /// Bytes of host memory.
+    pub fn memory(&self) -> u64 {
+        (self.bytes.capacity() + (self.ends.capacity() + self.names.capacity()) * 8) as u64
+    }
+}
+
+/// What keeps the states that wait, and knows those that were found.
+pub(super) trait Keep: Sync {
+    /// Adds the first state.
+    fn begin(&mut self, first: &[u8], hash: u64);
+
+    /// The next states of the present depth, at most so many; none at its end.
+    fn batch(&mut self, most: u64) -> Batch;
+
+    /// Whether a state was found before the present batch.
+    fn knows(&self, state: &[u8]) -> bool;
+
+    /// Adds what the states of a batch lead to, as long as there are fewer than `most` states. Whether there was room.
+    fn join(&mut self, batch: &Batch, harvests: &[Harvest], most: u64) -> bool;
+
+    /// The states of a batch have been expanded.
+    fn done(&mut self, batch: &Batch);
+
+    /// Goes on with the states that lie one event deeper: how many there are.
+    fn next_level(&mut self) -> u64;
+
+    /// How many states were found, and their packed bytes.
+    fn found(&self) -> (u64, u64);
+
+    /// Bytes of host memory.
+    fn memory(&self) -> u64;
+
+    /// The hashes of the states that lead to one that waits, its own at the end, the first state's left out.
+    fn way(&self, name: u64) -> Vec<u64>;
+
+    /// A state that waits, as deep as any.
+    fn last(&self) -> Option<u64>;
+
+    /// In what a verdict is weaker: what is to be told, and to whom.
+    fn weakness(&self, depth: u32) -> Weakness;
+}
+
+/// In what a verdict is weaker than that of the exact search.
+pub(super) struct Weakness {
+    /// The name of the search.
+    pub method: &'static str,
+    /// What may have been left out.
+    pub omission: crate::report::Omission,
+}
+
+/// What the expansion of a batch looks at.
+struct View<'k, K> {
+    batch: &'k Batch,
+    kept: &'k K,
+}
+
+impl<K: Keep> Known for View<'_, K> {
+    fn state(&self, number: StateNumber) -> &[u8] {
+        self.batch.get(number as usize)
+    }
+
+    fn find(&self, _: u64, bytes: &[u8]) -> Option<StateNumber> {
+        // Nobody asks which it is, since no transitions are kept.
+        self.kept.knows(bytes).then_some(0)
+    }
+
+    fn touch(&self, _: impl Iterator<Item = u64>) {}
+}
+
+/// Something that is violated: the way to the state, and whether an event of it does it.
+struct Lost {
+    way: Vec<u64>,
+    by_event: bool,
+    violation: Violation,
+}
+
+/// Why a search ended.
+enum End {
+    Exhausted,
+    Limit(String),
+    Found(Lost),
+}
+
+/// A search that is under way.
+pub(super) struct Sweep<'m, K> {
+    model: &'m Model,
+    config: &'m Config<'m>,
+    workers: Vec<Worker<'m>>,
+    kept: K,
+    transitions: u64,
+    depth: u32,
+    begun: Instant,
+}
+
+impl<'m, K: Keep> Sweep<'m, K> {
+    pub fn new(model: &'m Model, config: &'m Config<'m>, kept: K) -> Sweep<'m, K> {
+        let jobs = super::jobs(model, config);
+        let symmetric = config.symmetry && symmetry::is_sound(model);
+        Sweep {
+            model,
+            config,
+            workers: (0..jobs).map(|_| Worker::new(model, symmetric, false, config.cancel)).collect(),
+            kept,
+            transitions: 0,
+            depth: 0,
+            begun: Instant::now(),
+        }
+    }
+
+    pub fn run(mut self) -> Report {
+        let end = self.visit();
+        self.report(end)
+    }
+
+    fn visit(&mut self) -> End {
+        let first = self.model.first();
+        let mut bytes = Vec::new();
+        self.workers[0].pack(&first, &mut bytes);
+        self.kept.begin(&bytes, hash(&bytes));
+        if let Err(violation) = check_first(self.model, &first) {
+            return End::Found(Lost { way: Vec::new(), by_event: false, violation });
+        }
+        loop {
+            if let Err(end) = self.visit_level() {
+                return end;
+            }
+            if self.kept.next_level() == 0 {
+                return End::Exhausted;
+            }
+            self.depth += 1;
+        }
+    }
+
+    /// Expands the states that lie equally deep.
+    fn visit_level(&mut self) -> Result<(), End> {
+        let mut found = None;
+        loop {
+            if let Some(limit) = self.limit() {
+                // A violation that is known is worth more than the wish to stop.
+                return Err(found.map_or(End::Limit(limit), End::Found));
+            }
+            let (states, _) = self.kept.found();
+            let batch = self.kept.batch((states / 8).clamp(64, MOST_IN_BATCH));
+            if batch.len() == 0 {
+                return found.map_or(Ok(()), |found| Err(End::Found(found)));
+            }
+            let range = 0..fit(batch.len(), "a state of a batch");
+            let view = View { batch: &batch, kept: &self.kept };
+            let mut harvests = portions::expand(&mut self.workers, &view, range, found.is_some());
+            if harvests.iter().any(|harvest| harvest.is_stopped) {
+                return Err(found.map_or(End::Limit(STOPPED.into()), End::Found));
+            }
+            let room = found.is_some() || self.gather(&batch, &mut harvests);
+            if !room {
+                let (states, _) = self.kept.found();
+                return Err(End::Limit(format!("the limit of {states} states is reached")));
+            }
+            if let Some(deadlock) = harvests.iter_mut().find_map(|harvest| harvest.deadlock.take()) {
+                return Err(End::Found(self.lost(&batch, deadlock)));
+            }
+            let first = harvests.iter_mut().find_map(|harvest| harvest.found.take());
+            found = found.or_else(|| Some(self.lost(&batch, first?)));
+            self.kept.done(&batch);
+        }
+    }
+
+    fn lost(&self, batch: &Batch, found: Found) -> Lost {
+        let way = self.kept.way(batch.names[found.state as usize]);
+        Lost { way, by_event: found.by_event, violation: found.violation }
+    }
+
+    /// Adds what was found, up to the first violation. Whether there was room.
+    fn gather(&mut self, batch: &Batch, harvests: &mut [Harvest]) -> bool {
+        let cut = harvests.iter().position(|h| h.found.is_some() || h.deadlock.is_some());
+        let harvests = &harvests[..cut.map_or(harvests.len(), |at| at + 1)];
+        self.transitions += harvests.iter().map(|h| h.transitions).sum::<u64>();
+        self.kept.join(batch, harvests, self.config.max_states.unwrap_or(u64::MAX))
+    }
+
+    /// Why the search must stop before the next batch, if it must.
+    fn limit(&self) -> Option<String> {
+        if let Some(most) = self.config.memory.filter(|&most| self.kept.memory() >= most) {
+            return Some(format!("the limit of {most} bytes of memory is reached"));
+        }
+        let (states, _) = self.kept.found();
+        if let Some(report) = self.config.progress {
+            report(&Progress {
+                states,
+                transitions: self.transitions,
+                depth: self.depth,
+                waiting: 0,
+                memory: self.kept.memory(),
+                seconds: self.begun.elapsed().as_secs_f64(),
+                left: None,
+            });
+        }
+        let stopped = self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        stopped.then(|| STOPPED.into())
+    }
+
+    fn report(mut self, end: End) -> Report {
+        let (states, packed) = self.kept.found();
+        let Weakness { method, omission } = self.kept.weakness(self.depth);
+        let found = matches!(end, End::Found(_));
+        let tally = Tally {
+            states,
+            transitions: self.transitions,
+            depth: self.depth,
+            seconds: self.begun.elapsed().as_secs_f64(),
+            memory: self.kept.memory(),
+            packed,
+            symmetry: self.workers[0].symmetry.is_some(),
+            liveness: false,
+            method: Some(method),
+            checkpoint: None,
+            omission: (!found).then(|| omission.clone()),
+        };
+        let mut worker = self.workers.swap_remove(0);
+        self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));
+        let seen = Seen::of(self.model, &worker.stepper.reached);
+        let looked = if self.config.liveness { "; starvation was not looked for" } else { "" };
+        let conclusion = match end {
+            End::Exhausted => Conclusion::Incomplete {
+                limit: format!("no violation was found, but states may have been left out: {omission}{looked}"),
+                trace: Trace::default(),
+            },
+            End::Limit(limit) => {
+                let way = self.kept.last().map(|name| self.kept.way(name)).unwrap_or_default();
+                let trace = path::by_hashes(&mut worker, &way).settle(&mut worker.stepper);
+                let limit = format!("{limit}, and before it states may have been left out: {omission}{looked}");
+                Conclusion::Incomplete { limit, trace }
+            }
+            End::Found(lost) => {
+                let mut path = path::by_hashes(&mut worker, &lost.way);
+                if lost.by_event {
+                    path.add_violation(&mut worker.stepper, &lost.violation.property);
+                }
+                Conclusion::Violated { violation: lost.violation, trace: path.settle(&mut worker.stepper) }
+            }
+        };
+        conclude(&mut worker.stepper, tally, seen, conclusion)
+    }
+}
