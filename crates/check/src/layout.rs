@@ -50,6 +50,8 @@ struct Record {
 pub(crate) struct Layout {
     /// Where each record lies, by node, role and object; nowhere where the role has none.
     records: Vec<Option<Record>>,
+    /// Where all records of each node lie.
+    records_of: Vec<Range<usize>>,
     roles: usize,
     widest_kind: usize,
     words_at: usize,
@@ -90,7 +92,9 @@ impl Layout {
         };
         let record_bytes: Vec<usize> = (0..roles).map(|r| engine.record_bytes(RoleId::at(r))).collect();
         let mut records = vec![None; sizes.nodes as usize * roles * widest_kind];
+        let mut records_of = Vec::new();
         for node in 0..sizes.nodes {
+            let first = take(0);
             for (r, role) in protocol.roles.iter().enumerate() {
                 for object in 0..sizes.objects[role.object.index()] {
                     if role.kind.is_kept_at(object % sizes.nodes == node) {
@@ -100,6 +104,7 @@ impl Layout {
                     }
                 }
             }
+            records_of.push(first..take(0));
         }
         let words = sizes.words as usize;
         let lines = if protocol.cached { sizes.objects[BLOCK.index()] as usize } else { 0 };
@@ -146,6 +151,7 @@ impl Layout {
         debug_assert_eq!(client.threads.len(), sizes.threads);
         Layout {
             records,
+            records_of,
             roles,
             widest_kind,
             words_at,
@@ -180,6 +186,11 @@ impl Layout {
         }
         let slot = (node as usize * self.roles + role.index()) * self.widest_kind + object as usize;
         self.records[slot].map(|record| record.at..record.end)
+    }
+
+    /// All records of a node.
+    pub fn records(&self, node: Node) -> Range<usize> {
+        self.records_of[node as usize].clone()
     }
 
     fn word(&self, node: Node, word: usize) -> Range<usize> {

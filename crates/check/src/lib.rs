@@ -30,6 +30,7 @@ mod mutants;
 mod payload;
 mod progress;
 mod promise;
+mod remember;
 mod report;
 mod search;
 mod spin;

@@ -47,6 +47,9 @@ pub(crate) struct Effects {
     pub sends: Vec<(Node, Outgoing)>,
     /// What is chosen while the event is executed.
     pub choices: Choices,
+    /// Whether the handler has looked at more than its event and the records and contents of its node, or changed or done
+    /// more than that and what is in `resumed`, `answers` and `sends`.
+    pub looks_farther: bool,
     /// The first thing that went wrong in a place where a handler cannot be told.
     pub trouble: Option<Violation>,
 }
@@ -58,6 +61,7 @@ impl Effects {
         self.for_program.clear();
         self.performed.clear();
         self.sends.clear();
+        self.looks_farther = false;
         self.trouble = None;
     }
 }
@@ -166,7 +170,7 @@ impl Mechanisms for Here<'_> {
             payload: message.payload,
         };
         let form = &self.model.lanes[lane.index()];
-        if form.capacity.is_some() && !self.room(lane, 1) {
+        if form.capacity.is_some() && !self.model.room(self.world, self.me, lane, 1) {
             let name = &self.model.protocol().lanes[lane.index()].name;
             self.trouble(format!("a message is sent on lane `{name}`, which is full: no room was kept for it"));
         }
@@ -177,6 +181,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        self.effects.looks_farther = true;
         self.model.room(self.world, self.me, lane, count)
     }
 
@@ -257,6 +262,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn complete(&mut self, object: Object) {
+        self.effects.looks_farther = true;
         for at in 0..self.model.client.threads_of[self.me as usize].len() {
             let thread = self.model.client.threads_of[self.me as usize][at];
             let (phase, number) = self.intent(thread);
@@ -281,6 +287,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn perform_read(&mut self, block: Object, address: u64, _to: u64) {
+        self.effects.looks_farther = true;
         if !self.looks_at(block, address) {
             return;
         }
@@ -297,6 +304,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn perform_write(&mut self, block: Object, address: u64, value: u64) {
+        self.effects.looks_farther = true;
         if !self.looks_at(block, address) {
             return;
         }
@@ -317,6 +325,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn pending(&mut self, thread: Thread) -> Pending {
+        self.effects.looks_farther = true;
         let access = |block: u32, word: u64, value| Pending {
             address: u64::from(block) * BLOCK_BYTES + word * WORD,
             size: fit(WORD, "the size of an access"),
@@ -338,6 +347,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.effects.looks_farther = true;
         // It runs as an event of its own, so that it cannot be seen before this handler has ended.
         self.world.queues[self.me as usize].push(Queued { task, object, args });
     }
@@ -351,6 +361,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn fill(&mut self, block: Object, to: Line) -> bool {
+        self.effects.looks_farther = true;
         if !self.model.requested(self.world, self.me, block.id) {
             return false;
         }
@@ -364,6 +375,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn upgrade(&mut self, block: Object) -> bool {
+        self.effects.looks_farther = true;
         let requested = self.model.requested(self.world, self.me, block.id);
         if requested {
             self.change_line(block, CacheLine::upgrade);
@@ -372,6 +384,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn take(&mut self, block: Object, to: Line) {
+        self.effects.looks_farther = true;
         let requested = self.model.requested(self.world, self.me, block.id);
         if let Some((_, word)) = self.model.layout.line(self.me, block.id) {
             let copy = self.model.layout.block(self.me, block.id);
@@ -381,6 +394,7 @@ impl Mechanisms for Here<'_> {
     }
 
     fn invalidate(&mut self, block: Object) {
+        self.effects.looks_farther = true;
         let requested = self.model.requested(self.world, self.me, block.id);
         self.change_line(block, |line| line.invalidate(requested));
     }

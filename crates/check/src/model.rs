@@ -55,10 +55,10 @@ pub(crate) struct Model {
     pub begun: Begun,
     /// The role whose state says whether a node's copy of a block is forgotten, where the node is not, or is, its home.
     pub forgetting: [Option<RoleId>; 2],
-    /// What gives each block its tag on each node, by node and block; nothing where processors are cached.
-    tags: Vec<Option<TagPlace>>,
+    /// For each block, what gives it its tag on each node.
+    tags: Vec<Vec<Option<TagPlace>>>,
     /// Whether some lane holds a number of messages, so that handlers need room on it.
-    needs_room: bool,
+    pub needs_room: bool,
     /// A record of zeros, as long as the longest: what objects look like that are not explored.
     pub untouched: Vec<u8>,
 }
@@ -228,18 +228,31 @@ impl Model {
         if self.protocol().cached {
             return world.line(&self.layout, node, block).line.access();
         }
-        let place = &self.tags[node as usize * self.objects[BLOCK.index()] as usize + block as usize];
+        self.tag_at(world, &self.tags[block as usize][node as usize])
+    }
+
+    fn tag_at(&self, world: &World, place: &Option<TagPlace>) -> Access {
         place.as_ref().map_or(Access::None, |place| self.engine.access(place.role, &world.fixed[place.record.clone()]))
     }
 
-    fn tag_places(&self) -> Vec<Option<TagPlace>> {
-        let blocks = self.objects[BLOCK.index()];
-        let all = self.all_nodes().flat_map(|node| (0..blocks).map(move |block| (node, block)));
-        let place = |(node, block)| {
+    /// How many nodes may access a block, and how many of them may write it.
+    pub fn holders(&self, world: &World, block: u32) -> [u32; 2] {
+        let count = |[holders, writers]: [u32; 2], tag| {
+            [holders + u32::from(tag != Access::None), writers + u32::from(tag == Access::Write)]
+        };
+        if self.protocol().cached {
+            return self.all_nodes().map(|node| self.tag(world, node, block)).fold([0; 2], count);
+        }
+        self.tags[block as usize].iter().map(|place| self.tag_at(world, place)).fold([0; 2], count)
+    }
+
+    fn tag_places(&self) -> Vec<Vec<Option<TagPlace>>> {
+        let place = |node, block| {
             let role = self.engine.tag_role(self.is_home(node, Object { kind: BLOCK, id: block }))?;
             Some(TagPlace { role, record: self.layout.record(node, role, block)? })
         };
-        all.map(place).collect()
+        let blocks = 0..self.objects[BLOCK.index()];
+        blocks.map(|block| self.all_nodes().map(|node| place(node, block)).collect()).collect()
     }
 
     /// Copies of a node that are overwritten before anybody reads them have no contents any more (`docs/semantics.md`,

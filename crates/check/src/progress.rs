@@ -191,7 +191,9 @@ fn owes(model: &Model, world: &World, thread: usize, op: OpId, object: u32, path
 fn is_owed(model: &Model, world: &World, thread: usize) -> bool {
     let (_, intent) = world.thread(&model.layout, thread);
     let intent = &model.client.intents[intent];
+    // An access waits for the protocol alone.
     model.client.script.is_some()
+        || intent.is_access()
         || !waits_for_more(model, world, thread, intent) && others_let(model, world, thread, intent, &mut Vec::new())
 }
 

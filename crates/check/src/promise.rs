@@ -328,12 +328,7 @@ pub(crate) fn check_state(model: &Model, world: &World) -> Result<(), Violation>
 }
 
 fn single_writer(model: &Model, world: &World, block: u32) -> Result<(), Violation> {
-    let (mut holders, mut writers) = (0, 0);
-    for node in model.all_nodes() {
-        let tag = model.tag(world, node, block);
-        holders += u32::from(tag != Access::None);
-        writers += u32::from(tag == Access::Write);
-    }
+    let [holders, writers] = model.holders(world, block);
     if writers == 0 || holders == 1 {
         return Ok(());
     }

@@ -8,6 +8,7 @@ use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::progress::note_demands;
 use crate::promise::{Violation, may_start, new_phase, note_contention, perform_access, returned, started};
+use crate::remember::{Meeting, Memory};
 use crate::trace::FAULT;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
@@ -86,7 +87,11 @@ pub(crate) struct Stepper<'m> {
     pub is_late: bool,
     effects: Effects,
     scratch: Vec<u8>,
+    /// What handlers did before, where that is remembered.
+    memory: Option<Memory>,
     instances: Vec<(Node, RoleId, Object)>,
+    /// For each role, whether it defers nothing and needs no room: so it may meet any event at once.
+    always_ready: Vec<bool>,
     /// Whether some lane loses messages.
     loses: bool,
 }
@@ -119,6 +124,8 @@ impl<'m> Stepper<'m> {
             is_late: false,
             effects: Effects::default(),
             scratch: Vec::new(),
+            memory: None,
+            always_ready: protocol.roles.iter().map(|role| role.defers.is_none() && !model.needs_room).collect(),
             loses: model.lanes.iter().any(|lane| lane.lossy),
             instances: model.instances().filter(|(_, role, _)| waits(*role)).collect(),
         }
@@ -129,6 +136,11 @@ impl<'m> Stepper<'m> {
         let mut stepper = Stepper::new(model);
         stepper.is_late = true;
         stepper
+    }
+
+    /// Remembers from now on what handlers do.
+    pub fn remember(&mut self) {
+        self.memory = Some(Memory::new(self.model));
     }
 
     /// All events that can happen in a state, in a fixed order.
@@ -197,6 +209,9 @@ impl<'m> Stepper<'m> {
     /// Whether an event may be dispatched: no replay is due, and there is room for what it may send. An event
     /// for a role that is not there is dispatched, to become a fault.
     fn ready(&self, world: &World, node: Node, role: RoleId, object: Object, kind: EventKind) -> bool {
+        if self.always_ready[role.index()] {
+            return true;
+        }
         let Some(record) = self.model.record(world, node, role, object) else { return true };
         !self.model.engine.replay_due(role, record) && self.has_room(world, node, role, record, kind)
     }
@@ -541,12 +556,9 @@ impl<'m> Stepper<'m> {
             let (_, intent) = world.thread(&model.layout, thread);
             world.set_thread(&model.layout, thread, Phase::Waiting, intent);
         }
-        if let Some(event) = event {
-            self.mark(world, node, Some(role), &event);
-        }
-        let outcome = {
-            let mut here = self.here(world, node);
-            model.engine.replay(role, object, &mut here)
+        let outcome = match event {
+            Some(event) => self.meet(world, &Meeting { node, role, is_replay: true, event: &event }),
+            None => model.engine.replay(role, object, &mut self.here(world, node)),
         };
         self.settle(world, node, outcome, thread)
     }
@@ -562,13 +574,36 @@ impl<'m> Stepper<'m> {
         let engine = &self.model.engine;
         let is_home = self.model.is_home(node, event.object);
         let role = role.or_else(|| engine.role_for(event.kind, event.object.kind, is_home));
-        self.mark(world, node, role, &event);
-        let mut here = self.here(world, node);
         let outcome = match role {
-            Some(role) => engine.dispatch_to(role, &event, &mut here),
-            None => engine.dispatch(&event, &mut here),
+            Some(role) => self.meet(world, &Meeting { node, role, is_replay: false, event: &event }),
+            None => engine.dispatch(&event, &mut self.here(world, node)),
         };
         self.settle(world, node, outcome, thread)
+    }
+
+    /// A role handles an event, or does again what it did before.
+    fn meet(&mut self, world: &mut World, meeting: &Meeting) -> Result<Outcome, Fault> {
+        let &Meeting { node, role, is_replay, event } = meeting;
+        let mut memory = self.memory.take();
+        let known = memory.as_mut().and_then(|memory| memory.recall(meeting, &mut self.here(world, node)));
+        let outcome = match known {
+            Some(outcome) => Ok(outcome),
+            None => {
+                self.mark(world, node, role, event);
+                let mut here = self.here(world, node);
+                let engine = &here.model.engine;
+                let outcome = match is_replay {
+                    true => engine.replay(role, event.object, &mut here),
+                    false => engine.dispatch_to(role, event, &mut here),
+                };
+                if let (Some(memory), Ok(outcome)) = (&mut memory, &outcome) {
+                    memory.keep(meeting, &here, *outcome);
+                }
+                outcome
+            }
+        };
+        self.memory = memory;
+        outcome
     }
 
     fn here<'a>(&'a mut self, world: &'a mut World, node: Node) -> Here<'a> {
@@ -584,8 +619,7 @@ impl<'m> Stepper<'m> {
     }
 
     /// Notes that an event has met a state.
-    fn mark(&mut self, world: &World, node: Node, role: Option<RoleId>, event: &Event) {
-        let Some(role) = role else { return };
+    fn mark(&mut self, world: &World, node: Node, role: RoleId, event: &Event) {
         let engine = &self.model.engine;
         if let Some(record) = self.model.record(world, node, role, event.object)
             && let Some(column) = engine.column(role, event.kind)

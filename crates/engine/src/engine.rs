@@ -52,7 +52,7 @@ impl Engine {
     }
 
     /// The state in a record.
-    #[inline]
+    #[inline(always)]
     pub fn state(&self, role: RoleId, record: &[u8]) -> StateId {
         StateId(low_u16(get(record, 0, self.roles[role.index()].state_width)))
     }
@@ -64,7 +64,7 @@ impl Engine {
     }
 
     /// The access that the state in a record gives the local thread: none where processors are cached.
-    #[inline]
+    #[inline(always)]
     pub fn access(&self, role: RoleId, record: &[u8]) -> Access {
         self.protocol.roles[role.index()].states[self.state(role, record).index()].access
     }

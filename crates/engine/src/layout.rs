@@ -24,7 +24,7 @@ fn width(lo: i64, hi: i64) -> u8 {
 }
 
 /// A little-endian number of `width` bytes.
-#[inline]
+#[inline(always)]
 pub(crate) fn get(bytes: &[u8], at: usize, width: u8) -> u64 {
     match width {
         1 => u64::from(bytes[at]),

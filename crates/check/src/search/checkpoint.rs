@@ -20,7 +20,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// How every checkpoint begins. The number is that of the form.
-const MAGIC: &[u8; 22] = b"trivium checkpoint 1.\n";
+const MAGIC: &[u8; 22] = b"trivium checkpoint 2.\n";
 
 /// How far a search was before the batch that is the next.
 #[derive(Clone, Debug, Default)]
@@ -171,12 +171,13 @@ impl Search<'_> {
     }
 
     fn read_states(&mut self, from: &mut Unframed<impl Read>) -> Result<(), Refused> {
-        let mut bytes = Vec::new();
+        let (mut bytes, mut before) = (Vec::new(), 0);
         for number in 0..self.place.states {
             let parent = from.take_u32()?;
-            if parent > number {
+            if !(before..=number).contains(&parent) {
                 return Err(Unread::Damaged.into());
             }
+            before = parent;
             bytes.resize(from.take_u32()? as usize, 0);
             from.take(&mut bytes)?;
             self.states.arena.push(&bytes, parent);

@@ -174,9 +174,11 @@ impl Successor {
 
 impl<'m> Worker<'m> {
     pub fn new(model: &'m Model, symmetric: bool, keeps_targets: bool, cancel: Option<&'m AtomicBool>) -> Worker<'m> {
+        let mut stepper = Stepper::late(model);
+        stepper.remember();
         Worker {
             cancel,
-            stepper: Stepper::late(model),
+            stepper,
             symmetry: symmetric.then(|| Symmetry::new(model)),
             keeps_targets,
             present: World::default(),
@@ -296,7 +298,7 @@ impl<'m> Worker<'m> {
                 let target = match states.find(successor.hash, &successor.bytes) {
                     Some(number) => number,
                     None => {
-                        let content = match &self.symmetry {
+                        let content = match &mut self.symmetry {
                             _ if !self.keeps_targets => 0,
                             Some(symmetry) => symmetry.renamed(content(model, &successor.world), successor.renaming),
                             None => content(model, &successor.world),

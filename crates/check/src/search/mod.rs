@@ -43,6 +43,7 @@ use expand::{CANDIDATE, Found, Harvest, Worker};
 pub use leftovers::{leftovers, unseen};
 use liveness::Liveness;
 pub(crate) use liveness::{ends, get_through};
+pub(crate) use pack::hash;
 pub(crate) use path::add_trap;
 use signatures::{Bits, Compacted};
 use states::States;

@@ -12,6 +12,7 @@ use crate::layout::Layout;
 use crate::model::Model;
 use crate::progress::{Demand, Wishes, image};
 use crate::world::{Flight, Phase, World, node};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
@@ -42,6 +43,8 @@ pub(crate) struct Symmetry<'m> {
     best: Vec<Node>,
     image: World,
     bytes: Vec<u8>,
+    /// Images under renamings that have been asked for ([`Symmetry::image`]).
+    images: FxHashMap<u32, Vec<u8>>,
 }
 
 struct RecordPlace {
@@ -147,6 +150,7 @@ impl<'m> Symmetry<'m> {
             best: Vec::new(),
             image: World::default(),
             bytes: Vec::new(),
+            images: FxHashMap::default(),
         }
     }
 
@@ -154,7 +158,7 @@ impl<'m> Symmetry<'m> {
     pub fn pack(&mut self, world: &World, out: &mut Vec<u8>) {
         self.sign(world);
         self.sort();
-        self.find_twins(world, out);
+        self.find_twins(world);
         self.pack_signed(world, out);
     }
 
@@ -196,14 +200,15 @@ impl<'m> Symmetry<'m> {
     }
 
     /// Those who are content in a state, as they are named in its form.
-    pub fn renamed(&self, content: Wishes, renaming: u32) -> Wishes {
-        match renaming {
-            0 => content,
-            _ => {
-                let image = self.image(renaming).into_iter().enumerate();
-                image.filter(|(wish, _)| content >> wish & 1 == 1).fold(0, |set, (_, name)| set | 1 << name)
-            }
+    pub fn renamed(&mut self, content: Wishes, renaming: u32) -> Wishes {
+        if renaming == 0 {
+            return content;
         }
+        if !self.images.contains_key(&renaming) {
+            self.images.insert(renaming, self.image(renaming));
+        }
+        let image = self.images[&renaming].iter().enumerate();
+        image.filter(|(wish, _)| content >> wish & 1 == 1).fold(0, |set, (_, name)| set | 1 << name)
     }
 
     /// The least bytes of a state under all names of its nodes: another form, slow and plainly exact.
@@ -227,21 +232,18 @@ impl<'m> Symmetry<'m> {
     }
 
     /// Finds twins where signatures leave many orders open. Most are nodes that nothing has happened to.
-    fn find_twins(&mut self, world: &World, plain: &mut Vec<u8>) {
+    fn find_twins(&mut self, world: &World) {
         self.forget_twins();
         let signatures = std::mem::take(&mut self.signatures);
         let orders = std::mem::take(&mut self.orders);
         let alike = |a: &Node, b: &Node| signatures[*a as usize] == signatures[*b as usize];
-        let mut is_packed = false;
         // To try the two orders of two nodes is no dearer than to find out whether they differ.
         for group in orders.iter().flat_map(|order| order.chunk_by(alike)).filter(|group| group.len() > 2) {
-            if !std::mem::replace(&mut is_packed, true) {
-                pack(self.model, world, plain);
-            }
             for (place, &node) in group.iter().enumerate() {
-                let twin = group[..place].iter().copied().find(|&other| {
-                    self.twins[other as usize] == other && self.is_kept_by_exchange(world, plain, node, other)
-                });
+                let twin = group[..place]
+                    .iter()
+                    .copied()
+                    .find(|&other| self.twins[other as usize] == other && self.is_kept_by_exchange(world, node, other));
                 self.twins[node as usize] = twin.unwrap_or(node);
             }
         }
@@ -249,16 +251,12 @@ impl<'m> Symmetry<'m> {
     }
 
     /// Whether a state stays the same when two nodes change places.
-    fn is_kept_by_exchange(&mut self, world: &World, plain: &[u8], one: Node, other: Node) -> bool {
+    fn is_kept_by_exchange(&mut self, world: &World, one: Node, other: Node) -> bool {
         self.to.clear();
         self.to.extend(self.model.all_nodes());
         self.to.swap(one as usize, other as usize);
         self.rename(world);
-        let mut bytes = std::mem::take(&mut self.bytes);
-        pack(self.model, &self.image, &mut bytes);
-        let is_kept = bytes == plain;
-        self.bytes = bytes;
-        is_kept
+        self.image == *world
     }
 
     fn pack_signed(&mut self, world: &World, out: &mut Vec<u8>) {
