@@ -46,6 +46,7 @@ fn why(function: &str) -> Option<&'static str> {
     const FOLDERS: &str = "folders cannot be listed or changed: with --dir a program reads files by their names, which may be its arguments";
     const WRITING: &str = "files cannot be written: print, or keep results in memory";
     const JUMPS: &str = "return through the callers";
+    const THREADS: &str = crate::library::IN_PLACE_OF_THREADS;
     Some(match function {
         "fork" | "vfork" | "system" | "popen" | "pclose" | "wait" | "waitpid" | "wait3" | "wait4" | "pipe"
         | "pipe2" | "dup" | "dup2" | "getppid" => PROCESSES,
@@ -57,9 +58,25 @@ fn why(function: &str) -> Option<&'static str> {
         | "realpath" => FOLDERS,
         "unlink" | "remove" | "rename" | "link" | "symlink" | "truncate" | "ftruncate" | "tmpfile" | "mkstemp"
         | "fsync" | "fdatasync" | "pwrite" | "utime" | "utimes" => WRITING,
+        "call_once" => THREADS,
+        name if is_of_threads(name) => THREADS,
         "setjmp" | "longjmp" | "sigsetjmp" | "siglongjmp" => JUMPS,
         _ => return None,
     })
+}
+
+/// Whether it is a function of threads, semaphores, mutexes or conditions, as POSIX or C11 have them.
+fn is_of_threads(function: &str) -> bool {
+    let of = |kind: &str, known: &[&str]| function.strip_prefix(kind).is_some_and(|rest| known.contains(&rest));
+    function.starts_with("pthread_")
+        || of(
+            "sem_",
+            &["init", "destroy", "wait", "trywait", "timedwait", "post", "getvalue", "open", "close", "unlink"],
+        )
+        || of("mtx_", &["init", "destroy", "lock", "trylock", "timedlock", "unlock"])
+        || of("cnd_", &["init", "destroy", "wait", "timedwait", "signal", "broadcast"])
+        || of("thrd_", &["create", "join", "detach", "exit", "current", "equal", "yield", "sleep"])
+        || of("tss_", &["create", "delete", "get", "set"])
 }
 
 /// What to do about calls of these functions.

@@ -11,7 +11,7 @@ use wasmparser::Operator;
 use crate::error::Error;
 use crate::inspect::{Inspected, function_name};
 use crate::rewrite::is_read_modify_write;
-use crate::source::{Place, line_of};
+use crate::source::{self, Place, line_of};
 
 /// What a module's instructions tell.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -29,15 +29,21 @@ enum Want {
     WideAtomics,
 }
 
+/// Functions of threads that the library has and that do nothing, stop the program, or lock what is private, without the
+/// `pthread_` before them.
+const ONE_THREAD: [&str; 5] = ["create", "join", "timedjoin_np", "tryjoin_np", "detach"];
+/// How the names of others begin.
+const ONE_THREAD_KINDS: [&str; 5] = ["mutex_", "rwlock_", "cond_", "barrier_", "spin_"];
+
 /// What a function of the C library, or of the compiler's own, is called for, and what the program's author calls it.
 fn want(name: &str) -> Option<(Want, &str)> {
-    // The library's own functions have two leading underscores, so that a program may define one of these names itself.
-    if let Some(function) = name.strip_prefix("__pthread_") {
-        let stubs = ["create", "join", "timedjoin_np", "tryjoin_np", "detach", "cond_timedwait"];
-        let is_stub = stubs.contains(&function) || function.starts_with("mutex_") || function.starts_with("rwlock_");
-        return is_stub.then_some((Want::Threads, &name[2..]));
-    }
     let plain = name.rsplit('.').next().unwrap_or(name);
+    // Most have two leading underscores and another name besides, so that a program may define that itself.
+    let called = plain.strip_prefix("__").filter(|rest| rest.starts_with("pthread_")).unwrap_or(plain);
+    if let Some(function) = called.strip_prefix("pthread_") {
+        let is_stub = ONE_THREAD.contains(&function) || ONE_THREAD_KINDS.iter().any(|kind| function.starts_with(kind));
+        return is_stub.then_some((Want::Threads, called));
+    }
     let any_size = ["__atomic_load", "__atomic_store", "__atomic_exchange", "__atomic_compare_exchange"];
     let is_wide = plain.starts_with("__atomic_") && plain.ends_with("_16") || any_size.contains(&plain);
     is_wide.then_some((Want::WideAtomics, plain))
@@ -49,8 +55,17 @@ fn want(name: &str) -> Option<(Want, &str)> {
 /// It calls functions that do not do here what they promise.
 pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], name: &str) -> Result<Instructions, Error> {
     let imported = module.imports.len() as u32;
-    let wanted: BTreeMap<u32, (Want, &str)> =
-        module.function_names.iter().filter_map(|(index, name)| Some((*index, want(name)?))).collect();
+    let of_library = |index: u32| {
+        let name = || function_name(&module.function_names, index);
+        source::is_of_library(bytes, index.wrapping_sub(imported), name) == Some(true)
+    };
+    let wanted: BTreeMap<u32, (Want, &str)> = module
+        .function_names
+        .iter()
+        .filter_map(|(index, name)| Some((*index, want(name)?)))
+        // Names without the two underscores may be the program's own.
+        .filter(|(index, _)| module.function_names[index].starts_with("__") || of_library(*index))
+        .collect();
     let rmw = |import: &crate::inspect::Import| import.module == "trivium" && import.name == "rmw";
     let mut instructions = Instructions { atomic: false, read_modify_write: module.imports.iter().any(rmw) };
     // From what function to which, and where the first such call stands.
@@ -76,27 +91,36 @@ pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], name: &str) -> Result<
         }
         let told: BTreeSet<String> = of_kind
             .iter()
-            .map(|(index, (_, called))| {
-                let callers = calls.iter().filter(|((to, _), _)| to == *index).map(|((_, from), at)| {
+            .filter_map(|(index, (_, called))| {
+                let all: Vec<_> = calls.iter().filter(|((to, _), _)| to == *index).collect();
+                // What the library locks for itself, on one thread, needs no lock.
+                let own = all.iter().filter(|((_, from), _)| !of_library(*from)).map(|((_, from), at)| {
                     let function = function_name(&module.function_names, *from);
-                    Place { function, line: line_of(bytes, code, *at) }.to_string()
+                    Place { function, line: line_of(bytes, code, **at) }.to_string()
                 });
-                let callers: Vec<_> = callers.collect();
-                match callers.is_empty() {
-                    true => format!("`{called}`"),
-                    false => format!("`{called}` ({})", callers.join(", ")),
+                let own: Vec<String> = own.collect();
+                match (all.is_empty(), own.is_empty()) {
+                    (true, _) => Some(format!("`{called}`")),
+                    (false, true) => None,
+                    (false, false) => Some(format!("`{called}` ({})", own.join(", "))),
                 }
             })
             .collect();
+        if told.is_empty() {
+            continue;
+        }
         return Err(refusal(kind, &told.into_iter().collect::<Vec<_>>().join(", ")).at(name));
     }
     Ok(instructions)
 }
 
+/// What there is in place of threads, and of what they wait for each other by.
+pub(crate) const IN_PLACE_OF_THREADS: &str = "every node runs `main`: share the work by trivium_node() and trivium_nodes(), let nodes wait for each other by trivium_barrier(), and take a trivium_lock_t in memory of trivium_alloc for a mutex";
+
 fn refusal(want: Want, calls: &str) -> Error {
     match want {
         Want::Threads => Error::new(format!("the program calls {calls}: a node has one thread, so that these do nothing"))
-            .help("every node runs `main`: share the work by trivium_node() and trivium_nodes(), let nodes wait for each other by trivium_barrier(), and take a trivium_lock_t in memory of trivium_alloc for a mutex"),
+            .help(IN_PLACE_OF_THREADS),
         Want::WideAtomics => Error::new(format!(
             "the program has atomic operations on more than 8 bytes, or on an object that is not aligned ({calls}): they would not be atomic"
         ))

@@ -88,7 +88,7 @@ pub struct Place {
 impl Place {
     /// Whether it lies in the C library.
     pub fn is_library(&self) -> bool {
-        self.line.as_ref().is_some_and(|(file, _)| file.starts_with("libc/"))
+        self.line.as_ref().is_some_and(|(file, _)| file.starts_with(IN_LIBRARY))
     }
 }
 
@@ -180,13 +180,21 @@ impl<'a> SourceMap<'a> {
     }
 }
 
-/// The folder of the C library in the names of its files.
+/// The folder of the C library, and of the compiler's own, in the names of their files.
 const LIBRARY: &str = "/ziglang/lib/";
+
+/// So the names of these files begin in messages, and no others.
+const IN_LIBRARY: &str = "libc/";
 
 /// A file as messages call it: as it was given to the compiler; of the C library without where that lies.
 fn file(name: &str) -> String {
-    let name = name.split_once(LIBRARY).map_or(name, |(_, within)| within);
-    name.strip_prefix("./").unwrap_or(name).to_string()
+    match name.split_once(LIBRARY) {
+        Some((_, within)) => format!("{IN_LIBRARY}{}", within.strip_prefix(IN_LIBRARY).unwrap_or(within)),
+        None => {
+            let plain = name.strip_prefix("./").unwrap_or(name);
+            if plain.starts_with(IN_LIBRARY) { format!("./{plain}") } else { plain.to_string() }
+        }
+    }
 }
 
 /// So many lines before that of a call are looked at: an assignment may stand on several.
@@ -367,5 +375,7 @@ mod tests {
         assert_eq!(file("/x/site-packages/ziglang/lib/libc/musl/src/string/strlen.c"), "libc/musl/src/string/strlen.c");
         assert_eq!(file("./programs/hello.c"), "programs/hello.c");
         assert_eq!(file("/a/b.c"), "/a/b.c");
+        assert_eq!(file("/x/ziglang/lib/c/pthread.zig"), "libc/c/pthread.zig");
+        assert_eq!(file("libc/own.c"), "./libc/own.c", "a program's own folder of that name");
     }
 }

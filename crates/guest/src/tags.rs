@@ -2,11 +2,14 @@
 //!
 //! It has a byte for each [granule](GRANULE_BITS) of the node's memory, up to where shared memory ends. The rest, up
 //! to 4 GiB, is never written: there compiled code looks for what is not aligned, or out of bounds.
+//!
+//! A cache holds little of what a program goes over. So the host gives a page of tags only where something has been allowed, and
+//! takes all of them back when there are too many; what is held is then told again ([`Tags::are_crowded`]).
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::memory::{PRIVATE_LIMIT, SHARED_BASE};
+use crate::memory::{PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
 
 /// Length of the host's memory in bytes. Nobody touches most of it.
 pub(crate) const BYTES: u64 = 1 << 32;
@@ -69,6 +72,47 @@ pub struct Tags {
     base: *mut u8,
     shared_end: Rc<Cell<u64>>,
     alive: Rc<Cell<bool>>,
+    pages: Rc<Pages>,
+}
+
+/// The pages of tags in which something has been allowed since they were all empty.
+struct Pages {
+    /// A bit for each.
+    written: Box<[Cell<u64>]>,
+    count: Cell<u32>,
+    /// With more of them there are too many.
+    most: Cell<u32>,
+}
+
+/// A page of tags has 2 to this power bytes, as most hosts' pages have.
+const PAGE_BITS: u32 = 12;
+/// So many pages are never too many.
+const FEW_PAGES: u32 = 256;
+/// Nor are so many for each that was needed when they were last told again: else a program whose accesses are far apart would have
+/// them taken back all the time.
+const SPARE_PAGES: u32 = 4;
+
+impl Pages {
+    fn new() -> Pages {
+        let count = (SHARED_END >> GRANULE_BITS >> PAGE_BITS).div_ceil(u64::BITS);
+        let written = (0..count).map(|_| Cell::new(0)).collect();
+        Pages { written, count: Cell::new(0), most: Cell::new(FEW_PAGES) }
+    }
+
+    /// Something is allowed in a page.
+    #[inline]
+    fn write(&self, page: u32) {
+        if !self.has(page) {
+            let word = &self.written[(page / u64::BITS) as usize];
+            word.set(word.get() | 1 << (page % u64::BITS));
+            self.count.set(self.count.get() + 1);
+        }
+    }
+
+    #[inline]
+    fn has(&self, page: u32) -> bool {
+        self.written[(page / u64::BITS) as usize].get() & 1 << (page % u64::BITS) != 0
+    }
 }
 
 impl Tags {
@@ -76,7 +120,35 @@ impl Tags {
     /// [`BYTES`] bytes from `base` on must be readable and writable, and must not move, as long as `alive` is true;
     /// whoever unmaps them sets `alive` to false first. `base` must be aligned to 8 bytes.
     pub(crate) unsafe fn new(base: *mut u8, shared_end: Rc<Cell<u64>>, alive: Rc<Cell<bool>>) -> Tags {
-        Tags { base, shared_end, alive }
+        Tags { base, shared_end, alive, pages: Rc::new(Pages::new()) }
+    }
+
+    /// Most bytes of the host's memory that the tags of `bytes` bytes of a program's memory take, where a cache holds so many lines.
+    pub fn most(bytes: u64, lines: u64) -> u64 {
+        let page = 1 << PAGE_BITS;
+        let crowded = u64::from(FEW_PAGES).max(u64::from(SPARE_PAGES) * lines) * page;
+        if CAN_EMPTY { crowded.min(bytes >> GRANULE_BITS) } else { bytes >> GRANULE_BITS }
+    }
+
+    /// Whether the host should take the tags' memory back: by [`Tags::empty`], after which what is allowed has to be set again, and
+    /// [`Tags::are_settled`] then.
+    #[inline]
+    pub fn are_crowded(&self) -> bool {
+        CAN_EMPTY && self.pages.count.get() > self.pages.most.get()
+    }
+
+    /// Allows nothing any more. On hosts on which that cannot be done for all of it at once, it does nothing.
+    pub fn empty(&self) {
+        if !self.alive.get() || !empty(self.base, (SHARED_END >> GRANULE_BITS) as usize) {
+            return;
+        }
+        self.pages.written.iter().for_each(|word| word.set(0));
+        self.pages.count.set(0);
+    }
+
+    /// All that is allowed has been set again.
+    pub fn are_settled(&self) {
+        self.pages.most.set(FEW_PAGES.max(SPARE_PAGES * self.pages.count.get()));
     }
 
     /// Whether there can be tags for a cache with lines of so many bytes: a power of two from 8 to 65536.
@@ -104,11 +176,18 @@ impl Tags {
         }
         let Word { all, last } = WORDS[usize::from(read)][usize::from(write)];
         let granules = line >> GRANULE_BITS;
+        let first = address >> GRANULE_BITS;
+        let pages = first >> PAGE_BITS..=(first + granules - 1) >> PAGE_BITS;
+        if read || write {
+            pages.for_each(|page| self.pages.write(page));
+        } else if !pages.into_iter().any(|page| self.pages.has(page)) {
+            return;
+        }
         // SAFETY: the line lies below `SHARED_END`, so its granules lie in the memory, which lives as long as `alive`,
         // and are aligned as far as they are written at once. Compiled code, which reads it, does not run while the
         // host does, since neither leaves the node's thread.
         unsafe {
-            let at = self.base.add((address >> GRANULE_BITS) as usize);
+            let at = self.base.add(first as usize);
             match granules {
                 2 => at.cast::<u16>().write(((last >> 48) as u16).to_le()),
                 4 => at.cast::<u32>().write(((last >> 32) as u32).to_le()),
@@ -121,4 +200,20 @@ impl Tags {
             }
         }
     }
+}
+
+/// Whether [`empty`] can.
+const CAN_EMPTY: bool = cfg!(target_os = "linux");
+
+/// Makes the `length` bytes from `base` on zero by giving their memory back. Whether that was done.
+#[cfg(target_os = "linux")]
+fn empty(base: *mut u8, length: usize) -> bool {
+    // SAFETY: the tags are private anonymous memory, which no file backs: on Linux such pages read as zero again. `base` begins the memory,
+    // which is as long at least, and nobody has a reference into it.
+    unsafe { rustix::mm::madvise(base.cast(), length, rustix::mm::Advice::LinuxDontNeed).is_ok() }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn empty(_base: *mut u8, _length: usize) -> bool {
+    false
 }

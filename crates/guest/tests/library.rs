@@ -46,6 +46,22 @@ fn threads_and_mutexes_are_named() {
     ] {
         assert!(told.contains(word), "`{word}` is missing in: {told}");
     }
+    for (call, header) in [
+        ("pthread_barrier_wait((pthread_barrier_t *)0)", "pthread"),
+        ("pthread_cond_wait((pthread_cond_t *)0, (pthread_mutex_t *)0)", "pthread"),
+        ("pthread_cond_signal((pthread_cond_t *)0)", "pthread"),
+        ("pthread_spin_lock((pthread_spinlock_t *)8)", "pthread"),
+    ] {
+        let told = refused(&format!("#include <{header}.h>\nint main(void) {{\n  return {call};\n}}\n"));
+        let name = call.split('(').next().unwrap();
+        assert!(told.contains(&format!("`{name}` (")) && told.contains("program.c:3 in main"), "{told}");
+        assert!(told.contains("trivium_barrier()"), "{told}");
+    }
+    // The library locks for itself what a key of threads needs; on one thread that does what it should.
+    let key = "#include <pthread.h>\nint main(void) { pthread_key_t key; return pthread_key_create(&key, 0); }\n";
+    load(key).unwrap_or_else(|error| panic!("{error}"));
+    let own = "int pthread_cond_wait(int n) { return n; }\nint main(void) { return pthread_cond_wait(0); }\n";
+    load(own).unwrap_or_else(|error| panic!("a program's own function of that name: {error}"));
     let own = "typedef int (*f)(void); int pthread_create(f run) { return run(); }\n\
                static int zero(void) { return 0; }\nint main(void) { return pthread_create(zero); }\n";
     load(own).unwrap_or_else(|error| panic!("a program's own function of that name: {error}"));
@@ -137,6 +153,9 @@ fn functions_that_nobody_has_are_named_as_they_were_called() {
         assert!(linked.contains(words), "`{words}` is missing in: {linked}");
     }
     assert!(!linked.contains("wasm-ld") && !linked.contains("env."), "{linked}");
+    let waits = told("#include <semaphore.h>\nint main(void) {\n  return sem_wait(0);\n}\n");
+    assert!(waits.contains("`sem_wait` (") && waits.contains("program.c:3 in main"), "{waits}");
+    assert!(waits.contains("trivium_barrier()") && !waits.contains("name the file"), "{waits}");
     let data = told("extern int data;\nint main(void) { return data; }\n");
     assert!(data.contains("`data` is not in the C library"), "{data}");
     let undeclared =

@@ -37,6 +37,8 @@ pub use machine::Machine;
 pub use machine::load::{BUILT_IN, built_in, whole};
 pub use machine::price;
 pub use machine::ratio::Ratio;
+pub use order::Stood;
+pub use order::budget::Budget;
 pub use reports::blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, Part};
 pub use reports::counters::{Counters, Misses, NODE_STATISTICS, PARTS_OF_TIME, Spent, Statistic, node_statistic};
 pub use reports::timeline::{REASONS, Reason};

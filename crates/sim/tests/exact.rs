@@ -131,6 +131,36 @@ fn messages_on_their_way_at_the_end() {
     }
 }
 
+/// Tags that nobody needs any more are taken back by the host: more memory is gone over than the host keeps tags for, and the cache
+/// is small, so that both happen several times.
+#[test]
+fn tags_are_taken_back() {
+    let program = source(
+        r#"#include "trivium.h"
+        #include <stdio.h>
+        int main(void) {
+            const long bytes = 12 << 20;
+            char *shared = trivium_alloc_round_robin(bytes);
+            long sum = 0;
+            for (int round = 0; round < 2; round++) {
+                for (long i = 0; i < bytes; i += 2048) { shared[i + trivium_node()] += 1; sum += shared[i]; }
+                for (long i = 0; i < bytes; i += 65536) sum += shared[i];
+                trivium_barrier();
+            }
+            printf("%ld\n", sum);
+            return 0;
+        }"#,
+    );
+    let small = machine("typhoon", &[("cache.bytes", "8192")]);
+    let run = Run::with(program.clone(), &[]).nodes(2).on(small.clone());
+    let reference = Run::with(program.by_reference(), &[]).nodes(2).on(small);
+    let told = |run: &Run| {
+        let result = run.right();
+        (result.output, result.per_node, result.messages)
+    };
+    assert_eq!(told(&run), told(&reference));
+}
+
 /// The part of a node that ends early, or never, is no reason to wait for ever, or to tell something else.
 #[test]
 fn errors_and_limits_on_several_host_threads() {

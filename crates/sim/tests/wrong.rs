@@ -187,6 +187,7 @@ fn an_endless_program_ends_at_the_limit_or_when_interrupted() {
         window: None,
         jobs: 1,
         blame: false,
+        memory: None,
         cancel: Some(&cancel),
         progress: None,
     };

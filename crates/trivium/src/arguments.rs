@@ -195,6 +195,10 @@ pub struct Simulated {
     /// Stop after this many cycles
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
+    /// Stop, incomplete, when the simulation takes this many bytes of the host's memory; 512M and 4G are understood (default:
+    /// what the machine has to give; a program is then refused that allocates more than that could hold)
+    #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
+    pub memory: Option<u64>,
     /// Tell for all misses whether they are cold, of capacity, or of true or false sharing, by allocation and by line;
     /// takes more host time
     #[arg(long)]

@@ -9,6 +9,7 @@ pub mod blame;
 pub mod commands;
 pub mod failure;
 pub mod library;
+pub mod memory;
 pub mod out_file;
 pub mod output;
 pub mod page;

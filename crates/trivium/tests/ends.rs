@@ -99,8 +99,57 @@ fn a_limit_of_cycles_ends_with_3_and_what_is_known() {
     assert!(result["incomplete"].as_str().unwrap().contains("50000 cycles"), "{result}");
     assert!(result["cycles"].as_u64().unwrap() >= 50_000 && result["instructions"].as_u64().unwrap() > 0);
     assert!(run.err.contains("incomplete: "), "{}", run.err);
+    let stood = &result["stood"][1];
+    assert_eq!((&stood["node"], &stood["doing"]), (&1.into(), &"runs".into()), "{result}");
+    assert!(stood["cycle"].as_u64().unwrap() >= 50_000, "{result}");
     let text = trivium(&args);
     assert!(text.code == Some(3) && text.out.contains("incomplete    the limit of 50000 cycles"), "{text:?}");
+    assert!(text.out.contains("node 1, cycle 50,") && text.out.contains("endless.c:6 in main"), "{text:?}");
+}
+
+/// Where the nodes stand when a limit cuts a run off is told as a deadlock is, and is the same on any number of host threads.
+#[test]
+fn a_limit_of_cycles_tells_for_what_nodes_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("waits.c");
+    let text = "#include <trivium.h>\nint main(void) {\n  int *word = trivium_alloc_on(0, 64);\n\
+        if (trivium_node() == 0) for (volatile int i = 0; ; i++) {}\n  trivium_wait_until_changed(word, 0);\n  return 0;\n}\n";
+    std::fs::write(&source, text).unwrap();
+    let args = ["sim", source.to_str().unwrap(), "-p", "msi", "-m", "typhoon", "-n", "3", "--max-cycles", "9000"];
+    let run = trivium(&args);
+    assert!(run.code == Some(3) && run.out.contains("the beginning of `word`, which is 0 here; "), "{run:?}");
+    assert!(run.out.contains("waits.c:5 in main") && run.out.contains("waits.c:4 in main"), "{run:?}");
+    for how in [["--jobs", "3"], ["--window", "0"]] {
+        assert_eq!(trivium(&[&args[..], &how].concat()).out, run.out, "{how:?}");
+    }
+}
+
+/// It was taken until the host had no more.
+#[test]
+fn memory_is_estimated_when_it_is_allocated_and_has_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("large.c");
+    let text = "#include <stdio.h>\n#include <trivium.h>\nint main(void) {\n  puts(\"begun\");\n\
+        char *all = trivium_alloc_round_robin(1000 << 20);\n\
+        for (int i = 0; i < 1000 << 20; i += 4096) all[i] = 1;\n  return 0;\n}\n";
+    std::fs::write(&source, text).unwrap();
+    let sim =
+        |more: &[&str]| trivium(&[&["sim", source.to_str().unwrap(), "-p", "stache", "-m", "typhoon"], more].concat());
+    for jobs in ["1", "2"] {
+        let run = sim(&["-n", "256", "--jobs", jobs]);
+        assert!(run.code == Some(2) && run.out.starts_with("begun\n"), "what it printed is kept: {run:?}");
+        for word in ["allocates 1000 MiB", "for 256 copies", "for their tags", "large.c:5", "-n", "--block", "--memory"]
+        {
+            assert!(run.err.contains(word), "`{word}` is missing in {}", run.err);
+        }
+        let run = sim(&["-n", "2", "--memory", "60M", "--jobs", jobs]);
+        assert!(run.code == Some(3) && run.out.contains("begun\n"), "{run:?}");
+        assert!(run.out.contains("the limit of 60 MiB of the host's memory was reached"), "{run:?}");
+        assert!(run.out.contains("large.c:6 in main"), "{run:?}");
+    }
+    let begun = sim(&["-n", "256", "--memory", "200G", "--max-cycles", "5000"]);
+    assert_eq!(begun.code, Some(3), "a limit that is said replaces the estimate: {begun:?}");
+    sim(&["--memory", "1T"]).refuses(2, &["512M"]);
 }
 
 /// Starts it, waits until it works, and asks it to stop as Ctrl-C does.

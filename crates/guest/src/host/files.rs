@@ -101,7 +101,8 @@ pub(super) async fn about<P: Processor>(node: &NodeState<P>, fd: i64, into: u32)
     let (kind, rights) = match fd {
         0 => (2, READ),
         1 | 2 => (2, WRITE),
-        ROOT if node.files.inputs.has_folder() => (3, !WRITE),
+        // So that the C library passes on what a program wants to do with a file, and it is refused when it is opened.
+        ROOT if node.files.inputs.has_folder() => (3, -1),
         fd if node.files.open.borrow().contains_key(&fd) => (4, READ | SEEK),
         _ => return Ok(BAD_DESCRIPTOR),
     };

@@ -4,6 +4,7 @@ use crate::error::SimError;
 use crate::events::{Arrival, Posted, Signal};
 use crate::machine::load::nearest;
 use crate::node::NodeState;
+use crate::node::estimate::Estimate;
 use crate::node::processor::{Asks, Doing, Wait};
 use crate::node::usage::broken_condition;
 use crate::reports::counters::Spent;
@@ -234,6 +235,12 @@ impl NodeState {
                 self.compute.allocations += 1;
                 if self.blocks.space.borrow().wants_site(index, self.me) {
                     self.compute.asks = Some(Asks::Allocation(index));
+                }
+                if let Some(room) = self.shared.room {
+                    let most = Estimate::of(&self.blocks.space.borrow(), &self.shared);
+                    if let Some(error) = most.refused(self.me, bytes, room, self.shared.nodes) {
+                        return Err(self.fail(error));
+                    }
                 }
                 Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))
             }

@@ -7,6 +7,7 @@ mod binding;
 mod blame;
 pub(crate) mod calls;
 mod dispatch;
+pub(crate) mod estimate;
 pub(crate) mod forced;
 mod frames;
 mod lines;

@@ -44,6 +44,10 @@ pub struct Shared {
     pub traced: Option<Range<u64>>,
     /// The phase and the block in which it is written down where nodes store.
     pub suspect: Option<(u64, u32)>,
+    /// How many bytes of the host's memory there are for what is allocated; none: that is not looked at.
+    pub(crate) room: Option<u64>,
+    /// Whether compiled code has tags.
+    pub(crate) has_tags: bool,
     /// Whether it is written down who is to blame for misses, and where in the program they were.
     pub blamed: bool,
     /// Where misses were.
@@ -82,6 +86,8 @@ impl Shared {
             one_writer,
             traced: None,
             suspect: None,
+            room: None,
+            has_tags: false,
             blamed: false,
             sites: RefCell::default(),
             kinds_before,

@@ -52,10 +52,19 @@ pub struct Watch {
     bound: VecDeque<(u64, Range<u32>)>,
 }
 
+fn words_of_block(nodes: u32) -> usize {
+    nodes.div_ceil(u64::BITS) as usize + 1
+}
+
+/// Bytes that are kept for a block that any of so many nodes has touched.
+pub(crate) fn bytes_for_block(nodes: u32) -> u64 {
+    (words_of_block(nodes) * size_of::<u64>()) as u64
+}
+
 impl Watch {
     /// Nobody has touched anything; there are so many nodes.
     pub fn new(nodes: u32) -> Watch {
-        Watch { each: nodes.div_ceil(u64::BITS) as usize + 1, pages: Vec::new(), bound: VecDeque::new() }
+        Watch { each: words_of_block(nodes), pages: Vec::new(), bound: VecDeque::new() }
     }
 
     fn holders(&mut self, block: u32) -> Holders<'_> {

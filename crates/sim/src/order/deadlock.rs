@@ -1,6 +1,7 @@
 //! What is said when nothing can happen any more.
 
 use super::World;
+use super::stacks::Known;
 use crate::error::SimError;
 use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
@@ -19,48 +20,12 @@ impl World {
         let mut error = SimError::subject(DEADLOCK);
         for (number, node) in self.nodes.iter().enumerate() {
             let state = node.borrow();
-            let clock = state.compute.clock();
-            let what = match state.compute.doing {
-                Doing::Running | Doing::Finished(_) => continue,
-                Doing::Waiting(Wait::Barrier) => {
-                    let left: Vec<String> = self.left().iter().map(ToString::to_string).collect();
-                    match left.is_empty() {
-                        true => "waits at the barrier".to_string(),
-                        false => format!(
-                            "waits at the barrier, which nodes {} cannot reach: they have left main",
-                            left.join(", ")
-                        ),
-                    }
-                }
-                Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
-                Doing::Waiting(Wait::Frame(page)) => {
-                    format!("waits for the frame of page {page}, which is being given up")
-                }
-                Doing::Waiting(Wait::Sleep) => "sleeps".to_string(),
-                Doing::Waiting(Wait::Change(block)) => {
-                    let (address, size) = state.compute.watches;
-                    format!("waits for a word of block {} to change: {}", block.id, known.data(number, address, size))
-                }
-                Doing::Waiting(Wait::Access(block)) => {
-                    let pending = state.compute.pending();
-                    let what = if state.compute.pending_kind() == AccessKind::Read { "load" } else { "store" };
-                    let address = SHARED_BASE + shared_u32(pending.address);
-                    let data = known.data(number, address, u32::from(pending.size));
-                    let roles = self.roles(&state, block);
-                    format!("waits for access to block {}, a {what} of {data}{roles}", block.id)
-                }
-                Doing::Waiting(Wait::Call { protocol, op, object }) => {
-                    let declared = self.shared.engines[protocol].protocol();
-                    format!(
-                        "waits in {}.{} of object {}{}",
-                        declared.name,
-                        declared.ops[op.index()].name,
-                        object.id,
-                        self.roles_under(&state, protocol, object)
-                    )
-                }
-            };
-            error = error.note(format!("node {number}, since cycle {clock}: {what}{}", known.stands(number)));
+            if matches!(state.compute.doing, Doing::Running | Doing::Finished(_)) {
+                continue;
+            }
+            let (doing, clock) = (self.doing(number, &state, &known), state.compute.clock());
+            let more = self.more_of(&state);
+            error = error.note(format!("node {number}, since cycle {clock}: {doing}{more}{}", known.stands(number)));
         }
         for node in &self.nodes {
             let state = node.borrow();
@@ -76,6 +41,49 @@ impl World {
             }
         }
         error.help("`trivium check` on the protocol finds the shortest story that leads to a deadlock; if it finds none, look at the program's locks and barriers")
+    }
+
+    /// What a node's processor does, or waits for, as far as that node tells.
+    pub(super) fn doing(&self, number: usize, state: &NodeState, known: &Known) -> String {
+        match state.compute.doing {
+            Doing::Running => "runs".to_string(),
+            Doing::Finished(_) => "has left main".to_string(),
+            Doing::Waiting(Wait::Barrier) => "waits at the barrier".to_string(),
+            Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
+            Doing::Waiting(Wait::Frame(page)) => format!("waits for the frame of page {page}, which is being given up"),
+            Doing::Waiting(Wait::Sleep) => "sleeps".to_string(),
+            Doing::Waiting(Wait::Change(block)) => {
+                let (address, size) = state.compute.watches;
+                format!("waits for a word of block {} to change: {}", block.id, known.data(number, address, size))
+            }
+            Doing::Waiting(Wait::Access(block)) => {
+                let pending = state.compute.pending();
+                let what = if state.compute.pending_kind() == AccessKind::Read { "load" } else { "store" };
+                let address = SHARED_BASE + shared_u32(pending.address);
+                let data = known.data(number, address, u32::from(pending.size));
+                format!("waits for access to block {}, a {what} of {data}", block.id)
+            }
+            Doing::Waiting(Wait::Call { protocol, op, object }) => {
+                let declared = self.shared.engines[protocol].protocol();
+                format!("waits in {}.{} of object {}", declared.name, declared.ops[op.index()].name, object.id)
+            }
+        }
+    }
+
+    /// What other nodes have to do with that for which a node's processor waits.
+    fn more_of(&self, state: &NodeState) -> String {
+        match state.compute.doing {
+            Doing::Waiting(Wait::Barrier) => {
+                let left: Vec<String> = self.left().iter().map(ToString::to_string).collect();
+                match left.is_empty() {
+                    true => String::new(),
+                    false => format!(", which nodes {} cannot reach: they have left main", left.join(", ")),
+                }
+            }
+            Doing::Waiting(Wait::Access(block)) => self.roles(state, block),
+            Doing::Waiting(Wait::Call { protocol, object, .. }) => self.roles_under(state, protocol, object),
+            _ => String::new(),
+        }
     }
 
     fn roles(&self, state: &NodeState, block: Object) -> String {

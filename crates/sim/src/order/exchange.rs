@@ -43,6 +43,8 @@ pub(crate) enum Stop {
     BrokenOff,
     /// It was asked to end.
     Cancelled,
+    /// It takes too much of the host's memory.
+    Memory,
 }
 
 /// The words that one thread tells all others; on cache lines of its own.
@@ -140,13 +142,18 @@ impl<T: Mail> Exchange<T> {
         match self.stopped.load(Ordering::Relaxed) {
             0 => None,
             1 => Some(Stop::BrokenOff),
-            _ => Some(Stop::Cancelled),
+            2 => Some(Stop::Cancelled),
+            _ => Some(Stop::Memory),
         }
     }
 
     /// Asks everyone to stop.
     pub(crate) fn stop(&self, why: Stop) {
-        let why = if why == Stop::BrokenOff { 1 } else { 2 };
+        let why = match why {
+            Stop::BrokenOff => 1,
+            Stop::Cancelled => 2,
+            Stop::Memory => 3,
+        };
         let _ = self.stopped.compare_exchange(0, why, Ordering::SeqCst, Ordering::SeqCst);
         self.wake();
     }

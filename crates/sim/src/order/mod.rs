@@ -6,6 +6,7 @@
 //! W up to it.
 
 mod blame;
+pub(crate) mod budget;
 mod deadlock;
 pub(crate) mod exchange;
 pub(crate) mod letter;
@@ -13,6 +14,7 @@ mod part;
 mod stacks;
 
 pub(crate) use deadlock::DEADLOCK;
+pub use stacks::Stood;
 
 use crate::error::SimError;
 use crate::events::{Key, Post, Posted, Signal};
@@ -22,6 +24,7 @@ use crate::node::processor::Doing;
 use crate::node::script::Script;
 use crate::node::shared::Shared;
 use crate::node::watch::{Caught, FirstStore, TagChange, Watch, Writers};
+use crate::order::budget::{Budget, Meter};
 use crate::reports::blame::Judge;
 use crate::reports::said::Saying;
 use crate::reports::trace::Note;
@@ -51,6 +54,8 @@ pub enum Ended {
     MaxCycles(u64),
     /// It was asked to end.
     Cancelled,
+    /// It took more of the host's memory than this.
+    Memory(u64),
 }
 
 /// The limits of a simulation.
@@ -58,6 +63,8 @@ pub enum Ended {
 pub struct Limits<'a> {
     /// Cycles after which it ends incomplete.
     pub max_cycles: Option<u64>,
+    /// How much of the host's memory it may take.
+    pub memory: Option<Budget<'a>>,
     /// Ends it when true.
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the cycle now and then.
@@ -193,6 +200,7 @@ impl World {
     /// A program or a protocol did something wrong, or nothing can go on.
     pub fn run(&mut self, limits: &Limits) -> Result<Ended, SimError> {
         let mut round = 0u64;
+        let mut meter = Meter::new(limits.memory);
         self.max_cycles = limits.max_cycles.unwrap_or(u64::MAX);
         self.look_again();
         loop {
@@ -215,6 +223,9 @@ impl World {
                 self.look_at_misses(now);
                 if limits.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                     return Ok(Ended::Cancelled);
+                }
+                if let Some(limit) = meter.exceeded() {
+                    return Ok(Ended::Memory(limit));
                 }
                 if let Some(progress) = limits.progress {
                     progress(now);

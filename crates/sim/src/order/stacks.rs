@@ -2,7 +2,11 @@
 
 use super::{Runner, World};
 use crate::error::SimError;
+use crate::node::NodeState;
 use crate::store::space::Allocation;
+use serde::Serialize;
+use std::cell::RefCell;
+use std::rc::Rc;
 use trivium_guest::{Frame, Place, SHARED_BASE, SourceMap};
 
 /// So many calls of a stack are told.
@@ -30,6 +34,19 @@ fn short(mut calls: Vec<String>) -> String {
     let more = if calls.len() > CALLS { ", ..." } else { "" };
     calls.truncate(CALLS);
     format!("{}{more}", calls.join(", from "))
+}
+
+/// Where the program of a node stood when a simulation was cut off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stood {
+    /// The node.
+    pub node: usize,
+    /// Its processor's clock; of one that waits, that of the wait's beginning.
+    pub cycle: u64,
+    /// What it did, or what it waited for.
+    pub doing: String,
+    /// The function, and the line where it is known; nothing if it had not begun, or had ended.
+    pub at: Option<String>,
 }
 
 /// Where a node's program stands and what has been allocated, to be told.
@@ -81,11 +98,32 @@ impl World {
     }
 }
 
+impl World {
+    /// Where the programs of its nodes stand, of a simulation that was cut off: they end there.
+    pub(crate) fn stood(&mut self) -> Vec<Stood> {
+        let stacks = self.interrupt();
+        let known = self.known(&stacks);
+        let stood = |(number, node): (usize, &Rc<RefCell<NodeState>>)| {
+            let state = node.borrow();
+            Stood {
+                node: self.first + number,
+                cycle: state.compute.clock(),
+                doing: self.doing(number, &state, &known),
+                at: known.place(number).map(|place| place.to_string()),
+            }
+        };
+        self.nodes.iter().enumerate().map(stood).collect()
+    }
+}
+
 impl Known<'_> {
+    fn place(&self, node: usize) -> Option<Place> {
+        self.map.as_ref()?.place(&self.stacks[node])
+    }
+
     /// Where a node's program stands: ` at FILE:LINE in FUNCTION`, or nothing.
     pub(super) fn stands(&self, node: usize) -> String {
-        let place = self.map.as_ref().and_then(|map| map.place(&self.stacks[node]));
-        match place {
+        match self.place(node) {
             Some(place) if place.line.is_some() => format!("; at {place}"),
             Some(place) => format!("; {place}"),
             None => String::new(),

@@ -7,6 +7,7 @@ pub(crate) mod result;
 pub(crate) mod setup;
 
 use crate::error::SimError;
+use crate::node::estimate::amount;
 use crate::order::{Ended, Limits};
 use crate::reports::blame::Blamed;
 use crate::reports::trace::Note;
@@ -57,6 +58,7 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
         Ended::Finished => None,
         Ended::MaxCycles(limit) => Some(format!("the limit of {limit} cycles was reached")),
         Ended::Cancelled => Some("it was interrupted".to_string()),
+        Ended::Memory(limit) => Some(format!("the limit of {} of the host's memory was reached", amount(limit))),
     };
     let shared = share(setup, None)?;
     let mut result = SimResult::gather(nodes, &shared, setup.program, setup, incomplete);
@@ -74,11 +76,13 @@ fn simulate_alone(
     let (mut world, _) = make(setup, trace.as_ref().map(|(window, _)| window.clone()), suspect, 0..setup.nodes)?;
     let limits = Limits {
         max_cycles: setup.max_cycles,
+        memory: setup.memory,
         cancel: setup.cancel,
         progress: setup.progress,
         trace: trace.map(|(_, tell)| tell),
     };
     let ended = world.run(&limits).map_err(|error| world.with_stores(error))?;
     let blame = world.blamed();
-    Ok((ended, world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect(), blame))
+    let nodes = NodeEnd::of_all(&mut world, &ended);
+    Ok((ended, nodes, blame))
 }

@@ -10,6 +10,7 @@
 
 use crate::error::SimError;
 use crate::node::watch::TagChange;
+use crate::order::budget::Meter;
 use crate::order::exchange::{Desk, Exchange, Present, Stop};
 use crate::order::letter::Letter;
 use crate::order::{Arrivals, Ended, ROUNDS, World};
@@ -31,7 +32,9 @@ pub(crate) fn run(setup: &Setup, jobs: u32) -> Option<(Ended, Vec<NodeEnd>)> {
     let parts = parts(setup.nodes, jobs);
     let exchange = Exchange::new(parts.len());
     // A setup cannot leave its thread: whom to tell the progress belongs to it.
-    let &Setup { program, ref protocols, ref machine, nodes, block, ref args, seed, max_cycles, window, .. } = setup;
+    let &Setup {
+        program, ref protocols, ref machine, nodes, block, ref args, seed, max_cycles, window, memory, ..
+    } = setup;
     let own = || Setup {
         program,
         protocols: protocols.clone(),
@@ -44,6 +47,7 @@ pub(crate) fn run(setup: &Setup, jobs: u32) -> Option<(Ended, Vec<NodeEnd>)> {
         window,
         jobs: 1,
         blame: false,
+        memory,
         cancel: None,
         progress: None,
     };
@@ -60,7 +64,7 @@ pub(crate) fn run(setup: &Setup, jobs: u32) -> Option<(Ended, Vec<NodeEnd>)> {
         for one in std::iter::once(first).chain(others.into_iter().map(|other| other.join().ok().flatten())) {
             let (how, nodes) = one?;
             // Who is asked to end late may have ended already.
-            if ended != Some(Ended::Cancelled) {
+            if !matches!(ended, Some(Ended::Cancelled | Ended::Memory(_))) {
                 ended = Some(how);
             }
             all.extend(nodes);
@@ -87,6 +91,7 @@ fn part(
         parts,
         setup,
         exchange,
+        meter: Meter::new(setup.memory),
         desk: Desk::new(exchange, thread),
         world: world.into_part(parts[thread].start as usize, setup.max_cycles),
         sent: letters(),
@@ -103,7 +108,9 @@ fn part(
     if ended.is_none() {
         exchange.stop(Stop::BrokenOff);
     }
-    Some((ended?, part.world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut())).collect()))
+    let ended = ended?;
+    let nodes = NodeEnd::of_all(&mut part.world, &ended);
+    Some((ended, nodes))
 }
 
 /// A part of the nodes. Of what all parts check together it watches the blocks whose homes it has, and of first stores
@@ -113,6 +120,7 @@ struct LogicalProcess<'a> {
     parts: &'a [Range<u32>],
     setup: &'a Setup<'a>,
     exchange: &'a Exchange<Letter>,
+    meter: Meter<'a>,
     desk: Desk<'a, Letter>,
     world: World,
     /// Letters to each part, to be written, and from each part. What it would tell itself is in its own of `sent`.
@@ -145,6 +153,7 @@ impl LogicalProcess<'_> {
             match self.exchange.stopped() {
                 Some(Stop::BrokenOff) => return None,
                 Some(Stop::Cancelled) => return Some(Ended::Cancelled),
+                Some(Stop::Memory) => return self.setup.memory.map(|budget| Ended::Memory(budget.limit)),
                 None => {}
             }
             let mut next = self.world.next();
@@ -190,7 +199,10 @@ impl LogicalProcess<'_> {
     }
 
     /// Tells the caller how far it has come, and asks whether to end.
-    fn look_up(&self, now: u64) {
+    fn look_up(&mut self, now: u64) {
+        if self.meter.exceeded().is_some() {
+            self.exchange.stop(Stop::Memory);
+        }
         if self.setup.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             self.exchange.stop(Stop::Cancelled);
         }

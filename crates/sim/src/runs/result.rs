@@ -4,6 +4,7 @@ use crate::error::Said;
 use crate::node::NodeState;
 use crate::node::processor::Doing;
 use crate::node::shared::Shared;
+use crate::order::{Ended, Stood, World};
 use crate::reports::blame::Blamed;
 use crate::reports::counters::{Counters, Misses, Statistic};
 use crate::reports::said::{NodeSaid, Saying};
@@ -57,6 +58,9 @@ pub struct SimResult {
     /// Why it is incomplete, if it is; then counts are those so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// Where the nodes stood then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stood: Vec<Stood>,
     /// Cycles from the first beginning of the region of interest to its last end.
     pub cycles: u64,
     /// Instructions of all nodes.
@@ -98,10 +102,20 @@ pub(crate) struct NodeEnd {
     span: (u64, u64),
     said: NodeSaid,
     memory: MemoryUsed,
+    /// Where it stood, if it was cut off.
+    stood: Option<Stood>,
 }
 
 impl NodeEnd {
-    pub(crate) fn of(node: &mut NodeState) -> NodeEnd {
+    /// Of all nodes of a world, which has ended in this way.
+    pub(crate) fn of_all(world: &mut World, ended: &Ended) -> Vec<NodeEnd> {
+        let stood = if *ended == Ended::Finished { Vec::new() } else { world.stood() };
+        let stood = stood.into_iter().map(Some).chain(std::iter::repeat(None));
+        let ends = world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut()));
+        ends.zip(stood).map(|(end, stood)| NodeEnd { stood, ..end }).collect()
+    }
+
+    fn of(node: &mut NodeState) -> NodeEnd {
         let exit_code = match node.compute.doing {
             Doing::Finished(code @ (i32::MIN..=-1 | 1..)) => Some(code),
             _ => None,
@@ -110,7 +124,7 @@ impl NodeEnd {
         let counts = node.compute.regions.take().map_or_else(|| node.counted(), |counts| *counts);
         let span = node.compute.region_span.unwrap_or((0, counts.cycles));
         let memory = MemoryUsed { private: node.compute.private_memory, shared: node.blocks.space.borrow().bytes() };
-        NodeEnd { exit_code, counts, span, memory, said: node.compute.said(u64::MAX) }
+        NodeEnd { exit_code, counts, span, memory, said: node.compute.said(u64::MAX), stood: None }
     }
 }
 
@@ -129,6 +143,7 @@ impl SimResult {
         let (mut begun, mut ended) = (u64::MAX, 0);
         let mut saying = Saying::default();
         let mut exit_codes = BTreeMap::new();
+        let mut stood = Vec::new();
         for (number, node) in nodes.into_iter().enumerate() {
             let number = fit(number, "a node, of which there are at most 256");
             if let Some(code) = node.exit_code {
@@ -141,6 +156,7 @@ impl SimResult {
             sum = sum.plus(&node.counts);
             per_node.push(node.counts);
             saying.add(number, node.said);
+            stood.extend(node.stood);
         }
         let Said { output, errors, warnings } = saying.said();
         let messages = sum.by_kind.iter().map(|(&(protocol, kind), &count)| {
@@ -163,6 +179,7 @@ impl SimResult {
             cc: None,
             block: setup.block,
             incomplete,
+            stood,
             cycles: ended.saturating_sub(begun),
             instructions: sum.instructions,
             misses: Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades },

@@ -6,6 +6,7 @@ use crate::node::NodeState;
 use crate::node::calls::{ATOMIC_HELP, refused_atomic};
 use crate::node::memory::NodeMemory;
 use crate::node::shared::Shared;
+use crate::order::budget::Budget;
 use crate::order::{Runner, World};
 use crate::store::space::Space;
 use std::cell::RefCell;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_engine::Engine;
 use trivium_engine::number::fit;
-use trivium_guest::{Program, SHARED_BASE, Stage};
+use trivium_guest::{Build, Program, SHARED_BASE, Stage};
 use trivium_lang::protocol::{BLOCK, EventKind, OpId, Protocol};
 
 /// What is simulated.
@@ -45,6 +46,8 @@ pub struct Setup<'a> {
     /// Tell for misses who is to blame ([`SimResult::blame`]): it uses one host thread, and asks the host at every access
     /// to shared memory, which changes nothing in what else the result tells.
     pub blame: bool,
+    /// How much of the host's memory it may take: an allocation may be refused, or it ends incomplete.
+    pub memory: Option<Budget<'a>>,
     /// Ends incomplete when true.
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the present cycle now and then.
@@ -111,6 +114,8 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
         calls,
         traced,
         blamed: setup.blame,
+        room: setup.memory.filter(|budget| budget.refuses).map(|budget| budget.limit),
+        has_tags: setup.program.build(setup.machine.cache.line) == Build::Fast,
         ..Shared::new(engines, setup.machine.clone(), setup.block, setup.nodes)
     };
     check_atomics(setup.program, &shared)?;

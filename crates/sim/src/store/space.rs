@@ -56,12 +56,14 @@ pub struct Space {
     regions: Vec<Region>,
     /// Of each page so far: its home, and its region.
     pages: Vec<(Home, usize)>,
+    /// Bytes allocated under each protocol so far, whole pages.
+    under: Vec<u64>,
 }
 
 impl Space {
     /// An empty space, with pages of so many bytes: a power of two.
     pub fn new(page: u64, nodes: u32) -> Space {
-        Space { page, nodes, regions: Vec::new(), pages: Vec::new() }
+        Space { page, nodes, regions: Vec::new(), pages: Vec::new(), under: Vec::new() }
     }
 
     /// The `index`-th allocation of a node: its byte offset in shared memory.
@@ -116,6 +118,10 @@ impl Space {
             };
             self.pages.push((home, index));
         }
+        if self.under.len() <= protocol {
+            self.under.resize(protocol + 1, 0);
+        }
+        self.under[protocol] += count * self.page;
         self.regions.push(Region { placement, bytes, protocol, first_page, site: None, name: None });
         Ok(first_page as u64 * self.page)
     }
@@ -129,6 +135,11 @@ impl Space {
     /// Bytes allocated so far, whole pages.
     pub fn bytes(&self) -> u64 {
         self.pages.len() as u64 * self.page
+    }
+
+    /// Bytes allocated under a protocol so far, whole pages.
+    pub fn bytes_under(&self, protocol: usize) -> u64 {
+        self.under.get(protocol).copied().unwrap_or(0)
     }
 
     /// The home of the page of a byte offset, if there is such a page and it has one.

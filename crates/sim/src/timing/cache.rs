@@ -65,11 +65,24 @@ impl Cache {
     pub fn publish(&mut self, to: Option<Tags>, stores_asked_from: u32, loads_asked_from: u32) {
         self.published = to;
         (self.stores_asked_from, self.loads_asked_from) = (stores_asked_from, loads_asked_from);
+        self.tell_all();
+    }
+
+    fn tell_all(&self) {
         for place in 0..self.places.len() {
             if self.places[place] != 0 {
                 self.tell(place);
             }
         }
+    }
+
+    /// The host takes back what compiled code was told of lines that have gone since.
+    #[cold]
+    fn tell_anew(&self) {
+        let Some(tags) = &self.published else { return };
+        tags.empty();
+        self.tell_all();
+        tags.are_settled();
     }
 
     fn tell(&self, place: usize) {
@@ -122,6 +135,9 @@ impl Cache {
         }
         self.places[place] = pack(number, line);
         self.tell(place);
+        if self.published.as_ref().is_some_and(Tags::are_crowded) {
+            self.tell_anew();
+        }
         held == LineState::Dirty && left != number
     }
 

@@ -149,6 +149,7 @@ impl Run {
             window: self.window,
             jobs: self.jobs,
             blame: self.blame,
+            memory: None,
             cancel: None,
             progress: None,
         };

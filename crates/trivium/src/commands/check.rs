@@ -284,22 +284,5 @@ fn time_left(p: &Progress) -> String {
 /// So that the search ends as incomplete and is not killed: half of what the machine has to give, or of what this
 /// process and its neighbours in a container may still take.
 pub(super) fn half_of_memory() -> Option<u64> {
-    let free = [free_memory(), free_in_container()].into_iter().flatten().min()?;
-    Some(free / 2)
-}
-
-fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
-    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes * 1024)
-}
-
-/// The limit of the control group, second version or first, less what is used of it.
-fn free_in_container() -> Option<u64> {
-    let number =
-        |file: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
-    let free = |limit, used| Some(number(limit)?.saturating_sub(number(used)?));
-    free("memory.max", "memory.current")
-        .or_else(|| free("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+    Some(crate::memory::available()? / 2)
 }

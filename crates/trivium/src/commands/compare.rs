@@ -1,6 +1,6 @@
 //! `trivium compare`: one program, several protocols and machines: one table, one picture.
 
-use super::sim::{Bench, Ran, failed, quiet_miss, verdict, warn};
+use super::sim::{Bench, Ran, Room, failed, quiet_miss, verdict, warn};
 use crate::arguments::{Compare, Format};
 use crate::output::{self, Head, grouped, table};
 use crate::page::{Shown, page};
@@ -38,6 +38,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         args: arguments.run.args.clone(),
         seed: common.seed,
         max_cycles: arguments.run.max_cycles,
+        memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.cc.clone(),
         window: None,

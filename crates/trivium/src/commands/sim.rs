@@ -6,7 +6,7 @@ use crate::library::{self, LoadedMachine};
 use crate::output::{self, Head, grouped, table};
 use crate::page::{Shown, page};
 use crate::trace::Trace;
-use crate::{Failure, failure, stop};
+use crate::{Failure, failure, memory, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use trivium_guest::{Inputs, Program};
 use trivium_lang::protocol::Protocol;
-use trivium_sim::{Counters, MissKind, MissReport, NODE_STATISTICS, Setup, SimResult, Tracing};
+use trivium_sim::{Budget, Counters, MissKind, MissReport, NODE_STATISTICS, Setup, SimResult, Tracing};
 
 /// What all simulations of one command share.
 pub struct Bench {
@@ -30,6 +30,8 @@ pub struct Bench {
     pub seed: u64,
     /// The limit.
     pub max_cycles: Option<u64>,
+    /// How much of the host's memory it may take.
+    pub memory: Room,
     /// The host-side window.
     pub window: Option<u64>,
     /// The files of the program.
@@ -40,6 +42,34 @@ pub struct Bench {
     pub jobs: u32,
     /// Whether it is told who is to blame for misses.
     pub blame: bool,
+}
+
+/// How much of the host's memory a simulation may take.
+#[derive(Clone, Copy, Debug)]
+pub enum Room {
+    /// So many bytes, as the user says: that is looked at while it runs.
+    Said(u64),
+    /// What the machine has to give. A program that could take more is refused, or may begin all the same.
+    Machine {
+        /// Whether it is refused.
+        refuses: bool,
+    },
+}
+
+impl Room {
+    /// As the user says, if he does.
+    pub fn of(said: Option<u64>) -> Room {
+        said.map_or(Room::Machine { refuses: true }, Room::Said)
+    }
+
+    fn budget(self) -> Option<Budget<'static>> {
+        let (limit, refuses) = match self {
+            Room::Said(bytes) => (bytes, false),
+            // The rest is for others, and for what is taken between two looks.
+            Room::Machine { refuses } => (memory::available()? / 8 * 7, refuses),
+        };
+        Some(Budget { limit, refuses, taken: &memory::taken })
+    }
 }
 
 impl Bench {
@@ -82,6 +112,7 @@ impl Bench {
             args: self.args.iter().map(|arg| arg.replace("{nodes}", &nodes.to_string())).collect(),
             seed: self.seed,
             max_cycles: self.max_cycles,
+            memory: self.memory.budget(),
             window: self.window,
             jobs: self.jobs,
             blame: self.blame,
@@ -120,6 +151,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         args: arguments.run.args.clone(),
         seed: common.seed,
         max_cycles: arguments.run.max_cycles,
+        memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.cc.clone(),
         window: arguments.window,
@@ -299,6 +331,9 @@ pub fn verdict(results: &[SimResult], program: &Path) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// So many nodes are told one by one.
+const SHOWN: usize = 8;
+
 fn text(result: &SimResult) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: String| out.push_str(&format!("{name:<14}{value}\n"));
@@ -308,6 +343,13 @@ fn text(result: &SimResult) -> String {
     line("nodes", format!("{}, blocks of {} bytes", result.nodes, result.block));
     if let Some(why) = &result.incomplete {
         line("incomplete", format!("{why}; counts are those so far"));
+    }
+    for stood in result.stood.iter().take(SHOWN) {
+        let at = stood.at.as_ref().map_or(String::new(), |at| format!("; {at}"));
+        line("", format!("node {}, cycle {}: {}{at}", stood.node, grouped(stood.cycle), stood.doing));
+    }
+    if result.stood.len() > SHOWN {
+        line("", format!("(and {} more nodes, which --format json tells)", result.stood.len() - SHOWN));
     }
     line("cycles", grouped(result.cycles));
     line("instructions", grouped(result.instructions));
@@ -333,7 +375,6 @@ fn text(result: &SimResult) -> String {
 
 /// Where the nodes' time went: the first eight nodes, and the sum.
 fn times(result: &SimResult) -> String {
-    const SHOWN: usize = 8;
     let columns: Vec<_> = NODE_STATISTICS.iter().filter(|statistic| statistic.unit == "cycles").collect();
     let row = |name: String, node: &Counters| {
         [name].into_iter().chain(columns.iter().map(|column| grouped((column.of)(node)))).collect::<Vec<_>>()

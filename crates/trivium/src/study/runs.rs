@@ -2,7 +2,7 @@
 
 use super::plan::RunPlan;
 use crate::commands::program;
-use crate::commands::sim::Bench;
+use crate::commands::sim::{Bench, Room};
 use crate::library::{self, LoadedMachine, Settings};
 use crate::output::{self, grouped};
 use crate::{Failure, failure, stop};
@@ -158,6 +158,7 @@ impl Runner<'_> {
             args: plan.args.clone(),
             seed: self.seed,
             max_cycles: None,
+            memory: Room::Machine { refuses: false },
             window: None,
             blame: false,
             jobs: self.jobs,

@@ -52,6 +52,7 @@ fn wrong(protocol: &Arc<Protocol>, uses: &Uses, machine: &str, seed: u64) -> Opt
         window: None,
         jobs: 1,
         blame: false,
+        memory: None,
         cancel: None,
         progress: None,
     };
