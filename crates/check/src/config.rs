@@ -31,9 +31,9 @@ pub enum Search {
 }
 
 /// How the states that were found are known again. All but the first keep whole only those that wait to be expanded, do not
-/// look for starvation, take no checkpoints, and never say that a protocol holds: states may have been left out.
+/// look for starvation, and take no checkpoints. Where states may have been left out it is never said that a protocol holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
+pub enum Method<'a> {
     /// Every state is kept whole.
     #[default]
     Exact,
@@ -48,6 +48,11 @@ pub enum Method {
         bytes: u64,
         /// Bits of a state, 1 or more.
         hashes: u32,
+    },
+    /// Every state is kept whole on disk; [`Config::memory`] is what is used of memory.
+    Disk {
+        /// The folder for its files, which have no names there.
+        folder: &'a Path,
     },
 }
 
@@ -166,7 +171,7 @@ pub struct Config<'a> {
     /// How to explore.
     pub search: Search,
     /// How the states that were found are known again. Not for [`Search::Brute`].
-    pub method: Method,
+    pub method: Method<'a>,
     /// Chooses the hash function of a method that has one.
     pub seed: u64,
     /// Whether states that differ only in the names of nodes are one state, where that is sound. Not for

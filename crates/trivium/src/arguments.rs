@@ -379,6 +379,9 @@ pub struct Check {
     /// Bits that --bitstate sets for each state
     #[arg(long, value_name = "K", default_value = "3", value_parser = bits_of_state, requires = "bitstate")]
     pub hashes: u32,
+    /// Keep states whole on disk, in this folder: exact, in the memory that --memory gives. Starvation is not looked for
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["brute", "hash_compact", "bitstate", "checkpoint", "resume"])]
+    pub disk: Option<PathBuf>,
     /// Save the search into this file when a limit, Ctrl-C or SIGTERM ends it, so that --resume can go on from there.
     /// Not the scenarios that follow it
     #[arg(long, value_name = "FILE", conflicts_with = "brute")]
@@ -403,11 +406,12 @@ pub struct Check {
 
 impl Check {
     /// How states are known again.
-    pub fn method(&self) -> Method {
-        match (self.hash_compact, self.bitstate) {
-            (Some(bits), _) => Method::Compact { bits },
-            (None, Some(bytes)) => Method::Bits { bytes, hashes: self.hashes },
-            (None, None) => Method::Exact,
+    pub fn method(&self) -> Method<'_> {
+        match (self.hash_compact, self.bitstate, &self.disk) {
+            (Some(bits), _, _) => Method::Compact { bits },
+            (None, Some(bytes), _) => Method::Bits { bytes, hashes: self.hashes },
+            (None, None, Some(folder)) => Method::Disk { folder },
+            (None, None, None) => Method::Exact,
         }
     }
 

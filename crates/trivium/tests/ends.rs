@@ -269,6 +269,26 @@ fn what_weakens_a_verdict_is_in_the_verdict() {
     trivium(&["check", "msi", "--hash-compact", "--checkpoint", "x"]).refuses(2, &["cannot be used with"]);
 }
 
+/// A disk that becomes full, where one may be made: what is known is told.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_ends_a_search_on_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let mount = std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs", path]).output();
+    let mounted = mount.is_ok_and(|mount| mount.status.success());
+    let args = ["check", "stache", "--no-late-values", "--no-symmetry", "--no-liveness", "--disk", path];
+    let run = trivium(&args);
+    if mounted {
+        std::process::Command::new("umount").arg(path).status().unwrap();
+        assert_eq!(run.code, Some(3), "{run:?}");
+        assert!(run.out.contains("incomplete: the states cannot be kept on disk: there is no room"), "{run:?}");
+        assert!(run.out.contains("states        "), "{run:?}");
+    } else {
+        assert!(run.code == Some(0) && run.out.contains("; on disk; complete"), "{run:?}");
+    }
+}
+
 /// What is known is told where a checkpoint cannot be written.
 #[cfg(target_os = "linux")]
 #[test]

@@ -5,6 +5,7 @@ use super::signatures::{Bits, Compacted};
 use super::sweep::{Batch, Keep, Weakness};
 use super::trail::{Footprint, Trail};
 use std::collections::VecDeque;
+use std::io;
 use trivium_engine::number::fit;
 
 /// States of a batch that waits.
@@ -93,27 +94,28 @@ fn footprint(name: u64) -> Footprint {
 }
 
 impl Keep for Compact {
-    fn begin(&mut self, first: &[u8], hash: u64) {
+    fn begin(&mut self, first: &[u8], hash: u64) -> io::Result<()> {
         self.signatures.insert(first);
         self.present.push(first, u64::from(self.trail.add(hash, None)));
         (self.states, self.packed) = (1, first.len() as u64);
+        Ok(())
     }
 
-    fn batch(&mut self, most: u64) -> Batch {
+    fn batch(&mut self, most: u64) -> io::Result<Batch> {
         let mut batch = self.present.pop();
         // Joined as far as whole ones fit.
         while self.present.batches.front().is_some_and(|next| (batch.len() + next.len()) as u64 <= most) {
             let next = self.present.pop();
             (0..next.len()).for_each(|at| batch.push(next.get(at), next.names[at]));
         }
-        batch
+        Ok(batch)
     }
 
     fn knows(&self, state: &[u8]) -> bool {
         self.signatures.contains(state)
     }
 
-    fn join(&mut self, batch: &Batch, harvests: &[Harvest], most: u64) -> bool {
+    fn join(&mut self, batch: &Batch, harvests: &[Harvest], most: u64) -> io::Result<bool> {
         for harvest in harvests {
             for at in 0..harvest.len() {
                 let state = harvest.candidate(at);
@@ -121,7 +123,7 @@ impl Keep for Compact {
                     continue;
                 }
                 if self.states >= most {
-                    return false;
+                    return Ok(false);
                 }
                 self.signatures.insert(state);
                 let before = footprint(batch.names[harvest.parents[at] as usize]);
@@ -131,16 +133,16 @@ impl Keep for Compact {
                 self.packed += state.len() as u64;
             }
         }
-        true
+        Ok(true)
     }
 
     fn done(&mut self, batch: &Batch) {
         batch.names.iter().for_each(|&name| self.trail.done(footprint(name)));
     }
 
-    fn next_level(&mut self) -> u64 {
+    fn next_level(&mut self, _: u64) -> io::Result<Option<u64>> {
         self.present = std::mem::take(&mut self.next);
-        self.present.batches.iter().map(|batch| batch.len() as u64).sum()
+        Ok(Some(self.present.batches.iter().map(|batch| batch.len() as u64).sum()))
     }
 
     fn found(&self) -> (u64, u64) {
@@ -151,8 +153,8 @@ impl Keep for Compact {
         self.signatures.memory() + self.present.memory + self.next.memory + self.trail.memory()
     }
 
-    fn way(&self, name: u64) -> Vec<u64> {
-        self.trail.way(footprint(name))
+    fn way(&mut self, name: u64) -> io::Result<Vec<u64>> {
+        Ok(self.trail.way(footprint(name)))
     }
 
     fn last(&self) -> Option<u64> {
@@ -162,8 +164,8 @@ impl Keep for Compact {
 
     fn weakness(&self, depth: u32) -> Weakness {
         match &self.signatures {
-            Signatures::Compacted(set) => Weakness { method: "hash compaction", omission: set.omission(depth) },
-            Signatures::Bits(set) => Weakness { method: "bitstate", omission: set.omission(depth) },
+            Signatures::Compacted(set) => Weakness { method: "hash compaction", omission: Some(set.omission(depth)) },
+            Signatures::Bits(set) => Weakness { method: "bitstate", omission: Some(set.omission(depth)) },
         }
     }
 }

@@ -9,6 +9,7 @@ mod arena;
 mod checkpoint;
 mod compact;
 mod crew;
+mod disk;
 mod edges;
 mod expand;
 mod frames;
@@ -19,6 +20,7 @@ mod pack;
 mod parents;
 mod path;
 mod portions;
+mod runs;
 mod signatures;
 mod states;
 mod sweep;
@@ -38,6 +40,7 @@ use crate::world::World;
 use arena::StateNumber;
 use checkpoint::{Keeping, Place};
 use compact::{Compact, Signatures};
+use disk::Disk;
 use edges::Edge;
 use expand::{CANDIDATE, Found, Harvest, Worker};
 pub use leftovers::{leftovers, unseen};
@@ -62,13 +65,18 @@ const MOST_IN_BATCH: StateNumber = 1 << 15;
 /// # Errors
 /// The checkpoint from which it should go on is refused.
 pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigError> {
-    let signatures = match config.method {
-        Method::Exact => None,
-        Method::Compact { bits } => Some(Signatures::Compacted(Compacted::new(bits, config.seed))),
-        Method::Bits { bytes, hashes } => Some(Signatures::Bits(Bits::new(bytes, hashes, config.seed))),
-    };
-    if let Some(signatures) = signatures {
-        return Ok(Sweep::new(model, config, Compact::new(signatures)).run());
+    let by = |signatures| Ok(Sweep::new(model, config, Compact::new(signatures)).run());
+    match config.method {
+        Method::Exact => {}
+        Method::Compact { bits } => return by(Signatures::Compacted(Compacted::new(bits, config.seed))),
+        Method::Bits { bytes, hashes } => return by(Signatures::Bits(Bits::new(bytes, hashes, config.seed))),
+        Method::Disk { folder } => {
+            let disk = Disk::new(folder, config.memory).map_err(|error| {
+                let what = format!("the folder {} for states cannot be written: {error}", folder.display());
+                ConfigError::new(what, "name another one")
+            })?;
+            return Ok(Sweep::new(model, config, disk).run());
+        }
     }
     let mut search = Search::new(model, config);
     if let Some(path) = config.resume {

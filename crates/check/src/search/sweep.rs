@@ -15,8 +15,9 @@ use crate::config::{Config, Progress};
 use crate::coverage::Seen;
 use crate::model::Model;
 use crate::promise::Violation;
-use crate::report::Report;
+use crate::report::{Omission, Report};
 use crate::trace::Trace;
+use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use trivium_engine::number::fit;
@@ -54,25 +55,26 @@ impl Batch {
     }
 }
 
-/// What keeps the states that wait, and knows those that were found.
+/// What keeps the states that wait, and knows those that were found. Errors are those of files, where there are any.
 pub(super) trait Keep: Sync {
     /// Adds the first state.
-    fn begin(&mut self, first: &[u8], hash: u64);
+    fn begin(&mut self, first: &[u8], hash: u64) -> io::Result<()>;
 
     /// The next states of the present depth, at most so many; none at its end.
-    fn batch(&mut self, most: u64) -> Batch;
+    fn batch(&mut self, most: u64) -> io::Result<Batch>;
 
     /// Whether a state was found before the present batch.
     fn knows(&self, state: &[u8]) -> bool;
 
-    /// Adds what the states of a batch lead to, as long as there are fewer than `most` states. Whether there was room.
-    fn join(&mut self, batch: &Batch, harvests: &[Harvest], most: u64) -> bool;
+    /// Adds what the states of a batch lead to, as long as there are fewer than `most` states. Whether there was room, as far
+    /// as that is known before the end of the depth.
+    fn join(&mut self, batch: &Batch, harvests: &[Harvest], most: u64) -> io::Result<bool>;
 
     /// The states of a batch have been expanded.
     fn done(&mut self, batch: &Batch);
 
-    /// Goes on with the states that lie one event deeper: how many there are.
-    fn next_level(&mut self) -> u64;
+    /// Goes on with the states that lie one event deeper: how many there are; `None` where there are more than `most` states.
+    fn next_level(&mut self, most: u64) -> io::Result<Option<u64>>;
 
     /// How many states were found, and their packed bytes.
     fn found(&self) -> (u64, u64);
@@ -81,7 +83,7 @@ pub(super) trait Keep: Sync {
     fn memory(&self) -> u64;
 
     /// The hashes of the states that lead to one that waits, its own at the end, the first state's left out.
-    fn way(&self, name: u64) -> Vec<u64>;
+    fn way(&mut self, name: u64) -> io::Result<Vec<u64>>;
 
     /// A state that waits, as deep as any.
     fn last(&self) -> Option<u64>;
@@ -94,8 +96,8 @@ pub(super) trait Keep: Sync {
 pub(super) struct Weakness {
     /// The name of the search.
     pub method: &'static str,
-    /// What may have been left out.
-    pub omission: crate::report::Omission,
+    /// What may have been left out; `None` where nothing can be.
+    pub omission: Option<Omission>,
 }
 
 /// What the expansion of a batch looks at.
@@ -131,6 +133,17 @@ enum End {
     Found(Lost),
 }
 
+/// What the system says of files ends the search.
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> End {
+        let why = match error.kind() {
+            io::ErrorKind::StorageFull => "there is no room".to_string(),
+            _ => error.to_string(),
+        };
+        End::Limit(format!("the states cannot be kept on disk: {why}"))
+    }
+}
+
 /// A search that is under way.
 pub(super) struct Sweep<'m, K> {
     model: &'m Model,
@@ -158,27 +171,35 @@ impl<'m, K: Keep> Sweep<'m, K> {
     }
 
     pub fn run(mut self) -> Report {
-        let end = self.visit();
+        let Err(end) = self.visit() else { return self.report(End::Exhausted) };
         self.report(end)
     }
 
-    fn visit(&mut self) -> End {
+    /// Visits every state.
+    fn visit(&mut self) -> Result<(), End> {
         let first = self.model.first();
         let mut bytes = Vec::new();
         self.workers[0].pack(&first, &mut bytes);
-        self.kept.begin(&bytes, hash(&bytes));
-        if let Err(violation) = check_first(self.model, &first) {
-            return End::Found(Lost { way: Vec::new(), by_event: false, violation });
-        }
+        self.kept.begin(&bytes, hash(&bytes))?;
+        check_first(self.model, &first)
+            .map_err(|violation| End::Found(Lost { way: Vec::new(), by_event: false, violation }))?;
         loop {
-            if let Err(end) = self.visit_level() {
-                return end;
+            self.visit_level()?;
+            match self.kept.next_level(self.most())? {
+                Some(0) => return Ok(()),
+                Some(_) => self.depth += 1,
+                None => return Err(self.no_room()),
             }
-            if self.kept.next_level() == 0 {
-                return End::Exhausted;
-            }
-            self.depth += 1;
         }
+    }
+
+    fn most(&self) -> u64 {
+        self.config.max_states.unwrap_or(u64::MAX)
+    }
+
+    fn no_room(&self) -> End {
+        let (states, _) = self.kept.found();
+        End::Limit(format!("the limit of {states} states is reached"))
     }
 
     /// Expands the states that lie equally deep.
@@ -190,7 +211,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
                 return Err(found.map_or(End::Limit(limit), End::Found));
             }
             let (states, _) = self.kept.found();
-            let batch = self.kept.batch((states / 8).clamp(64, MOST_IN_BATCH));
+            let batch = self.kept.batch((states / 8).clamp(64, MOST_IN_BATCH))?;
             if batch.len() == 0 {
                 return found.map_or(Ok(()), |found| Err(End::Found(found)));
             }
@@ -200,31 +221,32 @@ impl<'m, K: Keep> Sweep<'m, K> {
             if harvests.iter().any(|harvest| harvest.is_stopped) {
                 return Err(found.map_or(End::Limit(STOPPED.into()), End::Found));
             }
-            let room = found.is_some() || self.gather(&batch, &mut harvests);
-            if !room {
-                let (states, _) = self.kept.found();
-                return Err(End::Limit(format!("the limit of {states} states is reached")));
+            if found.is_none() && !self.gather(&batch, &mut harvests)? {
+                return Err(self.no_room());
             }
             if let Some(deadlock) = harvests.iter_mut().find_map(|harvest| harvest.deadlock.take()) {
-                return Err(End::Found(self.lost(&batch, deadlock)));
+                return Err(End::Found(self.lost(&batch, deadlock)?));
             }
-            let first = harvests.iter_mut().find_map(|harvest| harvest.found.take());
-            found = found.or_else(|| Some(self.lost(&batch, first?)));
+            if found.is_none()
+                && let Some(first) = harvests.iter_mut().find_map(|harvest| harvest.found.take())
+            {
+                found = Some(self.lost(&batch, first)?);
+            }
             self.kept.done(&batch);
         }
     }
 
-    fn lost(&self, batch: &Batch, found: Found) -> Lost {
-        let way = self.kept.way(batch.names[found.state as usize]);
-        Lost { way, by_event: found.by_event, violation: found.violation }
+    fn lost(&mut self, batch: &Batch, found: Found) -> io::Result<Lost> {
+        let way = self.kept.way(batch.names[found.state as usize])?;
+        Ok(Lost { way, by_event: found.by_event, violation: found.violation })
     }
 
     /// Adds what was found, up to the first violation. Whether there was room.
-    fn gather(&mut self, batch: &Batch, harvests: &mut [Harvest]) -> bool {
+    fn gather(&mut self, batch: &Batch, harvests: &mut [Harvest]) -> io::Result<bool> {
         let cut = harvests.iter().position(|h| h.found.is_some() || h.deadlock.is_some());
         let harvests = &harvests[..cut.map_or(harvests.len(), |at| at + 1)];
         self.transitions += harvests.iter().map(|h| h.transitions).sum::<u64>();
-        self.kept.join(batch, harvests, self.config.max_states.unwrap_or(u64::MAX))
+        self.kept.join(batch, harvests, self.most())
     }
 
     /// Why the search must stop before the next batch, if it must.
@@ -249,9 +271,13 @@ impl<'m, K: Keep> Sweep<'m, K> {
     }
 
     fn report(mut self, end: End) -> Report {
+        let found = matches!(end, End::Found(_));
+        // Those that were found beside a violation are counted too, if the disk allows it.
+        if found {
+            _ = self.kept.next_level(u64::MAX);
+        }
         let (states, packed) = self.kept.found();
         let Weakness { method, omission } = self.kept.weakness(self.depth);
-        let found = matches!(end, End::Found(_));
         let tally = Tally {
             states,
             transitions: self.transitions,
@@ -263,22 +289,24 @@ impl<'m, K: Keep> Sweep<'m, K> {
             liveness: false,
             method: Some(method),
             checkpoint: None,
-            omission: (!found).then(|| omission.clone()),
+            omission: omission.clone().filter(|_| !found),
         };
         let mut worker = self.workers.swap_remove(0);
         self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));
         let seen = Seen::of(self.model, &worker.stepper.reached);
-        let looked = if self.config.liveness { "; starvation was not looked for" } else { "" };
         let conclusion = match end {
-            End::Exhausted => Conclusion::Incomplete {
-                limit: format!("no violation was found, but states may have been left out: {omission}{looked}"),
-                trace: Trace::default(),
+            End::Exhausted => match exhausted(omission.as_ref(), self.config.liveness, method) {
+                None => Conclusion::Holds,
+                Some(limit) => Conclusion::Incomplete { limit, trace: Trace::default() },
             },
             End::Limit(limit) => {
-                let way = self.kept.last().map(|name| self.kept.way(name)).unwrap_or_default();
-                let trace = path::by_hashes(&mut worker, &way).settle(&mut worker.stepper);
-                let limit = format!("{limit}, and before it states may have been left out: {omission}{looked}");
-                Conclusion::Incomplete { limit, trace }
+                let last = self.kept.last().and_then(|name| self.kept.way(name).ok());
+                let trace = path::by_hashes(&mut worker, &last.unwrap_or_default()).settle(&mut worker.stepper);
+                let left = omission.map_or(String::new(), |omission| {
+                    format!(", and before it states may have been left out: {omission}")
+                });
+                let looked = if self.config.liveness { NOT_LOOKED } else { "" };
+                Conclusion::Incomplete { limit: limit + &left + looked, trace }
             }
             End::Found(lost) => {
                 let mut path = path::by_hashes(&mut worker, &lost.way);
@@ -289,5 +317,21 @@ impl<'m, K: Keep> Sweep<'m, K> {
             }
         };
         conclude(&mut worker.stepper, tally, seen, conclusion)
+    }
+}
+
+/// What is said besides where starvation was asked for.
+const NOT_LOOKED: &str = "; starvation was not looked for";
+
+/// Why the verdict is incomplete although all that was found has been expanded, if it is.
+fn exhausted(omission: Option<&Omission>, liveness: bool, method: &str) -> Option<String> {
+    let looked = if liveness { NOT_LOOKED } else { "" };
+    match omission {
+        Some(omission) => {
+            Some(format!("no violation was found, but states may have been left out: {omission}{looked}"))
+        }
+        None => liveness.then(|| {
+            format!("safety and deadlock hold{looked}: a search {method} keeps no transitions; --no-liveness asks for no more")
+        }),
     }
 }
