@@ -246,6 +246,7 @@ impl Layout {
     }
 
     /// A thread's phase (1 byte), intent (2) and, where threads are counted, its count (2).
+    #[inline]
     pub fn thread(&self, thread: usize) -> Range<usize> {
         let at = self.threads_at + thread * self.thread_bytes;
         at..at + self.thread_bytes

@@ -109,6 +109,7 @@ impl World {
     }
 
     /// What a thread is about: its phase and the number of its intent.
+    #[inline]
     pub fn thread(&self, layout: &Layout, thread: usize) -> (Phase, usize) {
         let bytes = &self.fixed[layout.thread(thread)];
         let phase = match bytes[0] {

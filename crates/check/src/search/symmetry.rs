@@ -56,20 +56,23 @@ struct RecordPlace {
     names_nodes: bool,
     /// The bytes that were signed last, and what they tell: most records are the same in the next state that is signed.
     signed: Vec<u8>,
-    /// Of the record's own node, in its nameless bytes.
-    told: u64,
-    /// Of the nodes that it names.
+    /// For each of the record's own node and of those that it names, what it tells of it.
     told_of: Vec<(Node, u64)>,
 }
 
 impl RecordPlace {
-    /// Finds out what a record tells of nodes without naming any.
-    fn sign(&mut self, model: &Model, nameless: &[Range<usize>], bytes: &[u8]) {
+    /// Finds out what a record tells of nodes without naming any: of its own, where that is renamed, by its nameless bytes.
+    fn sign(&mut self, model: &Model, is_renamed: bool, nameless: &[Range<usize>], bytes: &[u8]) {
         self.signed.clear();
         self.signed.extend_from_slice(bytes);
-        let own = nameless.iter().flat_map(|range| &bytes[range.clone()]);
-        self.told = own.fold(self.place, |told, &byte| mix(told, u64::from(byte)));
         self.told_of.clear();
+        if is_renamed {
+            let mut told = self.place;
+            for range in nameless {
+                bytes[range.clone()].iter().for_each(|&byte| told = mix(told, u64::from(byte)));
+            }
+            self.told_of.push((self.node, told));
+        }
         if self.names_nodes {
             model.engine.named_nodes(self.role, bytes, |place, node| {
                 let itself = u64::from(node == self.node) << 32;
@@ -131,7 +134,6 @@ impl<'m> Symmetry<'m> {
                     place: place(node, role, object),
                     names_nodes: model.engine.names_nodes(role),
                     signed: Vec::new(),
-                    told: 0,
                     told_of: Vec::new(),
                 })
             })
@@ -262,7 +264,13 @@ impl<'m> Symmetry<'m> {
     fn pack_signed(&mut self, world: &World, out: &mut Vec<u8>) {
         out.clear();
         let mut orders = std::mem::take(&mut self.orders);
-        self.try_orders(world, &mut orders, 0, 0, out);
+        let sign = |node: &Node| self.signatures[*node as usize];
+        let is_settled = orders.iter().all(|order| order.is_sorted_by(|a, b| sign(a) < sign(b)));
+        if is_settled {
+            self.try_order(world, &orders, out);
+        } else {
+            self.try_orders(world, &mut orders, 0, 0, out);
+        }
         self.orders = orders;
     }
 
@@ -319,10 +327,9 @@ impl<'m> Symmetry<'m> {
         for record in &mut self.records {
             let bytes = &world.fixed[record.at.clone()];
             if record.signed != bytes {
-                record.sign(model, &self.nameless[record.role.index()], bytes);
+                record.sign(model, self.renamed[record.node as usize], &self.nameless[record.role.index()], bytes);
             }
-            let own = self.renamed[record.node as usize].then_some((record.node, record.told));
-            for (node, told) in own.into_iter().chain(record.told_of.iter().copied()) {
+            for &(node, told) in &record.told_of {
                 let signature = &mut signatures[node as usize];
                 *signature = signature.wrapping_add(told);
             }
