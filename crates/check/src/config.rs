@@ -49,6 +49,13 @@ pub enum Method<'a> {
         /// Bits of a state, 1 or more.
         hashes: u32,
     },
+    /// Random walks in place of a search; [`Config::seed`] chooses them.
+    Walks {
+        /// How many.
+        count: u64,
+        /// Most events of each.
+        depth: u32,
+    },
     /// Every state is kept whole on disk; [`Config::memory`] is what is used of memory.
     Disk {
         /// The folder for its files, which have no names there.
@@ -183,6 +190,8 @@ pub struct Config<'a> {
     pub jobs: u32,
     /// Stop with verdict `incomplete` when this many states have been found.
     pub max_states: Option<u64>,
+    /// Stop with verdict `incomplete` before states are expanded that lie so many events deep. Not for [`Search::Brute`].
+    pub max_depth: Option<u32>,
     /// Stop with verdict `incomplete` when the states take this many bytes.
     pub memory: Option<u64>,
     /// Called now and then, from the thread that explores.
@@ -232,6 +241,7 @@ impl Default for Config<'_> {
             liveness: true,
             jobs: 1,
             max_states: None,
+            max_depth: None,
             memory: None,
             progress: None,
             cancel: None,

@@ -368,6 +368,17 @@ pub struct Check {
     /// memory)
     #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
     pub memory: Option<u64>,
+    /// Stop, incomplete, before states are expanded that lie this many events deep
+    #[arg(long, value_name = "D", value_parser = at_least_one, conflicts_with_all = ["brute", "random_walks"])]
+    pub max_depth: Option<u32>,
+    /// Take this many random walks from the first state in place of a search; the verdict is never more than `incomplete`, and
+    /// --seed chooses the walks
+    #[arg(long, value_name = "N", value_parser = whole,
+        conflicts_with_all = ["brute", "hash_compact", "bitstate", "disk", "checkpoint", "resume", "max_states"])]
+    pub random_walks: Option<u64>,
+    /// Most events of a random walk
+    #[arg(long, value_name = "D", default_value = "100", value_parser = at_least_one, requires = "random_walks")]
+    pub depth: u32,
     /// Keep this many bits of a state in place of the state (default: 64): less memory, and a verdict that is never more than
     /// `incomplete`, with the probability that states were left out. --seed chooses the hash function
     #[arg(long, value_name = "BITS", num_args = 0..=1, default_missing_value = "64", require_equals = true, value_parser = name_bits,
@@ -407,6 +418,9 @@ pub struct Check {
 impl Check {
     /// How states are known again.
     pub fn method(&self) -> Method<'_> {
+        if let Some(count) = self.random_walks {
+            return Method::Walks { count, depth: self.depth };
+        }
         match (self.hash_compact, self.bitstate, &self.disk) {
             (Some(bits), _, _) => Method::Compact { bits },
             (None, Some(bytes), _) => Method::Bits { bytes, hashes: self.hashes },

@@ -27,6 +27,7 @@ mod sweep;
 mod symmetry;
 mod table;
 mod trail;
+mod walks;
 
 use crate::begin::check_first;
 use crate::conclude::{Conclusion, Tally, conclude};
@@ -68,6 +69,7 @@ pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigEr
     let by = |signatures| Ok(Sweep::new(model, config, Compact::new(signatures)).run());
     match config.method {
         Method::Exact => {}
+        Method::Walks { count, depth } => return Ok(walks::explore(model, config, count, depth)),
         Method::Compact { bits } => return by(Signatures::Compacted(Compacted::new(bits, config.seed))),
         Method::Bits { bytes, hashes } => return by(Signatures::Bits(Bits::new(bytes, hashes, config.seed))),
         Method::Disk { folder } => {
@@ -83,6 +85,12 @@ pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigEr
         search.resume(path)?;
     }
     Ok(search.run())
+}
+
+/// Why states that lie so deep are not expanded, if they are not.
+fn too_deep(config: &Config, depth: u32) -> Option<String> {
+    let most = config.max_depth.filter(|&most| depth >= most)?;
+    Some(format!("the limit of {most} events is reached: what states do that lie so deep was not looked at"))
 }
 
 /// How many host threads explore.
@@ -169,6 +177,10 @@ impl<'m> Search<'m> {
         }
         let (mut level, mut from) = (self.place.level.clone(), self.place.from);
         loop {
+            if let Some(limit) = too_deep(self.config, self.depth) {
+                self.note_place(&level, from);
+                return End::Limit(limit);
+            }
             if let Err(end) = self.visit_level(level.clone(), from) {
                 return end;
             }

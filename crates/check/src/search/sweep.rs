@@ -8,7 +8,7 @@ use super::arena::StateNumber;
 use super::expand::{Found, Harvest, Worker};
 use super::known::Known;
 use super::pack::hash;
-use super::{STOPPED, path, portions, symmetry};
+use super::{STOPPED, path, portions, symmetry, too_deep};
 use crate::begin::check_first;
 use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, Progress};
@@ -184,6 +184,9 @@ impl<'m, K: Keep> Sweep<'m, K> {
         check_first(self.model, &first)
             .map_err(|violation| End::Found(Lost { way: Vec::new(), by_event: false, violation }))?;
         loop {
+            if let Some(limit) = too_deep(self.config, self.depth) {
+                return Err(End::Limit(limit));
+            }
             self.visit_level()?;
             match self.kept.next_level(self.most())? {
                 Some(0) => return Ok(()),

@@ -84,6 +84,7 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         liveness: !arguments.no_liveness,
         jobs: arguments.common.jobs,
         max_states: arguments.max_states,
+        max_depth: arguments.max_depth,
         memory: arguments.memory.or_else(half_of_memory),
         progress: Some(&show),
         cancel: Some(&cancel),
