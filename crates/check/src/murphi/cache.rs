@@ -130,41 +130,38 @@ impl Export<'_> {
         self.leaves(out);
         let heard = |is_home| self.answering(EventKind::Evict, is_home).is_some();
         out.open("ruleset me: Node; o: Obj_block do");
-        self.rule("evict", "(cache[me][o] = 1 | cache[me][o] = 2) & !requested(me, o)", out);
-        out.open("begin");
-        out.open("if cache[me][o] = 2 then");
-        out.line("writes_back[me][o] := true;");
-        out.line("cache[me][o] := 3;");
-        out.middle("else");
-        out.line("cached[me][o] := 0;");
-        for is_home in [false, true] {
-            let sign = if is_home { "=" } else { "!=" };
-            let next = if heard(is_home) { 3 } else { 0 };
-            out.line(format!("if o % {} {sign} me then cache[me][o] := {next}; end;", self.model.nodes));
-        }
-        out.close("end;");
-        out.close("end;");
-        self.rule("leave", "leaves(me, o)", out);
-        out.open("var fx: Effects; data: Int; back: boolean;");
-        out.middle("begin");
-        out.line("begin_effects(fx);");
-        out.line("back := writes_back[me][o];");
-        out.line("data := (back ? cached[me][o] + 1 : 0);");
-        out.line("cache[me][o] := 0;");
-        out.line("cached[me][o] := 0;");
-        out.line("writes_back[me][o] := false;");
-        for (event, written) in [(EventKind::Evict, "!back"), (EventKind::WriteBack, "back")] {
+        self.rule("evict", "(cache[me][o] = 1 | cache[me][o] = 2) & !requested(me, o)", "", out, |out| {
+            out.open("if cache[me][o] = 2 then");
+            out.line("writes_back[me][o] := true;");
+            out.line("cache[me][o] := 3;");
+            out.middle("else");
+            out.line("cached[me][o] := 0;");
             for is_home in [false, true] {
-                let Some((role, column)) = self.answering(event, is_home) else { continue };
                 let sign = if is_home { "=" } else { "!=" };
-                out.line(format!(
-                    "if {written} & o % {} {sign} me then on{}_{column}(me, o, me, -1, data, -1, fx); end;",
-                    self.model.nodes, role.0
-                ));
+                let next = if heard(is_home) { 3 } else { 0 };
+                out.line(format!("if o % {} {sign} me then cache[me][o] := {next}; end;", self.model.nodes));
             }
-        }
-        out.line("settle(me, -1, fx);");
-        out.close("end;");
+            out.close("end;");
+        });
+        self.rule("leave", "leaves(me, o)", "var fx: Effects; data: Int; back: boolean;", out, |out| {
+            out.line("begin_effects(fx);");
+            out.line("back := writes_back[me][o];");
+            out.line("data := (back ? cached[me][o] + 1 : 0);");
+            out.line("cache[me][o] := 0;");
+            out.line("cached[me][o] := 0;");
+            out.line("writes_back[me][o] := false;");
+            for (event, written) in [(EventKind::Evict, "!back"), (EventKind::WriteBack, "back")] {
+                for is_home in [false, true] {
+                    let Some((role, column)) = self.answering(event, is_home) else { continue };
+                    let sign = if is_home { "=" } else { "!=" };
+                    out.line(format!(
+                        "if {written} & o % {} {sign} me then on{}_{column}(me, o, me, -1, data, -1, fx); end;",
+                        self.model.nodes, role.0
+                    ));
+                }
+            }
+            out.line("settle(me, -1, fx);");
+        });
         out.close("end;");
         out.blank();
     }

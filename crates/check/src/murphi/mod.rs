@@ -12,6 +12,7 @@ mod cache;
 mod expressions;
 mod ghosts;
 mod handlers;
+mod late;
 mod lines;
 mod mark;
 mod memory;
@@ -42,8 +43,7 @@ const MOST_ELEMENTS: i64 = 40;
 /// # Errors
 /// When such a system cannot be made of the protocol, or Murphi cannot express it.
 pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, ConfigError> {
-    // What waiting stores will store is chosen when they begin, as in every hand-written model.
-    let model = Model::new(protocol, &System { late_values: false, dead_copies: false, ..system.clone() })?;
+    let model = Model::new(protocol, system)?;
     let export = Export::new(&model, system, channel)?;
     let mut out = Lines::default();
     export.head(system, &mut out);

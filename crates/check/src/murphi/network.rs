@@ -230,27 +230,25 @@ impl Export<'_> {
         }
         if !self.protocol().tasks.is_empty() {
             out.open("ruleset me: Node do");
-            self.rule("run a task", "can_run(me)", out);
-            out.open("var fx: Effects; m: Task;");
-            out.middle("begin");
-            out.line("begin_effects(fx);");
-            out.line("m := queue[me].m[0];");
-            out.line("take_task(me);");
-            out.open("switch m.k");
-            for (task, declared) in self.protocol().tasks.iter().enumerate() {
-                let arguments: String = (0..declared.args.len()).map(|a| format!(", m.a{a}")).collect();
-                let column = self.role(declared.role).column(EventKind::Task(TaskId::at(task)));
-                if let Some(column) = column {
-                    out.line(format!(
-                        "case {}: on{}_{column}(me, m.o, me, -1{arguments}, 0, -1, fx);",
-                        task + 1,
-                        declared.role.0
-                    ));
+            self.rule("run a task", "can_run(me)", "var fx: Effects; m: Task;", out, |out| {
+                out.line("begin_effects(fx);");
+                out.line("m := queue[me].m[0];");
+                out.line("take_task(me);");
+                out.open("switch m.k");
+                for (task, declared) in self.protocol().tasks.iter().enumerate() {
+                    let arguments: String = (0..declared.args.len()).map(|a| format!(", m.a{a}")).collect();
+                    let column = self.role(declared.role).column(EventKind::Task(TaskId::at(task)));
+                    if let Some(column) = column {
+                        out.line(format!(
+                            "case {}: on{}_{column}(me, m.o, me, -1{arguments}, 0, -1, fx);",
+                            task + 1,
+                            declared.role.0
+                        ));
+                    }
                 }
-            }
-            out.close("end;");
-            out.line("settle(me, -1, fx);");
-            out.close("end;");
+                out.close("end;");
+                out.line("settle(me, -1, fx);");
+            });
             out.close("end;");
             out.blank();
         }
@@ -260,30 +258,29 @@ impl Export<'_> {
     fn delivery_rule(&self, lane: usize, text: &str, takes: bool, out: &mut Lines) {
         let last = if self.model.lanes[lane].fifo { 0 } else { self.channel - 1 };
         out.open(format!("ruleset dst: Node; src: Node; i: 0..{last} do"));
-        self.rule(text, &format!("can_handle{lane}(dst, src, i)"), out);
-        out.open(format!("var fx: Effects; m: Message{lane};"));
-        out.middle("begin");
-        out.line("begin_effects(fx);");
-        out.line(format!("m := lane{lane}[dst][src].m[i];"));
-        if takes {
-            out.line(format!("take{lane}(dst, src, i);"));
-        }
-        out.open("switch m.k");
-        self.each_of_lane(lane, |id, args| {
-            let arguments: String = (0..args).map(|a| format!(", m.a{a}")).collect();
-            let data = if self.has_data() { "m.p" } else { "0" };
-            let role = self.protocol().messages[id].role;
-            let column = self.role(role).column(EventKind::Message(MessageId::at(id)));
-            out.line(match column {
-                Some(column) => {
-                    format!("case {}: on{}_{column}(dst, m.o, src, -1{arguments}, {data}, -1, fx);", id + 1, role.0)
-                }
-                None => format!("case {}: error \"fault: nothing answers this message\";", id + 1),
+        let locals = format!("var fx: Effects; m: Message{lane};");
+        self.rule(text, &format!("can_handle{lane}(dst, src, i)"), &locals, out, |out| {
+            out.line("begin_effects(fx);");
+            out.line(format!("m := lane{lane}[dst][src].m[i];"));
+            if takes {
+                out.line(format!("take{lane}(dst, src, i);"));
+            }
+            out.open("switch m.k");
+            self.each_of_lane(lane, |id, args| {
+                let arguments: String = (0..args).map(|a| format!(", m.a{a}")).collect();
+                let data = if self.has_data() { "m.p" } else { "0" };
+                let role = self.protocol().messages[id].role;
+                let column = self.role(role).column(EventKind::Message(MessageId::at(id)));
+                out.line(match column {
+                    Some(column) => {
+                        format!("case {}: on{}_{column}(dst, m.o, src, -1{arguments}, {data}, -1, fx);", id + 1, role.0)
+                    }
+                    None => format!("case {}: error \"fault: nothing answers this message\";", id + 1),
+                });
             });
+            out.close("end;");
+            out.line("settle(dst, -1, fx);");
         });
-        out.close("end;");
-        out.line("settle(dst, -1, fx);");
-        out.close("end;");
         out.close("end;");
         out.blank();
     }
@@ -292,10 +289,9 @@ impl Export<'_> {
     fn loss_rule(&self, lane: usize, text: &str, out: &mut Lines) {
         out.open(format!("ruleset dst: Node; src: Node; i: 0..{} do", self.channel - 1));
         let is_first = format!("(i = 0 ? true : !same{lane}(dst, src, i))");
-        self.rule(text, &format!("i < lane{lane}[dst][src].n & {is_first}"), out);
-        out.open("begin");
-        out.line(format!("take{lane}(dst, src, i);"));
-        out.close("end;");
+        self.rule(text, &format!("i < lane{lane}[dst][src].n & {is_first}"), "", out, |out| {
+            out.line(format!("take{lane}(dst, src, i);"));
+        });
         out.close("end;");
         out.blank();
     }

@@ -5,7 +5,7 @@ use super::lines::Lines;
 use super::records::{has_caller, replay_due};
 use crate::client::Intent;
 use crate::layout::checks_values;
-use trivium_lang::protocol::{Access, BLOCK, EventKind, Promise, Response, RoleId, StateId};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, Promise, Response, Role, RoleId, StateId};
 
 impl Export<'_> {
     /// What is true for threads when a handler has ended.
@@ -15,6 +15,7 @@ impl Export<'_> {
         self.going(out);
         out.routine(head, &["u: Int".into(), "any_order: boolean".into()], |out| {
             self.empty_buffers(out);
+            self.forget_dead_copies(out);
             out.open("if t != -1 then");
             out.line("if fx.how = 1 then finish(t, intent[t]); return; end;");
             out.line("if fx.how = 2 & phase[t] = 1 then phase[t] := 2; end;");
@@ -74,8 +75,14 @@ impl Export<'_> {
             for (i, intent) in self.model.client.intents.iter().enumerate() {
                 match intent {
                     Intent::Read { .. } => out.line(format!("case {i}: loads := loads + 1;")),
-                    Intent::Write { .. } => out.line(format!("case {i}: stores := stores + 1;")),
-                    Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
+                    Intent::Write { .. } | Intent::Store { .. } => {
+                        out.line(format!("case {i}: stores := stores + 1;"));
+                    }
+                    // What may turn out to be a store counts as one, however it is chosen.
+                    Intent::WriteBeside { .. } if self.is_late() => {
+                        out.line(format!("case {i}: stores := stores + 1;"))
+                    }
+                    Intent::WriteBeside { .. } | Intent::Call { .. } => {}
                 }
             }
             out.close("end;");
@@ -86,10 +93,35 @@ impl Export<'_> {
         });
     }
 
-    /// The head of a rule, by which it waits for threads that are going.
-    pub fn rule(&self, text: &str, guard: &str, out: &mut Lines) {
+    /// A rule, which waits for threads that are going; `locals` is `var ..;` or empty.
+    pub fn rule(&self, text: &str, guard: &str, locals: &str, out: &mut Lines, body: impl FnOnce(&mut Lines)) {
         let first = if self.threads_per_node > 1 { "!going() & " } else { "" };
-        out.line(format!("rule \"{text}\" {first}{guard} ==>"));
+        self.firing(text, &format!("{first}{guard}"), locals, out, body);
+    }
+
+    /// A rule. Where what is stored is chosen late, it fires once in each way in which its stores can turn out (`late`).
+    fn firing(&self, text: &str, guard: &str, locals: &str, out: &mut Lines, body: impl FnOnce(&mut Lines)) {
+        if self.is_late() {
+            out.open("ruleset way: Way do");
+        }
+        out.line(format!("rule \"{text}\" {guard} ==>"));
+        if locals.is_empty() {
+            out.open("begin");
+        } else {
+            out.open(locals);
+            out.middle("begin");
+        }
+        if self.is_late() {
+            out.line("chosen := way;");
+        }
+        body(out);
+        if self.is_late() {
+            out.line("assume chosen = 0;");
+        }
+        out.close("end;");
+        if self.is_late() {
+            out.close("end;");
+        }
     }
 
     pub fn rules(&self, out: &mut Lines) {
@@ -112,6 +144,7 @@ impl Export<'_> {
             out.line("clear queue;");
         }
         self.first_threads(out);
+        self.first_chosen(out);
         self.first_remembered(out);
         self.begin_records(out);
         out.close("end;");
@@ -161,33 +194,9 @@ impl Export<'_> {
                 self.replay_condition(id, out);
                 out.open(format!("ruleset me: Node; o: {object} do"));
                 let text = format!("try a deferred event of {} again", role.name);
-                self.rule(&text, &format!("can_replay{r}(me, o)"), out);
-                out.open(format!("var fx: Effects; x: Event{r}; at: Int; t: Int;"));
-                out.middle("begin");
-                out.line("begin_effects(fx);");
-                out.line(format!("at := kept_{r}[me][o].cursor;"));
-                out.line(format!("x := kept_{r}[me][o].e[at];"));
-                out.line(format!("unkeep{r}(me, o, at);"));
-                out.line("t := -1;");
-                out.open("switch x.c");
-                for &event in &role.deferrable {
-                    let Some(column) = role.column(event) else { continue };
-                    out.open(format!("case {}:", column + 1));
-                    let thread = if has_caller(event) {
-                        out.line("t := thread_at(me, x.t);");
-                        out.line("if t != -1 then phase[t] := 1; end;");
-                        "x.t"
-                    } else {
-                        "-1"
-                    };
-                    let arguments: String = (0..self.arguments_of(event).len()).map(|a| format!(", x.a{a}")).collect();
-                    let data = if self.carries_data(event) { "x.p" } else { "0" };
-                    out.line(format!("on{r}_{column}(me, o, x.s, {thread}{arguments}, {data}, at, fx);"));
-                    out.close("");
-                }
-                out.close("end;");
-                out.line("settle(me, t, fx);");
-                out.close("end;");
+                let locals = format!("var fx: Effects; x: Event{r}; at: Int; t: Int;");
+                let guard = format!("can_replay{r}(me, o)");
+                self.rule(&text, &guard, &locals, out, |out| self.replay(id, role, out));
                 out.close("end;");
                 out.blank();
             }
@@ -202,17 +211,44 @@ impl Export<'_> {
                     out.line(format!("return {lives} & ({}) & ready{r}_{column}(me, o);", states.join(" | ")));
                 });
                 out.open(format!("ruleset me: Node; o: {object} do"));
-                self.rule(&format!("the time of {} passes", role.name), &format!("can_time{r}(me, o)"), out);
-                out.open("var fx: Effects;");
-                out.middle("begin");
-                out.line("begin_effects(fx);");
-                out.line(format!("on{r}_{column}(me, o, me, -1, 0, -1, fx);"));
-                out.line("settle(me, -1, fx);");
-                out.close("end;");
+                let text = format!("the time of {} passes", role.name);
+                self.rule(&text, &format!("can_time{r}(me, o)"), "var fx: Effects;", out, |out| {
+                    out.line("begin_effects(fx);");
+                    out.line(format!("on{r}_{column}(me, o, me, -1, 0, -1, fx);"));
+                    out.line("settle(me, -1, fx);");
+                });
                 out.close("end;");
                 out.blank();
             }
         }
+    }
+
+    /// The event of a role that was deferred first, or the next one behind it, is handled.
+    fn replay(&self, id: RoleId, role: &Role, out: &mut Lines) {
+        let r = id.0;
+        out.line("begin_effects(fx);");
+        out.line(format!("at := kept_{r}[me][o].cursor;"));
+        out.line(format!("x := kept_{r}[me][o].e[at];"));
+        out.line(format!("unkeep{r}(me, o, at);"));
+        out.line("t := -1;");
+        out.open("switch x.c");
+        for &event in &role.deferrable {
+            let Some(column) = role.column(event) else { continue };
+            out.open(format!("case {}:", column + 1));
+            let thread = if has_caller(event) {
+                out.line("t := thread_at(me, x.t);");
+                out.line("if t != -1 then phase[t] := 1; end;");
+                "x.t"
+            } else {
+                "-1"
+            };
+            let arguments: String = (0..self.arguments_of(event).len()).map(|a| format!(", x.a{a}")).collect();
+            let data = if self.carries_data(event) { "x.p" } else { "0" };
+            out.line(format!("on{r}_{column}(me, o, x.s, {thread}{arguments}, {data}, at, fx);"));
+            out.close("");
+        }
+        out.close("end;");
+        out.line("settle(me, t, fx);");
     }
 
     fn carries_data(&self, event: EventKind) -> bool {
@@ -255,30 +291,20 @@ impl Export<'_> {
             let text = self.intent_text(intent);
             out.open("ruleset t: Thread do");
             let next = self.may_be_next(i, intent);
-            self.rule(&text, &format!("phase[t] = 0 & {next} & can_raise{i}(t, true)"), out);
-            if let [unseen] = &self.ghost_locals()[..] {
-                out.line(format!("var {unseen};"));
-            }
-            out.open("begin");
-            if client.ops.is_some() {
-                out.line("count[t] := count[t] - 1;");
-            }
-            self.started(intent, out);
-            out.line(format!("raise{i}(t);"));
-            out.close("end;");
-            self.rule(
-                &format!("{text}, again"),
-                &format!("phase[t] = 2 & intent[t] = {i} & can_raise{i}(t, false)"),
-                out,
-            );
-            out.open("begin");
-            out.line(format!("raise{i}(t);"));
-            out.close("end;");
-            if self.threads_per_node > 1 && intent.is_access() {
-                out.line(format!("rule \"{text}, let go\" phase[t] = 4 & intent[t] = {i} ==>"));
-                out.open("begin");
+            let guard = format!("phase[t] = 0 & {next}{} & can_raise{i}(t, true)", self.in_this_form(i));
+            let locals = self.ghost_locals().first().map_or(String::new(), |unseen| format!("var {unseen};"));
+            self.rule(&text, &guard, &locals, out, |out| {
+                if client.ops.is_some() {
+                    out.line("count[t] := count[t] - 1;");
+                }
+                self.started(intent, out);
                 out.line(format!("raise{i}(t);"));
-                out.close("end;");
+            });
+            let raise = |out: &mut Lines| out.line(format!("raise{i}(t);"));
+            let guard = format!("phase[t] = 2 & intent[t] = {i} & can_raise{i}(t, false)");
+            self.rule(&format!("{text}, again"), &guard, "", out, raise);
+            if self.threads_per_node > 1 && intent.is_access() {
+                self.firing(&format!("{text}, let go"), &format!("phase[t] = 4 & intent[t] = {i}"), "", out, raise);
             }
             out.close("end;");
             out.blank();
@@ -324,16 +350,14 @@ impl Export<'_> {
                 states.join(" | "),
                 role.0
             );
-            self.rule("evict", &guard, out);
-            out.open("var fx: Effects;");
-            out.middle("begin");
-            out.line("begin_effects(fx);");
-            out.line(format!("on{}_{column}(me, o, me, -1, 0, -1, fx);", role.0));
-            out.line("settle(me, -1, fx);");
-            if !is_home {
-                self.empty_copy(role, out);
-            }
-            out.close("end;");
+            self.rule("evict", &guard, "var fx: Effects;", out, |out| {
+                out.line("begin_effects(fx);");
+                out.line(format!("on{}_{column}(me, o, me, -1, 0, -1, fx);", role.0));
+                out.line("settle(me, -1, fx);");
+                if !is_home {
+                    self.empty_copy(role, out);
+                }
+            });
             out.close("end;");
             out.blank();
         }
@@ -361,10 +385,7 @@ impl Export<'_> {
             return;
         }
         let guard = "(exists b: Obj_block do writer[b] != 0 end) & (forall t: Thread do phase[t] = 0 end)";
-        self.rule("new phase", guard, out);
-        out.open("begin");
-        self.new_phase(out);
-        out.close("end;");
+        self.rule("new phase", guard, "", out, |out| self.new_phase(out));
         out.blank();
     }
 

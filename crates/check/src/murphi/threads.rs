@@ -174,10 +174,19 @@ impl Export<'_> {
         let checked = checks_values(self.protocol());
         let mut locals = vec!["seen: Int".to_string(), "known: boolean".to_string()];
         locals.extend(self.ghost_locals());
+        let mut which = "i";
+        if self.is_late() {
+            self.chosen_store(out);
+            locals.push("which: Int".into());
+            which = "which";
+        }
         out.routine("procedure finish(t: Thread; i: Int)", &locals, |out| {
             out.line("known := false;");
             out.line("seen := 0;");
-            out.open("switch i");
+            if self.is_late() {
+                out.line("which := chosen_store(i);");
+            }
+            out.open(format!("switch {which}"));
             for (i, intent) in self.model.client.intents.iter().enumerate() {
                 match intent {
                     Intent::Read { block } => {
@@ -248,7 +257,9 @@ impl Export<'_> {
                         Intent::Read { block } => (u64::from(*block) * block_bytes, 0),
                         Intent::Write { block, value } => (u64::from(*block) * block_bytes, *value),
                         Intent::WriteBeside { block } => (u64::from(*block) * block_bytes + WORD, 0),
-                        Intent::Store { .. } | Intent::Call { .. } => continue,
+                        // Left open only where nobody reads what is stored.
+                        Intent::Store { block } => (u64::from(*block) * block_bytes, 0),
+                        Intent::Call { .. } => continue,
                     };
                     out.line(format!("case {i}: return {};", [address, value][what]));
                 }

@@ -150,6 +150,9 @@ impl Export<'_> {
         out.line(format!("Int: -{MOST_NUMBER}..{MOST_NUMBER};"));
         out.line(format!("Node: 0..{};", model.nodes - 1));
         out.line(format!("Thread: 0..{};", model.client.threads.len().max(1) - 1));
+        if self.is_late() {
+            out.line(format!("Way: 0..{}; -- in which the stores of one event turn out", self.most_ways() - 1));
+        }
         out.line(format!("Number: 0..{};", self.threads_per_node - 1));
         for kind in (0..protocol.objects.len()).map(|kind| ObjectKindId::at(kind)) {
             let count = if kind == NODE { 1 } else { model.objects[kind.index()].max(1) };
@@ -218,6 +221,9 @@ impl Export<'_> {
         out.line(format!("intent: array [Thread] of 0..{};", model.client.intents.len().max(1) - 1));
         if let Some(most) = self.most_count() {
             out.line(format!("count: array [Thread] of 0..{most};"));
+        }
+        if self.is_late() {
+            out.line("chosen: Way; -- while a rule fires");
         }
         self.remembered(out);
         out.close("");

@@ -275,6 +275,9 @@ impl Parser {
         if self.take("error") {
             return Ok(Statement::Error(self.text()?));
         }
+        if self.take("assume") {
+            return Ok(Statement::Assume(self.expression()?));
+        }
         if self.take("return") {
             let value = if self.is_sign(";") { None } else { Some(self.expression()?) };
             return Ok(Statement::Return(value));

@@ -18,6 +18,8 @@ const OVERHEAD: u64 = 256;
 const BASICS: &str = "\
 static jmp_buf out_of_rule;
 static const char *failure;
+static struct Model before;
+static int not_fired;
 static void fail(const char *text) { failure = text; longjmp(out_of_rule, 1); }
 static inline int64_t in_range(int64_t x, int64_t least, int64_t most) {
   if (x < least || x > most) fail(\"an out-of-range value\");
@@ -243,7 +245,17 @@ impl Writer<'_> {
         out.close("}");
         out.open(format!("static int can_{number}({parameters}) {{"));
         out.line("if (setjmp(out_of_rule)) return 1;");
-        out.line(format!("return guard_{number}({given});"));
+        if rule.assumes() {
+            // Fired to find out, and taken back. What goes wrong goes wrong again when it is fired for good.
+            out.line(format!("if (!guard_{number}({given})) return 0;"));
+            out.line("before = S;");
+            out.line("not_fired = 0;");
+            out.line(format!("if (!setjmp(out_of_rule)) body_{number}({given});"));
+            out.line("S = before;");
+            out.line("return !not_fired;");
+        } else {
+            out.line(format!("return guard_{number}({given});"));
+        }
         out.close("}");
         out.open(format!("static void do_{number}({parameters}) {{"));
         out.line("failure = 0;");

@@ -68,6 +68,10 @@ impl Scope<'_> {
                 out.line(self.types.clear(ty, &text));
             }
             Statement::Error(text) => out.line(format!("fail(\"{}\");", harmless(text))),
+            Statement::Assume(condition) => {
+                let condition = self.truth(condition)?;
+                out.line(format!("if (!({condition})) not_fired = 1;"));
+            }
             Statement::Return(value) => self.give(value.as_ref(), out)?,
         }
         Ok(())

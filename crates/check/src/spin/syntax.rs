@@ -72,6 +72,8 @@ pub(super) enum Statement {
     Switch(Expr, Vec<(Vec<Expr>, Vec<Statement>)>),
     Clear(Expr),
     Error(String),
+    /// If it is false, the rule does not fire.
+    Assume(Expr),
     Return(Option<Expr>),
 }
 
@@ -100,6 +102,13 @@ pub(super) struct Rule {
     pub guard: Expr,
     pub locals: Vec<Declared>,
     pub body: Vec<Statement>,
+}
+
+impl Rule {
+    /// Whether the firing itself finds out if the rule fires.
+    pub fn assumes(&self) -> bool {
+        self.body.iter().any(|statement| matches!(statement, Statement::Assume(_)))
+    }
 }
 
 /// All of a model.

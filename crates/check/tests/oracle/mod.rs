@@ -39,9 +39,13 @@ pub struct Answer {
 
 /// A system without symmetry, of which the model knows nothing.
 pub fn system(nodes: u32, objects: u32) -> Config<'static> {
-    // Nor does it leave open what is stored, or forget copies.
-    let system = System { nodes, objects, late_values: false, dead_copies: false, ..System::default() };
-    Config { system, symmetry: false, ..Config::default() }
+    Config { system: System { nodes, objects, ..System::default() }, symmetry: false, ..Config::default() }
+}
+
+/// The same with stores chosen when they begin, and every copy kept.
+pub fn with_all_kept(config: &Config<'static>) -> Config<'static> {
+    let system = System { late_values: false, dead_copies: false, ..config.system.clone() };
+    Config { system, ..config.clone() }
 }
 
 pub fn root() -> PathBuf {
@@ -134,12 +138,14 @@ impl Oracle {
         assert!(found.len() >= 6, "the protocols are not where they should be");
         let wrong: Vec<String> = found
             .iter()
-            .filter_map(|(name, path)| {
+            .flat_map(|(name, path)| {
                 let protocol = compile(path);
-                let small = system(2, 1);
-                let (config, report) = explore_bounded(&protocol, small, FAST);
-                self.compare(name, &protocol, &config, &report).err()
+                [system(2, 1), with_all_kept(&system(2, 1))].map(|small| {
+                    let (config, report) = explore_bounded(&protocol, small, FAST);
+                    self.compare(name, &protocol, &config, &report).err()
+                })
             })
+            .flatten()
             .collect();
         expect_none(&wrong);
     }
@@ -228,11 +234,13 @@ impl Oracle {
         }
         let mut wrong = Vec::new();
         for (name, path) in protocols("protocols") {
-            for (nodes, objects) in [(3, 1), (2, 2)] {
+            for (nodes, objects, threads_per_node) in [(3, 1, 1), (2, 2, 1), (2, 1, 2)] {
                 let protocol = compile(&path);
-                let config = system(nodes, objects);
+                let mut config = system(nodes, objects);
+                config.system.threads_per_node = threads_per_node;
                 let (config, report) = explore_bounded(&protocol, config, SLOW);
-                wrong.extend(self.compare(&format!("{name}-{nodes}x{objects}"), &protocol, &config, &report).err());
+                let name = format!("{name}-{nodes}x{objects}x{threads_per_node}");
+                wrong.extend(self.compare(&name, &protocol, &config, &report).err());
             }
         }
         expect_none(&wrong);
