@@ -1,5 +1,5 @@
-//! What a program may read: standard input, and the files of one folder. Each is read once and whole, so that all nodes
-//! read the same.
+//! What a program may read: standard input, and the files of one folder. Each is read once and whole, and so is the list of each folder
+//! in it, so that all nodes read the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,6 +24,22 @@ pub(crate) enum Refused {
     TooLarge,
 }
 
+/// One of the names in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Listed {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+}
+
+/// What a name in a folder leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Folder,
+    File,
+    /// What cannot be opened: a device, a pipe, a link that leads out.
+    Other,
+}
+
 /// What the nodes of a program may read.
 #[derive(Debug, Default)]
 pub struct Inputs {
@@ -34,6 +50,8 @@ pub struct Inputs {
     stdin: OnceLock<Arc<Vec<u8>>>,
     /// Files that were opened, by their path in the folder.
     files: Mutex<BTreeMap<String, Arc<Vec<u8>>>>,
+    /// Folders that were listed, by their path in the folder; that itself is `.`.
+    folders: Mutex<BTreeMap<String, Arc<Vec<Listed>>>>,
 }
 
 impl Inputs {
@@ -54,13 +72,19 @@ impl Inputs {
         Ok(Inputs { folder: folder.transpose()?, standard: true, ..Inputs::default() })
     }
 
-    /// What was read so far: `stdin` if there was anything, and `file NAME`, each with its SHA-256 in hexadecimal.
+    /// What was read so far: `stdin` if there was anything, `file NAME`, and `folder NAME` (of its names and what they lead to), each with
+    /// its SHA-256 in hexadecimal.
     pub fn hashes(&self) -> Vec<(String, String)> {
         let hash = |bytes: &[u8]| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let stdin = self.stdin.get().filter(|bytes| !bytes.is_empty());
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let files = files.iter().map(|(name, bytes)| (format!("file {name}"), hash(bytes)));
-        stdin.map(|bytes| ("stdin".to_string(), hash(bytes))).into_iter().chain(files).collect()
+        let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let folders = folders.iter().map(|(name, listed)| {
+            let names: String = listed.iter().map(|one| format!("{}\0{:?}\0", one.name, one.kind)).collect();
+            (format!("folder {name}"), hash(names.as_bytes()))
+        });
+        stdin.map(|bytes| ("stdin".to_string(), hash(bytes))).into_iter().chain(files).chain(folders).collect()
     }
 
     pub(crate) fn has_folder(&self) -> bool {
@@ -81,14 +105,7 @@ impl Inputs {
 
     /// A file of the folder. Links are followed as long as they stay in it.
     pub(crate) fn open(&self, path: &str) -> Result<Arc<Vec<u8>>, Refused> {
-        let folder = self.folder.as_ref().ok_or(Refused::Missing)?;
-        let of_system = |error: std::io::Error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Refused::Missing,
-            _ => Refused::NotAllowed,
-        };
-        // An absolute path replaces the folder, and is found to lie outside.
-        let real = folder.join(path).canonicalize().map_err(of_system)?;
-        let inside = real.strip_prefix(folder).map_err(|_| Refused::Outside)?;
+        let (real, name) = self.real(path)?;
         let about = fs::metadata(&real).map_err(of_system)?;
         if about.is_dir() {
             return Err(Refused::Folder);
@@ -101,12 +118,53 @@ impl Inputs {
             return Err(Refused::TooLarge);
         }
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = inside.display().to_string();
         if let Some(bytes) = files.get(&name) {
             return Ok(bytes.clone());
         }
         let bytes = Arc::new(fs::read(&real).map_err(of_system)?);
         files.insert(name, bytes.clone());
         Ok(bytes)
+    }
+
+    /// The names in a folder, in their order; links are followed as in [`Inputs::open`].
+    pub(crate) fn list(&self, path: &str) -> Result<Arc<Vec<Listed>>, Refused> {
+        let (real, name) = self.real(path)?;
+        let name = if name.is_empty() { ".".to_string() } else { name };
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listed) = folders.get(&name) {
+            return Ok(listed.clone());
+        }
+        let mut listed = Vec::new();
+        for entry in fs::read_dir(&real).map_err(of_system)? {
+            // What is not text no program of ours can name.
+            let Ok(entry) = entry.map_err(of_system)?.file_name().into_string() else { continue };
+            let about = self.real(&format!("{name}/{entry}")).ok().and_then(|(real, _)| fs::metadata(real).ok());
+            let kind = match about {
+                Some(about) if about.is_dir() => Kind::Folder,
+                Some(about) if about.is_file() => Kind::File,
+                _ => Kind::Other,
+            };
+            listed.push(Listed { name: entry, kind });
+        }
+        listed.sort();
+        let listed = Arc::new(listed);
+        folders.insert(name, listed.clone());
+        Ok(listed)
+    }
+
+    /// Where a path of the program leads, and how that is called in the folder: nothing for the folder itself.
+    fn real(&self, path: &str) -> Result<(PathBuf, String), Refused> {
+        let folder = self.folder.as_ref().ok_or(Refused::Missing)?;
+        // An absolute path replaces the folder, and is found to lie outside.
+        let real = folder.join(path).canonicalize().map_err(of_system)?;
+        let inside = real.strip_prefix(folder).map_err(|_| Refused::Outside)?.display().to_string();
+        Ok((real, inside))
+    }
+}
+
+fn of_system(error: std::io::Error) -> Refused {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Refused::Missing,
+        _ => Refused::NotAllowed,
     }
 }

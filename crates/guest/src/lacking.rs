@@ -10,7 +10,7 @@ use crate::inspect::{Inspected, function_name, inspect};
 use crate::source::{Finder, Place};
 
 /// Functions of WASI preview 1 that have no answer. A C library may contain them without calling them.
-pub(crate) const UNANSWERED: [&str; 24] = [
+pub(crate) const UNANSWERED: [&str; 23] = [
     "fd_advise",
     "fd_allocate",
     "fd_datasync",
@@ -19,7 +19,6 @@ pub(crate) const UNANSWERED: [&str; 24] = [
     "fd_filestat_set_times",
     "fd_pread",
     "fd_pwrite",
-    "fd_readdir",
     "fd_renumber",
     "fd_sync",
     "path_create_directory",
@@ -43,7 +42,7 @@ fn why(function: &str) -> Option<&'static str> {
     const SOCKETS: &str =
         "there is no network but the machine's: nodes talk through shared memory and calls of protocols";
     const SIGNALS: &str = "nothing interrupts a program";
-    const FOLDERS: &str = "folders cannot be listed or changed: with --dir a program reads files by their names, which may be its arguments";
+    const FOLDERS: &str = "folders cannot be changed: with --dir a program lists them and reads their files, by their paths in that folder";
     const WRITING: &str = "files cannot be written: print, or keep results in memory";
     const JUMPS: &str = "return through the callers";
     const THREADS: &str = crate::library::IN_PLACE_OF_THREADS;
@@ -54,8 +53,7 @@ fn why(function: &str) -> Option<&'static str> {
         "socket" | "socketpair" | "connect" | "bind" | "listen" | "accept" | "accept4" | "recv" | "recvfrom"
         | "send" | "sendto" | "shutdown" | "getaddrinfo" | "gethostbyname" | "setsockopt" => SOCKETS,
         "signal" | "sigaction" | "kill" | "raise" | "alarm" | "setitimer" | "pause" | "sigprocmask" => SIGNALS,
-        "opendir" | "fdopendir" | "readdir" | "scandir" | "nftw" | "ftw" | "mkdir" | "rmdir" | "chdir" | "readlink"
-        | "realpath" => FOLDERS,
+        "mkdir" | "rmdir" | "chdir" | "readlink" | "realpath" => FOLDERS,
         "unlink" | "remove" | "rename" | "link" | "symlink" | "truncate" | "ftruncate" | "tmpfile" | "mkstemp"
         | "fsync" | "fdatasync" | "pwrite" | "utime" | "utimes" => WRITING,
         "call_once" => THREADS,

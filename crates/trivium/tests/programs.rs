@@ -186,7 +186,7 @@ fn every_node_reads_its_own_input_and_the_files_of_the_folder_that_is_named() {
     }
     assert_eq!(harness::keys(&result["hashes"])[3..], ["stdin", "file deep/in.txt"]);
     assert!(!place("data/new").exists());
-    for outside in ["link", "../secret", "/etc/passwd", "deep/../../secret", "none", "deep"] {
+    for outside in ["link", "../secret", "/etc/passwd", "deep/../../secret", "none"] {
         let result = read(&["--dir", "data", "--", outside]).json(0);
         assert!(!result["errors"].as_str().unwrap().is_empty(), "{outside}: the program is told why: {result}");
         assert!(!result["output"].as_str().unwrap().contains(" at "), "{outside}: {result}");
@@ -224,4 +224,34 @@ fn an_allocation_has_the_name_of_the_variable_that_it_is_assigned_to() {
     std::fs::write(folder.path().join("named.c"), text).unwrap();
     let run = run_in(folder.path(), &[&["sim", "named.c"][..], &ON].concat());
     run.refuses(1, &["node 0, since", "the beginning of `words`", "node 1, since", "the beginning of `more`"]);
+}
+
+/// Folders could not be listed, and a file opened for writing failed only when it was closed.
+#[test]
+fn folders_are_listed_in_order_and_nothing_is_opened_for_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["data/deep", "data/a"] {
+        std::fs::create_dir_all(folder.path().join(name)).unwrap();
+    }
+    for name in ["data/z.txt", "data/b.txt", "data/deep/x", "secret"] {
+        std::fs::write(folder.path().join(name), name).unwrap();
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../secret", folder.path().join("data/out")).unwrap();
+    let text = "#include <dirent.h>\n#include <errno.h>\n#include <fcntl.h>\n#include <stdio.h>\n#include <string.h>\n#include <sys/stat.h>\n\
+        static void list(const char *path) {\n  DIR *folder = opendir(path);\n  struct dirent *one;\n\
+          if (!folder) { printf(\"%s: %s\\n\", path, strerror(errno)); return; }\n\
+          while ((one = readdir(folder))) printf(\"%s/%s %d\\n\", path, one->d_name, one->d_type == DT_DIR);\n  closedir(folder);\n}\n\
+        int main(void) {\n  struct stat about;\n  list(\".\");\n  list(\"deep\");\n  list(\"b.txt\");\n  list(\"..\");\n\
+          printf(\"%d\\n\", stat(\"deep\", &about) == 0 && S_ISDIR(about.st_mode));\n\
+          printf(\"%d\\n\", !fopen(\"b.txt\", \"r+\") && errno == EROFS);\n\
+          printf(\"%d\\n\", open(\"b.txt\", O_RDWR) < 0 && errno == EROFS);\n  return 0;\n}\n";
+    std::fs::write(folder.path().join("list.c"), text).unwrap();
+    let args = ["sim", "list.c", "--dir", "data", "-p", "msi", "-m", "typhoon", "-n", "1", "--format", "json"];
+    let result = run_in(folder.path(), &args).json(0);
+    let output = result["output"].as_str().unwrap();
+    let expected = "./. 1\n./.. 1\n./a 1\n./b.txt 0\n./deep 1\n./out 0\n./z.txt 0\ndeep/. 1\ndeep/.. 1\ndeep/x 0\n";
+    assert!(output.starts_with(expected) && output.ends_with("1\n1\n1\n"), "{output}");
+    assert!(output.contains("b.txt: Not a directory"), "{output}");
+    assert_eq!(harness::keys(&result["hashes"])[3..], ["file b.txt", "folder .", "folder deep"]);
 }

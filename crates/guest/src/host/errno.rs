@@ -7,6 +7,7 @@ pub(super) const TOO_LARGE: i64 = 22;
 pub(super) const INVALID: i64 = 28;
 pub(super) const FOLDER: i64 = 31;
 pub(super) const MISSING: i64 = 44;
+pub(super) const NO_FOLDER: i64 = 54;
 pub(super) const OUTSIDE: i64 = 63;
 pub(super) const READ_ONLY: i64 = 69;
 pub(super) const CANNOT_SEEK: i64 = 70;

@@ -24,6 +24,7 @@ pub(super) enum Function {
     FdPrestatGet,
     FdPrestatDirName,
     FdRead,
+    FdReaddir,
     FdSeek,
     FdTell,
     FdWrite,
@@ -36,7 +37,7 @@ pub(super) enum Function {
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 22] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 23] = [
     ("args_get", "ii", "i", Function::ArgsGet),
     ("args_sizes_get", "ii", "i", Function::ArgsSizesGet),
     ("environ_get", "ii", "i", Function::EnvironGet),
@@ -50,6 +51,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 22] = [
     ("fd_prestat_get", "ii", "i", Function::FdPrestatGet),
     ("fd_prestat_dir_name", "iii", "i", Function::FdPrestatDirName),
     ("fd_read", "iiii", "i", Function::FdRead),
+    ("fd_readdir", "iiiIi", "i", Function::FdReaddir),
     ("fd_seek", "iIii", "i", Function::FdSeek),
     ("fd_tell", "ii", "i", Function::FdTell),
     ("fd_write", "iiii", "i", Function::FdWrite),
@@ -114,6 +116,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
         Function::FdPrestatGet => files::prestat(node, args[0], pointer(1)).await,
         Function::FdPrestatDirName => files::prestat_name(node, args).await,
         Function::FdRead => files::read(node, args).await,
+        Function::FdReaddir => files::list(node, args).await,
         Function::FdSeek => files::seek(node, args[0], (args[1], args[2]), pointer(3)).await,
         Function::FdTell => files::seek(node, args[0], (0, 1), pointer(1)).await,
         Function::PathFilestatGet => files::path_stat(node, args).await,
