@@ -1,6 +1,7 @@
 //! Why a simulation could not be set up, or went wrong.
 
 use std::fmt;
+use trivium_node::NodeError;
 
 /// Whose fault it is, which decides the exit code of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,3 +97,10 @@ impl fmt::Display for SimError {
 }
 
 impl std::error::Error for SimError {}
+
+/// What a program or a protocol did wrong on a node.
+impl From<NodeError> for SimError {
+    fn from(error: NodeError) -> SimError {
+        SimError { notes: error.notes, help: error.help, ..SimError::subject(error.what) }
+    }
+}

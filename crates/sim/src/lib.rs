@@ -29,7 +29,6 @@ mod node;
 mod order;
 mod reports;
 mod runs;
-mod store;
 mod timing;
 
 pub use error::{Blame, Said, SimError};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The rooms, each behind all that it may use.
-const ROOMS: [&str; 9] = ["error", "machine", "store", "reports", "events", "timing", "node", "order", "runs"];
+const ROOMS: [&str; 8] = ["error", "machine", "reports", "events", "timing", "node", "order", "runs"];
 
 fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

@@ -3,10 +3,10 @@
 pub(crate) mod queue;
 
 use crate::reports::timeline::Cause;
-use crate::store::binding::Binding;
-use crate::store::payload::Data;
 use trivium_engine::{Args, Event, Node, Object};
 use trivium_lang::protocol::{BLOCK, LaneId, MessageId, RoleId};
+use trivium_node::Binding;
+use trivium_node::Data;
 
 /// The order in which a node's events take effect: by time, then by who caused them, then by how many that one
 /// had caused before. It does not depend on the order in which nodes are simulated.

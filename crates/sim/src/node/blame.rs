@@ -15,7 +15,7 @@ impl NodeState {
     }
 
     fn words_of_block(&self) -> u64 {
-        self.shared.block / WORD
+        self.shared.protocols.block / WORD
     }
 
     /// The program accesses shared memory.
@@ -27,11 +27,11 @@ impl NodeState {
     }
 
     fn tell_access(&mut self, offset: u64, size: u32, kind: AccessKind) {
-        let block = self.block_of(offset).id;
+        let block = self.core.block_of(offset).id;
         let store = kind == AccessKind::Write;
         // Where several nodes may write at once, each store may be the one that another then reads.
-        let every = !self.protocol_at(offset).is_some_and(|protocol| self.shared.watched[protocol]);
-        let within = offset % self.shared.block;
+        let every = !self.core.protocol_at(offset).is_some_and(|protocol| self.shared.protocols.watched[protocol]);
+        let within = offset % self.shared.protocols.block;
         let word = |byte: u64| fit(byte / WORD, "a word of a block, of which there are at most 512");
         let (first, last) = (word(within), word(within + u64::from(size.max(1)) - 1));
         let (time, words) = (self.compute.clock(), self.words_of_block());

@@ -3,17 +3,18 @@
 use crate::error::SimError;
 use crate::events::{Arrival, Credit, Envelope, Expiry, Local, Post, Posted, Signal};
 use crate::machine::EngineKind;
+use crate::node::NodeState;
 use crate::node::mechanisms::{Handling, Touched};
 use crate::node::next::{Action, Next};
 use crate::node::processor::{Doing, Wait};
 use crate::node::shared::Shared;
-use crate::node::{Held, NodeState};
 use crate::reports::timeline::{Cause, Work};
 use crate::reports::trace::{Handled, Note};
 use crate::timing::pricing::{Trigger, lay};
 use std::sync::Arc;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Outcome};
 use trivium_lang::protocol::{EventKind, RoleId};
+use trivium_node::Held;
 
 /// A handler may take so many cycles (tempest.md 8: watchdog).
 const WATCHDOG: u64 = 1_000_000;
@@ -93,12 +94,12 @@ impl NodeState {
             }
             Signal::GiveUp { block, heard } => self.give_up_line(block, heard),
             Signal::Claim { page, by } => {
-                let home = self.blocks.space.borrow_mut().claim(page, by);
+                let home = self.core.space.borrow_mut().claim(page, by);
                 let at = now + self.shared.machine.network.latency;
                 self.post(by, at, Posted::Signal(Signal::Placed { page, home }));
             }
             Signal::Placed { page, home } => {
-                self.blocks.space.borrow_mut().claim(page, home);
+                self.core.space.borrow_mut().claim(page, home);
                 self.blocks.mapped[page] = true;
                 if self.compute.doing == Doing::Waiting(Wait::Page(page)) {
                     self.wake(now, &None);
@@ -111,11 +112,12 @@ impl NodeState {
     /// Runs the handler of something deferred.
     fn begin_replay(&mut self, at: usize) -> Result<(), SimError> {
         let start = self.now;
-        let Some((protocol, role, object)) = self.schedule.replays.remove(at) else { return Ok(()) };
+        let Some(((protocol, role, object), cause)) = self.core.schedule.take_replay(at) else { return Ok(()) };
         let shared = self.shared.clone();
-        let engine = &shared.engines[protocol];
-        let event = self.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
-        let cause = self.schedule.replay_causes.remove(&(protocol, role, object)).flatten();
+        let engine = &shared.protocols.engines[protocol];
+        let event =
+            self.core.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
+        let cause = cause.flatten();
         let possible = cause.as_ref().map_or(start, |(_, left)| *left);
         let dispatched = Dispatched { protocol, source: Trigger::Replay, cause, possible, arrived: None };
         self.begin_handling(protocol);
@@ -135,7 +137,7 @@ impl NodeState {
             Arrival::Local(local) => self.begin_local(arrived, local),
             Arrival::Timer(expiry) => {
                 let Expiry { protocol, role, object, generation } = *expiry;
-                if self.schedule.timers.get(&(protocol, role, object)) != Some(&generation) {
+                if !self.core.schedule.is_current(&(protocol, role, object), generation) {
                     return Ok(());
                 }
                 let event = Event::local(EventKind::Timer, object, 0);
@@ -164,10 +166,10 @@ impl NodeState {
     }
 
     fn begin_message(&mut self, arrived: u64, mut envelope: Box<Envelope>) -> Result<(), SimError> {
-        self.check_binding(&envelope)?;
+        self.core.check_binding(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
         let cycles = self.model.interface.receive(arrived, envelope.words());
         self.note_queue(cycles, false, &envelope);
-        let credit = Credit { by: self.me, protocol: envelope.protocol, lane: envelope.lane };
+        let credit = Credit { by: self.core.me, protocol: envelope.protocol, lane: envelope.lane };
         let back = self.now + self.shared.machine.network.latency;
         self.post_credit(envelope.from, back, credit);
         let payload = envelope.data.take().map(|data| self.keep(data));
@@ -197,7 +199,7 @@ impl NodeState {
     fn dispatch(&mut self, dispatched: &Dispatched, role: Option<RoleId>, event: &Event) -> Result<(), SimError> {
         let start = self.now;
         let shared = self.shared.clone();
-        let engine = &shared.engines[dispatched.protocol];
+        let engine = &shared.protocols.engines[dispatched.protocol];
         self.begin_handling(dispatched.protocol);
         self.handling.evicts = matches!(event.kind, EventKind::Evict | EventKind::WriteBack);
         let outcome = match role {
@@ -219,14 +221,14 @@ impl NodeState {
         outcome: &Outcome,
     ) -> Result<(), SimError> {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
-        let engine = &shared.engines[dispatched.protocol];
+        let engine = &shared.protocols.engines[dispatched.protocol];
         if let Some(what) = &handling.trouble {
             let handler = outcome.handler.map_or(String::new(), |id| {
                 engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
             });
             let what = format!(
                 "node {}, cycle {}: handler {handler} of object {}: {what}",
-                self.me, handling.start, outcome.object.id
+                self.core.me, handling.start, outcome.object.id
             );
             return Err(SimError::subject(what));
         }
@@ -238,7 +240,7 @@ impl NodeState {
             &handling.effects,
             handling.start,
             &shared.machine,
-            shared.block,
+            shared.protocols.block,
             &mut self.model.bus,
             &mut handling.timing,
         );
@@ -246,7 +248,7 @@ impl NodeState {
         if end - start > WATCHDOG {
             let what = format!(
                 "node {}, cycle {start}: a handler takes {} cycles, more than {WATCHDOG}",
-                self.me,
+                self.core.me,
                 end - start
             );
             return Err(SimError::subject(what));
@@ -263,11 +265,11 @@ impl NodeState {
         let run = self.recording.then(|| {
             let departed = dispatched.arrived.map(|(_, departed)| departed);
             let stretches = handling.timing.stretches.clone().unwrap_or_default();
-            Work::new(self.me, dispatched.cause.clone(), departed, dispatched.possible, start, stretches)
+            Work::new(self.core.me, dispatched.cause.clone(), departed, dispatched.possible, start, stretches)
         });
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
-                self.schedule.held.push(Held { protocol: dispatched.protocol, role: outcome.role, event: *event })
+                self.core.schedule.hold(Held { protocol: dispatched.protocol, role: outcome.role, event: *event })
             }
             (Disposition::Deferred, _) => {}
             (_, Some(Event { payload: Some(payload), .. })) => self.forget(*payload),
@@ -289,7 +291,7 @@ impl NodeState {
         let send = |sent: &Envelope| format!("{} to {}", protocol.messages[sent.message.index()].name, sent.to);
         Handled {
             cycle: handling.start,
-            node: self.me,
+            node: self.core.me,
             event: format!("{}.{}", protocol.name, protocol.event_name(event.kind)),
             sender: matches!(event.kind, EventKind::Message(_)).then_some(event.sender),
             object: format!("{} {}", protocol.objects[outcome.object.kind.index()], outcome.object.id),
@@ -325,7 +327,7 @@ impl NodeState {
             self.forget(*payload);
         }
         for (mut envelope, &at) in handling.sends.drain(..).zip(&handling.timing.sends) {
-            envelope.id = self.counts.sent << 16 | u64::from(self.me);
+            envelope.id = self.counts.sent << 16 | u64::from(self.core.me);
             envelope.cause = left(at);
             envelope.departed = at;
             self.counts.sent += 1;
@@ -343,12 +345,13 @@ impl NodeState {
         let resumed = handling.timing.resume.unwrap_or(end);
         for &(_, value) in &handling.answers {
             if let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing {
-                let address = self.shared.engines[called].protocol().ops[op.index()].result
+                let address = self.shared.protocols.engines[called].protocol().ops[op.index()].result
                     == Some(trivium_lang::protocol::Type::Address);
                 let value = if address { value + i64::from(trivium_guest::SHARED_BASE) } else { value };
                 self.compute.answered = Some(value);
                 let barrier = trivium_lang::protocol::Promise::Barrier(op);
-                self.compute.barriers += u64::from(self.shared.engines[called].protocol().promises.contains(&barrier));
+                self.compute.barriers +=
+                    u64::from(self.shared.protocols.engines[called].protocol().promises.contains(&barrier));
                 self.wake(resumed, &left(resumed));
             }
         }
@@ -367,10 +370,8 @@ impl NodeState {
             self.raise(at, Arrival::Local(started));
         }
         for (role, object, after) in handling.timers.drain(..) {
-            let generation = self.schedule.timers.entry((protocol, role, object)).or_default();
-            *generation += 1;
+            let generation = self.core.schedule.new_timer((protocol, role, object));
             if let Some(after) = after {
-                let generation = *generation;
                 let at = self.timer_time(role, object, end, end + after);
                 self.raise(at, Arrival::Timer(Box::new(Expiry { protocol, role, object, generation })));
             }
@@ -381,22 +382,15 @@ impl NodeState {
     /// Deferred and held events of the instances that a handler touched get their turn.
     fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[Touched], end: u64, cause: Cause) {
         for &Touched { role, object, before, place: at } in touched {
-            let record = self.records.at(at);
+            let record = self.core.records.at(at);
             let after = engine.state(role, record);
             let due = engine.replay_due(role, record);
-            let place = (protocol, role, object);
-            if due && !self.schedule.replays.contains(&place) {
-                self.schedule.replays.push_back(place);
-                if self.recording {
-                    self.schedule.replay_causes.insert(place, cause.clone());
-                }
+            let instance = (protocol, role, object);
+            if due {
+                self.core.schedule.due(instance, self.recording.then(|| cause.clone()));
             }
-            if before != after && !self.schedule.held.is_empty() {
-                let (again, kept) = std::mem::take(&mut self.schedule.held)
-                    .into_iter()
-                    .partition(|held: &Held| (held.protocol, held.role, held.event.object) == place);
-                self.schedule.held = kept;
-                for held in Vec::into_iter(again) {
+            if before != after && !self.core.schedule.holds_nothing() {
+                for held in self.core.schedule.take_held(instance) {
                     let at = if held.event.has_caller() { self.retry_time(end) } else { end };
                     let again = Local { protocol, event: held.event, cause: cause.clone() };
                     self.raise(at, Arrival::Local(Box::new(again)));
@@ -407,7 +401,7 @@ impl NodeState {
 
     /// A message that waited for a credit leaves.
     fn depart(&mut self, at: u64, envelope: Box<Envelope>) {
-        let fifo = self.shared.engines[envelope.protocol].protocol().lanes[envelope.lane.index()].fifo;
+        let fifo = self.shared.protocols.engines[envelope.protocol].protocol().lanes[envelope.lane.index()].fifo;
         let (queue, arrival, envelope) = self.model.interface.depart(at, fifo, envelope);
         self.note_queue(queue, true, &envelope);
         self.post_message(arrival, envelope);
@@ -418,7 +412,7 @@ impl NodeState {
     #[inline(always)]
     fn post_message(&mut self, arrival: u64, envelope: Box<Envelope>) {
         let (key, to) = (self.key(arrival), envelope.to);
-        if to == self.me {
+        if to == self.core.me {
             return self.queues.inbox.insert(key, Arrival::Message(envelope));
         }
         let post = Post { to, key, what: Posted::Arrival(Arrival::Message(envelope)) };
@@ -434,7 +428,7 @@ impl NodeState {
     #[inline(always)]
     fn post_credit(&mut self, to: Node, arrival: u64, credit: Credit) {
         let key = self.key(arrival);
-        if to == self.me {
+        if to == self.core.me {
             return self.queues.credits.insert(key, credit);
         }
         let post = Post { to, key, what: Posted::Credit(credit) };
@@ -452,10 +446,10 @@ impl NodeState {
 
     fn note_queue(&mut self, cycles: std::ops::Range<u64>, leaves: bool, envelope: &Envelope) {
         if self.noting(&cycles) {
-            let protocol = self.shared.engines[envelope.protocol].protocol();
+            let protocol = self.shared.protocols.engines[envelope.protocol].protocol();
             let message = format!("{}.{}", protocol.name, protocol.messages[envelope.message.index()].name);
             let peer = if leaves { envelope.to } else { envelope.from };
-            self.note(Note::Queue { node: self.me, cycles, leaves, peer, message });
+            self.note(Note::Queue { node: self.core.me, cycles, leaves, peer, message });
         }
     }
 

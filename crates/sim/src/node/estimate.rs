@@ -3,10 +3,10 @@
 use crate::error::SimError;
 use crate::node::shared::Shared;
 use crate::node::watch::bytes_for_block;
-use crate::store::space::Space;
 use trivium_engine::{Engine, Node};
 use trivium_guest::Tags;
 use trivium_lang::protocol::BLOCK;
+use trivium_node::Space;
 
 /// Bytes of the host's memory that a simulation takes for shared memory if every node accesses all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,17 +23,17 @@ impl Estimate {
     /// Of all that is allocated.
     pub(crate) fn of(space: &Space, shared: &Shared) -> Estimate {
         let mut sum = Estimate::default();
-        for (number, engine) in shared.engines.iter().enumerate() {
+        for (number, engine) in shared.protocols.engines.iter().enumerate() {
             let bytes = space.bytes_under(number);
-            sum.copies += u64::from(shared.nodes) * bytes;
-            sum.records += bytes / shared.block * of_block(engine, number, shared);
+            sum.copies += u64::from(shared.protocols.nodes) * bytes;
+            sum.records += bytes / shared.protocols.block * of_block(engine, number, shared);
         }
         let tags = if shared.has_tags {
             Tags::most(space.bytes(), shared.machine.cache.bytes / shared.machine.cache.line)
         } else {
             0
         };
-        sum.tags = u64::from(shared.nodes) * tags;
+        sum.tags = u64::from(shared.protocols.nodes) * tags;
         sum
     }
 
@@ -66,14 +66,14 @@ impl Estimate {
 
 /// Bytes for a block, on all nodes together.
 fn of_block(engine: &Engine, number: usize, shared: &Shared) -> u64 {
-    let nodes = u64::from(shared.nodes);
+    let nodes = u64::from(shared.protocols.nodes);
     let records = |is_home: bool| -> u64 {
         engine.roles_of(BLOCK, is_home).map(|role| 1 + engine.record_bytes(role) as u64).sum()
     };
     let tags = nodes;
-    let watched = if shared.watched[number] { bytes_for_block(shared.nodes) } else { 0 };
-    let writers = if shared.one_writer[number] { nodes * size_of::<u64>() as u64 } else { 0 };
-    let at_home = if shared.cached[number] { shared.block } else { 0 };
+    let watched = if shared.protocols.watched[number] { bytes_for_block(shared.protocols.nodes) } else { 0 };
+    let writers = if shared.protocols.one_writer[number] { nodes * size_of::<u64>() as u64 } else { 0 };
+    let at_home = if shared.protocols.cached[number] { shared.protocols.block } else { 0 };
     records(true) + (nodes - 1) * records(false) + tags + watched + writers + at_home
 }
 

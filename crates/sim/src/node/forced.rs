@@ -46,7 +46,7 @@ impl NodeState {
         if self.forced.is_none() {
             return String::new();
         }
-        let record = self.record_of(protocol, outcome.role, outcome.object);
+        let record = self.core.record_of(protocol, outcome.role, outcome.object);
         record.map_or(String::new(), |record| engine.describe(outcome.role, record))
     }
 

@@ -11,13 +11,13 @@ use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use crate::reports::counters::Spent;
 use crate::reports::timeline::Cause;
-use crate::store::space::shared_u32;
 use std::collections::VecDeque;
 use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Disposition, Event, Object, Outcome};
 use trivium_guest::Fault;
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Response, RoleId};
+use trivium_node::shared_u32;
 
 /// The frames of a node.
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl NodeState {
         if !self.needs_frame(offset) {
             return Ok(true);
         }
-        let page = self.blocks.space.borrow().page_of(offset);
+        let page = self.core.space.borrow().page_of(offset);
         if self.blocks.frames.has(page) {
             return Ok(true);
         }
@@ -82,35 +82,35 @@ impl NodeState {
 
     /// Whether a block at this offset lies in a frame here: it has another home, and a tag.
     fn needs_frame(&self, offset: u64) -> bool {
-        let block = self.block_of(offset);
-        let protocol = self.protocol_at(offset);
-        protocol.is_some_and(|p| !self.shared.cached[p]) && self.home_of(block) != self.me
+        let block = self.core.block_of(offset);
+        let protocol = self.core.protocol_at(offset);
+        protocol.is_some_and(|p| !self.shared.protocols.cached[p]) && self.core.home_of(block) != self.core.me
     }
 
     /// Whether memory at this offset is there to be read and written.
     pub(crate) fn is_in_memory(&self, offset: u64) -> bool {
         self.shared.machine.memory.frames.is_none()
             || !self.needs_frame(offset)
-            || self.blocks.frames.has(self.blocks.space.borrow().page_of(offset))
+            || self.blocks.frames.has(self.core.space.borrow().page_of(offset))
     }
 
     fn blocks_of_page(&self, page: usize) -> Range<u32> {
-        let blocks = self.shared.machine.memory.page / self.shared.block;
+        let blocks = self.shared.machine.memory.page / self.shared.protocols.block;
         shared_u32(page as u64 * blocks)..shared_u32((page as u64 + 1) * blocks)
     }
 
     /// What the present state of the node's role says to `evict`, and its record, if there is one.
     fn holder(&self, block: u32) -> Option<(usize, RoleId, Option<&[u8]>)> {
         let object = Object { kind: BLOCK, id: block };
-        let protocol = self.protocol_at(self.offset_of(object))?;
-        let role = self.shared.engines[protocol].tag_role(false)?;
-        Some((protocol, role, self.record_of(protocol, role, object)))
+        let protocol = self.core.protocol_at(self.core.offset_of(object))?;
+        let role = self.shared.protocols.engines[protocol].tag_role(false)?;
+        Some((protocol, role, self.core.record_of(protocol, role, object)))
     }
 
     fn answers_evict(&self, block: u32) -> bool {
         let Some((protocol, role, _)) = self.holder(block) else { return false };
-        let engine = &self.shared.engines[protocol];
-        let state = self.state_of(protocol, role, Object { kind: BLOCK, id: block });
+        let engine = &self.shared.protocols.engines[protocol];
+        let state = self.core.state_of(protocol, role, Object { kind: BLOCK, id: block });
         engine.answers(role, EventKind::Evict)
             && matches!(engine.response(role, state, EventKind::Evict), Response::Handle(_) | Response::Defer)
     }
@@ -118,7 +118,7 @@ impl NodeState {
     /// Whether a block's role waits for something, so that it may answer later what it does not answer now.
     fn is_waiting(&self, block: u32) -> bool {
         let Some((protocol, role, Some(record))) = self.holder(block) else { return false };
-        let engine = &self.shared.engines[protocol];
+        let engine = &self.shared.protocols.engines[protocol];
         let object = Object { kind: BLOCK, id: block };
         let state = &engine.protocol().roles[role.index()].states[engine.state(role, record).index()];
         !state.awaits.is_empty() || !engine.deferred(role, object, record).is_empty()
@@ -128,7 +128,7 @@ impl NodeState {
         let known = self.blocks.tags.get(block as usize).copied().unwrap_or(0);
         match known {
             // Nobody has touched it: the tag is that of its role's first state.
-            0 => self.first_access(Object { kind: BLOCK, id: block }) != Access::None,
+            0 => self.core.first_access(Object { kind: BLOCK, id: block }) != Access::None,
             tag => tag != 1 + Access::None as u8,
         }
     }
@@ -151,7 +151,7 @@ impl NodeState {
                 continue;
             }
             let object = Object { kind: BLOCK, id: block };
-            let Some(protocol) = self.protocol_at(self.offset_of(object)) else { continue };
+            let Some(protocol) = self.core.protocol_at(self.core.offset_of(object)) else { continue };
             self.blocks.frames.asked.push(block);
             let eviction = self.local(protocol, EventKind::Evict, object);
             self.raise(at, Arrival::Local(eviction));
@@ -165,7 +165,7 @@ impl NodeState {
 
     /// Whether the engine still has to hear that a block is to go: its state may have changed on the way.
     pub(crate) fn still_evicts(&mut self, protocol: usize, event: &Event, at: u64) -> bool {
-        if self.shared.cached[protocol] || self.answers_evict(event.object.id) {
+        if self.shared.protocols.cached[protocol] || self.answers_evict(event.object.id) {
             return true;
         }
         self.blocks.frames.asked.retain(|&block| block != event.object.id);
@@ -189,15 +189,15 @@ impl NodeState {
         if let Some(event) = event
             && event.kind == EventKind::Evict
             && outcome.disposition != Disposition::Deferred
-            && !self.shared.cached[protocol]
+            && !self.shared.protocols.cached[protocol]
         {
             let block = event.object;
             self.blocks.frames.asked.retain(|&asked| asked != block.id);
-            let state =
-                &self.shared.engines[protocol].protocol().roles[outcome.role.index()].states[outcome.after.index()];
-            if state.access == Access::None && state.awaits.is_empty() && self.home_of(block) != self.me {
-                let empty = vec![0; index(self.shared.block)];
-                self.blocks.memory.write(self.offset_of(block), &empty).map_err(SimError::subject)?;
+            let state = &self.shared.protocols.engines[protocol].protocol().roles[outcome.role.index()].states
+                [outcome.after.index()];
+            if state.access == Access::None && state.awaits.is_empty() && self.core.home_of(block) != self.core.me {
+                let empty = vec![0; index(self.shared.protocols.block)];
+                self.blocks.memory.write(self.core.offset_of(block), &empty).map_err(SimError::subject)?;
             }
         }
         self.look_at_frames(end, cause);
@@ -222,12 +222,12 @@ impl NodeState {
 
     fn no_frame(&self, page: usize) -> SimError {
         let kept = self.blocks.frames.pages.front().copied().unwrap_or(0);
-        let protocol = self.protocol_at(kept as u64 * self.shared.machine.memory.page);
-        let name = protocol.map_or("", |p| self.shared.engines[p].protocol().name.as_str());
+        let protocol = self.core.protocol_at(kept as u64 * self.shared.machine.memory.page);
+        let name = protocol.map_or("", |p| self.shared.protocols.engines[p].protocol().name.as_str());
         let most = self.blocks.frames.pages.len();
         SimError::subject(format!(
             "node {} has no frame for page {page}: all {most} hold pages that cannot be given up",
-            self.me
+            self.core.me
         ))
         .note(format!("the oldest is page {kept}, under protocol `{name}`"))
         .help("use a protocol whose nodes answer `evict`, as in --protocol stache-pages, or more `memory.frames`")

@@ -8,83 +8,42 @@
 
 use crate::events::{Arrival, Local};
 use crate::machine::price::Transaction;
+use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
-use crate::node::{Held, NodeState};
-use crate::store::payload::Data;
-use crate::store::space::shared_u32;
 use crate::timing::cache::LineState;
 use crate::timing::pricing::Primitive;
-use rustc_hash::FxHashMap;
 use trivium_engine::number::index;
 use trivium_engine::{CacheLine, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, Response};
-
-/// What a node keeps where processors are cached.
-#[derive(Default)]
-pub(crate) struct Lines {
-    /// Blocks of which the cache has something, or of which its interface remembers something.
-    held: FxHashMap<u32, CacheLine>,
-    /// The engine's copies: of a home the memory, else a buffer.
-    copies: FxHashMap<u32, Box<[u8]>>,
-    /// Buffers that are emptied when the handler ends.
-    buffers: Vec<u32>,
-    /// Contents on their way from the cache to the engine.
-    leaving: FxHashMap<u32, Box<Data>>,
-}
-
-impl Lines {
-    /// Whether the engine has yet to hear that a block has left the cache.
-    pub(crate) fn is_leaving(&self, block: Object) -> bool {
-        block.kind == BLOCK && self.held.get(&block.id).is_some_and(|line| line.line == Line::Leaving)
-    }
-
-    fn line(&self, block: Object) -> CacheLine {
-        self.held.get(&block.id).copied().unwrap_or_default()
-    }
-
-    fn set(&mut self, block: Object, line: CacheLine) {
-        if line == CacheLine::default() {
-            self.held.remove(&block.id);
-        } else {
-            self.held.insert(block.id, line);
-        }
-    }
-
-    /// A handler has ended: the engine's buffers are empty again.
-    pub(crate) fn empty_buffers(&mut self) {
-        for block in self.buffers.drain(..) {
-            self.copies.remove(&block);
-        }
-    }
-}
+use trivium_node::shared_u32;
+use trivium_node::{Data, Held};
 
 impl NodeState {
     /// Whether the running handler's protocol has cached processors.
     pub(crate) fn is_cached(&self) -> bool {
-        self.shared.cached[self.handling.protocol]
+        self.shared.protocols.cached[self.handling.protocol]
     }
 
     /// The engine's copy of a block.
     fn copy_of(&mut self, block: Object) -> &mut [u8] {
-        if !self.blocks.lines.copies.contains_key(&block.id) {
-            let mut bytes = vec![0; index(self.shared.block)];
-            if self.home_of(block) == self.me {
+        if self.blocks.lines.copy(block).is_none() {
+            let mut bytes = vec![0; index(self.core.protocols.block)];
+            let is_home = self.core.home_of(block) == self.core.me;
+            if is_home {
                 // Before anybody has cached it, memory is all that there is.
-                let read = self.blocks.memory.read(self.offset_of(block), &mut bytes);
+                let read = self.blocks.memory.read(self.core.offset_of(block), &mut bytes);
                 self.trouble_of(read);
-            } else {
-                self.blocks.lines.buffers.push(block.id);
             }
-            self.blocks.lines.copies.insert(block.id, bytes.into());
+            return self.blocks.lines.keep_copy(block, bytes.into(), !is_home);
         }
-        self.blocks.lines.copies.get_mut(&block.id).expect("it is there now")
+        self.blocks.lines.copy(block).unwrap_or_default()
     }
 
     /// The engine's copy of the block at an offset, from there on.
     fn copy_from(&mut self, offset: u64) -> &mut [u8] {
-        let from = index(offset % self.shared.block);
-        &mut self.copy_of(self.block_of(offset))[from..]
+        let from = index(offset % self.shared.protocols.block);
+        &mut self.copy_of(self.core.block_of(offset))[from..]
     }
 
     /// Reads the engine's copies from an offset on.
@@ -122,11 +81,12 @@ impl NodeState {
         }
         self.blocks.tags[block.id as usize] = 1 + to as u8;
         self.blame_tag(block, from, to, self.handling.evicts, time);
-        let (address, bytes) = (SHARED_BASE + shared_u32(self.offset_of(block)), shared_u32(self.shared.block));
+        let (address, bytes) =
+            (SHARED_BASE + shared_u32(self.core.offset_of(block)), shared_u32(self.shared.protocols.block));
         if to < from {
             self.model.cache.lower(address, bytes, to == Access::Read);
         }
-        if self.shared.watched[protocol] {
+        if self.shared.protocols.watched[protocol] {
             self.note_tag(protocol, block, to, time);
         }
     }
@@ -146,7 +106,7 @@ impl NodeState {
         let fills = line.fill(to);
         if fills {
             let bytes = self.copy_of(block).to_vec();
-            let written = self.blocks.memory.write(self.offset_of(block), &bytes);
+            let written = self.blocks.memory.write(self.core.offset_of(block), &bytes);
             self.trouble_of(written);
         }
         let (protocol, time) = (self.handling.protocol, self.handling.start);
@@ -160,9 +120,9 @@ impl NodeState {
     /// The lines of a block come into the modelled cache; what was in their places leaves.
     fn bring_in(&mut self, block: Object, to: Line, time: u64) {
         let held = if to == Line::Shared { LineState::Shared } else { LineState::Exclusive };
-        let address = SHARED_BASE + shared_u32(self.offset_of(block));
+        let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
         let step = index(self.shared.machine.cache.line);
-        for address in (address..address + shared_u32(self.shared.block)).step_by(step) {
+        for address in (address..address + shared_u32(self.shared.protocols.block)).step_by(step) {
             self.make_room(address, time);
             self.model.cache.fill(address, held);
         }
@@ -186,8 +146,8 @@ impl NodeState {
     pub(crate) fn take_line(&mut self, block: Object, to: Line) {
         self.handling.effects.push(Primitive::TakeLine);
         self.handling.changed.push(block);
-        let mut bytes = vec![0; index(self.shared.block)];
-        let read = self.blocks.memory.read(self.offset_of(block), &mut bytes);
+        let mut bytes = vec![0; index(self.shared.protocols.block)];
+        let read = self.blocks.memory.read(self.core.offset_of(block), &mut bytes);
         self.trouble_of(read);
         self.copy_of(block).copy_from_slice(&bytes);
         let mut line = self.blocks.lines.line(block);
@@ -216,13 +176,13 @@ impl NodeState {
     /// The place of a line in the modelled cache is needed: a block that has a line there leaves, if its protocol
     /// has cached processors.
     pub(crate) fn make_room(&mut self, address: u32, time: u64) {
-        if !self.shared.any_cached {
+        if !self.shared.protocols.any_cached {
             return;
         }
         let Some(other) = self.model.cache.displaced(address).filter(|&other| other >= SHARED_BASE) else { return };
-        let block = self.block_of(u64::from(other - SHARED_BASE));
-        let protocol = self.protocol_at(self.offset_of(block));
-        let Some(protocol) = protocol.filter(|&p| self.shared.cached[p]) else { return };
+        let block = self.core.block_of(u64::from(other - SHARED_BASE));
+        let protocol = self.core.protocol_at(self.core.offset_of(block));
+        let Some(protocol) = protocol.filter(|&p| self.shared.protocols.cached[p]) else { return };
         if self.evict_line(block, protocol, time, time) {
             // The engine hears of it before the processor goes on past this cycle.
             self.compute.limit = self.compute.limit.min(time);
@@ -232,15 +192,15 @@ impl NodeState {
     /// The cache gives a block up although nothing needs its place, and the engine hears of it at cycle `heard`.
     pub(crate) fn give_up_line(&mut self, block: u32, heard: u64) {
         let block = Object { kind: BLOCK, id: block };
-        if let Some(protocol) = self.protocol_at(self.offset_of(block)) {
+        if let Some(protocol) = self.core.protocol_at(self.core.offset_of(block)) {
             self.evict_line(block, protocol, self.now, heard);
         }
     }
 
     /// The cache gives a block up. Whether the engine hears of it, which it does at cycle `heard`.
     fn evict_line(&mut self, block: Object, protocol: usize, time: u64, heard: u64) -> bool {
-        let engine = self.shared.engines[protocol].clone();
-        let role = engine.role_for(EventKind::Evict, BLOCK, self.home_of(block) == self.me);
+        let engine = self.shared.protocols.engines[protocol].clone();
+        let role = engine.role_for(EventKind::Evict, BLOCK, self.core.home_of(block) == self.core.me);
         let is_told = role.is_some_and(|role| engine.answers(role, EventKind::Evict));
         let mut line = self.blocks.lines.line(block);
         if line.line.access() == Access::None {
@@ -248,11 +208,11 @@ impl NodeState {
         }
         line.evict(is_told);
         if line.written_back {
-            let mut bytes = vec![0; index(self.shared.block)];
-            let read = self.blocks.memory.read(self.offset_of(block), &mut bytes);
+            let mut bytes = vec![0; index(self.shared.protocols.block)];
+            let read = self.blocks.memory.read(self.core.offset_of(block), &mut bytes);
             self.trouble_of(read);
-            self.blocks.lines.leaving.insert(block.id, Box::new(Data { bytes, places: Vec::new() }));
-            for _ in 0..self.shared.block / self.shared.machine.cache.line {
+            self.blocks.lines.leave(block, Box::new(Data { bytes, places: Vec::new() }));
+            for _ in 0..self.shared.protocols.block / self.shared.machine.cache.line {
                 self.model.bus.book(Transaction::WriteBack, time);
             }
         }
@@ -270,22 +230,22 @@ impl NodeState {
     /// The engine is about to hear of what left the cache: the event with its data, unless its role holds it.
     pub(crate) fn hear(&mut self, mut local: Box<Local>) -> Option<Box<Local>> {
         let &mut Local { protocol, ref mut event, .. } = &mut *local;
-        let cached = self.shared.cached[protocol];
+        let cached = self.shared.protocols.cached[protocol];
         if !cached || !matches!(event.kind, EventKind::Evict | EventKind::WriteBack) {
             return Some(local);
         }
-        let (engine, block) = (self.shared.engines[protocol].clone(), event.object);
-        if let Some(role) = engine.role_for(event.kind, BLOCK, self.home_of(block) == self.me)
-            && let Some(record) = self.record_of(protocol, role, block)
+        let (engine, block) = (self.shared.protocols.engines[protocol].clone(), event.object);
+        if let Some(role) = engine.role_for(event.kind, BLOCK, self.core.home_of(block) == self.core.me)
+            && let Some(record) = self.core.record_of(protocol, role, block)
             && *engine.response(role, engine.state(role, record), event.kind) == Response::Hold
         {
-            self.schedule.held.push(Held { protocol, role, event: *event });
+            self.core.schedule.hold(Held { protocol, role, event: *event });
             return None;
         }
         let mut line = self.blocks.lines.line(block);
         line.left();
         self.blocks.lines.set(block, line);
-        event.payload = self.blocks.lines.leaving.remove(&block.id).map(|data| self.keep(data));
+        event.payload = self.blocks.lines.take_left(block).map(|data| self.core.payloads.keep(data));
         Some(local)
     }
 }

@@ -4,14 +4,14 @@ use crate::events::Envelope;
 use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use crate::node::watch::TagChange;
-use crate::store::payload::Data;
-use crate::store::records::Slot;
-use crate::store::space::shared_u32;
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_lang::protocol::{Access, LaneId, Line, RoleId, RoleKind, StateId, TaskId};
+use trivium_node::Slot;
+use trivium_node::shared_u32;
+use trivium_node::{Data, Lanes};
 
 /// What the running handler has done so far.
 #[derive(Default)]
@@ -96,7 +96,7 @@ impl NodeState {
 
     /// Whether so many bytes are allocated.
     fn must_be_allocated(&mut self, offset: u64, length: u64) -> bool {
-        let limit = self.blocks.space.borrow().bytes();
+        let limit = self.core.space.borrow().bytes();
         let allocated = offset <= limit && length <= limit - offset;
         if !allocated {
             self.handling.trouble.get_or_insert_with(|| {
@@ -144,7 +144,7 @@ impl NodeState {
         let written = self.blocks.memory.write(offset, bytes);
         self.trouble_of(written);
         let last = offset + bytes.len().max(1) as u64 - 1;
-        for id in self.shared.block_number(offset)..=self.shared.block_number(last) {
+        for id in self.shared.protocols.block_number(offset)..=self.shared.protocols.block_number(last) {
             self.handling.changed.push(Object { kind: trivium_lang::protocol::BLOCK, id });
         }
     }
@@ -174,17 +174,17 @@ impl NodeState {
             return touched.place;
         }
         let protocol = self.handling.protocol;
-        let (place, made) = self.begun(protocol, role, object);
+        let (place, made) = self.core.begun(protocol, role, object);
         self.trouble_of(made.map_err(|fault| fault.message));
-        let before = self.shared.engines[protocol].state(role, self.records.at(place));
+        let before = self.shared.protocols.engines[protocol].state(role, self.core.records.at(place));
         self.handling.touched.push(Touched { role, object, before, place });
         place
     }
 
     /// An access that a handler performs for the program is to a word of the handler's own block.
     fn must_lie_in(&mut self, block: Object, address: u64) {
-        let first = self.offset_of(block);
-        if address < first || address + 8 > first + self.shared.block {
+        let first = self.core.offset_of(block);
+        if address < first || address + 8 > first + self.shared.protocols.block {
             self.handling.trouble.get_or_insert_with(|| {
                 format!("the word at shared offset {address:#x} does not lie in block {}", block.id)
             });
@@ -194,7 +194,7 @@ impl NodeState {
     /// Golden check: a handler reads and writes only pages that have a frame.
     fn must_be_in_memory(&mut self, offset: u64) {
         if !self.is_in_memory(offset) {
-            let block = self.block_of(offset).id;
+            let block = self.core.block_of(offset).id;
             let what = format!("block {block} is read or written, but the node has given its page up");
             self.handling.trouble.get_or_insert(what);
         }
@@ -203,14 +203,14 @@ impl NodeState {
     /// Tells the watch of a tag that changes at cycle `time`.
     pub(crate) fn note_tag(&mut self, protocol: usize, block: Object, to: Access, time: u64) {
         let (home, protocol) =
-            (self.home_of(block), fit(protocol, "a protocol of a run, of which there are at most 65536"));
-        self.watched.tag_changes.push(TagChange { time, node: self.me, block: block.id, to, home, protocol });
+            (self.core.home_of(block), fit(protocol, "a protocol of a run, of which there are at most 65536"));
+        self.watched.tag_changes.push(TagChange { time, node: self.core.me, block: block.id, to, home, protocol });
     }
 
     /// Whether a lane has room for so many more messages, behind those that the running handler has sent.
     fn is_room(&self, lane: LaneId, count: u32) -> bool {
         let protocol = self.handling.protocol;
-        let Some(holds) = self.shared.engines[protocol].lane_holds(lane) else { return true };
+        let Some(holds) = self.shared.protocols.engines[protocol].lane_holds(lane) else { return true };
         let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).map(|_| 1u32).sum::<u32>();
         self.model.interface.on_lane(protocol, lane) + sent + count <= holds
     }
@@ -223,20 +223,20 @@ impl NodeState {
 
     /// Does something with a payload's data.
     fn with_data(&mut self, payload: Payload, what: impl FnOnce(&mut NodeState, &Data)) {
-        if let Some(data) = self.payloads.take(payload) {
+        if let Some(data) = self.core.payloads.take(payload) {
             what(self, &data);
-            self.payloads.put_back(payload, data);
+            self.core.payloads.put_back(payload, data);
         }
     }
 }
 
 impl Mechanisms for NodeState {
     fn me(&self) -> Node {
-        self.me
+        self.core.me
     }
 
     fn home(&self, object: Object) -> Node {
-        self.home_of(object)
+        self.core.home_of(object)
     }
 
     #[inline]
@@ -245,7 +245,7 @@ impl Mechanisms for NodeState {
             Some(first) if first.role == role && first.object == object => first.place,
             _ => self.touch(role, object),
         };
-        self.records.at_mut(place)
+        self.core.records.at_mut(place)
     }
 
     fn send(&mut self, to: Node, message: &Outgoing) {
@@ -254,10 +254,10 @@ impl Mechanisms for NodeState {
         let protocol = self.handling.protocol;
         envelope.protocol = protocol;
         envelope.message = message.message;
-        envelope.lane = self.shared.engines[protocol].protocol().messages[message.message.index()].lane;
+        envelope.lane = self.shared.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
         envelope.object = message.object;
         envelope.args.assign(&message.args);
-        envelope.from = self.me;
+        envelope.from = self.core.me;
         envelope.to = to;
         match message.payload {
             None => self.handling.effects.push(Primitive::Send { words, data: None }),
@@ -271,8 +271,8 @@ impl Mechanisms for NodeState {
                 self.handling.effects.push(Primitive::Send { words, data: Some((origin, bytes)) });
             }
         }
-        if self.shared.finite[protocol] && !self.is_room(envelope.lane, 1) {
-            let name = &self.shared.engines[protocol].protocol().lanes[envelope.lane.index()].name;
+        if self.shared.protocols.finite[protocol] && !self.is_room(envelope.lane, 1) {
+            let name = &self.shared.protocols.engines[protocol].protocol().lanes[envelope.lane.index()].name;
             let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
             self.handling.trouble.get_or_insert(what);
         }
@@ -285,7 +285,7 @@ impl Mechanisms for NodeState {
     }
 
     fn gather_block(&mut self, block: Object) -> Payload {
-        let place = (self.offset_of(block), self.shared.block);
+        let place = (self.core.offset_of(block), self.shared.protocols.block);
         self.gather(std::iter::once(place), false, DataFrom::Block(block))
     }
 
@@ -294,7 +294,7 @@ impl Mechanisms for NodeState {
     }
 
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
-        let block = self.shared.block;
+        let block = self.shared.protocols.block;
         let place =
             |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
         self.gather(items.iter().map(place), true, if blocks { DataFrom::Memory } else { DataFrom::Words })
@@ -302,7 +302,7 @@ impl Mechanisms for NodeState {
 
     fn install_block(&mut self, payload: Payload, block: Object) {
         self.handling.effects.push(Primitive::InstallBlock(block));
-        self.with_data(payload, |node, data| node.put(node.offset_of(block), &data.bytes));
+        self.with_data(payload, |node, data| node.put(node.core.offset_of(block), &data.bytes));
     }
 
     fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
@@ -333,10 +333,10 @@ impl Mechanisms for NodeState {
         self.blocks.tags[block.id as usize] = 1 + to as u8;
         self.blame_tag(block, from, to, self.handling.evicts, self.handling.start);
         if to < from {
-            let address = SHARED_BASE + shared_u32(self.offset_of(block));
-            self.model.cache.lower(address, shared_u32(self.shared.block), to == Access::Read);
+            let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
+            self.model.cache.lower(address, shared_u32(self.shared.protocols.block), to == Access::Read);
         }
-        if self.shared.watched[self.handling.protocol] {
+        if self.shared.protocols.watched[self.handling.protocol] {
             // A tag that a handler changes twice is seen as the handler leaves it: no other event comes between.
             let changes = |effect: &&Primitive| matches!(effect, Primitive::Tag(of, ..) if *of == block);
             let again = self.handling.effects.iter().filter(changes).nth(1).is_some();
@@ -450,7 +450,7 @@ impl Mechanisms for NodeState {
         // Each is written where it stays: a copy would have to wait until it has been written.
         match what {
             Charge::Record(role) => {
-                let kind = self.shared.engines[self.handling.protocol].protocol().roles[role.index()].kind;
+                let kind = self.shared.protocols.engines[self.handling.protocol].protocol().roles[role.index()].kind;
                 self.handling.effects.push(Primitive::Record(kind == RoleKind::Home));
             }
             Charge::Step => self.handling.effects.push(Primitive::Step),

@@ -5,7 +5,6 @@ use crate::node::NodeState;
 use crate::node::processor::Wait;
 use crate::node::script::plain_memory;
 use crate::node::shared::Shared;
-use crate::store::space::Space;
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
@@ -14,6 +13,7 @@ use trivium_engine::contract::{Bench, check_mechanisms};
 use trivium_engine::{Engine, Object, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
 use trivium_lang::protocol::BLOCK;
+use trivium_node::{Protocols, Space};
 
 struct SimBench {
     engine: Engine,
@@ -29,8 +29,8 @@ impl Bench for SimBench {
 
     fn make(&self) -> NodeState {
         let machine = Machine::load("typhoon", &[]).unwrap();
-        let shared = Shared::new(vec![Rc::new(self.engine.clone())], machine, 64, self.nodes);
-        let shared = Rc::new(Shared { watched: vec![true], ..shared });
+        let protocols = Protocols::new(vec![Rc::new(self.engine.clone())], 64, self.nodes);
+        let shared = Rc::new(Shared::new(Protocols { watched: vec![true], ..protocols }, machine));
         let mut space = Space::new(4096, self.nodes);
         space.allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();
         let mut node = NodeState::new(0, shared, Rc::new(RefCell::new(space)), 0);
@@ -46,18 +46,18 @@ impl Bench for SimBench {
     fn fill(&self, m: &mut NodeState, block: Object, seed: u8) {
         let bytes: Vec<u8> = (0..64).map(|i| seed.wrapping_mul(31).wrapping_add(i)).collect();
         if m.is_cached() {
-            m.write_copies(m.offset_of(block), &bytes);
+            m.write_copies(m.core.offset_of(block), &bytes);
         } else {
-            m.blocks.memory.write(m.offset_of(block), &bytes).unwrap();
+            m.blocks.memory.write(m.core.offset_of(block), &bytes).unwrap();
         }
     }
 
     fn contents(&self, m: &mut NodeState, block: Object) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         if m.is_cached() {
-            m.read_copies(m.offset_of(block), &mut bytes);
+            m.read_copies(m.core.offset_of(block), &mut bytes);
         } else {
-            m.blocks.memory.read(m.offset_of(block), &mut bytes).unwrap();
+            m.blocks.memory.read(m.core.offset_of(block), &mut bytes).unwrap();
         }
         bytes
     }
@@ -71,7 +71,7 @@ impl Bench for SimBench {
     }
 
     fn wait(&self, m: &mut NodeState, _: Thread, block: Object) -> Option<Pending> {
-        let pending = Pending { address: m.offset_of(block) + 8, size: 4, value: 0xdead_beef };
+        let pending = Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef };
         m.compute.set_pending(pending, AccessKind::Write);
         m.wait(Wait::Access(block), crate::reports::counters::Spent::Write);
         Some(pending)

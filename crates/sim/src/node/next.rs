@@ -4,7 +4,7 @@ use crate::events::{Arrival, Envelope, Expiry, Key};
 use crate::node::NodeState;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Node};
-use trivium_lang::protocol::{EventKind, LaneId, NODE, RoleId};
+use trivium_lang::protocol::LaneId;
 
 /// The next thing that happens on a node without its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl NodeState {
 
     /// Whether something waits that a credit may let go on.
     pub(crate) fn waits_for_credits(&self) -> bool {
-        self.model.interface.has_waiting() || self.shared.any_finite
+        self.model.interface.has_waiting() || self.shared.protocols.any_finite
     }
 
     /// The next moment at which anything can happen on it, given what it next does by itself; [`Next::NEVER`] if there
@@ -109,7 +109,7 @@ impl NodeState {
 
     /// What the engine does next: a replay that is due, else what came first, unless a lane has no room for it.
     fn choose(&self) -> Next {
-        if !self.schedule.replays.is_empty() || self.shared.any_finite {
+        if !self.core.schedule.has_no_replays() || self.core.protocols.any_finite {
             return self.choose_with_care();
         }
         match self.queues.inbox.first() {
@@ -119,13 +119,9 @@ impl NodeState {
     }
 
     fn choose_with_care(&self) -> Next {
-        for (at, &(protocol, role, object)) in self.schedule.replays.iter().enumerate() {
-            let event = self
-                .record_of(protocol, role, object)
-                .and_then(|record| self.shared.engines[protocol].replay_event(role, object, record));
-            if event.is_some_and(|event| self.has_room(protocol, role, &event)) {
-                return Next { time: self.model.engine_free.max(self.now), action: Action::Replay(fit(at, PLACE)) };
-            }
+        let lanes = &self.model.interface;
+        if let Some(at) = self.core.next_replay(lanes) {
+            return Next { time: self.model.engine_free.max(self.now), action: Action::Replay(fit(at, PLACE)) };
         }
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for (at, &(key, ref arrival)) in self.queues.inbox.iter().enumerate() {
@@ -138,7 +134,8 @@ impl NodeState {
                 ),
                 Arrival::Local(local) => (local.protocol, local.event, None),
                 Arrival::Timer(expiry) => {
-                    if self.must_wait(expiry) {
+                    let &Expiry { protocol, role, object, generation } = &**expiry;
+                    if self.core.timer_must_wait(lanes, (protocol, role, object), generation) {
                         continue;
                     }
                     return next();
@@ -146,9 +143,10 @@ impl NodeState {
             };
             // A processor's requests stay behind what its cache gave up before.
             let behind = event.has_caller() && self.blocks.lines.is_leaving(event.object);
-            let waits =
-                behind || self.is_behind_a_replay(protocol, &event) || lane.is_some_and(|lane| stuck.contains(&lane));
-            if !waits && self.can_start(protocol, &event) {
+            let waits = behind
+                || self.core.is_behind_a_replay(protocol, &event)
+                || lane.is_some_and(|lane| stuck.contains(&lane));
+            if !waits && self.core.can_start(lanes, protocol, &event) {
                 return next();
             }
             stuck.extend(lane);
@@ -156,66 +154,12 @@ impl NodeState {
         Next::NOTHING
     }
 
-    /// Whether the time of an instance has passed that still wants to hear of it, and cannot yet: a replay is due, or there
-    /// is no room for what it may send.
-    fn must_wait(&self, expiry: &Expiry) -> bool {
-        let &Expiry { protocol, role, object, generation } = expiry;
-        self.schedule.timers.get(&(protocol, role, object)) == Some(&generation)
-            && (self.schedule.replays.contains(&(protocol, role, object))
-                || !self.has_room(protocol, role, &Event::local(EventKind::Timer, object, 0)))
-    }
-
-    fn can_start(&self, protocol: usize, event: &Event) -> bool {
-        if !self.shared.finite[protocol] {
-            return true;
-        }
-        self.role_of(protocol, event).is_none_or(|role| self.has_room(protocol, role, event))
-    }
-
-    /// Who answers an event.
-    fn role_of(&self, protocol: usize, event: &Event) -> Option<RoleId> {
-        let is_home = event.object.kind != NODE && self.home_of(event.object) == self.me;
-        self.shared.engines[protocol].role_for(event.kind, event.object.kind, is_home)
-    }
-
-    /// Whether a replay is due for the instance that an event is for: it goes first, even if it waits for room. Events for
-    /// another role of the object may come between, and may be what makes room.
-    fn is_behind_a_replay(&self, protocol: usize, event: &Event) -> bool {
-        !self.schedule.replays.is_empty()
-            && self
-                .role_of(protocol, event)
-                .is_some_and(|role| self.schedule.replays.contains(&(protocol, role, event.object)))
-    }
-
-    fn has_room(&self, protocol: usize, role: RoleId, event: &Event) -> bool {
-        if !self.shared.finite[protocol] {
-            return true;
-        }
-        let engine = &self.shared.engines[protocol];
-        let state = self.state_of(protocol, role, event.object);
-        let needed = engine.room_needed(event.kind, role, state);
-        (0..engine.protocol().lanes.len()).all(|at| {
-            let lane = LaneId::at(at);
-            engine.lane_holds(lane).is_none_or(|holds| {
-                self.model.interface.on_lane(protocol, lane) + needed.get(at).copied().unwrap_or(0) <= holds
-            })
-        })
-    }
-
     /// Finite lanes on which this node has as many messages on their way as they hold, while an event waits.
     pub fn full_lanes(&self) -> Vec<(usize, LaneId)> {
-        if self.queues.inbox.is_empty() && self.schedule.replays.is_empty() {
+        if self.queues.inbox.is_empty() && self.core.schedule.has_no_replays() {
             return Vec::new();
         }
-        let mut full = Vec::new();
-        for (protocol, engine) in self.shared.engines.iter().enumerate() {
-            for id in (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at)) {
-                if engine.lane_holds(id).is_some_and(|holds| self.model.interface.on_lane(protocol, id) >= holds) {
-                    full.push((protocol, id));
-                }
-            }
-        }
-        full
+        self.core.full_lanes(&self.model.interface)
     }
 }
 

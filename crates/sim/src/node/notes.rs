@@ -27,7 +27,7 @@ impl NodeState {
         if self.shared.traced.is_some() {
             let cycles = self.noted.until..to;
             if !cycles.is_empty() {
-                self.note(Note::Compute { node: self.me, cycles });
+                self.note(Note::Compute { node: self.core.me, cycles });
             }
             self.noted.until = to;
         }
@@ -42,7 +42,7 @@ impl NodeState {
         let mut known = Vec::new();
         for &(reason, what, to) in parts {
             if to > begin {
-                known.push(StallPart { reason, what: what.into(), node: Some(self.me), cycles: begin..to });
+                known.push(StallPart { reason, what: what.into(), node: Some(self.core.me), cycles: begin..to });
             }
             begin = to;
         }
@@ -56,7 +56,7 @@ impl NodeState {
         }
         self.noted.until = cycles.end;
         let (what, at) = what;
-        self.note(Note::Stall(Stall { node: self.me, cycles, spent, what, at, parts }));
+        self.note(Note::Stall(Stall { node: self.core.me, cycles, spent, what, at, parts }));
     }
 
     /// The processor's wait is over: what it was for, as far as what ended it tells.
@@ -103,7 +103,7 @@ impl NodeState {
             Wait::Frame(page) => (format!("the frame of page {page}"), Reason::Placement),
             Wait::Sleep => ("a time to pass".into(), Reason::Sleep),
             Wait::Call { protocol, op, object } => {
-                let protocol = self.shared.engines[protocol].protocol();
+                let protocol = self.shared.protocols.engines[protocol].protocol();
                 let promised = |wanted: fn(&Promise, trivium_lang::protocol::OpId) -> bool| {
                     protocol.promises.iter().any(|promise| wanted(promise, op))
                 };

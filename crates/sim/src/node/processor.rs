@@ -9,13 +9,13 @@ use crate::node::watch::FirstStore;
 use crate::reports::counters::{Counters, Spent};
 use crate::reports::said::NodeSaid;
 use crate::reports::timeline::{Cause, Reason, Stretch, Work};
-use crate::store::binding::Binding;
 use crate::timing::cache::LineState;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, Frame, ReadModifyWrite, SHARED_BASE, Step};
 use trivium_lang::protocol::{Access, EventKind};
+use trivium_node::Binding;
 
 /// For what a processor waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,7 +320,7 @@ impl NodeState {
             return Ok(Step::Go);
         }
         let offset = u64::from(address - SHARED_BASE);
-        let block = self.block_of(offset);
+        let block = self.core.block_of(offset);
         if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
             return Ok(Step::Wait);
         }
@@ -359,7 +359,7 @@ impl NodeState {
         if address < SHARED_BASE {
             return Ok(());
         }
-        let block = self.block_of(u64::from(address - SHARED_BASE));
+        let block = self.core.block_of(u64::from(address - SHARED_BASE));
         let tag = self.tag(block);
         let allowed = if kind == AccessKind::Read { tag >= Access::Read } else { tag == Access::Write };
         if allowed {
@@ -367,42 +367,43 @@ impl NodeState {
         }
         Err(Fault::new(format!(
             "node {}: a stale hit at {address:#x}: the tag of block {} is {tag}",
-            self.me, block.id
+            self.core.me, block.id
         )))
     }
 
     /// A store elsewhere than at the home, where a protocol assumes that there is none. No line gets into the cache
     /// exclusively without passing here first.
     fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), Fault> {
-        let Some(protocol) = self.protocol_at(offset) else { return Ok(()) };
-        if !self.shared.home_writes[protocol] || self.home_of(block) == self.me {
+        let Some(protocol) = self.core.protocol_at(offset) else { return Ok(()) };
+        if !self.shared.protocols.home_writes[protocol] || self.core.home_of(block) == self.core.me {
             return Ok(());
         }
-        let what = format!("node {} writes block {}, whose home is node {}", self.me, block.id, self.home_of(block));
+        let what =
+            format!("node {} writes block {}, whose home is node {}", self.core.me, block.id, self.core.home_of(block));
         let help = format!(
             "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
-            self.shared.engines[protocol].protocol().name
+            self.shared.protocols.engines[protocol].protocol().name
         );
         Err(self.fail(SimError::subject(what).help(help)))
     }
 
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
     fn note_store(&mut self, address: u32) {
-        if address < SHARED_BASE || !self.shared.any_one_writer {
+        if address < SHARED_BASE || !self.shared.protocols.any_one_writer {
             return;
         }
         let offset = u64::from(address - SHARED_BASE);
-        let protocol = self.protocol_at(offset);
-        if !protocol.is_some_and(|protocol| self.shared.one_writer[protocol]) {
+        let protocol = self.core.protocol_at(offset);
+        if !protocol.is_some_and(|protocol| self.shared.protocols.one_writer[protocol]) {
             return;
         }
-        let (block, phase) = (self.block_of(offset).id, self.compute.barriers);
+        let (block, phase) = (self.core.block_of(offset).id, self.compute.barriers);
         if block as usize >= self.watched.stored.len() {
             self.watched.stored.resize(block as usize + 64, 0);
         }
         if self.watched.stored[block as usize] != phase + 1 {
             self.watched.stored[block as usize] = phase + 1;
-            self.watched.first_stores.push(FirstStore { phase, block, node: self.me, time: self.compute.clock() });
+            self.watched.first_stores.push(FirstStore { phase, block, node: self.core.me, time: self.compute.clock() });
             if self.shared.suspect == Some((phase, block)) {
                 self.compute.asks = Some(Asks::Store);
             }
@@ -411,20 +412,20 @@ impl NodeState {
 
     /// Whether the home of the page is known; if not, the processor waits until it is.
     pub(crate) fn map(&mut self, offset: u64, spent: Spent) -> bool {
-        let page = self.blocks.space.borrow().page_of(offset);
+        let page = self.core.space.borrow().page_of(offset);
         if page >= self.blocks.mapped.len() {
             self.blocks.mapped.resize(page + 16, false);
         }
         if self.blocks.mapped[page] {
             return true;
         }
-        if !self.blocks.space.borrow().by_first_touch(page) {
+        if !self.core.space.borrow().by_first_touch(page) {
             self.blocks.mapped[page] = true;
             return true;
         }
-        let manager = self.blocks.space.borrow().manager(page);
+        let manager = self.core.space.borrow().manager(page);
         let at = self.compute.clock() + self.shared.machine.network.latency;
-        self.post(manager, at, Posted::Signal(Signal::Claim { page, by: self.me }));
+        self.post(manager, at, Posted::Signal(Signal::Claim { page, by: self.core.me }));
         self.wait(Wait::Page(page), spent);
         false
     }
@@ -485,10 +486,10 @@ impl NodeState {
         spent: Spent,
     ) -> Result<(), Fault> {
         let (tag, line) = found;
-        let offset = self.offset_of(block);
-        let protocol = self.protocol_at(offset);
+        let offset = self.core.offset_of(block);
+        let protocol = self.core.protocol_at(offset);
         let Some(protocol) = protocol else {
-            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.me)));
+            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.core.me)));
         };
         let event = match kind {
             AccessKind::Read => EventKind::Read,
@@ -546,8 +547,8 @@ impl NodeState {
             begin = to;
         }
         let cause = self.compute.cause.take();
-        let mut run = Work::new(self.me, cause, None, from, from, stretches);
-        let origin = self.blame.as_ref().and_then(|log| log.faulting).map(|miss| (self.me, miss));
+        let mut run = Work::new(self.core.me, cause, None, from, from, stretches);
+        let origin = self.blame.as_ref().and_then(|log| log.faulting).map(|miss| (self.core.me, miss));
         if let Some(run) = Arc::get_mut(&mut run).filter(|_| origin.is_some()) {
             run.origin = origin;
         }

@@ -3,12 +3,12 @@
 use crate::node::NodeState;
 use crate::node::memory::NodeMemory;
 use crate::reports::counters::Spent;
-use crate::store::space::shared_u32;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use trivium_engine::number::index;
 use trivium_guest::{Access, AccessKind, Call, CallStep, Outcome, Processor, SHARED_BASE, Step};
+use trivium_node::shared_u32;
 
 /// What a processor is to do, and when.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 
 use crate::events::{Envelope, Local};
 use crate::node::mechanisms::Handling;
-use crate::store::payload::Data;
+use trivium_node::Data;
 
 /// So many of each kind are kept at most.
 const KEPT: usize = 1024;

@@ -2,8 +2,8 @@
 
 use super::{Runner, World};
 use crate::reports::blame::{Blamed, Seen};
-use crate::store::space::shared_u32;
 use trivium_engine::Node;
+use trivium_node::shared_u32;
 
 impl World {
     /// Decides of misses by what all nodes saw before a cycle; nothing happens before that any more.
@@ -12,14 +12,14 @@ impl World {
         let mut seen: Vec<(u64, Node, Seen)> = Vec::new();
         for node in &self.nodes {
             let mut node = node.borrow_mut();
-            let me = node.me;
+            let me = node.core.me;
             if let Some(log) = &mut node.blame {
                 seen.extend(log.before(cycle).map(|(time, seen)| (time, me, seen)));
             }
         }
         seen.sort_by_key(|(time, node, _)| (*time, *node));
         let space = self.space.borrow();
-        let region = |block: u32| space.region_of(u64::from(block) * self.shared.block);
+        let region = |block: u32| space.region_of(u64::from(block) * self.shared.protocols.block);
         seen.into_iter().for_each(|(_, node, seen)| judge.hear(node, seen, region));
     }
 
@@ -35,7 +35,7 @@ impl World {
             Runner::Script(_) => None,
         });
         let (space, sites) = (self.space.borrow(), self.shared.sites.borrow());
-        let block = u64::from(shared_u32(self.shared.block));
+        let block = u64::from(shared_u32(self.shared.protocols.block));
         Some(judge.report(&by_region, &space, &sites, block, map.as_ref()))
     }
 }

@@ -5,9 +5,9 @@ use super::stacks::Known;
 use crate::error::SimError;
 use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
-use crate::store::space::shared_u32;
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, SHARED_BASE};
+use trivium_node::{Lanes, shared_u32};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
@@ -30,11 +30,11 @@ impl World {
         for node in &self.nodes {
             let state = node.borrow();
             for (protocol, lane) in state.full_lanes() {
-                let declared = self.shared.engines[protocol].protocol();
+                let declared = self.shared.protocols.engines[protocol].protocol();
                 let name = &declared.lanes[lane.index()].name;
                 error = error.note(format!(
                     "node {}: an event waits, since lane {}.{name} has no room: {} on their way",
-                    state.me,
+                    state.core.me,
                     declared.name,
                     state.model.interface.on_lane(protocol, lane)
                 ));
@@ -64,7 +64,7 @@ impl World {
                 format!("waits for access to block {}, a {what} of {data}", block.id)
             }
             Doing::Waiting(Wait::Call { protocol, op, object }) => {
-                let declared = self.shared.engines[protocol].protocol();
+                let declared = self.shared.protocols.engines[protocol].protocol();
                 format!("waits in {}.{} of object {}", declared.name, declared.ops[op.index()].name, object.id)
             }
         }
@@ -87,21 +87,22 @@ impl World {
     }
 
     fn roles(&self, state: &NodeState, block: Object) -> String {
-        let protocol = state.protocol_at(u64::from(block.id) * self.shared.block);
+        let protocol = state.core.protocol_at(u64::from(block.id) * self.shared.protocols.block);
         protocol.map_or(String::new(), |protocol| self.roles_under(state, protocol, block))
     }
 
     /// The states of a node's own roles for an object, and of its home's.
     fn roles_under(&self, state: &NodeState, protocol: usize, object: Object) -> String {
-        let engine = &self.shared.engines[protocol];
+        let engine = &self.shared.protocols.engines[protocol];
         let mut text = String::new();
-        let home = state.home_of(object);
+        let home = state.core.home_of(object);
         let mut describe = |state: &NodeState| {
-            for role in engine.roles_of(object.kind, home == state.me) {
-                if let Some(record) = state.record_of(protocol, role, object) {
+            for role in engine.roles_of(object.kind, home == state.core.me) {
+                if let Some(record) = state.core.record_of(protocol, role, object) {
                     let declared = &engine.protocol().roles[role.index()];
                     let now = &declared.states[engine.state(role, record).index()];
-                    text += &format!("; {} at node {}: {}", declared.name, state.me, engine.describe(role, record));
+                    text +=
+                        &format!("; {} at node {}: {}", declared.name, state.core.me, engine.describe(role, record));
                     let awaited: Vec<&str> =
                         now.awaits.iter().map(|m| engine.protocol().messages[m.index()].name.as_str()).collect();
                     if !awaited.is_empty() {
@@ -111,7 +112,7 @@ impl World {
             }
         };
         describe(state);
-        if home != state.me && object.kind != trivium_lang::protocol::NODE {
+        if home != state.core.me && object.kind != trivium_lang::protocol::NODE {
             describe(&self.nodes[home as usize].borrow());
         }
         text

@@ -8,11 +8,11 @@ use crate::events::{Arrival, Credit, Envelope, Key, Post, Posted};
 use crate::node::watch::{FirstStore, TagChange};
 use crate::order::Arrivals;
 use crate::order::exchange::Mail;
-use crate::store::payload::Data;
 use trivium_engine::number::{fit, index, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, Node, Object};
 use trivium_guest::Placement;
 use trivium_lang::protocol::{LaneId, MessageId, ObjectKindId};
+use trivium_node::Data;
 
 /// What a part tells another now and then.
 #[derive(Default)]

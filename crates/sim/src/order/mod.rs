@@ -28,14 +28,14 @@ use crate::order::budget::{Budget, Meter};
 use crate::reports::blame::Judge;
 use crate::reports::said::Saying;
 use crate::reports::trace::Note;
-use crate::store::binding::{self, Binding};
-use crate::store::space::Space;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Engine, Node};
 use trivium_guest::Outcome;
 use trivium_lang::protocol::Access;
+use trivium_node::Space;
+use trivium_node::{Binding, blocks, disagree};
 
 /// What runs on a node's processor.
 pub enum Runner {
@@ -154,9 +154,9 @@ impl World {
         window: Option<u64>,
     ) -> World {
         let lookahead = shared.machine.lookahead();
-        let watch = Watch::new(shared.nodes);
+        let watch = Watch::new(shared.protocols.nodes);
         let count = nodes.len();
-        let judge = shared.blamed.then(|| Judge::new(shared.nodes, shared.block));
+        let judge = shared.blamed.then(|| Judge::new(shared.protocols.nodes, shared.protocols.block));
         World {
             window: window.unwrap_or(lookahead).min(lookahead),
             max_cycles: u64::MAX,
@@ -290,7 +290,7 @@ impl World {
         let mut said = Saying::default();
         for node in &self.nodes {
             let node = node.borrow();
-            said.add(node.me, node.compute.said(time));
+            said.add(node.core.me, node.compute.said(time));
         }
         SimError { said: Some(Box::new(said.said())), ..error }
     }
@@ -404,7 +404,7 @@ impl World {
             let mut node = node.borrow_mut();
             let booked = node.model.bus.noted.as_mut().map(std::mem::take).unwrap_or_default();
             for (transaction, from, to) in booked {
-                let note = Note::Bus { node: node.me, cycles: from..to, transaction };
+                let note = Note::Bus { node: node.core.me, cycles: from..to, transaction };
                 node.note(note);
             }
             notes.append(&mut node.noted.notes);
@@ -547,8 +547,9 @@ impl World {
         let last = arrived.iter().map(|arrived| arrived.0).max().unwrap_or(0);
         let binding = arrived[0].1;
         if let Some(other) = arrived.iter().position(|arrived| arrived.1 != binding) {
-            let error =
-                binding::disagree(&self.space.borrow(), &self.shared.engines, (0, binding), (other, arrived[other].1));
+            let engines = &self.shared.protocols.engines;
+            let names: Vec<&str> = engines.iter().map(|engine| engine.protocol().name.as_str()).collect();
+            let error = disagree(&self.space.borrow(), &names, (0, binding), (other, arrived[other].1)).into();
             self.failures.push((last, other, error));
             return;
         }
@@ -559,18 +560,18 @@ impl World {
     /// it opens.
     pub(crate) fn release(&mut self, last: u64, binding: Option<Binding>) -> u64 {
         self.barriers += 1;
-        let time = last + self.shared.machine.barrier_latency(self.shared.nodes);
+        let time = last + self.shared.machine.barrier_latency(self.shared.protocols.nodes);
         for node in &self.nodes {
             let key = Key::new(time, Node::MAX, self.barriers);
             let mut node = node.borrow_mut();
-            let to = node.me;
+            let to = node.core.me;
             node.accept(Post { to, key, what: Posted::Signal(Signal::Release { binding }) });
         }
         self.arrived.fill(None);
         self.arrived_count = 0;
         self.positions.fill(None);
         if let Some(binding) = binding {
-            self.watch.forget(time, binding::blocks(&self.space.borrow(), self.shared.block, binding));
+            self.watch.forget(time, blocks(&self.space.borrow(), self.shared.protocols.block, binding));
         }
         time
     }
@@ -603,7 +604,7 @@ impl World {
         &mut self,
         mut changes: impl Iterator<Item = &'a TagChange>,
     ) -> Result<(), Caught<TagChange>> {
-        let engines = &self.shared.engines;
+        let engines = &self.shared.protocols.engines;
         changes.try_for_each(|change| {
             let first = || first_access(&engines[usize::from(change.protocol)]);
             self.watch.apply(change, first).map_err(|error| Box::new((*change, error)))
@@ -612,7 +613,7 @@ impl World {
 
     /// The check on stores that protocols assume nobody else makes.
     fn look_at_stores(&mut self) {
-        if !self.shared.any_one_writer {
+        if !self.shared.protocols.any_one_writer {
             return;
         }
         let (stores, oldest) = self.first_stores();
@@ -634,7 +635,7 @@ impl World {
     /// reached.
     pub(crate) fn first_stores(&self) -> (Vec<FirstStore>, u64) {
         let (mut stores, mut oldest) = (Vec::new(), u64::MAX);
-        if !self.shared.any_one_writer {
+        if !self.shared.protocols.any_one_writer {
             return (stores, oldest);
         }
         for node in &self.nodes {

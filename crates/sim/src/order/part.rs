@@ -72,7 +72,8 @@ impl World {
     pub(crate) fn allocate(&mut self, made: &[(usize, u64, Placement, usize)]) -> Result<(), SimError> {
         let mut space = self.space.borrow_mut();
         made.iter().try_for_each(|&(index, bytes, placement, protocol)| {
-            space.allocate(0, index, bytes, placement, protocol).map(|_| ())
+            space.allocate(0, index, bytes, placement, protocol)?;
+            Ok(())
         })
     }
 

@@ -3,11 +3,11 @@
 use super::{Runner, World};
 use crate::error::SimError;
 use crate::node::NodeState;
-use crate::store::space::Allocation;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
 use trivium_guest::{Frame, Place, SHARED_BASE, SourceMap};
+use trivium_node::Allocation;
 
 /// So many calls of a stack are told.
 const CALLS: usize = 6;
@@ -78,7 +78,7 @@ impl World {
         if let Some(block) =
             error.race.as_ref().filter(|_| stacks.iter().any(|stack| !stack.is_empty())).map(|race| race.1)
         {
-            let offset = u64::from(block) * self.shared.block;
+            let offset = u64::from(block) * self.shared.protocols.block;
             let space = self.space.borrow();
             if let Some(region) = space.region_of(offset) {
                 let data = describe(&space.allocation(region, known.map.as_ref()), offset);
@@ -134,7 +134,7 @@ impl Known<'_> {
     pub(super) fn data(&self, node: usize, address: u32, size: u32) -> String {
         let state = self.world.nodes[node].borrow();
         let offset = u64::from(address.saturating_sub(SHARED_BASE));
-        let space = state.blocks.space.borrow();
+        let space = state.core.space.borrow();
         let within = match space.region_of(offset).filter(|_| address >= SHARED_BASE) {
             None => String::new(),
             Some(region) => format!(", {}", describe(&space.allocation(region, self.map.as_ref()), offset)),

@@ -14,13 +14,13 @@ use crate::node::script::{Does, Planned, Script, plain_memory};
 use crate::node::shared::Shared;
 use crate::order::{DEADLOCK, Limits, Runner, World};
 use crate::reports::trace::{Handled, Note};
-use crate::store::space::Space;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{AccessKind, Placement, SHARED_BASE};
 use trivium_lang::protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
+use trivium_node::{Protocols, Space};
 
 /// Cycles between two steps, at least.
 const GAP: u64 = 1_000_000;
@@ -154,7 +154,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
         let home = Placement::Explicit(block % order.nodes);
         space.borrow_mut().allocate(0, block as usize, order.block, home, 0)?;
     }
-    let plan = Plan { order, engine: &shared.engines[0], gap };
+    let plan = Plan { order, engine: &shared.protocols.engines[0], gap };
     plan.check()?;
     let until = (u64::from(order.steps) + 2) * gap;
     let (mut nodes, mut runners, mut seen) = (Vec::new(), Vec::new(), Vec::new());
@@ -181,7 +181,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
         let seen = seen.borrow();
         let performed = world.nodes[usize::from(node)].borrow_mut().forced.take().unwrap_or_default().performed;
         forced.loads.extend(seen.loads.iter().chain(&performed).map(|&(cycle, value)| (cycle, node, value)));
-        let ops = &shared.engines[0].protocol().ops;
+        let ops = &shared.protocols.engines[0].protocol().ops;
         let returns = seen.returns.iter().map(|&(cycle, op, value)| (cycle, node, ops[op].name.clone(), value));
         forced.returns.extend(returns);
     }
@@ -194,15 +194,15 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
 
 fn shared(engine: Engine, machine: Machine, order: &Force) -> Rc<Shared> {
     let calls = (0..engine.protocol().ops.len()).map(|op| (0, OpId::at(op))).collect();
-    Rc::new(Shared {
+    let protocols = Protocols {
         calls,
         // A promise that the order breaks is to be seen in the states.
         watched: vec![false],
         one_writer: vec![false],
         any_one_writer: false,
-        traced: Some(0..u64::MAX),
-        ..Shared::new(vec![Rc::new(engine)], machine, order.block, order.nodes)
-    })
+        ..Protocols::new(vec![Rc::new(engine)], order.block, order.nodes)
+    };
+    Rc::new(Shared { traced: Some(0..u64::MAX), ..Shared::new(protocols, machine) })
 }
 
 /// An order with what it is about.
@@ -230,20 +230,20 @@ impl Plan<'_> {
     /// All but what its processor does.
     fn prepare(&self, node: &mut NodeState) -> Result<(), SimError> {
         let lanes = &self.engine.protocol().lanes;
-        for message in self.order.messages.iter().filter(|message| message.from == node.me) {
+        for message in self.order.messages.iter().filter(|message| message.from == node.core.me) {
             let lane = (0u8..).zip(lanes).find(|(_, lane)| lane.name == message.lane);
             let (lane, _) = lane.ok_or_else(|| SimError::input(format!("there is no lane `{}`", message.lane)))?;
             node.model.interface.force(trivium_lang::protocol::LaneId(lane), message.to, self.time(message.step));
         }
         let mine = |steps: &[(u32, Node)]| {
-            let mine = steps.iter().filter(|(_, who)| *who == node.me);
+            let mine = steps.iter().filter(|(_, who)| *who == node.core.me);
             mine.map(|&(step, _)| self.time(Some(step))).collect::<Vec<_>>()
         };
         let (retries, tasks) = (mine(&self.order.retries), mine(&self.order.tasks).into());
-        let timers = self.order.timers.iter().filter(|timer| timer.node == node.me);
+        let timers = self.order.timers.iter().filter(|timer| timer.node == node.core.me);
         let timers = timers.map(|timer| self.timer(timer)).collect::<Result<_, _>>()?;
         node.forced = Some(Box::new(Times { retries, tasks, timers, performed: Vec::new() }));
-        let me = node.me;
+        let me = node.core.me;
         for start in self.order.starts.iter().filter(|start| start.node == me) {
             if let ForcedDoes::Evict { block, heard } = start.does {
                 self.evict(node, block, self.time(Some(start.step)), self.time(heard));

@@ -7,7 +7,6 @@ use crate::node::script::{Script, plain_memory};
 use crate::node::shared::Shared;
 use crate::order::{Limits, Runner, World};
 use crate::reports::timeline::{PathStep, path};
-use crate::store::space::Space;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,6 +14,7 @@ use std::sync::Arc;
 use trivium_engine::{Engine, Node};
 use trivium_guest::{AccessKind, Placement};
 use trivium_lang::protocol::Protocol;
+use trivium_node::{Protocols, Space};
 
 /// What kind of miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ struct Quiet {
 impl Quiet {
     fn new(engine: Engine, machine: Machine, block: u64) -> Result<Quiet, SimError> {
         let (page, mhz) = (machine.memory.page, machine.processor.mhz);
-        let shared = Rc::new(Shared::new(vec![Rc::new(engine)], machine, block, NODES));
+        let shared = Rc::new(Shared::new(Protocols::new(vec![Rc::new(engine)], block, NODES), machine));
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
         let nodes =

@@ -123,7 +123,7 @@ impl NodeEnd {
         node.region_end();
         let counts = node.compute.regions.take().map_or_else(|| node.counted(), |counts| *counts);
         let span = node.compute.region_span.unwrap_or((0, counts.cycles));
-        let memory = MemoryUsed { private: node.compute.private_memory, shared: node.blocks.space.borrow().bytes() };
+        let memory = MemoryUsed { private: node.compute.private_memory, shared: node.core.space.borrow().bytes() };
         NodeEnd { exit_code, counts, span, memory, said: node.compute.said(u64::MAX), stood: None }
     }
 }
@@ -160,7 +160,7 @@ impl SimResult {
         }
         let Said { output, errors, warnings } = saying.said();
         let messages = sum.by_kind.iter().map(|(&(protocol, kind), &count)| {
-            let protocol = shared.engines[protocol].protocol();
+            let protocol = shared.protocols.engines[protocol].protocol();
             (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
         });
         SimResult {

@@ -3,12 +3,10 @@
 use crate::error::SimError;
 use crate::machine::Machine;
 use crate::node::NodeState;
-use crate::node::calls::{ATOMIC_HELP, refused_atomic};
 use crate::node::memory::NodeMemory;
 use crate::node::shared::Shared;
 use crate::order::budget::Budget;
 use crate::order::{Runner, World};
-use crate::store::space::Space;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -18,6 +16,7 @@ use trivium_engine::Engine;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, Program, SHARED_BASE, Stage};
 use trivium_lang::protocol::{BLOCK, EventKind, OpId, Protocol};
+use trivium_node::{ATOMIC_HELP, Protocols, Space, refused_atomic};
 
 /// What is simulated.
 pub struct Setup<'a> {
@@ -66,7 +65,7 @@ pub(crate) fn make(
     let build = setup.program.build(setup.machine.cache.line);
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let asked_from = |all: bool| if all { SHARED_BASE } else { u32::MAX };
-    let stores_asked_from = asked_from(setup.blame || shared.one_writer.contains(&true));
+    let stores_asked_from = asked_from(setup.blame || shared.protocols.one_writer.contains(&true));
     let stage = Stage::new(setup.program, build).map_err(of_guest)?;
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in numbers {
@@ -110,13 +109,13 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
     for call in setup.program.calls() {
         calls.push(bind(call, &setup.protocols)?);
     }
+    let protocols = Protocols { calls, ..Protocols::new(engines, setup.block, setup.nodes) };
     let shared = Shared {
-        calls,
         traced,
         blamed: setup.blame,
         room: setup.memory.filter(|budget| budget.refuses).map(|budget| budget.limit),
         has_tags: setup.program.build(setup.machine.cache.line) == Build::Fast,
-        ..Shared::new(engines, setup.machine.clone(), setup.block, setup.nodes)
+        ..Shared::new(protocols, setup.machine.clone())
     };
     check_atomics(setup.program, &shared)?;
     Ok(shared)
@@ -124,13 +123,15 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
 
 /// A program with atomic operations needs memory under a protocol that can answer them.
 fn check_atomics(program: &Program, shared: &Shared) -> Result<(), SimError> {
-    let of_memory = || (0..shared.engines.len()).filter(|&number| shared.engines[number].protocol().uses(BLOCK));
-    let refusal = of_memory().find_map(|number| Some((number, shared.looks_at_stores[number].as_ref()?)));
+    let of_memory = || {
+        (0..shared.protocols.engines.len()).filter(|&number| shared.protocols.engines[number].protocol().uses(BLOCK))
+    };
+    let refusal = of_memory().find_map(|number| Some((number, shared.protocols.looks_at_stores[number].as_ref()?)));
     let Some((number, handler)) = refusal else { return Ok(()) };
-    if !program.uses_atomics() || of_memory().any(|number| shared.looks_at_stores[number].is_none()) {
+    if !program.uses_atomics() || of_memory().any(|number| shared.protocols.looks_at_stores[number].is_none()) {
         return Ok(());
     }
-    let name = &shared.engines[number].protocol().name;
+    let name = &shared.protocols.engines[number].protocol().name;
     let what = format!("the program uses atomic operations, {}", refused_atomic(name, handler));
     Err(SimError::input(what).at(program.name()).help(ATOMIC_HELP))
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
 use trivium_lang::protocol::LaneId;
+use trivium_node::Lanes;
 
 /// What a node knows about one lane of a protocol.
 #[derive(Clone, Debug)]
@@ -53,6 +54,12 @@ pub struct Interface {
     forced: BTreeMap<(LaneId, Node), VecDeque<u64>>,
 }
 
+impl Lanes for Interface {
+    fn on_lane(&self, protocol: usize, lane: LaneId) -> u32 {
+        self.lanes.iter().find(|known| known.is(protocol, lane)).map_or(0, |known| known.on_way)
+    }
+}
+
 impl Interface {
     /// The interface of node `me` of `nodes`.
     pub fn new(machine: &Machine, me: Node, nodes: u32, seed: u64) -> Interface {
@@ -79,11 +86,6 @@ impl Interface {
     /// or as soon after it as it can.
     pub fn force(&mut self, lane: LaneId, to: Node, arrival: u64) {
         self.forced.entry((lane, to)).or_default().push_back(arrival);
-    }
-
-    /// Messages of this node on their way on a lane, those that wait for a credit included.
-    pub fn on_lane(&self, protocol: usize, lane: LaneId) -> u32 {
-        self.lanes.iter().find(|known| known.is(protocol, lane)).map_or(0, |known| known.on_way)
     }
 
     /// Whether messages wait for credits.

@@ -1,6 +1,6 @@
 //! The shared address space: who allocated what, under which protocol, and where each page's home is.
 
-use crate::error::SimError;
+use crate::error::NodeError;
 use trivium_engine::Node;
 use trivium_engine::number::{self, fit, index};
 use trivium_guest::{Frame, Place, Placement, SHARED_BASE, SHARED_END, SourceMap};
@@ -8,7 +8,7 @@ use trivium_guest::{Frame, Place, Placement, SHARED_BASE, SHARED_END, SourceMap}
 /// A number of bytes or blocks within shared memory, or a size of it.
 #[inline]
 #[track_caller]
-pub(crate) fn shared_u32(number: u64) -> u32 {
+pub fn shared_u32(number: u64) -> u32 {
     fit(number, "shared memory, which has 1 GiB")
 }
 
@@ -77,14 +77,14 @@ impl Space {
         bytes: u64,
         placement: Placement,
         protocol: usize,
-    ) -> Result<u64, SimError> {
+    ) -> Result<u64, NodeError> {
         if let Some(made) = self.regions.get(index) {
             if (made.bytes, made.placement, made.protocol) == (bytes, placement, protocol) {
                 return Ok(made.first_page as u64 * self.page);
             }
             let number = index + 1;
             let differs = if made.protocol == protocol { "" } else { ", under another protocol" };
-            return Err(SimError::subject(format!(
+            return Err(NodeError::new(format!(
                 "node {node} asks in its allocation {number} for {}, but another node asked for {}{differs}",
                 in_words(bytes, placement),
                 in_words(made.bytes, made.placement)
@@ -94,7 +94,7 @@ impl Space {
         if let Placement::Explicit(home) = placement
             && home >= self.nodes
         {
-            return Err(SimError::subject(format!(
+            return Err(NodeError::new(format!(
                 "node {node} asks for memory on node {home}, but there are only {} nodes",
                 self.nodes
             )));
@@ -103,7 +103,7 @@ impl Space {
         let count = bytes.div_ceil(self.page);
         let room = u64::from(SHARED_END - SHARED_BASE) - first_page as u64 * self.page;
         if count.saturating_mul(self.page) > room {
-            return Err(SimError::subject(format!(
+            return Err(NodeError::new(format!(
                 "node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"
             ))
             .help("shared memory has 1 GiB; use a smaller problem"));

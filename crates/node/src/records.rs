@@ -11,7 +11,7 @@ use trivium_lang::protocol::RoleId;
 
 /// Where a record lies. It stays there, since records are never removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub struct Slot {
     from: u32,
     to: u32,
 }
@@ -77,7 +77,7 @@ impl Table {
 const RECORDS: &str = "the records of a node, which may take 4 GiB";
 
 /// All records of a node.
-pub(crate) struct Records {
+pub struct Records {
     /// Of each protocol, so many tables, one for each role.
     roles: usize,
     tables: Vec<Table>,
@@ -86,7 +86,7 @@ pub(crate) struct Records {
 
 impl Records {
     /// No record has been touched.
-    pub(crate) fn new(engines: &[Rc<Engine>]) -> Records {
+    pub fn new(engines: &[Rc<Engine>]) -> Records {
         let roles = engines.iter().map(|engine| engine.protocol().roles.len()).max().unwrap_or(0);
         let of = |engine: &Rc<Engine>| {
             let engine = engine.clone();
@@ -98,7 +98,7 @@ impl Records {
 
     /// The place of a record, which is made, all zero, if there is none; and whether nobody has touched it before.
     #[inline]
-    pub(crate) fn place(&mut self, protocol: usize, role: RoleId, object: Object) -> (Slot, bool) {
+    pub fn place(&mut self, protocol: usize, role: RoleId, object: Object) -> (Slot, bool) {
         let at = protocol * self.roles + role.index();
         let table = &self.tables[at];
         let page = match table.page(object.id >> table.shift) {
@@ -134,12 +134,12 @@ impl Records {
     }
 
     /// The record, if it has been touched.
-    pub(crate) fn find(&self, protocol: usize, role: RoleId, object: Object) -> Option<&[u8]> {
+    pub fn find(&self, protocol: usize, role: RoleId, object: Object) -> Option<&[u8]> {
         self.touched(protocol, role, object).map(|place| self.at(place))
     }
 
     /// The record is again as if it had never been touched.
-    pub(crate) fn forget(&mut self, protocol: usize, role: RoleId, object: Object) {
+    pub fn forget(&mut self, protocol: usize, role: RoleId, object: Object) {
         if let Some(place) = self.touched(protocol, role, object) {
             self.at_mut(place).fill(0);
             self.bytes[place.from as usize - 1] = 0;
@@ -148,13 +148,13 @@ impl Records {
 
     /// The record at a place.
     #[inline]
-    pub(crate) fn at(&self, place: Slot) -> &[u8] {
+    pub fn at(&self, place: Slot) -> &[u8] {
         &self.bytes[place.from as usize..place.to as usize]
     }
 
     /// The record at a place.
     #[inline]
-    pub(crate) fn at_mut(&mut self, place: Slot) -> &mut [u8] {
+    pub fn at_mut(&mut self, place: Slot) -> &mut [u8] {
         &mut self.bytes[place.from as usize..place.to as usize]
     }
 }

@@ -14,13 +14,13 @@ pub struct Data {
 
 impl Data {
     /// None; the space that they took stays.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.bytes.clear();
         self.places.clear();
     }
 
     /// Become a copy of others.
-    pub(crate) fn assign(&mut self, others: &Data) {
+    pub fn assign(&mut self, others: &Data) {
         self.clear();
         self.bytes.extend_from_slice(&others.bytes);
         self.places.extend_from_slice(&others.places);

@@ -1,0 +1,188 @@
+//! Whether a program may make a call, checked before anything of it happens: its object, its addresses, the number of its
+//! arguments, what its protocol assumes about its use; and what a program says about memory.
+
+use crate::binding::Binding;
+use crate::core::NodeCore;
+use crate::error::NodeError;
+use trivium_engine::{MAX_ARGS, Object};
+use trivium_guest::{Fault, SHARED_BASE};
+use trivium_lang::diagnostics::nearest;
+use trivium_lang::protocol::{BLOCK, EventKind, NODE, OpId, Type};
+
+/// Why a protocol has no answer to atomic operations.
+pub fn refused_atomic(protocol: &str, handler: &str) -> String {
+    format!(
+        "which protocol `{protocol}` cannot answer: its handler `{handler}` looks at the value that is about to be stored, and an atomic operation has none before it is performed"
+    )
+}
+
+/// What to do about it.
+pub const ATOMIC_HELP: &str = "use a protocol whose `on write` does not name the stored value, or a lock and barriers that are calls of a protocol";
+
+/// Why a call cannot be made.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The program passes what the call does not take.
+    Program(Fault),
+    /// What the protocol assumes, or what it is at first, is broken.
+    Broken(NodeError),
+}
+
+impl<C> NodeCore<C> {
+    /// A call as people know it.
+    pub fn call_name(&self, protocol: usize, op: OpId) -> String {
+        let protocol = self.protocols.engines[protocol].protocol();
+        format!("{}.{}", protocol.name, protocol.ops[op.index()].name)
+    }
+
+    /// The object that a call is about: its first argument, which is taken out, unless it is about the node.
+    ///
+    /// # Errors
+    /// There is none, or no such object.
+    pub fn called_object(&self, protocol: usize, op: OpId, words: &mut Vec<i64>) -> Result<Object, Fault> {
+        let kind = self.protocols.engines[protocol].protocol().ops[op.index()].object;
+        if kind == NODE {
+            return Ok(Object { kind, id: 0 });
+        }
+        let name = self.call_name(protocol, op);
+        if words.is_empty() {
+            return Err(Fault::new(format!("node {}: {name} needs an object", self.me)));
+        }
+        let first = words.remove(0);
+        if kind == BLOCK {
+            return Ok(self.block_of(self.shared_offset(&name, first)?.cast_unsigned()));
+        }
+        match u32::try_from(first) {
+            Ok(id) => Ok(Object { kind, id }),
+            Err(_) => Err(Fault::new(format!(
+                "node {}: {name} of object {first}, which is not from 0 to {}",
+                self.me,
+                u32::MAX
+            ))),
+        }
+    }
+
+    /// The byte offset in shared memory of a program's pointer.
+    fn shared_offset(&self, name: &str, pointer: i64) -> Result<i64, Fault> {
+        let offset = pointer - i64::from(SHARED_BASE);
+        if offset < 0 || offset >= self.space.borrow().bytes().cast_signed() {
+            return Err(Fault::new(format!(
+                "node {}: {name} with address {pointer:#x}, which is not in shared memory",
+                self.me
+            )));
+        }
+        Ok(offset)
+    }
+
+    /// A call is about to be made: its arguments become those of the event, without the object, addresses as offsets.
+    ///
+    /// # Errors
+    /// The program passes what the call does not take, nobody answers it here, or its protocol assumes that it is not made.
+    pub fn begin_call(&mut self, protocol: usize, op: OpId, object: Object, words: &mut [i64]) -> Result<(), Refusal> {
+        let engine = self.protocols.engines[protocol].clone();
+        let declared = &engine.protocol().ops[op.index()];
+        let name = self.call_name(protocol, op);
+        for (word, arg) in words.iter_mut().zip(&declared.args) {
+            if arg.ty == Type::Address {
+                *word = self.shared_offset(&name, *word).map_err(Refusal::Program)?;
+            }
+        }
+        if words.len() > MAX_ARGS || words.len() != declared.args.len() {
+            let (takes, given) = (declared.args.len(), words.len());
+            let what = format!("node {}: {name} takes {takes} arguments, not {given}", self.me);
+            return Err(Refusal::Program(Fault::new(what)));
+        }
+        let begun = match engine.protocol().conditions.is_empty() {
+            true => Ok(()),
+            false => self.begin_here(protocol, object),
+        };
+        let broken = match begun.and_then(|()| self.broken_condition(protocol, op, object, words)) {
+            Ok(None) => self.usage.call(protocol, engine.protocol(), op, object).err(),
+            Ok(broken) => broken,
+            Err(fault) => return Err(Refusal::Broken(NodeError::new(fault.message))),
+        };
+        if let Some(assumption) = broken {
+            let error = NodeError::new(format!(
+                "node {} calls {name} on object {} against the protocol's assumption `{assumption}`",
+                self.me, object.id
+            ))
+            .help("change the program: the protocol keeps its promises only under this use");
+            return Err(Refusal::Broken(error));
+        }
+        if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(object)).is_none() {
+            let what = format!("node {}: no role of this node answers {name} for object {}", self.me, object.id);
+            return Err(Refusal::Program(Fault::new(what)));
+        }
+        Ok(())
+    }
+
+    /// A read-modify-write stores what nobody knows before it is performed: a protocol that looks at what is about to be
+    /// stored would send on the operand instead.
+    ///
+    /// # Errors
+    /// It is to memory under such a protocol.
+    pub fn check_atomic(&self, address: u32) -> Result<(), NodeError> {
+        let offset = address.checked_sub(SHARED_BASE);
+        let Some(protocol) = offset.and_then(|offset| self.protocol_at(offset.into())) else { return Ok(()) };
+        let Some(handler) = self.protocols.looks_at_stores[protocol].as_ref() else { return Ok(()) };
+        let refused = refused_atomic(&self.protocols.engines[protocol].protocol().name, handler);
+        let what = format!("node {}: an atomic operation at {address:#x}, {refused}", self.me);
+        Err(NodeError::new(what).help(ATOMIC_HELP))
+    }
+
+    /// The protocol of memory that a program names, or the default one.
+    ///
+    /// # Errors
+    /// There is none of that name, or it is not about memory.
+    pub fn protocol_named(&self, protocol: Option<&str>) -> Result<usize, NodeError> {
+        let engines = &self.protocols.engines;
+        let number = match protocol {
+            None => 0,
+            Some(name) => engines
+                .iter()
+                .position(|engine| engine.protocol().name == name)
+                .ok_or_else(|| self.no_such_protocol(name))?,
+        };
+        if engines[number].protocol().uses(BLOCK) {
+            return Ok(number);
+        }
+        let name = &engines[number].protocol().name;
+        let what = format!("node {} asks for memory under protocol `{name}`, which is not about blocks", self.me);
+        Err(NodeError::new(what).help("name the protocol of shared memory first: --protocol stache"))
+    }
+
+    fn no_such_protocol(&self, name: &str) -> NodeError {
+        let names: Vec<&str> = self.protocols.engines.iter().map(|engine| engine.protocol().name.as_str()).collect();
+        let near = nearest(name, names.iter().copied());
+        let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        let what = format!("node {} asks for memory under protocol `{name}`, which is not loaded", self.me);
+        NodeError::new(what).help(format!("{near}loaded are {}; add --protocol {name}", names.join(", ")))
+    }
+
+    /// How a program wants to bind the region that begins at an address.
+    ///
+    /// # Errors
+    /// There is no such protocol, or no such region.
+    pub fn binding(&self, address: u32, protocol: Option<&str>) -> Result<Binding, NodeError> {
+        let protocol = self.protocol_named(protocol)?;
+        let region = address.checked_sub(SHARED_BASE).and_then(|offset| self.space.borrow().region_at(offset.into()));
+        region.map(|region| Binding { region, protocol }).ok_or_else(|| {
+            let what = format!("node {} binds {address:#x} to a protocol, where no allocation begins", self.me);
+            NodeError::new(what).help("pass the pointer that trivium_alloc returned")
+        })
+    }
+
+    /// A program calls the allocation at an address so.
+    ///
+    /// # Errors
+    /// Nothing is allocated there.
+    pub fn name_allocation(&self, address: u32, name: &str) -> Result<(), NodeError> {
+        let offset = address.checked_sub(SHARED_BASE).map(u64::from);
+        let Some(region) = offset.and_then(|offset| self.space.borrow().region_of(offset)) else {
+            let what = format!("node {} names `{name}` what lies at {address:#x}, which is not allocated", self.me);
+            return Err(NodeError::new(what).help("pass the pointer that trivium_alloc returned"));
+        };
+        self.space.borrow_mut().set_name(region, self.me, name);
+        Ok(())
+    }
+}

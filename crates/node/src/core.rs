@@ -1,0 +1,149 @@
+//! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
+
+use crate::payload::Payloads;
+use crate::protocols::Protocols;
+use crate::records::{Records, Slot};
+use crate::schedule::Schedule;
+use crate::space::Space;
+use crate::usage::Usage;
+use std::cell::RefCell;
+use std::rc::Rc;
+use trivium_engine::number::fit;
+use trivium_engine::{Fault, Node, Object};
+use trivium_lang::protocol::{Access, BLOCK, NODE, RoleId, StateId};
+
+/// A node as far as no time is concerned. `C` is what is kept of why a deferred event is tried again.
+pub struct NodeCore<C> {
+    /// Its number.
+    pub me: Node,
+    /// The protocols of the run.
+    pub protocols: Rc<Protocols>,
+    /// Who allocated what, and where homes are.
+    pub space: Rc<RefCell<Space>>,
+    /// Of each region, the protocol that it was bound to after its allocation, if it was.
+    pub bound: Vec<Option<usize>>,
+    /// The records of its roles.
+    pub records: Records,
+    /// Data in the hands of its handlers.
+    pub payloads: Payloads,
+    /// What its engine still has to do besides what arrives.
+    pub schedule: Schedule<C>,
+    /// How protocol calls are used, where a protocol assumes something about it.
+    pub usage: Usage,
+}
+
+impl<C> NodeCore<C> {
+    /// A node that nothing has happened on.
+    pub fn new(me: Node, protocols: Rc<Protocols>, space: Rc<RefCell<Space>>) -> NodeCore<C> {
+        NodeCore {
+            me,
+            records: Records::new(&protocols.engines),
+            protocols,
+            space,
+            bound: Vec::new(),
+            payloads: Payloads::default(),
+            schedule: Schedule::default(),
+            usage: Usage::default(),
+        }
+    }
+
+    /// The block of a byte offset.
+    #[inline]
+    pub fn block_of(&self, offset: u64) -> Object {
+        Object { kind: BLOCK, id: self.protocols.block_number(offset) }
+    }
+
+    /// The byte offset of a block.
+    #[inline]
+    pub fn offset_of(&self, block: Object) -> u64 {
+        u64::from(block.id) * self.protocols.block
+    }
+
+    /// The home of an object (the node itself for its agent).
+    #[inline]
+    pub fn home_of(&self, object: Object) -> Node {
+        match object.kind {
+            NODE => self.me,
+            BLOCK => self.space.borrow().home(self.offset_of(object)).unwrap_or(0),
+            _ => fit(object.id % self.protocols.nodes, "a node, of which there are at most 256"),
+        }
+    }
+
+    /// Whether an object that has a home has it here.
+    #[inline]
+    pub fn is_at_home(&self, object: Object) -> bool {
+        object.kind != NODE && self.home_of(object) == self.me
+    }
+
+    /// The protocol of a byte offset: that of its allocation, or the one that its region was bound to since.
+    #[inline]
+    pub fn protocol_at(&self, offset: u64) -> Option<usize> {
+        let space = self.space.borrow();
+        if !self.bound.is_empty()
+            && let Some(Some(bound)) = space.region_of(offset).and_then(|region| self.bound.get(region))
+        {
+            return Some(*bound);
+        }
+        space.protocol(offset)
+    }
+
+    /// The access of a block that nobody has touched: that of its role's first state.
+    pub fn first_access(&self, block: Object) -> Access {
+        let Some(protocol) = self.protocol_at(self.offset_of(block)) else { return Access::None };
+        let engine = &self.protocols.engines[protocol];
+        let role = engine.tag_role(self.home_of(block) == self.me);
+        role.map_or(Access::None, |role| engine.protocol().roles[role.index()].states[0].access)
+    }
+
+    /// The record of an instance, if it has been touched.
+    #[inline]
+    pub fn record_of(&self, protocol: usize, role: RoleId, object: Object) -> Option<&[u8]> {
+        self.records.find(protocol, role, object)
+    }
+
+    /// The slot of a record, which begins as its role says if nobody has touched it.
+    #[inline]
+    pub fn begun(&mut self, protocol: usize, role: RoleId, object: Object) -> (Slot, Result<(), Fault>) {
+        let (slot, is_new) = self.records.place(protocol, role, object);
+        if !is_new || !self.protocols.engines[protocol].has_initially(role) {
+            return (slot, Ok(()));
+        }
+        let made = self.first_record(protocol, role, object);
+        (slot, made.map(|first| self.records.at_mut(slot).copy_from_slice(&first)))
+    }
+
+    fn first_record(&self, protocol: usize, role: RoleId, object: Object) -> Result<Vec<u8>, Fault> {
+        let engine = &self.protocols.engines[protocol];
+        engine.first_record(role, object, self.me, self.home_of(object), &mut |_, _| {})
+    }
+
+    /// The state of a record, touched or not.
+    pub fn state_of(&self, protocol: usize, role: RoleId, object: Object) -> StateId {
+        let engine = &self.protocols.engines[protocol];
+        match self.record_of(protocol, role, object) {
+            Some(record) => engine.state(role, record),
+            // What goes wrong there is told when the record is made.
+            None if engine.has_initially(role) => {
+                self.first_record(protocol, role, object).map_or(StateId(0), |first| engine.state(role, &first))
+            }
+            None => StateId(0),
+        }
+    }
+
+    /// Records that say what they are at first are made where an assumption may look at them.
+    ///
+    /// # Errors
+    /// What goes wrong where they are made.
+    pub fn begin_here(&mut self, protocol: usize, object: Object) -> Result<(), Fault> {
+        let engine = self.protocols.engines[protocol].clone();
+        let mut objects = vec![object, Object { kind: NODE, id: 0 }];
+        objects.dedup();
+        for object in objects {
+            let is_home = self.is_at_home(object);
+            for role in engine.roles_of(object.kind, is_home).filter(|role| engine.has_initially(*role)) {
+                self.begun(protocol, role, object).1?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! The protocols of a run, as they are loaded for its nodes and its blocks.
+
+use std::rc::Rc;
+use trivium_engine::Engine;
+use trivium_lang::analyse::looks_at_stored_value;
+use trivium_lang::protocol::{Assume, OpId, Promise, Protocol};
+
+/// The protocols of a run, and what of them is asked often. Nothing of it changes while nodes run.
+pub struct Protocols {
+    /// The protocols; the first is the default of allocations.
+    pub engines: Vec<Rc<Engine>>,
+    /// Bytes of a block: a power of two.
+    pub block: u64,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// Of each protocol call that the program imports: the protocol and the call.
+    pub calls: Vec<(usize, OpId)>,
+    /// Of each protocol, whether some lane is finite.
+    pub finite: Vec<bool>,
+    /// Whether any protocol has a finite lane.
+    pub any_finite: bool,
+    /// Of each protocol, whether tag changes are watched, since it promises a single writer.
+    pub watched: Vec<bool>,
+    /// Of each protocol, whether stores are watched, since it assumes one writer per phase.
+    pub one_writer: Vec<bool>,
+    /// Whether any protocol assumes that.
+    pub any_one_writer: bool,
+    /// Of each protocol, whether it assumes that only a block's home writes it.
+    pub home_writes: Vec<bool>,
+    /// Of each protocol, whether the processors have caches of their own.
+    pub cached: Vec<bool>,
+    /// Whether they have for any.
+    pub any_cached: bool,
+    /// Of each protocol, the handler that looks at what a store is about to store, if there is one.
+    pub looks_at_stores: Vec<Option<String>>,
+    /// Of each protocol, and behind the last, how many kinds of messages those before it have.
+    pub kinds_before: Vec<usize>,
+}
+
+impl Protocols {
+    /// These protocols, with blocks of `block` bytes, on so many nodes; without calls.
+    pub fn new(engines: Vec<Rc<Engine>>, block: u64, nodes: u32) -> Protocols {
+        debug_assert!(block.is_power_of_two(), "{block}");
+        let of_each = |what: fn(&Protocol) -> bool| -> Vec<bool> {
+            engines.iter().map(|engine| what(engine.protocol())).collect()
+        };
+        let finite = of_each(|protocol| protocol.lanes.iter().any(|lane| lane.holds.is_some()));
+        let one_writer = of_each(|protocol| protocol.assumptions.contains(&Assume::OneWriterPerPhase));
+        let cached = of_each(|protocol| protocol.cached);
+        let kinds = |before: usize| engines[..before].iter().map(|engine| engine.protocol().messages.len()).sum();
+        Protocols {
+            block,
+            nodes,
+            calls: Vec::new(),
+            any_finite: finite.contains(&true),
+            finite,
+            watched: of_each(|protocol| protocol.promises.contains(&Promise::SingleWriter)),
+            any_one_writer: one_writer.contains(&true),
+            one_writer,
+            home_writes: of_each(|protocol| protocol.assumptions.contains(&Assume::HomeWrites)),
+            any_cached: cached.contains(&true),
+            cached,
+            looks_at_stores: engines.iter().map(|engine| looks_at_stores(engine.protocol())).collect(),
+            kinds_before: (0..=engines.len()).map(kinds).collect(),
+            engines,
+        }
+    }
+
+    /// How many kinds of messages the protocols before one have.
+    #[inline]
+    pub fn kinds_before(&self, protocol: usize) -> usize {
+        self.kinds_before[protocol]
+    }
+
+    /// The number of the block of a byte offset; a number that no block has, if that is beyond all shared memory.
+    #[inline]
+    pub fn block_number(&self, offset: u64) -> u32 {
+        u32::try_from(offset >> self.block.trailing_zeros()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The handler of a protocol that looks at what a store is about to store, if there is one.
+fn looks_at_stores(protocol: &Protocol) -> Option<String> {
+    let mut handlers = protocol.roles.iter().flat_map(|role| &role.handlers);
+    handlers.find(|handler| looks_at_stored_value(handler)).map(|handler| handler.name.clone())
+}
