@@ -239,7 +239,7 @@ fn binary<'e, S: Scope<'e>>(scope: &mut S, operator: Operator, left: &Expr, righ
 
 /// The value of a set expression; its elements count from the least possible one of the expression's type. It is added
 /// to `into`, which is empty.
-// Not returned: a copy would have to wait until it has been written.
+// Not returned (`ARCHITECTURE.md`, "Written where it stays").
 pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, into: &mut Set) -> Try<()> {
     let span = expr.span;
     match &expr.kind {

@@ -125,7 +125,7 @@ pub trait Mechanisms {
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8];
 
     /// A message leaves for `to` (which may be this node: it really travels).
-    // By address: it is large, and a copy would have to wait until it has been written.
+    // By address: it is large (`ARCHITECTURE.md`, "Written where it stays").
     fn send(&mut self, to: Node, message: &Outgoing);
 
     /// Whether this node has room for `count` more messages on a lane.

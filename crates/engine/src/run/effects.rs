@@ -64,7 +64,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         Ok(())
     }
 
-    // The payload is written where it stays: a copy would have to wait until it has been written.
+    // `ARCHITECTURE.md`, "Written where it stays".
     fn gather(&mut self, source: &PayloadSource, object: Object, span: Span, outgoing: &mut Outgoing) -> Try<()> {
         let payload: Payload = match source {
             PayloadSource::Nothing => return Ok(()),

@@ -165,6 +165,8 @@ pub enum EngineKind {
     Ideal,
     /// A processor of its own: busy until its handler has ended.
     Processor,
+    /// The compute processor itself: handlers run while its program waits, and at its poll points.
+    Compute,
 }
 
 /// The protocol engine of a node.
@@ -177,6 +179,13 @@ pub struct EngineModel {
     pub interval: u64,
     /// By how much its own cycles, as opposed to bus time, are longer than the price list says.
     pub slowdown: Ratio,
+    /// Where handlers run on the compute processor: cycles to save the registers of a program that was running, before
+    /// each handler.
+    #[serde(default)]
+    pub save: u64,
+    /// The same to restore them, after it.
+    #[serde(default)]
+    pub restore: u64,
 }
 
 /// The network interface of a node.
@@ -281,6 +290,16 @@ impl Machine {
         within("memory.critical_word", self.memory.critical_word, 0, 1 << 24)?;
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
+        within("engine.save", self.engine.save, 0, 1 << 20)?;
+        within("engine.restore", self.engine.restore, 0, 1 << 20)?;
+        for (key, value) in [("engine.save", self.engine.save), ("engine.restore", self.engine.restore)] {
+            if value > 0 && self.engine.kind != EngineKind::Compute {
+                let what = format!(
+                    "`{key}` is {value}, but no program is left for a handler: `engine.kind` is not \"compute\""
+                );
+                return Err(SimError::input(what));
+            }
+        }
         within("engine.interval", self.engine.interval, 0, 1 << 20)
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::error::SimError;
 use crate::events::{Arrival, Credit, Envelope, Expiry, Local, Post, Posted, Signal};
-use crate::machine::EngineKind;
 use crate::node::NodeState;
 use crate::node::mechanisms::{Handling, Touched};
 use crate::node::next::{Action, Next};
@@ -10,7 +9,7 @@ use crate::node::processor::{Doing, Wait};
 use crate::node::shared::Shared;
 use crate::reports::timeline::{Cause, Work};
 use crate::reports::trace::{Handled, Note};
-use crate::timing::pricing::{Trigger, lay};
+use crate::timing::pricing::Trigger;
 use std::sync::Arc;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Outcome};
 use trivium_lang::protocol::{EventKind, RoleId};
@@ -235,13 +234,11 @@ impl NodeState {
         if self.recording != handling.timing.stretches.is_some() {
             handling.timing.stretches = self.recording.then(Vec::new);
         }
-        lay(
-            dispatched.source,
-            &handling.effects,
-            handling.start,
+        self.model.price(
             &shared.machine,
             shared.protocols.block,
-            &mut self.model.bus,
+            (dispatched.source, &handling.effects),
+            (handling.start, self.compute.runnable()),
             &mut handling.timing,
         );
         let (start, end) = (handling.start, handling.timing.end);
@@ -307,15 +304,14 @@ impl NodeState {
         }
     }
 
-    /// For how many cycles the engine takes nothing else.
+    /// The engine was busy with a handler, and so was the processor if it runs there. For how many cycles the engine takes
+    /// nothing else.
     fn occupy(&mut self, start: u64, end: u64) -> u64 {
-        let model = &self.shared.machine.engine;
-        let busy = match model.kind {
-            EngineKind::Ideal => model.interval,
-            EngineKind::Processor => (end - start).max(model.interval),
-        };
-        self.model.engine_free = start + busy;
+        let busy = self.model.occupy(start..end);
         self.counts.counters.engine_busy += busy;
+        if self.model.shares_processor() {
+            self.handle(start..end);
+        }
         busy
     }
 
@@ -337,7 +333,7 @@ impl NodeState {
             self.count_sent(protocol, envelope.message);
             self.blame_sent(run.as_deref(), envelope.object);
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
-            if let Some((queue, arrival, envelope)) = self.model.interface.send(at, fifo, envelope) {
+            if let Some((queue, arrival, envelope)) = self.model.send(at, fifo, envelope) {
                 self.note_queue(queue, true, &envelope);
                 self.post_message(arrival, envelope);
             }
@@ -408,7 +404,7 @@ impl NodeState {
     }
 
     /// A message is on its way.
-    // It is written where it stays, as a credit is: a copy would have to wait until it has been written.
+    // As a credit: `ARCHITECTURE.md`, "Written where it stays".
     #[inline(always)]
     fn post_message(&mut self, arrival: u64, envelope: Box<Envelope>) {
         let (key, to) = (self.key(arrival), envelope.to);

@@ -447,7 +447,7 @@ impl Mechanisms for NodeState {
     }
 
     fn charge(&mut self, what: Charge) {
-        // Each is written where it stays: a copy would have to wait until it has been written.
+        // `ARCHITECTURE.md`, "Written where it stays".
         match what {
             Charge::Record(role) => {
                 let kind = self.shared.protocols.engines[self.handling.protocol].protocol().roles[role.index()].kind;

@@ -37,9 +37,7 @@ use crate::reports::blame::Log;
 use crate::reports::counters::Counters;
 use crate::reports::timeline::Cause;
 use crate::reports::trace::Note;
-use crate::timing::bus::Bus;
-use crate::timing::cache::Cache;
-use crate::timing::interface::Interface;
+use crate::timing::model::NodeModel;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -61,18 +59,6 @@ pub(crate) struct Queues {
     pub outbox: Vec<Post>,
     /// How many events this node has caused.
     caused: u64,
-}
-
-/// The parts of a node that take time.
-pub(crate) struct Model {
-    /// When the engine can take the next event.
-    pub engine_free: u64,
-    /// The processor's cache.
-    pub cache: Cache,
-    /// The bus.
-    pub bus: Bus,
-    /// The network interface.
-    pub interface: Interface,
 }
 
 /// A node's copies of blocks, and what it may do with them.
@@ -135,7 +121,8 @@ pub struct NodeState {
     pub(crate) core: NodeCore<Cause>,
     /// The compute processor.
     pub compute: Compute,
-    pub(crate) model: Model,
+    /// How long all this takes.
+    pub(crate) model: NodeModel,
     pub(crate) blocks: Blocks,
     /// The handler that is running.
     pub(crate) handling: Box<Handling>,
@@ -156,18 +143,15 @@ impl NodeState {
     /// A node at rest.
     pub fn new(me: Node, shared: Rc<Shared>, space: Rc<RefCell<Space>>, seed: u64) -> NodeState {
         let machine = &shared.machine;
+        let mut model = NodeModel::new(machine, me, shared.protocols.nodes, seed);
+        model.bus.note(shared.traced.is_some());
         NodeState {
             now: 0,
             recording: shared.traced.is_some() || shared.blamed,
             queues: Queues::default(),
             core: NodeCore::new(me, shared.protocols.clone(), space),
             compute: Compute::new(machine.processor.cpi),
-            model: Model {
-                engine_free: 0,
-                cache: Cache::new(&machine.cache),
-                bus: Bus::new(&machine.bus).noting(shared.traced.is_some()),
-                interface: Interface::new(machine, me, shared.protocols.nodes, seed),
-            },
+            model,
             blocks: Blocks {
                 memory: NodeMemory::Plain(Vec::new()),
                 tags: Vec::new(),

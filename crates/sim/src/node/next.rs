@@ -98,9 +98,16 @@ impl NodeState {
         if self.compute.runnable() { next.time.min(self.compute.clock()) } else { next.time }
     }
 
+    /// When a handler can begin for what is there from cycle `ready` on. The program can be left where it has stopped, and not
+    /// in the trap of its aborted access.
+    #[inline]
+    fn start_at(&self, ready: u64) -> u64 {
+        self.model.accept(ready, self.compute.clock().max(self.compute.trapped))
+    }
+
     /// When the engine can start with an arrival.
     fn start_of(&self, key: Key, arrival: &Arrival) -> u64 {
-        let ready = key.time.max(self.model.engine_free).max(self.now);
+        let ready = self.start_at(key.time.max(self.now));
         match arrival {
             Arrival::Message(_) => ready.max(self.model.interface.receivable()),
             _ => ready,
@@ -121,7 +128,7 @@ impl NodeState {
     fn choose_with_care(&self) -> Next {
         let lanes = &self.model.interface;
         if let Some(at) = self.core.next_replay(lanes) {
-            return Next { time: self.model.engine_free.max(self.now), action: Action::Replay(fit(at, PLACE)) };
+            return Next { time: self.start_at(self.now), action: Action::Replay(fit(at, PLACE)) };
         }
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for (at, &(key, ref arrival)) in self.queues.inbox.iter().enumerate() {

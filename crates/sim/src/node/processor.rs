@@ -10,6 +10,7 @@ use crate::reports::counters::{Counters, Spent};
 use crate::reports::said::NodeSaid;
 use crate::reports::timeline::{Cause, Reason, Stretch, Work};
 use crate::timing::cache::LineState;
+use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
@@ -85,6 +86,8 @@ pub struct Compute {
     /// Cycles of these instructions.
     computed: u64,
     stalled: u64,
+    /// Cycles of its present wait in which it ran handlers.
+    handled: u64,
     /// It does not run past the first poll point, miss or call at which its clock has reached this.
     pub limit: u64,
     /// On what its waiting is counted.
@@ -140,6 +143,7 @@ impl Compute {
             instructions: 0,
             computed: 0,
             stalled: 0,
+            handled: 0,
             limit: 0,
             waiting_as: Spent::Sync,
             grant: None,
@@ -253,6 +257,8 @@ impl NodeState {
 
     /// The processor goes on at cycle `at`, because of `cause`.
     pub(crate) fn wake(&mut self, at: u64, cause: &Cause) {
+        // Where it runs handlers itself, it first ends the one that it is in.
+        let at = if self.model.shares_processor() { at.max(self.model.free()) } else { at };
         let (from, spent) = (self.compute.clock(), self.compute.waiting_as);
         if let Doing::Waiting(wait) = self.compute.doing {
             self.note_wait(wait, from..at.max(from), spent, cause);
@@ -260,8 +266,27 @@ impl NodeState {
         if let Doing::Waiting(Wait::Access(_)) = self.compute.doing {
             self.blame_wait(at.saturating_sub(from));
         }
-        self.stall(at.saturating_sub(from), spent);
+        let handled = std::mem::take(&mut self.compute.handled);
+        self.counts.counters.handler += handled;
+        self.compute.stalled += handled;
+        self.stall(at.saturating_sub(from + handled), spent);
         self.compute.doing = Doing::Running;
+    }
+
+    /// The processor itself has run a handler in these cycles. While it waits, they are none of the wait's; when its program
+    /// has ended, they are nobody's.
+    pub(crate) fn handle(&mut self, cycles: Range<u64>) {
+        let took = cycles.end - cycles.start;
+        match self.compute.doing {
+            Doing::Running => {
+                self.note_compute(cycles.start);
+                self.noted.until = cycles.end;
+                self.counts.counters.handler += took;
+                self.compute.stalled += took;
+            }
+            Doing::Waiting(_) => self.compute.handled += took,
+            Doing::Finished(_) => {}
+        }
     }
 
     /// Handlers resumed an object at cycle `at`, or have completed its access, which read `completed`.
@@ -432,36 +457,26 @@ impl NodeState {
 
     /// A miss that the node's own memory or bus satisfies (tempest.md 4.1: 10 + 28 + 3).
     fn local_miss(&mut self, address: u32, kind: AccessKind, line: LineState, writable: bool, spent: Spent) {
-        let model = &self.shared.machine;
-        let (issue, finish, upgrade) = (model.processor.issue, model.processor.finish, model.processor.upgrade_issue());
-        let critical = model.bus.cycles(model.memory.critical_word);
         let begun = self.compute.clock();
         let write = kind == AccessKind::Write;
         if write && line != LineState::Absent {
-            let grant = self.model.bus.book(Transaction::Invalidate, begun + upgrade);
-            let end = grant + self.model.bus.occupancy(Transaction::Invalidate);
-            self.model.cache.change(address, LineState::Dirty);
-            self.processor_run(
-                begun,
-                &[("unmask CPU, reissue bus transaction", grant), ("invalidate other copies, resume", end)],
-            );
-            self.note_miss(address, begun, grant, end, spent);
-            self.stall(end - begun, spent);
-            return;
+            let (grant, end) = self.model.upgrade(&self.shared.machine, address, begun);
+            return self.missed(address, (begun, grant, end), "invalidate other copies, resume", spent);
         }
-        let grant = self.model.bus.book(Transaction::Read, begun + issue);
+        let grant = self.model.fetch(&self.shared.machine, begun);
         let held = match (write, writable) {
             (true, _) => LineState::Dirty,
             (false, true) => LineState::Exclusive,
             (false, false) => LineState::Shared,
         };
         self.make_room(address, begun);
-        if self.model.cache.fill(address, held) {
-            let after = grant + self.model.bus.occupancy(Transaction::Read) + self.model.bus.arbitration();
-            self.model.bus.book(Transaction::WriteBack, after);
-        }
-        let end = grant + critical + finish;
-        self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("fetch data, resume", end)]);
+        let end = self.model.fill(&self.shared.machine, address, held, grant);
+        self.missed(address, (begun, grant, end), "fetch data, resume", spent);
+    }
+
+    /// The node itself has satisfied an access that began, was granted on the bus, and ended at these cycles.
+    fn missed(&mut self, address: u32, (begun, grant, end): (u64, u64, u64), what: &'static str, spent: Spent) {
+        self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), (what, end)]);
         self.note_miss(address, begun, grant, end, spent);
         self.stall(end - begun, spent);
     }
@@ -470,11 +485,8 @@ impl NodeState {
     fn uncached(&mut self, address: u32, kind: AccessKind, spent: Spent) {
         let begun = self.compute.clock();
         let transaction = if kind == AccessKind::Read { Transaction::UncachedLoad } else { Transaction::UncachedStore };
-        let grant = self.model.bus.book(transaction, begun + self.shared.machine.processor.issue);
-        let end = grant + self.model.bus.occupancy(transaction);
-        self.processor_run(begun, &[("unmask CPU, reissue bus transaction", grant), ("access memory, resume", end)]);
-        self.note_miss(address, begun, grant, end, spent);
-        self.stall(end - begun, spent);
+        let (grant, end) = self.model.uncached(&self.shared.machine, transaction, begun);
+        self.missed(address, (begun, grant, end), "access memory, resume", spent);
     }
 
     /// Access control stops the access on the bus, and the engine hears of it.
@@ -505,11 +517,9 @@ impl NodeState {
         }
         self.blame_miss(block, kind, tag);
         let begun = self.compute.clock();
-        let model = &self.shared.machine.processor;
-        let issue =
-            if kind == AccessKind::Write && line != LineState::Absent { model.upgrade_issue() } else { model.issue };
-        let grant = self.model.bus.book(Transaction::Abort, begun + issue);
-        self.compute.trapped = grant + model.trap;
+        let upgrades = kind == AccessKind::Write && line != LineState::Absent;
+        let (grant, trapped) = self.model.abort(&self.shared.machine, upgrades, begun);
+        self.compute.trapped = trapped;
         let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
         self.blame.iter_mut().for_each(|log| log.faulting = None);
         let mut fault = self.local(protocol, event, block);

@@ -121,13 +121,8 @@ impl Quiet {
         let total = requester.borrow().compute.clock() - begun;
         self.world.settle()?;
         // What comes next starts on a machine at rest.
-        let rest = self
-            .world
-            .nodes
-            .iter()
-            .map(|node| node.borrow().now.max(node.borrow().model.engine_free))
-            .max()
-            .unwrap_or(0);
+        let rest =
+            self.world.nodes.iter().map(|node| node.borrow().now.max(node.borrow().model.free())).max().unwrap_or(0);
         let clock = requester.borrow().compute.clock();
         requester.borrow_mut().stall(rest.saturating_sub(clock) + 10_000, crate::reports::counters::Spent::Sync);
         let steps = steps(&path);

@@ -29,9 +29,9 @@ impl Bus {
         }
     }
 
-    /// The same bus, which keeps what is booked if `on`.
-    pub(crate) fn noting(self, on: bool) -> Bus {
-        Bus { noted: on.then(Vec::new), ..self }
+    /// From now on it keeps what is booked if `on`.
+    pub(crate) fn note(&mut self, on: bool) {
+        self.noted = on.then(Vec::new);
     }
 
     /// Cycles from a request to its grant when the bus is idle.

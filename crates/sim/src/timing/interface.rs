@@ -3,8 +3,7 @@
 use crate::events::Envelope;
 use crate::machine::Machine;
 use crate::timing::calendar::Calendar;
-use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng};
+use crate::timing::networks::{self, Network};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
@@ -29,16 +28,12 @@ impl Lane {
 }
 
 /// The network interface of a node, and its share of the network.
-#[derive(Clone, Debug)]
 pub struct Interface {
     cycles_per_word: u64,
     send_occupancy: u64,
     receive_occupancy: u64,
     credits: u32,
-    latency: u64,
-    data_latency: u64,
-    jitter: u64,
-    random: SmallRng,
+    network: Box<dyn Network>,
     out: Calendar,
     /// Messages to each node that have not been consumed yet.
     outstanding: Vec<u32>,
@@ -68,10 +63,7 @@ impl Interface {
             send_occupancy: machine.interface.send_occupancy,
             receive_occupancy: machine.interface.receive_occupancy,
             credits: machine.interface.credits,
-            latency: machine.network.latency,
-            data_latency: machine.network.data_latency,
-            jitter: machine.network.jitter,
-            random: SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(me)),
+            network: networks::make(machine, me, seed),
             out: Calendar::default(),
             outstanding: vec![0; nodes as usize],
             waiting_for: vec![VecDeque::new(); nodes as usize],
@@ -103,7 +95,7 @@ impl Interface {
 
     /// A message is handed over at cycle `at`; gives it back, unless it has to wait, with the cycles for which it is in
     /// the queue and its arrival.
-    // Inlined, as `depart` is: what it gives back would have to wait until it has been written to memory.
+    // Inlined, as `depart` is (`ARCHITECTURE.md`, "Written where it stays").
     #[inline(always)]
     pub fn send(&mut self, at: u64, fifo: bool, envelope: Box<Envelope>) -> Option<(Range<u64>, u64, Box<Envelope>)> {
         self.lane(envelope.protocol, envelope.lane).on_way += 1;
@@ -147,9 +139,7 @@ impl Interface {
             (begun..begun + length, (begun + length).max(at))
         };
         envelope.departed = departure;
-        let extra = if self.jitter > 0 { self.random.random_range(0..=self.jitter) } else { 0 };
-        let by_data = if envelope.data.is_some() { self.data_latency } else { 0 };
-        let mut arrival = departure + self.latency + by_data + extra;
+        let mut arrival = self.network.arrival(departure, envelope.to, envelope.data.is_some());
         if !self.forced.is_empty()
             && let Some(forced) = self.forced.get_mut(&(envelope.lane, envelope.to)).and_then(VecDeque::pop_front)
         {

@@ -3,5 +3,10 @@
 pub(crate) mod bus;
 pub(crate) mod cache;
 pub(crate) mod calendar;
+#[cfg(test)]
+mod contract;
+pub(crate) mod engines;
 pub(crate) mod interface;
+pub(crate) mod model;
+pub(crate) mod networks;
 pub(crate) mod pricing;

@@ -194,6 +194,24 @@ pub fn lay(
     pricing.timing.end = pricing.now;
 }
 
+/// A handler was priced from behind what comes `before` it, which begins at cycle `start`; `after` comes after it. The
+/// processor on which it ran goes on when all of it has ended.
+pub fn surround(time: &mut HandlerTime, before: u64, start: u64, after: u64) {
+    if let Some(stretches) = &mut time.stretches {
+        let stretch = |what: &'static str, from, to| Stretch { what: what.into(), reason: Reason::Handler, from, to };
+        if before > 0 {
+            stretches.insert(0, stretch("save registers", start, start + before));
+        }
+        if after > 0 {
+            stretches.push(stretch("restore registers", time.end, time.end + after));
+        }
+    }
+    time.end += after;
+    if time.resume.is_some() {
+        time.resume = Some(time.end);
+    }
+}
+
 impl Pricing<'_> {
     fn dispatch(&mut self, source: Trigger) {
         let prices = &self.machine.prices;
@@ -335,7 +353,7 @@ struct Fusion {
 
 impl Fusion {
     /// Finds them.
-    // Written where it stays: a copy would have to wait until it has been written.
+    // `ARCHITECTURE.md`, "Written where it stays".
     fn fuse(&mut self, effects: &[Primitive]) {
         for (at, effect) in effects.iter().enumerate() {
             let &Primitive::Tag(block, from, to) = effect else { continue };

@@ -1,0 +1,104 @@
+//! What every kind of engine and every network must keep.
+
+use super::engines::{self, KINDS};
+use super::model::NodeModel;
+use super::networks;
+use super::pricing::{DataFrom, HandlerTime, Primitive, Trigger};
+use crate::machine::{EngineKind, Machine};
+use trivium_engine::Object;
+use trivium_lang::protocol::{Access, BLOCK};
+
+fn machine(kind: EngineKind) -> Machine {
+    let mut machine = Machine::load("typhoon-1", &[]).unwrap();
+    machine.engine.kind = kind;
+    machine.engine.interval = 7;
+    if kind == EngineKind::Compute {
+        (machine.engine.save, machine.engine.restore) = (30, 20);
+    }
+    machine
+}
+
+/// Prices a handler with two messages and a resumption.
+fn price(model: &mut NodeModel, machine: &Machine, start: u64, interrupts: bool) -> HandlerTime {
+    let block = Object { kind: BLOCK, id: 7 };
+    let data = Some((DataFrom::Block(block), 64));
+    let effects = [
+        Primitive::Record(true),
+        Primitive::Send { words: 2, data: None },
+        Primitive::Resume,
+        Primitive::Send { words: 0, data },
+        Primitive::Tag(block, Access::Write, Access::None),
+    ];
+    let mut time = HandlerTime { stretches: Some(Vec::new()), ..HandlerTime::default() };
+    model.price(machine, 64, (Trigger::Task, &effects), (start, interrupts), &mut time);
+    time
+}
+
+#[test]
+fn all_kinds_are_held_against_the_contract() {
+    for kind in KINDS {
+        let made = engines::make(&machine(kind).engine);
+        // A kind that is added and not listed does not compile.
+        let shares = match kind {
+            EngineKind::Ideal | EngineKind::Processor => false,
+            EngineKind::Compute => true,
+        };
+        assert_eq!(made.shares_processor(), shares, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_handler_has_its_parts_in_order_and_keeps_the_engine() {
+    for kind in KINDS {
+        for interrupts in [false, true] {
+            let machine = machine(kind);
+            let mut model = NodeModel::new(&machine, 0, 4, 1);
+            let start = model.accept(1000, 0);
+            assert_eq!(start, 1000, "{kind:?}: nothing else is to do");
+            let time = price(&mut model, &machine, start, interrupts);
+            let (resume, end) = (time.resume.unwrap(), time.end);
+            assert!(start <= time.sends[0] && time.sends[0] <= time.sends[1] && time.sends[1] <= end, "{kind:?}");
+            assert!(start <= resume && resume <= end, "{kind:?}");
+            let stretches = time.stretches.unwrap();
+            assert_eq!(stretches.iter().map(|part| part.to - part.from).sum::<u64>(), end - start, "{kind:?}");
+            assert!(stretches.windows(2).all(|pair| pair[0].to <= pair[1].from), "{kind:?}: {stretches:?}");
+            let busy = model.occupy(start..end);
+            assert!(busy > 0 && model.free() == start + busy, "{kind:?}");
+            assert_eq!(model.accept(start, 0), start + busy, "{kind:?}: the next begins behind it");
+            assert_eq!(model.accept(end + 5000, 0), end + 5000, "{kind:?}: who comes later does not wait");
+            if model.shares_processor() {
+                assert!(busy >= end - start && resume == end, "{kind:?}: the processor goes on behind it");
+                assert_eq!(model.accept(start, end + 9000), end + 9000, "{kind:?}: its own work goes first");
+            } else {
+                assert_eq!(model.accept(start, end + 9000), start + busy, "{kind:?}: the processor is another");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_handler_that_interrupts_costs_at_least_as_much() {
+    for kind in KINDS {
+        let machine = machine(kind);
+        let of = |interrupts| price(&mut NodeModel::new(&machine, 0, 4, 1), &machine, 0, interrupts).end;
+        let (waits, runs) = (of(false), of(true));
+        assert_eq!(runs - waits, machine.engine.save + machine.engine.restore, "{kind:?}");
+    }
+}
+
+#[test]
+fn no_network_is_faster_than_the_lookahead_and_all_repeat_themselves() {
+    for (latency, data, jitter) in [("0", "0", "0"), ("100", "0", "0"), ("100", "40", "300")] {
+        let set = [("network.latency", latency), ("network.data_latency", data), ("network.jitter", jitter)];
+        let set = set.map(|(key, value)| (key.to_string(), value.to_string()));
+        let machine = Machine::load("typhoon", &set).unwrap();
+        let arrivals = |me| {
+            let mut network = networks::make(&machine, me, 5);
+            (0..200u64).map(|n| network.arrival(10 * n, (n % 4) as u16, n % 3 == 0)).collect::<Vec<_>>()
+        };
+        let first = arrivals(2);
+        assert!(first.iter().zip(0..).all(|(arrival, n)| *arrival >= 10 * n + machine.lookahead()), "{set:?}");
+        assert_eq!(first, arrivals(2), "{set:?}");
+        assert_eq!(jitter == "0", first == arrivals(3), "{set:?}: each node has its own share");
+    }
+}

@@ -1,0 +1,138 @@
+//! The model of a node: the only place that says how long what happens on it takes.
+//!
+//! What happens is decided elsewhere (`node/`): a handler yields what it did, as primitives in their order, and an access
+//! what it found. The model is asked when an event can begin ([`NodeModel::accept`]), what a handler costs
+//! ([`NodeModel::price`]), for how long it keeps the engine ([`NodeModel::occupy`]), when a message arrives
+//! ([`NodeModel::send`]), and how long an access takes that the node's own memory answers ([`NodeModel::fetch`] and those
+//! after it). It never looks at records, contents or protocols.
+
+use super::bus::Bus;
+use super::cache::{Cache, LineState};
+use super::engines::{self, Engine};
+use super::interface::Interface;
+use super::pricing::{HandlerTime, Primitive, Trigger, lay, surround};
+use crate::events::Envelope;
+use crate::machine::Machine;
+use crate::machine::price::Transaction;
+use std::ops::Range;
+use trivium_engine::Node;
+
+/// The parts of a node that take time.
+pub(crate) struct NodeModel {
+    /// When the engine can take the next event.
+    free: u64,
+    /// Whether handlers run on the compute processor.
+    shares_processor: bool,
+    /// The processor's cache.
+    pub cache: Cache,
+    /// The bus.
+    pub bus: Bus,
+    /// The network interface.
+    pub interface: Interface,
+    engine: Box<dyn Engine>,
+}
+
+impl NodeModel {
+    /// The model of node `me` of `nodes`, at rest.
+    pub fn new(machine: &Machine, me: Node, nodes: u32, seed: u64) -> NodeModel {
+        let engine = engines::make(&machine.engine);
+        NodeModel {
+            free: 0,
+            shares_processor: engine.shares_processor(),
+            cache: Cache::new(&machine.cache),
+            bus: Bus::new(&machine.bus),
+            interface: Interface::new(machine, me, nodes, seed),
+            engine,
+        }
+    }
+
+    /// Whether handlers run on the compute processor, which stands still meanwhile.
+    #[inline]
+    pub fn shares_processor(&self) -> bool {
+        self.shares_processor
+    }
+
+    /// When the engine can take the next event.
+    #[inline]
+    pub fn free(&self) -> u64 {
+        self.free
+    }
+
+    /// When a handler can begin for an event that is there from cycle `ready` on; the compute processor has something of its
+    /// own to do up to cycle `own`.
+    #[inline]
+    pub fn accept(&self, ready: u64, own: u64) -> u64 {
+        let start = ready.max(self.free);
+        if self.shares_processor { start.max(own) } else { start }
+    }
+
+    /// The time of a handler that begins at cycle `start` and has done this, on blocks of `block` bytes; whether the program
+    /// was running then, which it `interrupts` if both are on one processor.
+    #[inline]
+    pub fn price(
+        &mut self,
+        machine: &Machine,
+        block: u64,
+        (trigger, effects): (Trigger, &[Primitive]),
+        (start, interrupts): (u64, bool),
+        time: &mut HandlerTime,
+    ) {
+        if !self.shares_processor {
+            return lay(trigger, effects, start, machine, block, &mut self.bus, time);
+        }
+        let (before, after) = self.engine.switch(interrupts);
+        lay(trigger, effects, start + before, machine, block, &mut self.bus, time);
+        surround(time, before, start, after);
+    }
+
+    /// A handler has taken these cycles. For how many of them, or more, the engine takes nothing else.
+    #[inline]
+    pub fn occupy(&mut self, handler: Range<u64>) -> u64 {
+        let busy = self.engine.occupancy(handler.end - handler.start);
+        self.free = handler.start + busy;
+        busy
+    }
+
+    /// A message is handed over at cycle `at`: the cycles in the send queue and its arrival, unless it has to wait for a
+    /// credit.
+    #[inline(always)]
+    pub fn send(&mut self, at: u64, fifo: bool, envelope: Box<Envelope>) -> Option<(Range<u64>, u64, Box<Envelope>)> {
+        self.interface.send(at, fifo, envelope)
+    }
+
+    /// The processor has missed at cycle `begun`, and memory is to answer: when its transaction is granted.
+    pub fn fetch(&mut self, machine: &Machine, begun: u64) -> u64 {
+        self.bus.book(Transaction::Read, begun + machine.processor.issue)
+    }
+
+    /// What was granted at cycle `grant` comes into the cache, and a dirty line leaves it, if one has to: when the access ends.
+    pub fn fill(&mut self, machine: &Machine, address: u32, held: LineState, grant: u64) -> u64 {
+        if self.cache.fill(address, held) {
+            let after = grant + self.bus.occupancy(Transaction::Read) + self.bus.arbitration();
+            self.bus.book(Transaction::WriteBack, after);
+        }
+        grant + machine.bus.cycles(machine.memory.critical_word) + machine.processor.finish
+    }
+
+    /// A store at cycle `begun` to a line that is held shared, and may be written: its grant and its end.
+    pub fn upgrade(&mut self, machine: &Machine, address: u32, begun: u64) -> (u64, u64) {
+        let grant = self.bus.book(Transaction::Invalidate, begun + machine.processor.upgrade_issue());
+        self.cache.change(address, LineState::Dirty);
+        (grant, grant + self.bus.occupancy(Transaction::Invalidate))
+    }
+
+    /// An access past the cache at cycle `begun`: its grant and its end.
+    pub fn uncached(&mut self, machine: &Machine, transaction: Transaction, begun: u64) -> (u64, u64) {
+        let grant = self.bus.book(transaction, begun + machine.processor.issue);
+        (grant, grant + self.bus.occupancy(transaction))
+    }
+
+    /// Access control stops an access that began at cycle `begun`; whether it was a store to a line that is held. When the
+    /// engine can hear of it, and when the processor's trap, if it takes one, is over.
+    pub fn abort(&mut self, machine: &Machine, upgrades: bool, begun: u64) -> (u64, u64) {
+        let model = &machine.processor;
+        let issue = if upgrades { model.upgrade_issue() } else { model.issue };
+        let grant = self.bus.book(Transaction::Abort, begun + issue);
+        (grant, grant + model.trap)
+    }
+}
