@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 use trivium_check::Method;
 
@@ -17,8 +18,8 @@ fn block_size(text: &str) -> Result<u32, String> {
 }
 
 /// A number of at least one.
-fn at_least_one(text: &str) -> Result<u32, String> {
-    let number = text.parse().ok().filter(|&number| number > 0);
+fn at_least_one<Number: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<Number, String> {
+    let number = text.parse().ok().filter(|number| *number >= Number::from(1));
     number.ok_or_else(|| "it must be a whole number from 1".to_string())
 }
 
@@ -304,25 +305,25 @@ pub struct System {
     #[arg(long, short, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: Option<u32>,
     /// How many of them act (default: as the file declares, else all)
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub clients: Option<u32>,
     /// Objects of each kind; the home of object i is node i mod N (default: as the file declares, else 1)
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub objects: Option<u32>,
     /// Values that threads store (default: as the file declares, else 2)
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub values: Option<u32>,
     /// Accesses and calls of each thread, or `none` for any number (default: as the file declares, else any number)
     #[arg(long, allow_negative_numbers = true, value_parser = operations)]
     pub ops: Option<Ops>,
     /// Threads of each acting node (default: as the file declares, else 1)
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub threads_per_node: Option<u32>,
     /// Order of messages (default: as the file declares, else as each lane does)
     #[arg(long, value_enum)]
     pub network: Option<Network>,
     /// Replaces the capacity of finite lanes
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub lane_capacity: Option<u32>,
     /// Run this scenario of the file alone, in place of the most general client
     #[arg(long)]
@@ -369,15 +370,15 @@ pub struct Check {
     #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
     pub memory: Option<u64>,
     /// Stop, incomplete, before states are expanded that lie this many events deep
-    #[arg(long, value_name = "D", value_parser = at_least_one, conflicts_with_all = ["brute", "random_walks"])]
+    #[arg(long, value_name = "D", value_parser = at_least_one::<u32>, conflicts_with_all = ["brute", "random_walks"])]
     pub max_depth: Option<u32>,
     /// Take this many random walks from the first state in place of a search; the verdict is never more than `incomplete`, and
     /// --seed chooses the walks
-    #[arg(long, value_name = "N", value_parser = whole,
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>,
         conflicts_with_all = ["brute", "hash_compact", "bitstate", "disk", "checkpoint", "resume", "max_states"])]
     pub random_walks: Option<u64>,
     /// Most events of a random walk
-    #[arg(long, value_name = "D", default_value = "100", value_parser = at_least_one, requires = "random_walks")]
+    #[arg(long, value_name = "D", default_value = "100", value_parser = at_least_one::<u32>, requires = "random_walks")]
     pub depth: u32,
     /// Keep this many bits of a state in place of the state (default: 64): less memory, and a verdict that is never more than
     /// `incomplete`, with the probability that states were left out. --seed chooses the hash function
@@ -444,7 +445,7 @@ pub struct Mutate {
     #[command(flatten)]
     pub system: System,
     /// Try this many mistakes, spread over the text (default: all)
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub max_mutants: Option<u32>,
     /// Leave a mutant, incomplete, after this many states (default: four times those of the protocol itself, and 1000)
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
@@ -497,7 +498,7 @@ pub struct Export {
     #[command(flatten)]
     pub system: System,
     /// Most messages of a lane on their way between two nodes: the model needs a bound, and says when it is met
-    #[arg(long, default_value_t = 4, allow_negative_numbers = true, value_parser = at_least_one)]
+    #[arg(long, default_value_t = 4, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub channel: u32,
     /// Override a parameter: protocol.KEY=V (repeatable)
     #[arg(long, value_name = "KEY=V")]
@@ -506,7 +507,7 @@ pub struct Export {
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole, hide = true)]
     pub seed: u64,
     /// Nothing here takes long: for uniformity
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one, hide = true)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one::<u32>, hide = true)]
     pub jobs: u32,
     /// Write the model into this file, whole or not at all
     #[arg(long, value_name = "FILE")]
@@ -580,7 +581,7 @@ pub struct Show {
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole, hide = true)]
     pub seed: u64,
     /// Nothing here takes long: for uniformity
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one, hide = true)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one::<u32>, hide = true)]
     pub jobs: u32,
     /// Write the result into this file
     #[arg(long, value_name = "FILE")]

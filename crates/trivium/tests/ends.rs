@@ -265,6 +265,7 @@ fn what_weakens_a_verdict_is_in_the_verdict() {
         assert!(violated.code == Some(1) && violated.out.contains("violated: last_write\n"), "{violated:?}");
     }
     trivium(&["check", "msi", "--hash-compact=8"]).refuses(2, &["16 to 64 bits"]);
+    trivium(&["check", "msi", "--random-walks", "0"]).refuses(2, &["it must be a whole number from 1"]);
     trivium(&["check", "msi", "--hashes", "4"]).refuses(2, &["--bitstate"]);
     trivium(&["check", "msi", "--hash-compact", "--checkpoint", "x"]).refuses(2, &["cannot be used with"]);
 }
