@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use trivium_lang::protocol::Protocol;
 
@@ -249,6 +249,19 @@ impl Default for Config<'_> {
             resume: None,
             origin: Origin::default(),
         }
+    }
+}
+
+impl Config<'_> {
+    /// Whether the user wishes it to end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    /// Why a search ends that takes so many bytes, if it does.
+    pub(crate) fn out_of_memory(&self, bytes: u64) -> Option<String> {
+        let most = self.memory.filter(|&most| bytes >= most)?;
+        Some(format!("the limit of {most} bytes of memory is reached"))
     }
 }
 

@@ -16,7 +16,6 @@ use crate::store::{StateNumber, Store, state_number};
 use crate::trace::{DEADLOCK, Trace};
 use crate::world::World;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 use trivium_lang::protocol::Protocol;
 
@@ -244,8 +243,8 @@ impl<'m> BruteForce<'m> {
         if self.config.max_states.is_some_and(|most| states >= most) || self.store.is_full() {
             return Some(format!("the limit of {states} states is reached"));
         }
-        if let Some(most) = self.config.memory.filter(|&most| self.store.memory() >= most) {
-            return Some(format!("the limit of {most} bytes of memory is reached"));
+        if let Some(limit) = self.config.out_of_memory(self.store.memory()) {
+            return Some(limit);
         }
         if state.is_multiple_of(BREATH)
             && let Some(report) = self.config.progress
@@ -265,7 +264,7 @@ impl<'m> BruteForce<'m> {
 
     fn stopped(&self, state: StateNumber) -> Option<String> {
         let looks = state.is_multiple_of(LOOK);
-        let stopped = looks && self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        let stopped = looks && self.config.is_stopped();
         stopped.then(|| "the exploration was stopped".into())
     }
 

@@ -1,19 +1,21 @@
-//! Transitions: which events can happen in a state, and what each does (`docs/semantics.md`, section 6).
+//! Transitions: which events can happen in a state (`enabled`), and what each does (`docs/semantics.md`, section 6).
 
-use crate::client::{Intent, Offer};
+mod enabled;
+
+use crate::client::Intent;
 use crate::coverage::Reached;
 use crate::ghost;
 use crate::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::progress::note_demands;
-use crate::promise::{Violation, may_start, new_phase, note_contention, perform_access, returned, started};
+use crate::promise::{Violation, new_phase, note_contention, perform_access, returned, started};
 use crate::remember::{Meeting, Memory};
 use crate::trace::FAULT;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, Response, RoleId};
+use trivium_lang::protocol::{Access, BLOCK, EventKind, NODE, RoleId};
 
 /// An event that can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,17 +98,6 @@ pub(crate) struct Stepper<'m> {
     loses: bool,
 }
 
-/// What a thread can do now about an object by one kind of event.
-#[derive(Clone, Copy)]
-struct Chance {
-    kind: EventKind,
-    object: Object,
-    /// Whether the tag allows it.
-    allowed: bool,
-    /// Whether it can be performed or raised.
-    possible: bool,
-}
-
 impl<'m> Stepper<'m> {
     pub fn new(model: &'m Model) -> Stepper<'m> {
         let protocol = model.protocol();
@@ -141,256 +132,6 @@ impl<'m> Stepper<'m> {
     /// Remembers from now on what handlers do.
     pub fn remember(&mut self) {
         self.memory = Some(Memory::new(self.model));
-    }
-
-    /// All events that can happen in a state, in a fixed order.
-    pub fn actions(&self, world: &World, out: &mut Vec<Action>) {
-        out.clear();
-        self.going(world, out);
-        if !out.is_empty() {
-            return;
-        }
-        self.deliveries(world, out);
-        self.replays_and_timers(world, out);
-        self.tasks(world, out);
-        for thread in 0..self.model.client.threads.len() {
-            self.thread_actions(world, thread, out);
-        }
-        if self.model.protocol().cached {
-            self.lines(world, out);
-        } else {
-            self.evictions(world, out);
-        }
-        self.phase(world, out);
-    }
-
-    /// Threads of a node that were let go together: which comes first is left open, and nothing else comes between.
-    fn going(&self, world: &World, out: &mut Vec<Action>) {
-        let client = &self.model.client;
-        if !client.shares_nodes() {
-            return;
-        }
-        let goes = |&thread: &usize| world.thread(&self.model.layout, thread).0 == Phase::Going;
-        out.extend((0..client.threads.len()).filter(goes).map(|thread| Action::Retry { thread }));
-    }
-
-    fn deliveries(&self, world: &World, out: &mut Vec<Action>) {
-        let model = self.model;
-        for flight in world.deliverable(|lane| model.lanes[lane.index()].fifo) {
-            let message = &world.flights[flight];
-            let is_home = model.is_home(message.to, message.object);
-            let kind = EventKind::Message(message.message);
-            let ready = match model.engine.role_for(kind, message.object.kind, is_home) {
-                Some(role) => self.ready(world, message.to, role, message.object, kind),
-                None => true,
-            };
-            if ready {
-                out.push(Action::Deliver { flight });
-                if model.lanes[message.lane.index()].duplicating {
-                    out.push(Action::Repeat { flight });
-                }
-            }
-        }
-        if self.loses {
-            self.losses(world, out);
-        }
-    }
-
-    fn losses(&self, world: &World, out: &mut Vec<Action>) {
-        for (flight, message) in world.flights.iter().enumerate() {
-            // Of equal ones next to each other it does not matter which is lost.
-            let is_first = flight.checked_sub(1).is_none_or(|before| world.flights[before] != *message);
-            if is_first && self.model.lanes[message.lane.index()].lossy {
-                out.push(Action::Lose { flight });
-            }
-        }
-    }
-
-    /// Whether an event may be dispatched: no replay is due, and there is room for what it may send. An event
-    /// for a role that is not there is dispatched, to become a fault.
-    fn ready(&self, world: &World, node: Node, role: RoleId, object: Object, kind: EventKind) -> bool {
-        if self.always_ready[role.index()] {
-            return true;
-        }
-        let Some(record) = self.model.record(world, node, role, object) else { return true };
-        !self.model.engine.replay_due(role, record) && self.has_room(world, node, role, record, kind)
-    }
-
-    fn has_room(&self, world: &World, node: Node, role: RoleId, record: &[u8], kind: EventKind) -> bool {
-        self.model.has_room(world, node, kind, role, self.model.engine.state(role, record))
-    }
-
-    fn replays_and_timers(&self, world: &World, out: &mut Vec<Action>) {
-        let engine = &self.model.engine;
-        for &(node, role, object) in &self.instances {
-            let Some(record) = self.model.record(world, node, role, object) else { continue };
-            if engine.replay_due(role, record) {
-                let event = engine.replay_event(role, object, record);
-                if event.is_some_and(|event| self.has_room(world, node, role, record, event.kind)) {
-                    out.push(Action::Replay { node, role, object });
-                }
-                continue;
-            }
-            let state = &engine.protocol().roles[role.index()].states[engine.state(role, record).index()];
-            if state.timer.is_some() && self.has_room(world, node, role, record, EventKind::Timer) {
-                out.push(Action::Timer { node, role, object });
-            }
-        }
-    }
-
-    fn tasks(&self, world: &World, out: &mut Vec<Action>) {
-        for (node, queue) in self.model.all_nodes().zip(&world.queues) {
-            let Some(queued) = queue.first() else { continue };
-            let role = self.model.protocol().tasks[queued.task.index()].role;
-            if self.ready(world, node, role, queued.object, EventKind::Task(queued.task)) {
-                out.push(Action::Task { node });
-            }
-        }
-    }
-
-    fn thread_actions(&self, world: &World, thread: usize, out: &mut Vec<Action>) {
-        let model = self.model;
-        let (phase, intent) = world.thread(&model.layout, thread);
-        match phase {
-            Phase::Waiting | Phase::Deferred | Phase::Going => {}
-            Phase::Held => {
-                if self.chance(world, thread, &model.client.intents[intent], false).possible {
-                    out.push(Action::Retry { thread });
-                }
-            }
-            Phase::Idle => match &model.client.script {
-                Some(script) => {
-                    let next = world.count(&model.layout, thread) as usize;
-                    if let Some(&(intent, _)) = script.actions[thread].get(next) {
-                        let intent = intent as usize;
-                        if self.chance(world, thread, &model.client.intents[intent], true).possible {
-                            out.push(Action::Start { thread, intent });
-                        }
-                    }
-                }
-                None => {
-                    if model.client.ops.is_some() && world.count(&model.layout, thread) == 0 {
-                        return;
-                    }
-                    self.starts(world, thread, out);
-                }
-            },
-        }
-    }
-
-    /// What the most general client's idle thread can begin.
-    fn starts(&self, world: &World, thread: usize, out: &mut Vec<Action>) {
-        let model = self.model;
-        let mut last: Option<Chance> = None;
-        for (number, (intent, offer)) in model.client.intents.iter().zip(&model.client.offers).enumerate() {
-            // Next to each other are those about one object that differ in what they store.
-            let same = |chance: &Chance| chance.kind == event_kind(intent) && chance.object == intent.object();
-            let chance = last.filter(same).unwrap_or_else(|| self.chance(world, thread, intent, true));
-            last = Some(chance);
-            // A store is left open if it is not performed at once.
-            let stays_open = self.is_late && !chance.allowed;
-            let is_offered = *offer == Offer::Always || stays_open == (*offer == Offer::Open);
-            // One whose assumption is at fault is tried, so that the fault is found.
-            let assumed = || may_use(model, world, thread, intent).unwrap_or(true);
-            if chance.possible && is_offered && may_start(model, world, thread, intent) && assumed() {
-                out.push(Action::Start { thread, intent: number });
-            }
-        }
-    }
-
-    /// Whether a thread can perform or raise what it intends. What is held now may be raised once, to be held.
-    fn chance(&self, world: &World, thread: usize, intent: &Intent, first: bool) -> Chance {
-        let allowed = self.model.allowed(world, thread, intent);
-        let possible = allowed || self.can_raise(world, thread, intent, first);
-        Chance { kind: event_kind(intent), object: intent.object(), allowed, possible }
-    }
-
-    /// The same where the tag does not allow it.
-    fn can_raise(&self, world: &World, thread: usize, intent: &Intent, first: bool) -> bool {
-        let model = self.model;
-        let node = model.client.threads[thread].node;
-        let (kind, object) = (event_kind(intent), intent.object());
-        if model.protocol().cached && intent.is_access() {
-            // One request for a block at a time, behind what the cache gave up before.
-            let leaving = world.line(&model.layout, node, object.id).line == Line::Leaving;
-            if leaving || model.requested(world, node, object.id) {
-                return false;
-            }
-        }
-        let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
-        let Some(role) = role.filter(|role| model.engine.answers(*role, kind)) else {
-            // Where blocks are accessed they are on any node: an access that nobody answers is raised, to become a
-            // fault. A call that no role of the node answers is none of its calls.
-            return intent.is_access() && model.engine.answers_accesses();
-        };
-        let Some(record) = model.record(world, node, role, object) else { return false };
-        let held = *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold;
-        (first || !held) && self.ready(world, node, role, object, kind)
-    }
-
-    fn evictions(&self, world: &World, out: &mut Vec<Action>) {
-        let model = self.model;
-        for (node, threads) in model.all_nodes().zip(&model.client.threads_of) {
-            if threads.is_empty() {
-                continue;
-            }
-            for block in 0..model.objects[BLOCK.index()] {
-                let object = Object { kind: BLOCK, id: block };
-                let role = model.engine.role_for(EventKind::Evict, BLOCK, model.is_home(node, object));
-                let Some(role) = role.filter(|role| model.engine.answers(*role, EventKind::Evict)) else { continue };
-                let Some(record) = model.record(world, node, role, object) else { continue };
-                let response = model.engine.response(role, model.engine.state(role, record), EventKind::Evict);
-                if matches!(response, Response::Handle(_) | Response::Defer)
-                    && self.ready(world, node, role, object, EventKind::Evict)
-                {
-                    out.push(Action::Evict { node, block });
-                }
-            }
-        }
-    }
-
-    /// What processors' caches do: give up lines, of which engines then hear.
-    fn lines(&self, world: &World, out: &mut Vec<Action>) {
-        let model = self.model;
-        for node in model.all_nodes() {
-            for block in 0..model.objects[BLOCK.index()] {
-                let object = Object { kind: BLOCK, id: block };
-                let line = world.line(&model.layout, node, block);
-                match line.line {
-                    Line::Absent => {}
-                    Line::Shared | Line::Exclusive => {
-                        if !model.requested(world, node, block) {
-                            out.push(Action::Evict { node, block });
-                        }
-                    }
-                    Line::Leaving => {
-                        let kind = line.clone().left();
-                        let Some(role) = model.engine.role_for(kind, BLOCK, model.is_home(node, object)) else {
-                            continue;
-                        };
-                        let Some(record) = model.record(world, node, role, object) else { continue };
-                        let state = model.engine.state(role, record);
-                        if *model.engine.response(role, state, kind) != Response::Hold
-                            && self.ready(world, node, role, object, kind)
-                        {
-                            out.push(Action::Leave { node, block });
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn phase(&self, world: &World, out: &mut Vec<Action>) {
-        let model = self.model;
-        let written = (0..model.objects[BLOCK.index()])
-            .any(|block| model.layout.writer(block).is_some_and(|at| world.number(at) != 0));
-        let idle = |thread| world.thread(&model.layout, thread).0 == Phase::Idle;
-        let own_barrier =
-            model.protocol().promises.iter().any(|p| matches!(p, trivium_lang::protocol::Promise::Barrier(_)));
-        if written && !own_barrier && (0..model.client.threads.len()).all(idle) {
-            out.push(Action::Phase);
-        }
     }
 
     /// Executes one event; of several ways in which it can go, the first.

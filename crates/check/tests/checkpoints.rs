@@ -1,5 +1,10 @@
 //! A search that was ended and goes on from where it was saved: as if nothing had ended it.
 
+mod answers;
+mod shipped;
+
+use answers::answer;
+use shipped::protocol;
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,23 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use trivium_check::{Checkpoints, Config, Origin, Progress, Report, System, Verdict, Writer, explore, text};
 use trivium_lang::protocol::Protocol;
-
-fn protocol(file: &str) -> Arc<Protocol> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);
-    let with = |params: &[_]| trivium_lang::compile_file(&path, params).unwrap_or_else(|e| panic!("{e}"));
-    Arc::new(with(&with(&[]).sizes_to_check()))
-}
-
-/// All that must not depend on where the search was ended.
-fn answer(report: &Report) -> String {
-    let mut report = report.clone();
-    if report.verdict != Verdict::Holds {
-        report.coverage = Default::default();
-        (report.clauses, report.branches) = Default::default();
-    }
-    (report.seconds, report.bytes_per_state, report.checkpoint) = (0.0, 0.0, None);
-    format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
-}
 
 /// Where a search is saved.
 struct Shelf {

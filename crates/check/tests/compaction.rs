@@ -1,16 +1,10 @@
 //! Searches that keep a few bits of a state: as many states as there are where there is room, real violations, and never more
 //! said than is known.
 
-use std::path::Path;
-use std::sync::Arc;
-use trivium_check::{Config, Method, Report, System, Verdict, explore, is_minimal, text};
-use trivium_lang::protocol::Protocol;
+mod shipped;
 
-fn protocol(file: &str) -> Arc<Protocol> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);
-    let with = |params: &[_]| trivium_lang::compile_file(&path, params).unwrap_or_else(|e| panic!("{e}"));
-    Arc::new(with(&with(&[]).sizes_to_check()))
-}
+use shipped::protocol;
+use trivium_check::{Config, Method, Report, System, Verdict, explore, is_minimal, text};
 
 const BITS: Method = Method::Bits { bytes: 1 << 24, hashes: 4 };
 const COMPACT: Method = Method::Compact { bits: 64 };

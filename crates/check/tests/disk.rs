@@ -1,30 +1,15 @@
 //! The search on disk: exactly what the search in memory finds, in a bounded memory, and an end where the disk is full.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use trivium_check::{Config, Method, Report, System, Verdict, explore, text};
-use trivium_lang::protocol::Protocol;
+mod answers;
+mod shipped;
 
-fn protocol(file: &str) -> Arc<Protocol> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);
-    let with = |params: &[_]| trivium_lang::compile_file(&path, params).unwrap_or_else(|e| panic!("{e}"));
-    Arc::new(with(&with(&[]).sizes_to_check()))
-}
+use answers::answer;
+use shipped::protocol;
+use std::path::{Path, PathBuf};
+use trivium_check::{Config, Method, System, Verdict, explore};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-/// All that must not depend on where states are kept.
-fn answer(report: &Report) -> String {
-    let mut report = report.clone();
-    if report.verdict != Verdict::Holds {
-        report.coverage = Default::default();
-        (report.clauses, report.branches) = Default::default();
-    }
-    (report.seconds, report.method) = (0.0, None);
-    (report.bytes_per_state, report.packed_bytes) = (0.0, 0.0);
-    format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
 }
 
 #[test]

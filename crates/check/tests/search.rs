@@ -1,19 +1,15 @@
 //! The fast search against the brute force: the same states, the same verdicts, for any number of host threads; and
 //! under symmetry as many states as there are different ones.
 
+mod answers;
 mod file_test;
+mod shipped;
 
+use answers::answer;
+use shipped::protocol;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, explore, is_minimal, orbits, text};
-use trivium_lang::protocol::Protocol;
-
-/// The protocol with its parameters as small as it says for exploration.
-fn protocol(file: &str) -> Arc<Protocol> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);
-    let with = |params: &[_]| trivium_lang::compile_file(&path, params).unwrap_or_else(|e| panic!("{e}"));
-    Arc::new(with(&with(&[]).sizes_to_check()))
-}
 
 /// All protocols that are shipped, broken ones too.
 fn files() -> Vec<String> {
@@ -27,18 +23,6 @@ fn files() -> Vec<String> {
     files.sort();
     assert!(files.len() > 8, "{files:?}");
     files
-}
-
-/// All that must not depend on how it was found. What happens beside a violation is looked at batch by batch.
-fn answer(report: &Report) -> String {
-    let mut report = report.clone();
-    if report.verdict != Verdict::Holds {
-        report.coverage = Default::default();
-        (report.clauses, report.branches) = Default::default();
-    }
-    (report.seconds, report.method) = (0.0, None);
-    (report.bytes_per_state, report.packed_bytes) = (0.0, 0.0);
-    format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
 }
 
 /// Whether something never comes although events go on.

@@ -119,13 +119,12 @@ impl Keep for Compact {
         for harvest in harvests {
             for at in 0..harvest.len() {
                 let state = harvest.candidate(at);
-                if self.signatures.contains(state) {
-                    continue;
-                }
-                if self.states >= most {
+                if self.states >= most && !self.signatures.contains(state) {
                     return Ok(false);
                 }
-                self.signatures.insert(state);
+                if !self.signatures.insert(state) {
+                    continue;
+                }
                 let before = footprint(batch.names[harvest.parents[at] as usize]);
                 let name = self.trail.add(harvest.hashes[at], Some(before));
                 self.next.push(state, u64::from(name));

@@ -7,7 +7,7 @@
 
 use super::expand::Harvest;
 use super::pack::hash;
-use super::runs::{Cursor, Order, Record, Scratch, Sorter, Writer};
+use super::runs::{Cursor, Merged, Order, Record, Scratch, Sorter, Writer};
 use super::sweep::{Batch, Keep, Weakness};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -119,15 +119,8 @@ impl Disk {
         if self.found.len() <= MOST_FILES {
             return Ok(());
         }
-        let mut cursors = self.found.iter().map(again).collect::<io::Result<Vec<Cursor>>>()?;
-        let mut sorted = Writer::new(self.scratch.file()?);
-        loop {
-            let least =
-                cursors.iter_mut().filter(|cursor| cursor.bytes().is_some()).min_by(|a, b| a.bytes().cmp(&b.bytes()));
-            let Some(record) = least.map(Cursor::take).transpose()?.flatten() else { break };
-            sorted.record(&record)?;
-        }
-        self.found = vec![sorted.finish()?];
+        let files = self.found.iter().map(File::try_clone).collect::<io::Result<Vec<File>>>()?;
+        self.found = vec![Merged::new(Order::Bytes, files)?.into_file(&self.scratch)?];
         Ok(())
     }
 }

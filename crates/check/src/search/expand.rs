@@ -5,9 +5,10 @@ use super::arena::StateNumber;
 use super::edges::Edge;
 use super::known::Known;
 use super::pack::{hash, pack, unpack};
-use super::symmetry::Symmetry;
+use super::symmetry::{self, Symmetry};
 use super::table::SHARDS;
 use super::table::shard_of;
+use crate::config::Config;
 use crate::deadlock::{stuck, waits};
 use crate::model::Model;
 use crate::progress::{Wishes, content, must_happen};
@@ -33,6 +34,12 @@ pub(crate) struct Found {
     /// Whether it is violated by an event of the state, and not in the state itself.
     pub by_event: bool,
     pub violation: Violation,
+}
+
+/// What counts of harvests, in the order of their states: nothing behind the first violation.
+pub(crate) fn up_to_violation(harvests: &[Harvest]) -> &[Harvest] {
+    let cut = harvests.iter().position(|harvest| harvest.found.is_some() || harvest.deadlock.is_some());
+    &harvests[..cut.map_or(harvests.len(), |at| at + 1)]
 }
 
 /// What the expansion of some states has brought.
@@ -173,7 +180,27 @@ impl Successor {
 }
 
 impl<'m> Worker<'m> {
-    pub fn new(model: &'m Model, symmetric: bool, keeps_targets: bool, cancel: Option<&'m AtomicBool>) -> Worker<'m> {
+    /// As many as explore. `keeps_targets`: whether it is noted where events lead that must happen.
+    pub fn crew(model: &'m Model, config: &'m Config, keeps_targets: bool) -> Vec<Worker<'m>> {
+        // Handles of gathered memory are given in the order of exploration, by one host thread.
+        let jobs = if model.keeps_payloads() { 1 } else { config.jobs.max(1) };
+        let symmetric = config.symmetry && symmetry::is_sound(model);
+        (0..jobs).map(|_| Worker::new(model, symmetric, keeps_targets, config.cancel)).collect()
+    }
+
+    /// One that knows what all have reached.
+    pub fn joined(mut crew: Vec<Worker<'m>>) -> Worker<'m> {
+        let mut first = crew.swap_remove(0);
+        crew.iter().for_each(|other| first.stepper.reached.add(&other.stepper.reached));
+        first
+    }
+
+    /// Whether the user wishes it to end.
+    pub fn is_stopped(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    fn new(model: &'m Model, symmetric: bool, keeps_targets: bool, cancel: Option<&'m AtomicBool>) -> Worker<'m> {
         let mut stepper = Stepper::late(model);
         stepper.remember();
         Worker {
@@ -214,7 +241,7 @@ impl<'m> Worker<'m> {
             self.step(states, from..range.end.min(from + TOGETHER));
             states.touch(self.pool[..self.successors].iter().map(|successor| successor.hash));
             self.meet(states, &mut harvest);
-            if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            if self.is_stopped() {
                 harvest.is_stopped = true;
                 break;
             }

@@ -43,7 +43,7 @@ use checkpoint::{Keeping, Place};
 use compact::{Compact, Signatures};
 use disk::Disk;
 use edges::Edge;
-use expand::{CANDIDATE, Found, Harvest, Worker};
+use expand::{CANDIDATE, Found, Harvest, Worker, up_to_violation};
 pub use leftovers::{leftovers, unseen};
 use liveness::Liveness;
 pub(crate) use liveness::{ends, get_through};
@@ -53,7 +53,6 @@ use signatures::{Bits, Compacted};
 use states::States;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 use sweep::Sweep;
 use trivium_lang::protocol::Protocol;
@@ -93,12 +92,6 @@ fn too_deep(config: &Config, depth: u32) -> Option<String> {
     Some(format!("the limit of {most} events is reached: what states do that lie so deep was not looked at"))
 }
 
-/// How many host threads explore.
-fn jobs(model: &Model, config: &Config) -> usize {
-    // Handles of gathered memory are given in the order of exploration, by one host thread.
-    if model.keeps_payloads() { 1 } else { config.jobs.max(1) as usize }
-}
-
 /// Why a search ended.
 enum End {
     Exhausted,
@@ -107,6 +100,9 @@ enum End {
     /// From this state on this thread does not get through.
     Starves(StateNumber, usize),
 }
+
+/// What is said besides where starvation was asked for.
+const NOT_LOOKED: &str = "; starvation was not looked for";
 
 /// Why a search ends that the user has stopped.
 const STOPPED: &str = "the exploration was stopped";
@@ -135,13 +131,12 @@ struct Search<'m> {
 
 impl<'m> Search<'m> {
     fn new(model: &'m Model, config: &'m Config<'m>) -> Search<'m> {
-        let jobs = jobs(model, config);
         let symmetric = config.symmetry && symmetry::is_sound(model);
         let looks = config.liveness && can_tell_apart(model);
         Search {
             model,
             config,
-            workers: (0..jobs).map(|_| Worker::new(model, symmetric, looks, config.cancel)).collect(),
+            workers: Worker::crew(model, config, looks),
             states: States::new(),
             liveness: looks.then(|| Liveness::new(model, symmetric)),
             not_looked: (config.liveness && !looks).then(|| NOT_TOLD_APART.into()),
@@ -161,7 +156,7 @@ impl<'m> Search<'m> {
             End::Exhausted => self.look_for_starvation(),
             End::Limit(limit) => {
                 self.save();
-                let trap = if self.is_stopped() { None } else { self.trap_so_far() };
+                let trap = if self.config.is_stopped() { None } else { self.trap_so_far() };
                 trap.unwrap_or(End::Limit(limit))
             }
             end => end,
@@ -242,8 +237,7 @@ impl<'m> Search<'m> {
 
     /// Adds what was found, up to the first violation.
     fn gather(&mut self, harvests: &mut [Harvest]) -> Result<(), End> {
-        let cut = harvests.iter().position(|h| h.found.is_some() || h.deadlock.is_some());
-        let harvests = &harvests[..cut.map_or(harvests.len(), |at| at + 1)];
+        let harvests = up_to_violation(harvests);
         self.transitions += harvests.iter().map(|h| h.transitions).sum::<u64>();
         let most = self.config.max_states.unwrap_or(u64::MAX);
         let joined = self.states.join(harvests, most, self.workers.len());
@@ -259,13 +253,11 @@ impl<'m> Search<'m> {
 
     /// Why the search must stop before it expands a state, if it must.
     fn limit(&mut self, state: StateNumber) -> Option<String> {
-        if let Some(most) = self.config.memory
-            && self.memory() >= most
-        {
-            return Some(format!("the limit of {most} bytes of memory is reached"));
+        if let Some(limit) = self.config.out_of_memory(self.memory()) {
+            return Some(limit);
         }
         self.tell(state);
-        self.is_stopped().then(|| STOPPED.into())
+        self.config.is_stopped().then(|| STOPPED.into())
     }
 
     /// Where memory ends, the states themselves are worth more than what is kept to find starvation.
@@ -289,7 +281,7 @@ impl<'m> Search<'m> {
     fn trap_so_far(&mut self) -> Option<End> {
         let mut liveness = self.liveness.take()?;
         liveness.content.assume_the_best_from(self.expanded as usize);
-        let looked = liveness.edges.reach_back(&mut liveness.content, || !self.is_stopped());
+        let looked = liveness.edges.reach_back(&mut liveness.content, || !self.config.is_stopped());
         let (state, thread) = liveness.content.first_missing().filter(|_| looked)?;
         self.liveness = Some(liveness);
         Some(End::Starves(state_number(state), thread as usize))
@@ -299,10 +291,6 @@ impl<'m> Search<'m> {
         self.liveness = None;
         self.not_looked = Some(why);
         self.workers.iter_mut().for_each(|worker| worker.keeps_targets = false);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 
     /// Tells how far it is: this state is expanded next.
@@ -341,13 +329,13 @@ impl<'m> Search<'m> {
     /// Whether there is a state in which a thread waits that does not get through.
     fn look_for_starvation(&mut self) -> End {
         if let Some(why) = &self.not_looked {
-            return End::Limit(format!("safety and deadlock hold; starvation was not looked for: {why}"));
+            return End::Limit(format!("safety and deadlock hold{NOT_LOOKED}: {why}"));
         }
         let Some(mut liveness) = self.liveness.take() else { return End::Exhausted };
         let all = state_number(self.states.len());
         let looked = liveness.edges.reach_back(&mut liveness.content, || {
             self.tell(all);
-            !self.is_stopped()
+            !self.config.is_stopped()
         });
         if !looked {
             self.liveness = Some(liveness);
@@ -404,8 +392,7 @@ impl<'m> Search<'m> {
             checkpoint: self.keeping.saved.take(),
             omission: None,
         };
-        let mut worker = self.workers.swap_remove(0);
-        self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));
+        let mut worker = Worker::joined(self.workers);
         let seen = Seen::of(self.model, &worker.stepper.reached);
         let conclusion = match end {
             End::Exhausted => Conclusion::Holds,

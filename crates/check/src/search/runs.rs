@@ -187,12 +187,8 @@ impl Sorter {
         if self.runs.len() < MOST_RUNS {
             return Ok(());
         }
-        let mut merged = Merged::new(order, std::mem::take(&mut self.runs))?;
-        let mut run = Writer::new(scratch.file()?);
-        while let Some(record) = merged.next()? {
-            run.record(&record)?;
-        }
-        self.runs.push(run.finish()?);
+        let merged = Merged::new(order, std::mem::take(&mut self.runs))?;
+        self.runs.push(merged.into_file(scratch)?);
         Ok(())
     }
 
@@ -210,8 +206,17 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    fn new(order: Order, runs: Vec<File>) -> io::Result<Merged> {
+    pub fn new(order: Order, runs: Vec<File>) -> io::Result<Merged> {
         Ok(Merged { order, runs: runs.into_iter().map(Cursor::new).collect::<io::Result<_>>()? })
+    }
+
+    /// All in one file.
+    pub fn into_file(mut self, scratch: &Scratch) -> io::Result<File> {
+        let mut file = Writer::new(scratch.file()?);
+        while let Some(record) = self.next()? {
+            file.record(&record)?;
+        }
+        file.finish()
     }
 
     /// The record that comes next.

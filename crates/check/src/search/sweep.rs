@@ -5,10 +5,10 @@
 //! keeps no transitions, so that it does not look for starvation.
 
 use super::arena::StateNumber;
-use super::expand::{Found, Harvest, Worker};
+use super::expand::{Found, Harvest, Worker, up_to_violation};
 use super::known::Known;
 use super::pack::hash;
-use super::{STOPPED, path, portions, symmetry, too_deep};
+use super::{NOT_LOOKED, STOPPED, path, portions, too_deep};
 use crate::begin::check_first;
 use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, Progress};
@@ -18,7 +18,6 @@ use crate::promise::Violation;
 use crate::report::{Omission, Report};
 use crate::trace::Trace;
 use std::io;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 use trivium_engine::number::fit;
 
@@ -157,12 +156,10 @@ pub(super) struct Sweep<'m, K> {
 
 impl<'m, K: Keep> Sweep<'m, K> {
     pub fn new(model: &'m Model, config: &'m Config<'m>, kept: K) -> Sweep<'m, K> {
-        let jobs = super::jobs(model, config);
-        let symmetric = config.symmetry && symmetry::is_sound(model);
         Sweep {
             model,
             config,
-            workers: (0..jobs).map(|_| Worker::new(model, symmetric, false, config.cancel)).collect(),
+            workers: Worker::crew(model, config, false),
             kept,
             transitions: 0,
             depth: 0,
@@ -246,16 +243,15 @@ impl<'m, K: Keep> Sweep<'m, K> {
 
     /// Adds what was found, up to the first violation. Whether there was room.
     fn gather(&mut self, batch: &Batch, harvests: &mut [Harvest]) -> io::Result<bool> {
-        let cut = harvests.iter().position(|h| h.found.is_some() || h.deadlock.is_some());
-        let harvests = &harvests[..cut.map_or(harvests.len(), |at| at + 1)];
+        let harvests = up_to_violation(harvests);
         self.transitions += harvests.iter().map(|h| h.transitions).sum::<u64>();
         self.kept.join(batch, harvests, self.most())
     }
 
     /// Why the search must stop before the next batch, if it must.
     fn limit(&self) -> Option<String> {
-        if let Some(most) = self.config.memory.filter(|&most| self.kept.memory() >= most) {
-            return Some(format!("the limit of {most} bytes of memory is reached"));
+        if let Some(limit) = self.config.out_of_memory(self.kept.memory()) {
+            return Some(limit);
         }
         let (states, _) = self.kept.found();
         if let Some(report) = self.config.progress {
@@ -269,8 +265,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
                 left: None,
             });
         }
-        let stopped = self.config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
-        stopped.then(|| STOPPED.into())
+        self.config.is_stopped().then(|| STOPPED.into())
     }
 
     fn report(mut self, end: End) -> Report {
@@ -294,8 +289,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
             checkpoint: None,
             omission: omission.clone().filter(|_| !found),
         };
-        let mut worker = self.workers.swap_remove(0);
-        self.workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));
+        let mut worker = Worker::joined(self.workers);
         let seen = Seen::of(self.model, &worker.stepper.reached);
         let conclusion = match end {
             End::Exhausted => match exhausted(omission.as_ref(), self.config.liveness, method) {
@@ -322,9 +316,6 @@ impl<'m, K: Keep> Sweep<'m, K> {
         conclude(&mut worker.stepper, tally, seen, conclusion)
     }
 }
-
-/// What is said besides where starvation was asked for.
-const NOT_LOOKED: &str = "; starvation was not looked for";
 
 /// Why the verdict is incomplete although all that was found has been expanded, if it is.
 fn exhausted(omission: Option<&Omission>, liveness: bool, method: &str) -> Option<String> {

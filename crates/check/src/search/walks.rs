@@ -4,7 +4,6 @@
 use super::crew::side_by_side;
 use super::expand::Worker;
 use super::signatures::signature;
-use super::symmetry;
 use crate::begin::check_first;
 use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, Progress};
@@ -18,7 +17,6 @@ use crate::step::Action;
 use crate::trace::{DEADLOCK, Trace};
 use crate::world::World;
 use rustc_hash::FxHashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use trivium_engine::number::index;
 
@@ -60,9 +58,7 @@ struct Walked {
 /// Walks, as many and as long as said.
 pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) -> Report {
     let begun = Instant::now();
-    let symmetric = config.symmetry && symmetry::is_sound(model);
-    let jobs = super::jobs(model, config);
-    let mut workers: Vec<Worker> = (0..jobs).map(|_| Worker::new(model, symmetric, false, config.cancel)).collect();
+    let mut workers = Worker::crew(model, config, false);
     let mut names = FxHashSet::default();
     let (mut transitions, mut deepest, mut walks) = (0, 0, 0);
     let mut found = None;
@@ -89,8 +85,7 @@ pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) ->
             report(&Progress { states, transitions, depth, waiting: 0, memory, seconds, left: None });
         }
     }
-    let mut worker = workers.swap_remove(0);
-    workers.iter().for_each(|other| worker.stepper.reached.add(&other.stepper.reached));
+    let mut worker = Worker::joined(workers);
     let tally = Tally {
         states: (names.len() as u64).max(1),
         transitions,
@@ -98,7 +93,7 @@ pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) ->
         seconds: begun.elapsed().as_secs_f64(),
         memory: names.capacity() as u64 * NAME,
         packed: 0,
-        symmetry: symmetric,
+        symmetry: worker.symmetry.is_some(),
         liveness: false,
         method: Some("random walks"),
         checkpoint: None,
@@ -111,7 +106,7 @@ pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) ->
             Conclusion::Violated { violation, trace }
         }
         None => {
-            let looked = if config.liveness { "; starvation was not looked for" } else { "" };
+            let looked = if config.liveness { super::NOT_LOOKED } else { "" };
             let end = limit.map_or(String::new(), |limit| format!("{limit}; "));
             let limit = format!(
                 "{end}{walks} random walks of at most {depth} events found no violation; what they did not see may hold one{looked}"
@@ -123,27 +118,23 @@ pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) ->
 }
 
 fn why_stop(config: &Config, memory: u64) -> Option<String> {
-    if config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-        return Some(super::STOPPED.into());
-    }
-    let most = config.memory.filter(|&most| memory >= most)?;
-    Some(format!("the limit of {most} bytes of memory is reached"))
+    if config.is_stopped() { Some(super::STOPPED.into()) } else { config.out_of_memory(memory) }
 }
 
 /// Some walks side by side, in their order.
 fn round(workers: &mut [Worker], config: &Config, walks: std::ops::Range<u64>, depth: u32) -> Vec<Walked> {
     let jobs = workers.len() as u64;
-    let (seed, cancel) = (config.seed, config.cancel);
+    let seed = config.seed;
     let parts = side_by_side(workers.iter_mut().collect(), |part, worker| {
         let mine = walks.clone().skip(part).step_by(index(jobs));
-        mine.map(|number| (number, walk(worker, seed, cancel, number, depth))).collect::<Vec<_>>()
+        mine.map(|number| (number, walk(worker, seed, number, depth))).collect::<Vec<_>>()
     });
     let mut all: Vec<(u64, Walked)> = parts.into_iter().flatten().collect();
     all.sort_unstable_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, walked)| walked).collect()
 }
 
-fn walk(worker: &mut Worker, seed: u64, cancel: Option<&AtomicBool>, number: u64, depth: u32) -> Walked {
+fn walk(worker: &mut Worker, seed: u64, number: u64, depth: u32) -> Walked {
     let mut lots = Lots::of(seed, number);
     let mut walked = Walked::default();
     let mut world = worker.stepper.model.first();
@@ -155,18 +146,17 @@ fn walk(worker: &mut Worker, seed: u64, cancel: Option<&AtomicBool>, number: u64
         if stuck(&mut worker.stepper, &world) {
             walked.violation = Some(Violation::new(DEADLOCK, "nothing more can happen, and somebody waits"));
         }
-        let stopped = cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
-        if walked.violation.is_some() || stopped || walked.choices.len() >= depth as usize {
+        if walked.violation.is_some() || worker.is_stopped() || walked.choices.len() >= depth as usize {
             return walked;
         }
         let Some((choice, next)) = event(worker, &world, &mut lots) else { return walked };
         walked.choices.push(choice);
         match next {
             Ok(next) => world = next,
-            Err(violation) => walked.violation = Some(violation),
-        }
-        if walked.violation.is_some() {
-            return walked;
+            Err(violation) => {
+                walked.violation = Some(violation);
+                return walked;
+            }
         }
     }
 }

@@ -1,0 +1,12 @@
+//! The protocols that are shipped.
+
+use std::path::Path;
+use std::sync::Arc;
+use trivium_lang::protocol::Protocol;
+
+/// One of them, with its parameters as small as it says for exploration.
+pub fn protocol(file: &str) -> Arc<Protocol> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);
+    let with = |params: &[_]| trivium_lang::compile_file(&path, params).unwrap_or_else(|e| panic!("{e}"));
+    Arc::new(with(&with(&[]).sizes_to_check()))
+}
