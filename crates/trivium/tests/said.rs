@@ -100,3 +100,20 @@ fn pragmas_of_openmp_are_told() {
     let run = trivium(&["sim", &path, "-p", "stache", "-m", "typhoon", "-n", "2"]);
     assert!(run.code == Some(0) && run.err.contains("omp.c:8") && run.err.contains("#pragma omp"), "{run:?}");
 }
+
+/// Standard error was mixed byte by byte where nodes printed at the same time, and so was standard output without a buffer.
+#[test]
+fn lines_of_several_nodes_stay_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = "setvbuf(stdout, NULL, _IONBF, 0);\n\
+        for (int i = 0; i < 3; i++) for (const char *c = \"one line\\n\"; *c; c++) { fputc(*c, stderr); putchar(*c); }\n\
+        fputs(\"no end\", stderr);";
+    let path = source(&folder, "lines.c", body);
+    let args = ["sim", &path, "-p", "stache", "-m", "typhoon", "-n", "4", "--format", "json"];
+    let result = trivium(&args).json(0);
+    let expected = "so far so good\n".repeat(4) + &"one line\n".repeat(12) + &"no end".repeat(4);
+    assert_eq!(result["errors"], expected.as_str());
+    assert!(result["output"].as_str().unwrap().ends_with(&"one line\n".repeat(12)), "{result}");
+    let other = trivium(&[&args[..], &["--jobs", "2"]].concat()).json(0);
+    assert_eq!((&other["errors"], &other["output"]), (&result["errors"], &result["output"]));
+}

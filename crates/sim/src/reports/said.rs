@@ -27,16 +27,29 @@ impl Saying {
 
     /// All of it.
     pub(crate) fn said(self) -> Said {
-        let mut printed: Vec<(u64, Node, u32, &[u8])> = Vec::new();
+        let [output, errors] = [1, 2].map(|fd| String::from_utf8_lossy(&self.printed(fd)).into_owned());
+        Said { output, errors, warnings: self.private_atomics().into_iter().collect() }
+    }
+
+    /// What was printed to a descriptor, line by line, in the order of time and node: a line is printed when it ends, with however
+    /// many writes it began. What has no end comes last.
+    fn printed(&self, fd: u32) -> Vec<u8> {
+        let mut lines: Vec<(bool, u64, Node, Vec<u8>)> = Vec::new();
         for (node, said) in &self.nodes {
-            printed.extend(said.printed.iter().map(|(at, fd, bytes)| (*at, *node, *fd, &bytes[..])));
+            let (mut line, mut last) = (Vec::new(), 0);
+            for (at, _, bytes) in said.printed.iter().filter(|printed| printed.1 == fd) {
+                for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    line.extend_from_slice(part);
+                    if part.ends_with(b"\n") {
+                        lines.push((false, *at, *node, std::mem::take(&mut line)));
+                    }
+                }
+                last = *at;
+            }
+            lines.push((true, last, *node, line));
         }
-        printed.sort_by_key(|&(at, node, ..)| (at, node));
-        let text = |wanted: u32| {
-            let bytes: Vec<u8> = printed.iter().filter(|p| p.2 == wanted).flat_map(|p| p.3.iter().copied()).collect();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        Said { output: text(1), errors: text(2), warnings: self.private_atomics().into_iter().collect() }
+        lines.sort_by_key(|&(has_no_end, at, node, _)| (has_no_end, at, node));
+        lines.into_iter().flat_map(|line| line.3).collect()
     }
 
     /// Said once, of the first node: the others run the same program.
