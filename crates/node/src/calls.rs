@@ -96,10 +96,12 @@ impl<C> NodeCore<C> {
             true => Ok(()),
             false => self.begin_here(protocol, object),
         };
-        let broken = match begun.and_then(|()| self.broken_condition(protocol, op, object, words)) {
+        let broken = match begun
+            .and_then(|()| self.broken_condition(protocol, op, object, words).map_err(|fault| fault.message))
+        {
             Ok(None) => self.usage.call(protocol, engine.protocol(), op, object).err(),
             Ok(broken) => broken,
-            Err(fault) => return Err(Refusal::Broken(NodeError::new(fault.message))),
+            Err(what) => return Err(Refusal::Broken(NodeError::new(what))),
         };
         if let Some(assumption) = broken {
             let error = NodeError::new(format!(

@@ -101,15 +101,21 @@ impl<C> NodeCore<C> {
         self.records.find(protocol, role, object)
     }
 
-    /// The slot of a record, which begins as its role says if nobody has touched it.
+    /// The slot of a record, which begins as its role says if nobody has touched it; and what goes wrong there.
     #[inline]
-    pub fn begun(&mut self, protocol: usize, role: RoleId, object: Object) -> (Slot, Result<(), Fault>) {
+    pub fn begun(&mut self, protocol: usize, role: RoleId, object: Object) -> (Slot, Result<(), String>) {
         let (slot, is_new) = self.records.place(protocol, role, object);
-        if !is_new || !self.protocols.engines[protocol].has_initially(role) {
+        if !is_new {
+            return (slot, Ok(()));
+        }
+        if let Err(what) = self.records.must_fit() {
+            return (slot, Err(what));
+        }
+        if !self.protocols.engines[protocol].has_initially(role) {
             return (slot, Ok(()));
         }
         let made = self.first_record(protocol, role, object);
-        (slot, made.map(|first| self.records.at_mut(slot).copy_from_slice(&first)))
+        (slot, made.map(|first| self.records.at_mut(slot).copy_from_slice(&first)).map_err(|fault| fault.message))
     }
 
     fn first_record(&self, protocol: usize, role: RoleId, object: Object) -> Result<Vec<u8>, Fault> {
@@ -134,7 +140,7 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// What goes wrong where they are made.
-    pub fn begin_here(&mut self, protocol: usize, object: Object) -> Result<(), Fault> {
+    pub fn begin_here(&mut self, protocol: usize, object: Object) -> Result<(), String> {
         let engine = self.protocols.engines[protocol].clone();
         let mut objects = vec![object, Object { kind: NODE, id: 0 }];
         objects.dedup();

@@ -74,7 +74,9 @@ impl Table {
 }
 
 /// What [`fit`] says where they do not fit.
-const RECORDS: &str = "the records of a node, which may take 4 GiB";
+const RECORDS: &str = "the records of a node, which take less than 4 GiB";
+/// Bytes that the records of a node may take. Behind them is room for those of the handler that goes over it.
+const ROOM: usize = (1 << 32) - (64 << 20);
 
 /// All records of a node.
 pub struct Records {
@@ -82,6 +84,8 @@ pub struct Records {
     roles: usize,
     tables: Vec<Table>,
     bytes: Vec<u8>,
+    /// How many there may be.
+    room: usize,
 }
 
 impl Records {
@@ -93,7 +97,7 @@ impl Records {
             let declared = engine.protocol().roles.len();
             (0..roles).map(move |role| if role < declared { engine.record_bytes(RoleId::at(role)) } else { 0 })
         };
-        Records { roles, tables: engines.iter().flat_map(of).map(Table::new).collect(), bytes: Vec::new() }
+        Records { roles, tables: engines.iter().flat_map(of).map(Table::new).collect(), bytes: Vec::new(), room: ROOM }
     }
 
     /// The place of a record, which is made, all zero, if there is none; and whether nobody has touched it before.
@@ -110,12 +114,34 @@ impl Records {
         (place, is_new)
     }
 
+    /// That records have come to take more than they may, if so: those made last have places, but the node cannot go on.
+    ///
+    /// # Errors
+    /// They have.
+    #[inline]
+    pub fn must_fit(&self) -> Result<(), String> {
+        if self.bytes.len() <= self.room { Ok(()) } else { Err(self.does_not_fit()) }
+    }
+
+    #[cold]
+    fn does_not_fit(&self) -> String {
+        format!(
+            "what the protocol keeps of objects on this node takes more than {} MiB, which is the most: larger blocks (--block), homes on \
+             more nodes, or less allocated memory take less",
+            self.room >> 20
+        )
+    }
+
     #[cold]
     fn make_page(&mut self, table: usize, id: u32) -> u32 {
         let table = &mut self.tables[table];
         let from = self.bytes.len();
         let to = from + (table.bytes << table.shift);
         let _: u32 = fit(to, RECORDS);
+        // Doubled only as far as there is room.
+        if to > self.bytes.capacity() {
+            self.bytes.reserve_exact(from.min(self.room.saturating_sub(from)).max(to - from));
+        }
         self.bytes.resize(to, 0);
         let page = fit(from + 1, RECORDS);
         table.set_page(id >> table.shift, page);
@@ -197,5 +223,21 @@ mod tests {
         assert!(records.at(place).iter().all(|&byte| byte == 0));
         assert_eq!(records.find(protocol, role, object), None);
         assert_eq!(records.place(protocol, role, object), (place, true));
+    }
+    /// It was a panic.
+    #[test]
+    fn records_that_do_not_fit_are_an_error() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/stache.tri");
+        let engine = Rc::new(Engine::load(Arc::new(trivium_lang::compile_file(&path, &[]).unwrap()), 8).unwrap());
+        let mut records = Records { room: 3 << 20, ..Records::new(&[engine]) };
+        let fits = (0..).take_while(|&id| {
+            let (place, is_new) = records.place(0, RoleId::at(0), Object { kind: BLOCK, id });
+            assert!(is_new && records.at(place).iter().all(|&byte| byte == 0));
+            records.must_fit().is_ok()
+        });
+        let fits = fits.count();
+        assert!(fits > 1000 && records.bytes.len() > 3 << 20, "{fits}");
+        let told = records.must_fit().unwrap_err();
+        assert!(told.contains("more than 3 MiB") && told.contains("--block"), "{told}");
     }
 }

@@ -147,6 +147,10 @@ fn memory_is_estimated_when_it_is_allocated_and_has_a_limit() {
         assert!(run.out.contains("the limit of 60 MiB of the host's memory was reached"), "{run:?}");
         assert!(run.out.contains("large.c:6 in main"), "{run:?}");
     }
+    let run = sim(&["-n", "256", "--blame"]);
+    for word in ["to tell who is to blame", "without --blame"] {
+        assert!(run.err.contains(word), "`{word}` is missing in {}", run.err);
+    }
     let begun = sim(&["-n", "256", "--memory", "200G", "--max-cycles", "5000"]);
     assert_eq!(begun.code, Some(3), "a limit that is said replaces the estimate: {begun:?}");
     sim(&["--memory", "1T"]).refuses(2, &["512M"]);

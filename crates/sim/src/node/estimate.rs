@@ -3,6 +3,7 @@
 use crate::error::SimError;
 use crate::node::shared::Shared;
 use crate::node::watch::bytes_for_block;
+use crate::reports::blame;
 use trivium_engine::{Engine, Node};
 use trivium_guest::Tags;
 use trivium_lang::protocol::BLOCK;
@@ -17,6 +18,8 @@ pub(crate) struct Estimate {
     tags: u64,
     /// What protocols, and the checks on them, keep for blocks.
     records: u64,
+    /// What is kept of blocks to tell who is to blame for misses, if somebody asks.
+    blame: u64,
 }
 
 impl Estimate {
@@ -26,7 +29,11 @@ impl Estimate {
         for (number, engine) in shared.protocols.engines.iter().enumerate() {
             let bytes = space.bytes_under(number);
             sum.copies += u64::from(shared.protocols.nodes) * bytes;
-            sum.records += bytes / shared.protocols.block * of_block(engine, number, shared);
+            let blocks = bytes / shared.protocols.block;
+            sum.records += blocks * of_block(engine, number, shared);
+            if shared.blamed {
+                sum.blame += blocks * blame::bytes_for_block(shared.protocols.nodes.into(), shared.protocols.block);
+            }
         }
         let tags = if shared.has_tags {
             Tags::most(space.bytes(), shared.machine.cache.bytes / shared.machine.cache.line)
@@ -38,7 +45,7 @@ impl Estimate {
     }
 
     fn sum(&self) -> u64 {
-        self.copies + self.tags + self.records
+        self.copies + self.tags + self.records + self.blame
     }
 
     /// The error if this is more than there is room for; a node has just allocated.
@@ -52,14 +59,21 @@ impl Estimate {
             amount(self.sum()),
             amount(room)
         );
+        let (without, blame) = match self.blame {
+            0 => ("", String::new()),
+            bytes => (
+                "do without --blame and --html, ",
+                format!(", {} for what is kept to tell who is to blame", amount(bytes)),
+            ),
+        };
         let error = SimError::input(what)
             .note(format!(
-                "that is, if each of {nodes} nodes accesses all that is allocated: {} for {nodes} copies, {} for their tags, {} for what the protocol keeps of blocks",
+                "that is, if each of {nodes} nodes accesses all that is allocated: {} for {nodes} copies, {} for their tags, {} for what the protocol keeps of blocks{blame}",
                 amount(self.copies),
                 amount(self.tags),
                 amount(self.records)
             ))
-            .help("use fewer nodes (-n), smaller sizes, or larger blocks (--block); if nodes access only a part of it, say --memory SIZE: the simulation then goes on until it really takes SIZE");
+            .help(format!("{without}use fewer nodes (-n), smaller sizes, or larger blocks (--block); if nodes access only a part of it, say --memory SIZE: the simulation then goes on until it really takes SIZE"));
         Some(error)
     }
 }

@@ -175,7 +175,7 @@ impl NodeState {
         }
         let protocol = self.handling.protocol;
         let (place, made) = self.core.begun(protocol, role, object);
-        self.trouble_of(made.map_err(|fault| fault.message));
+        self.trouble_of(made);
         let before = self.shared.protocols.engines[protocol].state(role, self.core.records.at(place));
         self.handling.touched.push(Touched { role, object, before, place });
         place

@@ -3,7 +3,7 @@
 //! The kinds are those of Dubois et al. ("The Detection and Elimination of Useless Misses in Multiprocessors", 1993),
 //! and capacity: `docs/statistics.md` says what is done exactly.
 
-use super::{NOWHERE, Seen, WORD, Wanted};
+use super::{NOWHERE, Seen, WORD, Wanted, in_tree, on_heap};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
@@ -146,6 +146,16 @@ impl Judge {
             blocks: BTreeMap::new(),
             tallies: FxHashMap::default(),
         }
+    }
+
+    /// Bytes that it keeps of a block of so many words, if each of so many nodes has missed it, once for reading and once for writing.
+    pub(super) fn bytes_for_block(nodes: u64, words: u64) -> u64 {
+        let of_block = 2 * size_of::<(u32, Block)>() as u64 + on_heap(words * size_of::<Word>() as u64);
+        let holders = in_tree(nodes, size_of::<(Node, Holder)>()) + in_tree(nodes, size_of::<((Node, bool), u64)>());
+        // Lists double when they are full.
+        let misses = 2 * 2 * size_of::<(Option<usize>, Option<u32>)>() as u64;
+        let open = 2 * on_heap(size_of::<(Account, Wanted)>() as u64);
+        of_block + holders + nodes * (misses + open)
     }
 
     /// A node saw something; all nodes' must come in the order of time. `region` tells in which allocation a block lies.

@@ -97,6 +97,30 @@ impl Log {
     }
 }
 
+/// Bytes of the host's memory that logs and the judge keep of a block of so many bytes, if each of so many nodes has to do with
+/// it: at most, but for what further misses add.
+pub(crate) fn bytes_for_block(nodes: u64, block: u64) -> u64 {
+    let words = block / WORD;
+    let of_log = in_hash_map(size_of::<(u32, Box<[u64]>)>()) + on_heap(2 * 8 * words.div_ceil(64));
+    nodes * of_log + Judge::bytes_for_block(nodes, words)
+}
+
+/// What an allocation takes, with what the host keeps of it.
+fn on_heap(bytes: u64) -> u64 {
+    (bytes + 8).next_multiple_of(16).max(32)
+}
+
+/// What an entry takes, with a byte that says so, in a table that is at least 7/16 full, for it doubles when it is 7/8 full.
+fn in_hash_map(entry: usize) -> u64 {
+    (entry as u64 + 1) * 16 / 7
+}
+
+/// What so many entries take in a balanced tree: a leaf has room for 11, and is about half full if there are several.
+fn in_tree(entries: u64, entry: usize) -> u64 {
+    let leaves = if entries <= 11 { entries.min(1) } else { entries.div_ceil(6) };
+    leaves * on_heap(11 * entry as u64 + 16)
+}
+
 /// Stacks of programs, each once.
 #[derive(Default)]
 pub struct Sites {
