@@ -60,7 +60,7 @@ pub(crate) struct Layout {
     lines: usize,
     node_bytes: usize,
     stride: usize,
-    word_bytes: usize,
+    pub word_bytes: usize,
     threads_at: usize,
     thread_bytes: usize,
     registers_at: usize,

@@ -283,10 +283,12 @@ impl Model {
         self.layout.record(node, role, object.id).map(|range| &world.fixed[range])
     }
 
-    /// Whether messages carry more than the word of a block, so that their data must be kept beside the states.
+    /// Whether messages carry more than a small word of a block, so that their data must be kept beside the states.
     pub fn keeps_payloads(&self) -> bool {
         let large = |shape| matches!(shape, PayloadShape::Memory | PayloadShape::List);
-        self.protocol().messages.iter().any(|m| large(m.payload)) || self.layout.memory(0).is_some()
+        // A word of one byte is its own handle.
+        let are_numbered = self.layout.word_bytes > 1 || self.layout.memory(0).is_some();
+        are_numbered || self.protocol().messages.iter().any(|m| large(m.payload))
     }
 
     /// Every instance of every role: node, role, object.

@@ -72,6 +72,32 @@ fn host_threads_change_nothing() {
     }
 }
 
+/// Larger words of blocks have numbers, which each host thread would give in another order.
+#[test]
+fn host_threads_agree_on_large_values() {
+    let source = "protocol big
+use \"msi.tri\"
+scenario big {
+  at 0 { write(0, 1); write(1, 1); x = read(1); y = read(0); write(0, 2); write(1, 2); a = read(0); b = read(1) }
+  at 1 { write(1, 1); write(0, 2); z = read(1); write(0, 100000); c = read(1); write(0, 100000) }
+  at 2 { write(0, 1); write(1, 2); w = read(0); write(0, 200000); e = read(0); write(0, 200000) }
+}";
+    let load = |name: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(name)).ok()
+    };
+    let options = trivium_lang::Options { params: Vec::new(), load: Some(&load) };
+    let protocol = trivium_lang::compile("big.tri", source, &options).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let protocol = Arc::new(protocol);
+    let system = System { scenario: Some("big".into()), ..System::default() };
+    let config = Config { symmetry: false, ..system.into() };
+    let with = |search, jobs| explore(&protocol, &Config { search, jobs, ..config.clone() }).unwrap();
+    let reference = with(Search::Brute, 1);
+    assert_eq!(reference.verdict, Verdict::Holds);
+    for jobs in [1, 2, 2, 2, 5] {
+        assert_eq!(answer(&with(Search::Fast, jobs)), answer(&reference), "{jobs} host threads");
+    }
+}
+
 /// Names of nodes do not count for what of the text was carried out, nor does who found it.
 #[test]
 fn symmetry_and_host_threads_cover_the_same() {
