@@ -5,6 +5,7 @@ use crate::deadlock::explain;
 use crate::flood::flood;
 use crate::promise::Violation;
 use crate::report::{Omission, Report, Saved, Verdict};
+use crate::search::rounded;
 use crate::step::Stepper;
 use crate::trace::{DEADLOCK, LEADS_TO, Trace, flight_text, is_trap, minimise, sentence, tell};
 use crate::vacuity::NOTHING_HAPPENS;
@@ -17,6 +18,10 @@ pub(crate) struct Tally {
     pub seconds: f64,
     /// Bytes of host memory.
     pub memory: u64,
+    /// Bytes of files, where there are any.
+    pub on_disk: Option<u64>,
+    /// Why states beside a violation were not counted.
+    pub uncounted: Option<String>,
     /// Bytes of all states as they are stored.
     pub packed: u64,
     pub symmetry: bool,
@@ -25,6 +30,8 @@ pub(crate) struct Tally {
     pub method: Option<&'static str>,
     pub checkpoint: Option<Saved>,
     pub omission: Option<Omission>,
+    /// About how many states there are in all, if the depths so far tell.
+    pub whole: Option<u64>,
 }
 
 /// How a search has ended.
@@ -56,6 +63,8 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         depth: tally.depth,
         seconds: tally.seconds,
         bytes_per_state: tally.memory as f64 / tally.states as f64,
+        disk_bytes_per_state: tally.on_disk.map(|bytes| bytes as f64 / tally.states as f64),
+        uncounted: tally.uncounted,
         packed_bytes: tally.packed as f64 / tally.states as f64,
         symmetry: tally.symmetry,
         clearing: stepper.model.system.clearing,
@@ -73,6 +82,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         undelivered: Vec::new(),
         checkpoint: tally.checkpoint,
         omission: tally.omission,
+        estimated_states: tally.whole.map(|whole| rounded(whole).max(tally.states)),
         trace: None,
     };
     match conclusion {

@@ -78,9 +78,8 @@ pub struct Progress {
     pub memory: u64,
     /// Host time since the start.
     pub seconds: f64,
-    /// About how many states will still be expanded, if there is any sign of an end: what is found equally deep has
-    /// become less from one depth to the next, and goes on like that.
-    pub left: Option<u64>,
+    /// About how many states there are in all, if the depths so far tell.
+    pub whole: Option<u64>,
 }
 
 /// The system that is explored. `System::default()` is three nodes, one object of each kind, two values.

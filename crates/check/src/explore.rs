@@ -256,7 +256,7 @@ impl<'m> BruteForce<'m> {
                 waiting: states - u64::from(state),
                 memory: self.store.memory(),
                 seconds: self.begun.elapsed().as_secs_f64(),
-                left: None,
+                whole: None,
             });
         }
         self.stopped(state)
@@ -281,6 +281,9 @@ impl<'m> BruteForce<'m> {
             method: Some("brute force"),
             checkpoint: None,
             omission: None,
+            whole: None,
+            on_disk: None,
+            uncounted: None,
         };
         let seen = Seen::of(self.model, &self.stepper.reached);
         let conclusion = match end {

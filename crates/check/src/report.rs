@@ -103,6 +103,12 @@ pub struct Report {
     pub seconds: f64,
     /// Bytes of host memory for each state, with what finds it again.
     pub bytes_per_state: f64,
+    /// Bytes of files for each state, where states are kept on disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_bytes_per_state: Option<f64>,
+    /// Why `states` is too small: those that were found beside a violation could not all be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncounted: Option<String>,
     /// Bytes of a state itself, as it is stored, on average.
     pub packed_bytes: f64,
     /// Whether states that differ only in the names of nodes were taken for one.
@@ -139,6 +145,9 @@ pub struct Report {
     /// What states may have been left out, if the search does not keep them whole and has found no violation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omission: Option<Omission>,
+    /// About how many states there are in all, if a limit ended the search and the depths before it tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_states: Option<u64>,
     /// The counterexample as events that can be executed again.
     #[serde(skip)]
     pub trace: Option<Trace>,
@@ -292,7 +301,19 @@ fn write_numbers(out: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(saved) = &report.checkpoint {
         writeln!(out, "checkpoint    {saved}")?;
     }
-    writeln!(out, "states        {} ({:.1} bytes each)", report.states, report.bytes_per_state)?;
+    let least = if report.uncounted.is_some() { "at least " } else { "" };
+    let on_disk = report.disk_bytes_per_state.map_or(String::new(), |bytes| format!(" in memory, {bytes:.1} on disk"));
+    writeln!(out, "states        {least}{} ({:.1} bytes each{on_disk})", report.states, report.bytes_per_state)?;
+    if let Some(why) = &report.uncounted {
+        writeln!(out, "uncounted     states beside the violation: {why}")?;
+    }
+    if let Some(whole) = report.estimated_states {
+        let found = 100.0 * report.states as f64 / whole as f64;
+        writeln!(
+            out,
+            "estimate      {whole} states in all, of which {found:.0} % are found, if depths go on as so far"
+        )?;
+    }
     writeln!(out, "transitions   {}", report.transitions)?;
     writeln!(out, "depth         {}", report.depth)?;
     writeln!(out, "seconds       {:.2}", report.seconds)?;

@@ -2,7 +2,7 @@
 
 mod harness;
 
-use harness::{command, root, trivium};
+use harness::{Run, command, root, trivium};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -274,24 +274,50 @@ fn what_weakens_a_verdict_is_in_the_verdict() {
     trivium(&["check", "msi", "--hash-compact", "--checkpoint", "x"]).refuses(2, &["cannot be used with"]);
 }
 
-/// A disk that becomes full, where one may be made: what is known is told.
+/// A search whose files have so much room, where a disk may be made.
+#[cfg(target_os = "linux")]
+fn on_a_disk_of(kib: u32, args: &[&str]) -> Option<Run> {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, size) = (folder.path().to_str().unwrap(), format!("size={kib}k"));
+    let mount = std::process::Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs", path]).output();
+    if !mount.is_ok_and(|mount| mount.status.success()) {
+        return None;
+    }
+    let all = ["--no-late-values", "--no-dead-copies", "--no-symmetry", "--no-liveness", "--disk", path];
+    let run = trivium(&[args, &all[..]].concat());
+    std::process::Command::new("umount").arg(path).status().unwrap();
+    Some(run)
+}
+
+/// A disk that becomes full: what is known is told.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_ends_a_search_on_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().to_str().unwrap();
-    let mount = std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs", path]).output();
-    let mounted = mount.is_ok_and(|mount| mount.status.success());
-    let args = ["check", "stache", "--no-late-values", "--no-symmetry", "--no-liveness", "--disk", path];
-    let run = trivium(&args);
-    if mounted {
-        std::process::Command::new("umount").arg(path).status().unwrap();
-        assert_eq!(run.code, Some(3), "{run:?}");
-        assert!(run.out.contains("incomplete: the states cannot be kept on disk: there is no room"), "{run:?}");
-        assert!(run.out.contains("states        "), "{run:?}");
-    } else {
-        assert!(run.code == Some(0) && run.out.contains("; on disk; complete"), "{run:?}");
+    let Some(run) = on_a_disk_of(64, &["check", "stache"]) else { return };
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(run.out.contains("incomplete: the states cannot be kept on disk: there is no room"), "{run:?}");
+    assert!(run.out.contains("states        "), "{run:?}");
+}
+
+/// A violation is told where the states beside it cannot be counted any more, and that they are not.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_beside_a_violation_is_told() {
+    let args = ["check", "broken/stache-lost-upgrade", "--format", "json"];
+    let Some(whole) = on_a_disk_of(4096, &args) else { return };
+    let whole = whole.json(1);
+    assert_eq!(whole["uncounted"], serde_json::Value::Null);
+    let mut uncounted = 0;
+    for kib in (880..=1000).step_by(8) {
+        let Some(run) = on_a_disk_of(kib, &args).filter(|run| run.code == Some(1)) else { continue };
+        let run = run.json(1);
+        assert_eq!(run["counterexample"], whole["counterexample"]);
+        match run["uncounted"].as_str() {
+            Some(why) => uncounted += u32::from(why.contains("there is no room")),
+            None => assert_eq!(run["states"], whole["states"], "{kib} KiB"),
+        }
     }
+    assert!(uncounted > 0, "no disk became full beside the violation");
 }
 
 /// What is known is told where a checkpoint cannot be written.

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// How every checkpoint begins. The number is that of the form.
-const MAGIC: &[u8; 22] = b"trivium checkpoint 2.\n";
+const MAGIC: &[u8; 22] = b"trivium checkpoint 3.\n";
 
 /// How far a search was before the batch that is the next.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +106,8 @@ impl Search<'_> {
         let numbers = [place.level.start, place.level.end, place.from, place.states, self.expanded, self.depth];
         numbers.into_iter().try_for_each(|number| out.put_u32(number))?;
         let seconds = self.seconds().to_bits();
-        [place.transitions, self.widths[0], self.widths[1], seconds].into_iter().try_for_each(|n| out.put_u64(n))
+        [place.transitions, seconds].into_iter().try_for_each(|n| out.put_u64(n))?;
+        self.widths.all().iter().try_for_each(|&width| out.put_u64(width))
     }
 
     fn write_states(&self, out: &mut Framed) -> io::Result<()> {
@@ -165,8 +166,8 @@ impl Search<'_> {
         let mut next = || from.take_u64();
         self.transitions = next()?;
         self.place.transitions = self.transitions;
-        self.widths = [next()?, next()?];
         self.seconds_before = f64::from_bits(next()?);
+        self.widths = (0..=self.depth).map(|_| next()).collect::<Result<_, _>>()?;
         Ok(())
     }
 

@@ -184,6 +184,11 @@ impl Keep for Disk {
         self.candidates.memory()
     }
 
+    fn on_disk(&self) -> Option<u64> {
+        let files = self.found.iter().filter_map(|file| file.metadata().ok());
+        Some(files.map(|file| file.len()).sum::<u64>() + self.states * LOGGED)
+    }
+
     fn way(&mut self, mut name: u64) -> io::Result<Vec<u64>> {
         let mut log = BufReader::new(self.log.flushed()?);
         let mut way = Vec::new();

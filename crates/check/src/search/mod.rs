@@ -11,6 +11,7 @@ mod compact;
 mod crew;
 mod disk;
 mod edges;
+mod estimate;
 mod expand;
 mod frames;
 mod known;
@@ -43,6 +44,8 @@ use checkpoint::{Keeping, Place};
 use compact::{Compact, Signatures};
 use disk::Disk;
 use edges::Edge;
+use estimate::Widths;
+pub(crate) use estimate::rounded;
 use expand::{CANDIDATE, Found, Harvest, Worker, up_to_violation};
 pub use leftovers::{leftovers, unseen};
 use liveness::Liveness;
@@ -119,8 +122,8 @@ struct Search<'m> {
     /// States whose transitions are known.
     expanded: StateNumber,
     depth: u32,
-    /// How many states lie as deep as those that are being expanded, and how many lay one event before.
-    widths: [u64; 2],
+    /// How many states lie at each depth, that of those that are being expanded included.
+    widths: Widths,
     begun: Instant,
     /// Host time of the runs before the checkpoint from which this one goes on.
     seconds_before: f64,
@@ -143,7 +146,7 @@ impl<'m> Search<'m> {
             transitions: 0,
             expanded: 0,
             depth: 0,
-            widths: [1, 0],
+            widths: [1].into_iter().collect(),
             begun: Instant::now(),
             seconds_before: 0.0,
             place: Place::default(),
@@ -152,7 +155,9 @@ impl<'m> Search<'m> {
     }
 
     fn run(mut self) -> Report {
-        let end = match self.visit() {
+        let end = self.visit();
+        let whole = matches!(end, End::Limit(_)).then(|| self.widths.whole()).flatten();
+        let end = match end {
             End::Exhausted => self.look_for_starvation(),
             End::Limit(limit) => {
                 self.save();
@@ -161,7 +166,7 @@ impl<'m> Search<'m> {
             }
             end => end,
         };
-        self.report(end)
+        self.report(end, whole)
     }
 
     fn visit(&mut self) -> End {
@@ -186,7 +191,7 @@ impl<'m> Search<'m> {
                 return End::Exhausted;
             }
             self.depth += 1;
-            self.widths = [u64::from(level.end - level.start), self.widths[0]];
+            self.widths.push(u64::from(level.end - level.start));
         }
     }
 
@@ -304,17 +309,8 @@ impl<'m> Search<'m> {
             waiting,
             memory: self.memory(),
             seconds: self.seconds(),
-            left: self.still_to_come().filter(|_| waiting > 0).map(|found| waiting.max(found)),
+            whole: self.widths.whole().filter(|_| waiting > 0),
         });
-    }
-
-    /// About how many states there are from the present depth on, if each depth has as many less than the one before as
-    /// the present one has.
-    fn still_to_come(&self) -> Option<u64> {
-        let [width, before] = self.widths;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate, and not negative")]
-        let left = || (width as f64 * before as f64 / (before - width) as f64) as u64;
-        (width < before).then(left)
     }
 
     /// Host time, with that of the runs before a checkpoint.
@@ -378,7 +374,7 @@ impl<'m> Search<'m> {
         true
     }
 
-    fn report(mut self, end: End) -> Report {
+    fn report(mut self, end: End, whole: Option<u64>) -> Report {
         let tally = Tally {
             states: self.states.len() as u64,
             transitions: self.transitions,
@@ -391,6 +387,9 @@ impl<'m> Search<'m> {
             method: None,
             checkpoint: self.keeping.saved.take(),
             omission: None,
+            whole,
+            on_disk: None,
+            uncounted: None,
         };
         let mut worker = Worker::joined(self.workers);
         let seen = Seen::of(self.model, &worker.stepper.reached);

@@ -5,6 +5,7 @@
 //! keeps no transitions, so that it does not look for starvation.
 
 use super::arena::StateNumber;
+use super::estimate::Widths;
 use super::expand::{Found, Harvest, Worker, up_to_violation};
 use super::known::Known;
 use super::pack::hash;
@@ -81,6 +82,11 @@ pub(super) trait Keep: Sync {
     /// Bytes of host memory.
     fn memory(&self) -> u64;
 
+    /// Bytes of files; `None` where there are none.
+    fn on_disk(&self) -> Option<u64> {
+        None
+    }
+
     /// The hashes of the states that lead to one that waits, its own at the end, the first state's left out.
     fn way(&mut self, name: u64) -> io::Result<Vec<u64>>;
 
@@ -135,12 +141,16 @@ enum End {
 /// What the system says of files ends the search.
 impl From<io::Error> for End {
     fn from(error: io::Error) -> End {
-        let why = match error.kind() {
-            io::ErrorKind::StorageFull => "there is no room".to_string(),
-            _ => error.to_string(),
-        };
-        End::Limit(format!("the states cannot be kept on disk: {why}"))
+        End::Limit(disk_error(&error))
     }
+}
+
+fn disk_error(error: &io::Error) -> String {
+    let why = match error.kind() {
+        io::ErrorKind::StorageFull => "there is no room".to_string(),
+        _ => error.to_string(),
+    };
+    format!("the states cannot be kept on disk: {why}")
 }
 
 /// A search that is under way.
@@ -151,6 +161,9 @@ pub(super) struct Sweep<'m, K> {
     kept: K,
     transitions: u64,
     depth: u32,
+    widths: Widths,
+    /// Most bytes of host memory so far.
+    memory: u64,
     begun: Instant,
 }
 
@@ -163,6 +176,8 @@ impl<'m, K: Keep> Sweep<'m, K> {
             kept,
             transitions: 0,
             depth: 0,
+            widths: [1].into_iter().collect(),
+            memory: 0,
             begun: Instant::now(),
         }
     }
@@ -187,7 +202,10 @@ impl<'m, K: Keep> Sweep<'m, K> {
             self.visit_level()?;
             match self.kept.next_level(self.most())? {
                 Some(0) => return Ok(()),
-                Some(_) => self.depth += 1,
+                Some(width) => {
+                    self.depth += 1;
+                    self.widths.push(width);
+                }
                 None => return Err(self.no_room()),
             }
         }
@@ -249,7 +267,8 @@ impl<'m, K: Keep> Sweep<'m, K> {
     }
 
     /// Why the search must stop before the next batch, if it must.
-    fn limit(&self) -> Option<String> {
+    fn limit(&mut self) -> Option<String> {
+        self.memory = self.memory.max(self.kept.memory());
         if let Some(limit) = self.config.out_of_memory(self.kept.memory()) {
             return Some(limit);
         }
@@ -262,7 +281,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
                 waiting: 0,
                 memory: self.kept.memory(),
                 seconds: self.begun.elapsed().as_secs_f64(),
-                left: None,
+                whole: self.widths.whole(),
             });
         }
         self.config.is_stopped().then(|| STOPPED.into())
@@ -271,9 +290,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
     fn report(mut self, end: End) -> Report {
         let found = matches!(end, End::Found(_));
         // Those that were found beside a violation are counted too, if the disk allows it.
-        if found {
-            _ = self.kept.next_level(u64::MAX);
-        }
+        let counted = if found { self.kept.next_level(u64::MAX).map(|_| ()) } else { Ok(()) };
         let (states, packed) = self.kept.found();
         let Weakness { method, omission } = self.kept.weakness(self.depth);
         let tally = Tally {
@@ -281,13 +298,16 @@ impl<'m, K: Keep> Sweep<'m, K> {
             transitions: self.transitions,
             depth: self.depth,
             seconds: self.begun.elapsed().as_secs_f64(),
-            memory: self.kept.memory(),
+            memory: self.memory.max(self.kept.memory()),
+            on_disk: self.kept.on_disk(),
+            uncounted: counted.err().map(|error| disk_error(&error)),
             packed,
             symmetry: self.workers[0].symmetry.is_some(),
             liveness: false,
             method: Some(method),
             checkpoint: None,
             omission: omission.clone().filter(|_| !found),
+            whole: matches!(end, End::Limit(_)).then(|| self.widths.whole()).flatten(),
         };
         let mut worker = Worker::joined(self.workers);
         let seen = Seen::of(self.model, &worker.stepper.reached);

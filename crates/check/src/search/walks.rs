@@ -82,7 +82,7 @@ pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) ->
         if let Some(report) = config.progress {
             let states = names.len() as u64;
             let seconds = begun.elapsed().as_secs_f64();
-            report(&Progress { states, transitions, depth, waiting: 0, memory, seconds, left: None });
+            report(&Progress { states, transitions, depth, waiting: 0, memory, seconds, whole: None });
         }
     }
     let mut worker = Worker::joined(workers);
@@ -98,6 +98,9 @@ pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) ->
         method: Some("random walks"),
         checkpoint: None,
         omission: None,
+        whole: None,
+        on_disk: None,
+        uncounted: None,
     };
     let seen = Seen::of(model, &worker.stepper.reached);
     let conclusion = match found {

@@ -11,6 +11,6 @@ pub fn answer(report: &Report) -> String {
         (report.clauses, report.branches) = Default::default();
     }
     (report.seconds, report.method, report.checkpoint) = (0.0, None, None);
-    (report.bytes_per_state, report.packed_bytes) = (0.0, 0.0);
+    (report.bytes_per_state, report.packed_bytes, report.disk_bytes_per_state) = (0.0, 0.0, None);
     format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
 }

@@ -276,8 +276,11 @@ pub(super) fn progress_bar() -> ProgressBar {
 /// When it will be done, once that can be guessed.
 fn time_left(p: &Progress) -> String {
     let expanded = p.states - p.waiting;
-    match p.left.filter(|_| expanded > 0 && p.waiting > 0) {
-        Some(left) => format!(", about {:.0} s left", (p.seconds * left as f64 / expanded as f64).ceil()),
+    match p.whole.filter(|_| expanded > 0 && p.waiting > 0) {
+        Some(whole) => {
+            let left = whole.max(p.states) - expanded;
+            format!(", about {:.0} s left", (p.seconds * left as f64 / expanded as f64).ceil())
+        }
         None => String::new(),
     }
 }
