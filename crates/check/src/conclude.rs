@@ -62,6 +62,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         transitions: tally.transitions,
         depth: tally.depth,
         seconds: tally.seconds,
+        ranks: None,
         bytes_per_state: tally.memory as f64 / tally.states as f64,
         disk_bytes_per_state: tally.on_disk.map(|bytes| bytes as f64 / tally.states as f64),
         uncounted: tally.uncounted,

@@ -1,5 +1,6 @@
 //! How large a system to explore, and when to stop.
 
+use crate::group::Group;
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
@@ -191,7 +192,7 @@ pub struct Config<'a> {
     pub max_states: Option<u64>,
     /// Stop with verdict `incomplete` before states are expanded that lie so many events deep. Not for [`Search::Brute`].
     pub max_depth: Option<u32>,
-    /// Stop with verdict `incomplete` when the states take this many bytes.
+    /// Stop with verdict `incomplete` when the states take this many bytes; of a group, those of one member.
     pub memory: Option<u64>,
     /// Called now and then, from the thread that explores.
     pub progress: Option<&'a dyn Fn(&Progress)>,
@@ -202,6 +203,9 @@ pub struct Config<'a> {
     pub checkpoint: Option<Checkpoints<'a>>,
     /// A checkpoint from which the search goes on. Not for [`Search::Brute`].
     pub resume: Option<&'a Path>,
+    /// The processes that search together, each with its own `Config` of the same content. All say the same in the end. Only for
+    /// [`Method::Exact`], without checkpoints; not for [`Search::Brute`].
+    pub group: Option<&'a dyn Group>,
     /// What checkpoints must agree in besides the options of this structure.
     pub origin: Origin<'a>,
 }
@@ -246,6 +250,7 @@ impl Default for Config<'_> {
             cancel: None,
             checkpoint: None,
             resume: None,
+            group: None,
             origin: Origin::default(),
         }
     }

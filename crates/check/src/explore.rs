@@ -39,6 +39,7 @@ const LOOK: StateNumber = 1 << 4;
 /// When such a system cannot be made of the protocol.
 pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
     let model = Model::new(protocol, &config.system)?;
+    crate::search::allow(&model, config)?;
     if config.search == Search::Fast {
         return crate::search::explore(&model, config);
     }

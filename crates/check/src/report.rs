@@ -73,6 +73,17 @@ pub struct Change {
     pub access_after: String,
 }
 
+/// Processes that searched together, and what it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Together {
+    /// How many they were.
+    pub count: u64,
+    /// Bytes that they sent to each other, all together.
+    pub bytes: u64,
+    /// How often each of them exchanged something with all others.
+    pub exchanges: u64,
+}
+
 /// The result of an exploration; its keys are those of the command's JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -101,6 +112,9 @@ pub struct Report {
     pub depth: u32,
     /// Host time in seconds.
     pub seconds: f64,
+    /// The processes that searched together, if there were several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Together>,
     /// Bytes of host memory for each state, with what finds it again.
     pub bytes_per_state: f64,
     /// Bytes of files for each state, where states are kept on disk.
@@ -300,6 +314,14 @@ fn write_steps(out: &mut String, report: &Report) -> std::fmt::Result {
 fn write_numbers(out: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(saved) = &report.checkpoint {
         writeln!(out, "checkpoint    {saved}")?;
+    }
+    if let Some(ranks) = &report.ranks {
+        let each = ranks.bytes as f64 / report.states as f64;
+        writeln!(
+            out,
+            "ranks         {}: {each:.1} bytes a state between them, in {} exchanges",
+            ranks.count, ranks.exchanges
+        )?;
     }
     let least = if report.uncounted.is_some() { "at least " } else { "" };
     let on_disk = report.disk_bytes_per_state.map_or(String::new(), |bytes| format!(" in memory, {bytes:.1} on disk"));

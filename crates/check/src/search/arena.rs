@@ -1,9 +1,10 @@
 //! Packed states one after the other, in the order in which a breadth-first search finds them.
 
-use super::parents::Parents;
+use super::ascending::Ascending;
 pub(crate) use crate::store::StateNumber;
 use crate::store::state_number;
 use std::ops::Range;
+use trivium_engine::number::fit;
 
 /// States of a chunk: growing copies no more than one.
 const CHUNK: usize = 1 << 12;
@@ -18,7 +19,7 @@ const LONG: u8 = u8::MAX;
 #[derive(Default)]
 pub(crate) struct Arena {
     chunks: Vec<Chunk>,
-    parents: Parents,
+    parents: Ascending,
     states: usize,
     /// Host memory of the chunks that are full.
     full_bytes: u64,
@@ -146,7 +147,7 @@ impl Arena {
 
     /// The state from which a state was first reached; the first state's is itself.
     pub fn parent(&self, number: StateNumber) -> StateNumber {
-        self.parents.get(number)
+        fit(self.parents.get(number as usize), "the number of a state")
     }
 
     /// Adds a state; its number. Its parent is none before that of the state added last.
@@ -164,7 +165,7 @@ impl Arena {
             chunk.starts.push(start.expect("a chunk has 4096 states, and of each at most 65535 bytes"));
         }
         chunk.push_bytes(state);
-        self.parents.push(parent);
+        self.parents.push(u64::from(parent));
         self.states += 1;
         state_number(self.states) - 1
     }

@@ -177,7 +177,7 @@ impl Edges {
 }
 
 /// Those of the missing threads whose images are there.
-fn renamed_back(there: Wishes, missing: Wishes, image: &[u8]) -> Wishes {
+pub(super) fn renamed_back(there: Wishes, missing: Wishes, image: &[u8]) -> Wishes {
     let threads = image.iter().enumerate().filter(|(thread, _)| missing >> thread & 1 == 1);
     threads.filter(|(_, name)| there >> **name & 1 == 1).fold(0, |set, (thread, _)| set | 1 << thread)
 }
@@ -239,6 +239,10 @@ impl Contents {
         self.bytes.extend_from_slice(&set.to_le_bytes()[..self.each]);
     }
 
+    pub fn everybody(&self) -> Wishes {
+        self.everybody
+    }
+
     pub fn len(&self) -> usize {
         self.bytes.len() / self.each
     }
@@ -249,7 +253,7 @@ impl Contents {
         Wishes::from_le_bytes(bytes)
     }
 
-    fn set(&mut self, state: usize, set: Wishes) {
+    pub fn set(&mut self, state: usize, set: Wishes) {
         self.bytes[state * self.each..(state + 1) * self.each].copy_from_slice(&set.to_le_bytes()[..self.each]);
     }
 

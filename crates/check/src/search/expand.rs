@@ -95,8 +95,17 @@ impl Harvest {
         CANDIDATE | number_of(self.len() - 1)
     }
 
+    /// Adds a candidate that was found elsewhere. Its parent is known there.
+    pub fn take(&mut self, state: &[u8], hash: u64, content: Wishes) {
+        self.bytes.extend_from_slice(state);
+        self.ends.push(number_of(self.bytes.len()));
+        self.hashes.push(hash);
+        self.parents.push(0);
+        self.content.push(content);
+    }
+
     /// Sorts the candidates by shard, when all are there.
-    fn sort(&mut self) {
+    pub fn sort(&mut self) {
         let mut next = [0; SHARDS];
         self.hashes.iter().for_each(|&hash| next[shard_of(hash)] += 1);
         let mut total = 0;
@@ -357,7 +366,8 @@ impl<'m> Worker<'m> {
     }
 }
 
-fn deadlock(state: StateNumber) -> Found {
+/// A state in which nothing more can happen.
+pub(super) fn deadlock(state: StateNumber) -> Found {
     let sentence = "nothing more can happen, and somebody waits";
     Found { state, by_event: false, violation: Violation::new(DEADLOCK, sentence) }
 }

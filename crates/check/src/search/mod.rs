@@ -6,6 +6,7 @@
 
 pub(crate) mod alike;
 mod arena;
+mod ascending;
 mod checkpoint;
 mod compact;
 mod crew;
@@ -16,11 +17,12 @@ mod expand;
 mod frames;
 mod known;
 mod leftovers;
+mod letters;
 mod liveness;
 mod pack;
-mod parents;
 mod path;
 mod portions;
+mod ranks;
 mod runs;
 mod signatures;
 mod states;
@@ -52,6 +54,7 @@ use liveness::Liveness;
 pub(crate) use liveness::{ends, get_through};
 pub(crate) use pack::hash;
 pub(crate) use path::add_trap;
+pub(crate) use ranks::allow;
 use signatures::{Bits, Compacted};
 use states::States;
 use std::ops::Range;
@@ -81,6 +84,9 @@ pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigEr
             })?;
             return Ok(Sweep::new(model, config, disk).run());
         }
+    }
+    if let Some(group) = config.group.filter(|group| group.size() > 1) {
+        return ranks::explore(model, config, group);
     }
     let mut search = Search::new(model, config);
     if let Some(path) = config.resume {

@@ -31,6 +31,11 @@ pub(crate) fn to_state(worker: &mut Worker, states: &States, state: StateNumber)
     along(worker, &numbers[1..], |number, bytes| bytes == states.arena.get(*number))
 }
 
+/// The events that lead along some states, from the one after the first on.
+pub(crate) fn through(worker: &mut Worker, states: &[Vec<u8>]) -> Path {
+    along(worker, states, |state, bytes| bytes == state)
+}
+
 /// The events that lead along states that have these hashes.
 pub(crate) fn by_hashes(worker: &mut Worker, hashes: &[u64]) -> Path {
     along(worker, hashes, |wanted, bytes| hash(bytes) == *wanted)

@@ -94,6 +94,7 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
             save: &save,
         }),
         resume: arguments.resume.as_deref(),
+        group: None,
         origin: Origin { version: VERSION, hash: &hash.1 },
     };
     let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
