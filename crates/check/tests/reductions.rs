@@ -8,6 +8,8 @@ mod random;
 
 use mutant::{config, slip};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, explore, text, unseen};
@@ -116,6 +118,55 @@ fn many_random_protocols_are_explored() {
     let enough = |what: &str| found.get(what).is_some_and(|&count| count > 8);
     println!("{found:?}");
     assert!(["holds", "violated", "fewer states", "last_write"].into_iter().all(enough), "{found:?}");
+}
+
+/// How many of each sort must have been explored to their end, and compared.
+const THOUSAND: u32 = 1000;
+
+#[test]
+#[ignore = "minutes: a thousand random protocols"]
+fn a_thousand_random_protocols_are_the_same_with_all_kept() {
+    let (mut compared, mut fewer, mut violated) = (0, 0, 0);
+    for seed in 0.. {
+        let text = blocks::protocol(seed * 104_729);
+        let system = system(2 + u32::from(seed % 5 == 0), 1, Some(3 - u32::from(seed % 5 == 0)));
+        let both = agree(&compiled(&text), &system).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let Some((all, none)) = both else { continue };
+        compared += 1;
+        fewer += u32::from(all.states < none.states);
+        violated += u32::from(all.verdict == Verdict::Violated);
+        if compared == THOUSAND {
+            println!("{compared} of {} protocols: {violated} violated, {fewer} with fewer states", seed + 1);
+            assert!(fewer > THOUSAND / 4 && violated > THOUSAND / 10 && violated < THOUSAND * 9 / 10);
+            return;
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes: a thousand protocols with mistakes"]
+fn a_thousand_protocols_with_mistakes_are_the_same_with_all_kept() {
+    let mut runner = TestRunner::deterministic();
+    let all = mutant::protocols();
+    let drawn = (any::<prop::sample::Index>(), prop::collection::vec(slip(), 1..8), 1u32..3);
+    let (mut tried, mut compared, mut fewer, mut violated) = (0, 0, 0, 0);
+    while compared < THOUSAND {
+        tried += 1;
+        let (which, slips, nodes) = drawn.new_tree(&mut runner).unwrap().current();
+        let (path, source) = which.get(&all);
+        let Some((protocol, text)) = mutant::mutant(path, source, &slips) else { continue };
+        match agree(&protocol, &system(nodes, 1, None)) {
+            Err(TestCaseError::Reject(_)) | Ok(None) => {}
+            Ok(Some((all, none))) => {
+                compared += 1;
+                fewer += u32::from(all.states < none.states);
+                violated += u32::from(all.verdict == Verdict::Violated);
+            }
+            Err(error) => panic!("{error}\n{text}"),
+        }
+    }
+    println!("{compared} of {tried} mutants: {violated} violated, {fewer} with fewer states");
+    assert!(fewer > THOUSAND / 20 && violated > THOUSAND / 20, "{fewer} with fewer states, {violated} violated");
 }
 
 /// All protocols of the repository, in small systems.

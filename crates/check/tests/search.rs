@@ -9,7 +9,7 @@ use answers::answer;
 use shipped::protocol;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_check::{Config, Report, Search, System, Verdict, explore, is_minimal, orbits, text};
+use trivium_check::{Config, Method, Report, Search, System, Verdict, explore, is_minimal, orbits, text};
 
 /// All protocols that are shipped, broken ones too.
 fn files() -> Vec<String> {
@@ -229,4 +229,28 @@ fn starvation_is_found_whichever_way_one_looks() {
         }
     }
     assert!(found > 8, "{found} traps");
+}
+
+/// The limit of states is reached beside a violation that was executed: it is told.
+#[test]
+fn a_limit_of_states_hides_no_violation() {
+    for file in ["broken/stache-lost-upgrade.tri", "broken/eager-stale-upgrade.tri", "broken/msi-forgotten-ack.tri"] {
+        let protocol = protocol(file);
+        let config = Config { symmetry: false, liveness: false, ..Config::default() };
+        let with =
+            |method, most| explore(&protocol, &Config { method, max_states: Some(most), ..config.clone() }).unwrap();
+        for method in [Method::Exact, Method::Compact { bits: 64 }] {
+            let whole = with(method, u64::MAX);
+            assert_eq!(whole.verdict, Verdict::Violated);
+            let mut cut = 0;
+            for less in 1..40 {
+                let report = with(method, whole.states - whole.states * less / 100);
+                if report.transitions == whole.transitions {
+                    assert_eq!(report.counterexample, whole.counterexample, "{file}: {}", text(&report));
+                    cut += 1;
+                }
+            }
+            assert!(cut > 0 || file.contains("msi"), "{file}: no limit was reached beside the violation");
+        }
+    }
 }

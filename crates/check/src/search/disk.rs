@@ -10,7 +10,7 @@ use super::pack::hash;
 use super::runs::{Cursor, Merged, Order, Record, Scratch, Sorter, Writer};
 use super::sweep::{Batch, Keep, Weakness};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
 
 /// Most files of states that were found; more are merged into one.
@@ -190,17 +190,14 @@ impl Keep for Disk {
     }
 
     fn way(&mut self, mut name: u64) -> io::Result<Vec<u64>> {
-        let mut log = BufReader::new(self.log.flushed()?);
         let mut way = Vec::new();
         while name != 0 {
-            log.seek(SeekFrom::Start(name * LOGGED))?;
             let mut numbers = [[0; 8]; 2];
-            numbers.iter_mut().try_for_each(|number| log.read_exact(number))?;
+            self.log.read_at(name * LOGGED, numbers.as_flattened_mut())?;
             let [before, hash] = numbers.map(u64::from_le_bytes);
             way.push(hash);
             name = before;
         }
-        self.log.seek_end()?;
         way.reverse();
         Ok(way)
     }

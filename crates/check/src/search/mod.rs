@@ -14,6 +14,8 @@ mod disk;
 mod edges;
 mod estimate;
 mod expand;
+#[cfg(test)]
+mod failing;
 mod frames;
 mod known;
 mod leftovers;
@@ -234,32 +236,32 @@ impl<'m> Search<'m> {
             if harvests.iter().any(|harvest| harvest.is_stopped) {
                 return Err(found.map_or(End::Limit(STOPPED.into()), End::Found));
             }
-            if found.is_none() {
-                self.gather(&mut harvests)?;
-            }
+            let full = if found.is_none() { self.gather(&harvests) } else { None };
             if let Some(deadlock) = harvests.iter_mut().find_map(|harvest| harvest.deadlock.take()) {
                 return Err(End::Found(deadlock));
             }
             found = found.or_else(|| harvests.iter_mut().find_map(|harvest| harvest.found.take()));
+            if let Some(limit) = full {
+                return Err(found.map_or(End::Limit(limit), End::Found));
+            }
             from = to;
         }
         found.map_or(Ok(()), |found| Err(End::Found(found)))
     }
 
-    /// Adds what was found, up to the first violation.
-    fn gather(&mut self, harvests: &mut [Harvest]) -> Result<(), End> {
+    /// Adds what was found, up to the first violation. Why the search must stop, if there was no room.
+    fn gather(&mut self, harvests: &[Harvest]) -> Option<String> {
         let harvests = up_to_violation(harvests);
         self.transitions += harvests.iter().map(|h| h.transitions).sum::<u64>();
         let most = self.config.max_states.unwrap_or(u64::MAX);
         let joined = self.states.join(harvests, most, self.workers.len());
         if joined.full {
-            // What was found before the limit is not looked at: the search ends here in any case.
-            return Err(End::Limit(format!("the limit of {} states is reached", self.states.len())));
+            return Some(format!("the limit of {} states is reached", self.states.len()));
         }
         if !self.note(harvests, &joined.numbers) {
             self.give_up_liveness("nodes have too many names to tell threads apart".into());
         }
-        Ok(())
+        None
     }
 
     /// Why the search must stop before it expands a state, if it must.

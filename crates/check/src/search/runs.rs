@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{self, AtomicU64};
+use trivium_engine::number::index;
 
 /// A state on disk.
 #[derive(Clone, Debug, Default)]
@@ -64,14 +65,19 @@ impl Writer {
         self.to.into_inner().map_err(io::IntoInnerError::into_error)
     }
 
-    /// The same, while writing goes on afterwards, [`Writer::seek_end`].
-    pub fn flushed(&mut self) -> io::Result<&File> {
-        self.to.flush()?;
-        Ok(self.to.get_ref())
-    }
-
-    pub fn seek_end(&mut self) -> io::Result<()> {
-        self.to.seek(SeekFrom::End(0)).map(|_| ())
+    /// Reads what was written, also what waits in memory because the disk has no room for it.
+    pub fn read_at(&self, from: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let mut file = self.to.get_ref();
+        let end = file.seek(SeekFrom::End(0))?;
+        let in_file = index(end.saturating_sub(from).min(bytes.len() as u64));
+        let (first, rest) = bytes.split_at_mut(in_file);
+        file.seek(SeekFrom::Start(from))?;
+        file.read_exact(first)?;
+        file.seek(SeekFrom::End(0))?;
+        let at = index(from.saturating_sub(end));
+        let waiting = self.to.buffer().get(at..at + rest.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        rest.copy_from_slice(waiting);
+        Ok(())
     }
 }
 

@@ -224,43 +224,62 @@ impl<'m, K: Keep> Sweep<'m, K> {
     fn visit_level(&mut self) -> Result<(), End> {
         let mut found = None;
         loop {
-            if let Some(limit) = self.limit() {
-                // A violation that is known is worth more than the wish to stop.
-                return Err(found.map_or(End::Limit(limit), End::Found));
+            match self.visit_batch(&mut found) {
+                Ok(true) => {}
+                Ok(false) => return found.map_or(Ok(()), |found| Err(End::Found(found))),
+                Err(deadlock @ End::Found(_)) => return Err(deadlock),
+                // A violation that is known is worth more than why the search ends.
+                Err(end) => return Err(found.map_or(end, End::Found)),
             }
-            let (states, _) = self.kept.found();
-            let batch = self.kept.batch((states / 8).clamp(64, MOST_IN_BATCH))?;
-            if batch.len() == 0 {
-                return found.map_or(Ok(()), |found| Err(End::Found(found)));
-            }
-            let range = 0..fit(batch.len(), "a state of a batch");
-            let view = View { batch: &batch, kept: &self.kept };
-            let mut harvests = portions::expand(&mut self.workers, &view, range, found.is_some());
-            if harvests.iter().any(|harvest| harvest.is_stopped) {
-                return Err(found.map_or(End::Limit(STOPPED.into()), End::Found));
-            }
-            if found.is_none() && !self.gather(&batch, &mut harvests)? {
-                return Err(self.no_room());
-            }
-            if let Some(deadlock) = harvests.iter_mut().find_map(|harvest| harvest.deadlock.take()) {
-                return Err(End::Found(self.lost(&batch, deadlock)?));
-            }
-            if found.is_none()
-                && let Some(first) = harvests.iter_mut().find_map(|harvest| harvest.found.take())
-            {
-                found = Some(self.lost(&batch, first)?);
-            }
-            self.kept.done(&batch);
         }
     }
 
-    fn lost(&mut self, batch: &Batch, found: Found) -> io::Result<Lost> {
-        let way = self.kept.way(batch.names[found.state as usize])?;
-        Ok(Lost { way, by_event: found.by_event, violation: found.violation })
+    /// Expands some of them; whether there were any. Notes the first violation.
+    fn visit_batch(&mut self, found: &mut Option<Lost>) -> Result<bool, End> {
+        if let Some(limit) = self.limit() {
+            return Err(End::Limit(limit));
+        }
+        let (states, _) = self.kept.found();
+        let batch = self.kept.batch((states / 8).clamp(64, MOST_IN_BATCH))?;
+        if batch.len() == 0 {
+            return Ok(false);
+        }
+        let range = 0..fit(batch.len(), "a state of a batch");
+        let view = View { batch: &batch, kept: &self.kept };
+        let mut harvests = portions::expand(&mut self.workers, &view, range, found.is_some());
+        if harvests.iter().any(|harvest| harvest.is_stopped) {
+            return Err(End::Limit(STOPPED.into()));
+        }
+        let gathered = if found.is_none() { self.gather(&batch, &harvests) } else { Ok(true) };
+        if let Some(deadlock) = harvests.iter_mut().find_map(|harvest| harvest.deadlock.take()) {
+            return Err(End::Found(self.lost(&batch, deadlock)?));
+        }
+        if found.is_none()
+            && let Some(first) = harvests.iter_mut().find_map(|harvest| harvest.found.take())
+        {
+            *found = Some(self.lost(&batch, first)?);
+        }
+        if !gathered? {
+            return Err(self.no_room());
+        }
+        self.kept.done(&batch);
+        Ok(true)
+    }
+
+    /// A violation with the way to it.
+    fn lost(&mut self, batch: &Batch, found: Found) -> Result<Lost, End> {
+        match self.kept.way(batch.names[found.state as usize]) {
+            Ok(way) => Ok(Lost { way, by_event: found.by_event, violation: found.violation }),
+            Err(error) => {
+                let Violation { property, sentence, .. } = &found.violation;
+                let why = disk_error(&error);
+                Err(End::Limit(format!("{property} is violated ({sentence}), but the way there cannot be told: {why}")))
+            }
+        }
     }
 
     /// Adds what was found, up to the first violation. Whether there was room.
-    fn gather(&mut self, batch: &Batch, harvests: &mut [Harvest]) -> io::Result<bool> {
+    fn gather(&mut self, batch: &Batch, harvests: &[Harvest]) -> io::Result<bool> {
         let harvests = up_to_violation(harvests);
         self.transitions += harvests.iter().map(|h| h.transitions).sum::<u64>();
         self.kept.join(batch, harvests, self.most())
