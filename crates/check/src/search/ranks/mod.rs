@@ -255,18 +255,15 @@ impl<'m> Ranks<'m> {
         let (finder, first_found) = least(&founds);
         let (_, first_deadlock) = least(&deadlocks);
         let waiting = share.numbers.len();
+        let mut limit = None;
         if !only_deadlocks {
             let last = first_found.min(first_deadlock);
             self.cut(&mut share, &mut harvests, last);
             if !self.deal(&share, &harvests) {
-                return Err(End::Limit(format!(
-                    "the limit of {} states is reached: a rank has no numbers for more",
-                    self.found
-                )));
-            }
-            if let Some(most) = self.config.max_states.filter(|&most| self.found > most) {
+                limit = Some(format!("the limit of {} states is reached: a rank has no numbers for more", self.found));
+            } else if let Some(most) = self.config.max_states.filter(|&most| self.found > most) {
                 self.found = most;
-                return Err(End::Limit(format!("the limit of {most} states is reached")));
+                limit = Some(format!("the limit of {most} states is reached"));
             }
         }
         self.waiting.drain(..waiting);
@@ -275,10 +272,12 @@ impl<'m> Ranks<'m> {
             return Err(End::Found(Lost { state: first_deadlock, by_event: false, violation }));
         }
         if first_found == u64::MAX {
-            return Ok(None);
+            return limit.map_or(Ok(None), |limit| Err(End::Limit(limit)));
         }
         let violation = self.violation_of(finder, violation);
-        Ok(Some(Lost { state: first_found, by_event: true, violation }))
+        let lost = Lost { state: first_found, by_event: true, violation };
+        // A violation that is known is worth more than the limit.
+        if limit.is_some() { Err(End::Found(lost)) } else { Ok(Some(lost)) }
     }
 
     /// The states of a batch that this rank keeps.
