@@ -45,8 +45,8 @@ pub(crate) struct NodeState<P> {
     pub shared_end: Rc<Cell<u64>>,
     /// The bits of an access that the processor completed itself.
     pub completed: Cell<Option<u64>>,
-    /// What it can read.
-    pub files: Descriptors,
+    /// What it can read and write.
+    pub files: Rc<Descriptors>,
     /// Whether its processor has been told of an atomic operator on private memory.
     pub told_private: Cell<bool>,
     /// State of the deterministic `random_get`.

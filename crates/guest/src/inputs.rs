@@ -1,5 +1,5 @@
 //! What a program may read: standard input, and the files of one folder. Each is read once and whole, and so is the list of each folder
-//! in it, so that all nodes read the same.
+//! in it, so that all nodes and all runs of a command read the same. What nodes write is in `folder`: nothing here is changed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Error;
 
 /// The largest file that a program may read, in bytes: its memory is no larger than a few of them.
-const LARGEST: u64 = 1 << 28;
+pub(crate) const LARGEST: u64 = 1 << 28;
 
 /// Why a file cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,32 @@ pub(crate) enum Refused {
     NotAllowed,
     Outside,
     Folder,
+    /// It is no folder.
+    NoFolder,
     TooLarge,
+    ReadOnly,
+    /// It is there already.
+    There,
+    NotEmpty,
+    /// It is a link, or links lead round in a ring.
+    Link,
+    /// The folder itself.
+    Busy,
+    Invalid,
+    /// What is not done here.
+    Unsupported,
+}
+
+/// What lies at a name in the folder, links not followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum There {
+    Nothing,
+    Folder,
+    File,
+    /// A link, and what it says.
+    Link(PathBuf),
+    /// A device, a pipe.
+    Other,
 }
 
 /// One of the names in a folder.
@@ -52,6 +77,12 @@ pub struct Inputs {
     files: Mutex<BTreeMap<String, Arc<Vec<u8>>>>,
     /// Folders that were listed, by their path in the folder; that itself is `.`.
     folders: Mutex<BTreeMap<String, Arc<Vec<Listed>>>>,
+    /// What was found at names.
+    found: Mutex<BTreeMap<String, Result<There, Refused>>>,
+    /// Whether nodes may change what they see of the folder.
+    writable: bool,
+    /// Whether files can be made in folders.
+    takes_files: Mutex<BTreeMap<String, bool>>,
 }
 
 impl Inputs {
@@ -87,8 +118,53 @@ impl Inputs {
         stdin.map(|bytes| ("stdin".to_string(), hash(bytes))).into_iter().chain(files).chain(folders).collect()
     }
 
+    /// Nodes may change what they see of the folder: each its own. Nothing is changed on the host ([`Node::changes`](crate::Node::changes)).
+    pub fn writable(self) -> Inputs {
+        Inputs { writable: true, ..self }
+    }
+
+    /// The folder without links in it, if nodes may change what they see of it.
+    pub fn written(&self) -> Option<&Path> {
+        self.folder.as_deref().filter(|_| self.writable)
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
     pub(crate) fn has_folder(&self) -> bool {
         self.folder.is_some()
+    }
+
+    /// What lies at a name whose folder is no link; as it was when it was first looked at.
+    pub(crate) fn at(&self, name: &str) -> Result<There, Refused> {
+        let folder = self.folder.as_ref().ok_or(Refused::Missing)?;
+        if name.is_empty() {
+            return Ok(There::Folder);
+        }
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.entry(name.to_string()).or_insert_with(|| look_at(&folder.join(name))).clone()
+    }
+
+    /// Where an absolute path that a link says leads to in the folder.
+    pub(crate) fn inside(&self, absolute: &Path) -> Result<String, Refused> {
+        let folder = self.folder.as_ref().ok_or(Refused::Missing)?;
+        let real = absolute.canonicalize().map_err(|error| of_system(&error))?;
+        Ok(real.strip_prefix(folder).map_err(|_| Refused::Outside)?.display().to_string())
+    }
+
+    /// Whether a file may be written over.
+    pub(crate) fn may_write(&self, name: &str) -> Result<(), Refused> {
+        let (real, _) = self.real(name)?;
+        fs::OpenOptions::new().write(true).open(real).map(drop).map_err(|error| of_system(&error))
+    }
+
+    /// Whether names may be made and removed in a folder.
+    pub(crate) fn may_change(&self, folder: &str) -> Result<(), Refused> {
+        let (real, name) = self.real(if folder.is_empty() { "." } else { folder })?;
+        let mut takes = self.takes_files.lock().unwrap_or_else(PoisonError::into_inner);
+        let takes = takes.entry(name).or_insert_with(|| tempfile::tempfile_in(real).is_ok());
+        if *takes { Ok(()) } else { Err(Refused::NotAllowed) }
     }
 
     pub(crate) fn stdin(&self) -> Arc<Vec<u8>> {
@@ -106,7 +182,7 @@ impl Inputs {
     /// A file of the folder. Links are followed as long as they stay in it.
     pub(crate) fn open(&self, path: &str) -> Result<Arc<Vec<u8>>, Refused> {
         let (real, name) = self.real(path)?;
-        let about = fs::metadata(&real).map_err(of_system)?;
+        let about = fs::metadata(&real).map_err(|error| of_system(&error))?;
         if about.is_dir() {
             return Err(Refused::Folder);
         }
@@ -121,7 +197,7 @@ impl Inputs {
         if let Some(bytes) = files.get(&name) {
             return Ok(bytes.clone());
         }
-        let bytes = Arc::new(fs::read(&real).map_err(of_system)?);
+        let bytes = Arc::new(fs::read(&real).map_err(|error| of_system(&error))?);
         files.insert(name, bytes.clone());
         Ok(bytes)
     }
@@ -135,9 +211,9 @@ impl Inputs {
             return Ok(listed.clone());
         }
         let mut listed = Vec::new();
-        for entry in fs::read_dir(&real).map_err(of_system)? {
+        for entry in fs::read_dir(&real).map_err(|error| of_system(&error))? {
             // What is not text no program of ours can name.
-            let Ok(entry) = entry.map_err(of_system)?.file_name().into_string() else { continue };
+            let Ok(entry) = entry.map_err(|error| of_system(&error))?.file_name().into_string() else { continue };
             let about = self.real(&format!("{name}/{entry}")).ok().and_then(|(real, _)| fs::metadata(real).ok());
             let kind = match about {
                 Some(about) if about.is_dir() => Kind::Folder,
@@ -156,13 +232,26 @@ impl Inputs {
     fn real(&self, path: &str) -> Result<(PathBuf, String), Refused> {
         let folder = self.folder.as_ref().ok_or(Refused::Missing)?;
         // An absolute path replaces the folder, and is found to lie outside.
-        let real = folder.join(path).canonicalize().map_err(of_system)?;
+        let real = folder.join(path).canonicalize().map_err(|error| of_system(&error))?;
         let inside = real.strip_prefix(folder).map_err(|_| Refused::Outside)?.display().to_string();
         Ok((real, inside))
     }
 }
 
-fn of_system(error: std::io::Error) -> Refused {
+fn look_at(path: &Path) -> Result<There, Refused> {
+    let about = match fs::symlink_metadata(path) {
+        Err(error) if of_system(&error) == Refused::Missing => return Ok(There::Nothing),
+        about => about.map_err(|error| of_system(&error))?,
+    };
+    Ok(match about.file_type() {
+        kind if kind.is_dir() => There::Folder,
+        kind if kind.is_file() => There::File,
+        kind if kind.is_symlink() => There::Link(fs::read_link(path).map_err(|error| of_system(&error))?),
+        _ => There::Other,
+    })
+}
+
+fn of_system(error: &std::io::Error) -> Refused {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Refused::Missing,
         _ => Refused::NotAllowed,

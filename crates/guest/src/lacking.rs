@@ -10,25 +10,14 @@ use crate::inspect::{Inspected, function_name, inspect};
 use crate::source::{Finder, Place};
 
 /// Functions of WASI preview 1 that have no answer. A C library may contain them without calling them.
-pub(crate) const UNANSWERED: [&str; 23] = [
-    "fd_advise",
-    "fd_allocate",
-    "fd_datasync",
+pub(crate) const UNANSWERED: [&str; 12] = [
     "fd_fdstat_set_rights",
-    "fd_filestat_set_size",
     "fd_filestat_set_times",
-    "fd_pread",
-    "fd_pwrite",
     "fd_renumber",
-    "fd_sync",
-    "path_create_directory",
     "path_filestat_set_times",
     "path_link",
     "path_readlink",
-    "path_remove_directory",
-    "path_rename",
     "path_symlink",
-    "path_unlink_file",
     "proc_raise",
     "sock_accept",
     "sock_recv",
@@ -42,8 +31,9 @@ fn why(function: &str) -> Option<&'static str> {
     const SOCKETS: &str =
         "there is no network but the machine's: nodes talk through shared memory and calls of protocols";
     const SIGNALS: &str = "nothing interrupts a program";
-    const FOLDERS: &str = "folders cannot be changed: with --dir a program lists them and reads their files, by their paths in that folder";
-    const WRITING: &str = "files cannot be written: print, or keep results in memory";
+    const LINKS: &str = "links are followed as long as they stay in the folder, and are neither made nor read";
+    const TEMPORARY: &str = "write a file under a name of your own, in the folder that --dir-rw names";
+    const TIMES: &str = "files have no times";
     const JUMPS: &str = "return through the callers";
     const THREADS: &str = crate::library::IN_PLACE_OF_THREADS;
     Some(match function {
@@ -53,9 +43,9 @@ fn why(function: &str) -> Option<&'static str> {
         "socket" | "socketpair" | "connect" | "bind" | "listen" | "accept" | "accept4" | "recv" | "recvfrom"
         | "send" | "sendto" | "shutdown" | "getaddrinfo" | "gethostbyname" | "setsockopt" => SOCKETS,
         "signal" | "sigaction" | "kill" | "raise" | "alarm" | "setitimer" | "pause" | "sigprocmask" => SIGNALS,
-        "mkdir" | "rmdir" | "chdir" | "readlink" | "realpath" => FOLDERS,
-        "unlink" | "remove" | "rename" | "link" | "symlink" | "truncate" | "ftruncate" | "tmpfile" | "mkstemp"
-        | "fsync" | "fdatasync" | "pwrite" | "utime" | "utimes" => WRITING,
+        "link" | "symlink" | "readlink" | "realpath" => LINKS,
+        "tmpfile" | "tmpnam" | "mkstemp" | "mkdtemp" | "mktemp" => TEMPORARY,
+        "utime" | "utimes" | "utimensat" | "futimens" => TIMES,
         "call_once" => THREADS,
         name if is_of_threads(name) => THREADS,
         "setjmp" | "longjmp" | "sigsetjmp" | "siglongjmp" => JUMPS,

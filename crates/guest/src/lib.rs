@@ -52,6 +52,7 @@
 mod compile;
 mod coroutine;
 mod error;
+mod folder;
 mod host;
 mod inputs;
 mod inspect;
@@ -72,6 +73,7 @@ pub use compile::{
     compile, compile_c, kept, run_compiler,
 };
 pub use error::Error;
+pub use folder::Change;
 pub use inputs::Inputs;
 pub use lacking::{lacks_functions, undefined};
 pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};

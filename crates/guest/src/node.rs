@@ -1,13 +1,15 @@
 //! One node: an instance of a program that runs until it has to wait.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use wasmtime::{Trap, WasmBacktrace};
 
 use crate::coroutine::Coroutine;
 use crate::error::Error;
-use crate::host::Exit;
+use crate::folder::Change;
+use crate::host::{Descriptors, Exit};
 use crate::memory::Memory;
 use crate::processor::{Fault, Processor};
 use crate::program::Program;
@@ -55,10 +57,11 @@ pub struct Node<P: Processor> {
     alive: Rc<Cell<bool>>,
     instructions: Rc<Cell<u64>>,
     interrupted: Rc<Cell<bool>>,
+    files: Rc<Descriptors>,
 }
 
-/// A node's memory, its tags, whether it is alive, how many instructions it has executed, and whether it is to end.
-type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<u64>>, Rc<Cell<bool>>);
+/// A node's memory, its tags, whether it is alive, how many instructions it has executed, whether it is to end, and its files.
+type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<u64>>, Rc<Cell<bool>>, Rc<Descriptors>);
 
 impl<P: Processor> Node<P> {
     /// An instance of `program`, in the reference build; see [`Node::in_build`].
@@ -86,11 +89,11 @@ impl<P: Processor> Node<P> {
     pub(crate) fn made(
         coroutine: Coroutine<P>,
         (program, build): (&Program, Build),
-        (memory, tags, alive, instructions, interrupted): Parts,
+        (memory, tags, alive, instructions, interrupted, files): Parts,
     ) -> Node<P> {
         let state = State::Running;
         let program = program.clone();
-        Node { coroutine, state, program, build, memory, tags, alive, instructions, interrupted }
+        Node { coroutine, state, program, build, memory, tags, alive, instructions, interrupted, files }
     }
 
     /// Ends the program where it waits, and tells where that is. Nothing if it has not begun, or has ended.
@@ -138,6 +141,12 @@ impl<P: Processor> Node<P> {
     /// Instructions executed up to the last callback, or to the end of an ended program.
     pub fn instructions(&self) -> u64 {
         self.instructions.get()
+    }
+
+    /// What its program has changed of the folder that it was given ([`Inputs::writable`](crate::Inputs::writable)), by path in it:
+    /// what differs from the start, and files that were written. On the host nothing has changed.
+    pub fn changes(&self) -> BTreeMap<String, Change> {
+        self.files.changes()
     }
 
     /// A handle to the tags that its compiled code looks at; none in the reference build.

@@ -222,6 +222,13 @@ pub trait Processor: 'static {
     /// it is known. Told once, of the first.
     fn private_atomic(&mut self, _address: u32, _function: Option<&str>) {}
 
+    /// The program has been refused to change something in the folder named to it, at this path, since nobody said that it may. Told
+    /// once, of the first.
+    fn refused_to_write(&mut self, _path: &str) {}
+
+    /// What the program writes into files takes so many more bytes of the host's memory.
+    fn takes(&mut self, _bytes: u64) {}
+
     /// The program's private memory has so many bytes from now on. Told when the node is made, and when it grows.
     fn private_memory(&mut self, _bytes: u64) {}
 

@@ -124,6 +124,11 @@ impl Program {
         Program { inputs, ..self }
     }
 
+    /// Whether its nodes may change what they see of a folder.
+    pub fn may_write(&self) -> bool {
+        self.inputs.written().is_some()
+    }
+
     /// The same program, whose nodes are to take turns in this way.
     pub fn switching_by(self, switching: Switching) -> Program {
         Program { switching, ..self }

@@ -93,6 +93,7 @@ impl<P: Processor> Stage<P> {
         };
         let instructions = Rc::new(Cell::new(0));
         let interrupted = Rc::new(Cell::new(false));
+        let files = Rc::new(Descriptors::new(self.program.inputs.clone()));
         processor.borrow_mut().private_memory(program.private_pages.0 * PAGE);
         let seat = store.data_mut().add(NodeState {
             processor,
@@ -108,13 +109,13 @@ impl<P: Processor> Stage<P> {
             private_pages: Cell::new(program.private_pages.0),
             shared_end,
             completed: Cell::new(None),
-            files: Descriptors::new(self.program.inputs.clone()),
+            files: files.clone(),
             told_private: Cell::new(false),
             random: Cell::new(number.into()),
             interrupted: interrupted.clone(),
             switching: self.program.switching,
         });
-        let parts = (memory, tags, alive, instructions, interrupted);
+        let parts = (memory, tags, alive, instructions, interrupted, files);
         let build = self.build;
         (move |coroutine| Node::made(coroutine, (&self.program, build), parts), seat)
     }

@@ -42,6 +42,7 @@ pub use reports::blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, 
 pub use reports::counters::{Counters, Misses, NODE_STATISTICS, PARTS_OF_TIME, Spent, Statistic, node_statistic};
 pub use reports::timeline::{REASONS, Reason};
 pub use reports::trace::{Handled, Note, Stall, StallPart};
+pub use runs::changes::Changed;
 pub use runs::forced::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, force};
 pub use runs::miss::{MissKind, MissReport, MissStep, measure};
 pub use runs::result::{MemoryUsed, RUN_STATISTICS, SimResult};

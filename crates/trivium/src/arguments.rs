@@ -187,6 +187,10 @@ pub struct Simulated {
     /// A folder whose files the program may read, by their paths in it; links that lead out of it are refused
     #[arg(long, value_name = "DATA")]
     pub dir: Option<PathBuf>,
+    /// The same, and the program may change the folder too. Each node sees its own changes; they are carried out when the run
+    /// has gone well, and not by `compare`
+    #[arg(long, value_name = "DATA", conflicts_with = "dir")]
+    pub dir_rw: Option<PathBuf>,
     /// Number of nodes, 1 to 256
     #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,

@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod blame;
+pub mod carry_out;
 pub mod commands;
 pub mod failure;
 pub mod library;

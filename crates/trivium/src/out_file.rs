@@ -79,6 +79,20 @@ struct Beside {
 }
 
 impl Beside {
+    /// A new file in a folder, with the mode of one that is there.
+    fn of(folder: &Path, there: Option<&Metadata>) -> io::Result<Beside> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".trivium-");
+        // A new file is like any other: what the user's umask leaves.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = Beside::new(&builder, folder)?;
+        if let Some(there) = there {
+            file.file.as_file().set_permissions(there.permissions())?;
+        }
+        Ok(file)
+    }
+
     fn new(builder: &tempfile::Builder, folder: &Path) -> io::Result<Beside> {
         let mut beside = BESIDE.lock().unwrap_or_else(PoisonError::into_inner);
         let file = builder.tempfile_in(folder)?;
@@ -124,17 +138,39 @@ impl To {
     }
 
     fn beside(place: &Path, there: Option<&Metadata>) -> io::Result<To> {
-        let folder = folder_of(place);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".trivium-");
-        // A new file is like any other: what the user's umask leaves.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = Beside::new(&builder, folder)?;
-        if let Some(there) = there {
-            file.file.as_file().set_permissions(there.permissions())?;
+        Ok(To::Beside(Beside::of(folder_of(place), there)?, place.to_path_buf()))
+    }
+}
+
+/// A whole file that is not yet in its place.
+pub struct Staged {
+    file: Beside,
+    place: PathBuf,
+}
+
+impl Staged {
+    /// Writes a file that is to be at `place`, in a folder on the way there. It keeps the mode of a file that is there.
+    ///
+    /// # Errors
+    /// It cannot be written, nor can what is there.
+    pub fn write(place: &Path, folder: &Path, bytes: &[u8]) -> io::Result<Staged> {
+        let there = std::fs::symlink_metadata(place).ok().filter(Metadata::is_file);
+        if there.is_some() {
+            OpenOptions::new().write(true).open(place)?;
         }
-        Ok(To::Beside(file, place.to_path_buf()))
+        let mut file = Beside::of(folder, there.as_ref())?;
+        file.file.write_all(bytes)?;
+        // Some systems tell only now that there is no room.
+        file.file.as_file().sync_all()?;
+        Ok(Staged { file, place: place.to_path_buf() })
+    }
+
+    /// Puts it in its place.
+    ///
+    /// # Errors
+    /// It cannot be put there.
+    pub fn put(self) -> io::Result<()> {
+        self.file.persist(&self.place)
     }
 }
 

@@ -105,9 +105,13 @@ fn every_key_of_sim_and_compare_is_documented() {
     let on = ["-p", "stache", "-m", "typhoon", "-n", "2", "--format", "json"];
     let fails = folder.path().join("fails.c");
     std::fs::write(&fails, "int main(void) { __builtin_trap(); }\n").unwrap();
+    let writes = folder.path().join("writes.c");
+    let text = "#include <stdio.h>\nint main(void) { FILE *f = fopen(\"new\", \"w\"); return fclose(f); }\n";
+    std::fs::write(&writes, text).unwrap();
     let mut found = std::collections::BTreeSet::new();
     for (code, program, more) in [
-        (0, source, &["--blame"][..]),
+        (0, writes.to_str().unwrap(), &["--dir-rw", folder.path().to_str().unwrap()][..]),
+        (0, source, &["--blame"]),
         (3, "programs/em3d.c", &["--max-cycles", "50000"]),
         (1, fails.to_str().unwrap(), &[]),
     ] {

@@ -56,6 +56,18 @@ impl Processor for NodeState {
         self.compute.private_memory = bytes;
     }
 
+    fn refused_to_write(&mut self, path: &str) {
+        self.compute.refused_to_write.get_or_insert_with(|| path.to_string());
+    }
+
+    fn takes(&mut self, bytes: u64) {
+        self.shared.taken.set(self.shared.taken.get().saturating_add(bytes));
+        if self.shared.much_is_taken() {
+            // So that it does not run far before somebody looks.
+            self.compute.limit = self.compute.limit.min(self.compute.clock());
+        }
+    }
+
     fn private_atomic(&mut self, address: u32, function: Option<&str>) {
         self.compute.private_atomic.get_or_insert_with(|| (address, function.map(String::from)));
     }
@@ -104,6 +116,7 @@ impl Processor for NodeState {
             Call::Print { fd, bytes } => {
                 let now = self.compute.clock();
                 self.compute.printed.push((now, *fd, bytes.clone()));
+                self.takes(bytes.len() as u64);
                 Ok(CallStep::Done(0))
             }
             Call::Op { import, args } => self.op(*import, args),

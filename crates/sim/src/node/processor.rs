@@ -120,6 +120,8 @@ pub struct Compute {
     pub barriers: u64,
     /// Where it first used an atomic operator on private memory: the address and the function.
     pub private_atomic: Option<(u32, Option<String>)>,
+    /// What it first wanted to change in a folder that is only for reading.
+    pub refused_to_write: Option<String>,
     /// Bytes of the program's private memory, which never shrinks.
     pub private_memory: u64,
     /// What ended its latest wait, then the access that followed, if that is recorded.
@@ -161,6 +163,7 @@ impl Compute {
             arrived: None,
             barriers: 0,
             private_atomic: None,
+            refused_to_write: None,
             private_memory: 0,
             cause: None,
             asks: None,
@@ -231,7 +234,8 @@ impl Compute {
     /// What its program has said up to a cycle, that one included.
     pub(crate) fn said(&self, until: u64) -> NodeSaid {
         let printed = self.printed.iter().filter(|(at, ..)| *at <= until).cloned().collect();
-        NodeSaid { printed, private_atomic: self.private_atomic.clone() }
+        let (private_atomic, refused_to_write) = (self.private_atomic.clone(), self.refused_to_write.clone());
+        NodeSaid { printed, private_atomic, refused_to_write }
     }
 }
 

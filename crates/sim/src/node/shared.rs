@@ -3,7 +3,7 @@
 use crate::machine::Machine;
 use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 use trivium_node::Protocols;
@@ -26,6 +26,8 @@ pub struct Shared {
     pub blamed: bool,
     /// Where misses were.
     pub(crate) sites: RefCell<Sites>,
+    /// Bytes of the host's memory that programs have taken by printing and writing since that was last looked at.
+    pub(crate) taken: Cell<u64>,
     /// Boxes to write to again.
     pub(crate) spare: RefCell<Spare>,
 }
@@ -42,7 +44,17 @@ impl Shared {
             has_tags: false,
             blamed: false,
             sites: RefCell::default(),
+            taken: Cell::new(0),
             spare: RefCell::default(),
         }
     }
+
+    /// Whether programs have taken so much that one should look whether there is more.
+    #[inline]
+    pub(crate) fn much_is_taken(&self) -> bool {
+        self.taken.get() >= MUCH
+    }
 }
+
+/// Bytes that may be printed and written between two looks at the host's memory.
+const MUCH: u64 = 32 << 20;

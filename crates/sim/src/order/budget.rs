@@ -30,10 +30,15 @@ impl<'a> Meter<'a> {
 
     /// The limit, if more has been taken; asked often.
     pub(crate) fn exceeded(&mut self) -> Option<u64> {
-        let budget = self.budget.as_ref()?;
         if self.looked.elapsed() < BETWEEN {
             return None;
         }
+        self.exceeded_now()
+    }
+
+    /// The limit, if more has been taken.
+    pub(crate) fn exceeded_now(&mut self) -> Option<u64> {
+        let budget = self.budget.as_ref()?;
         self.looked = Instant::now();
         ((budget.taken)() > budget.limit).then_some(budget.limit)
     }

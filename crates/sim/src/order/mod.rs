@@ -231,6 +231,11 @@ impl World {
                     progress(now);
                 }
             }
+            if self.looks_at_memory()
+                && let Some(limit) = meter.exceeded_now()
+            {
+                return Ok(Ended::Memory(limit));
+            }
             if let Some(max) = limits.max_cycles
                 && now >= max
             {
@@ -241,6 +246,15 @@ impl World {
             self.look_at_tags();
             self.look_at_stores();
         }
+    }
+
+    /// Whether one should look how much memory has been taken: programs have taken much since that was last asked.
+    pub(crate) fn looks_at_memory(&self) -> bool {
+        let much = self.shared.much_is_taken();
+        if much {
+            self.shared.taken.set(0);
+        }
+        much
     }
 
     /// Simulates what is still on its way, with nothing running.
@@ -477,7 +491,7 @@ impl World {
                 }
                 // An access that was let through belongs to the event that did: no limit of cycles comes between.
                 end = 0;
-            } else if state.has_reached_others() || state.compute.has_finished() {
+            } else if state.has_reached_others() || state.compute.has_finished() || self.shared.much_is_taken() {
                 end = soon;
             }
         }

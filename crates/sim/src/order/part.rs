@@ -1,10 +1,11 @@
 //! What a host thread needs of its part of a world.
 
-use super::{Arrivals, World, reach};
+use super::{Arrivals, Runner, World, reach};
 use crate::error::SimError;
 use crate::events::{Envelope, Post};
 use crate::order::letter::Receivers;
-use trivium_guest::Placement;
+use std::collections::BTreeMap;
+use trivium_guest::{Change, Placement};
 
 impl World {
     /// Simulates a window, or up to where other parts can be felt, of which none does anything before cycle `others`; it is
@@ -58,6 +59,14 @@ impl World {
     /// Its allocations from the `known`-th on.
     pub(crate) fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
         self.space.borrow().allocations_from(known)
+    }
+
+    /// What a node's program has changed of its folder.
+    pub(crate) fn changes_of(&self, node: usize) -> BTreeMap<String, Change> {
+        match &self.runners[node] {
+            Runner::Program(program) => program.changes(),
+            Runner::Script(_) => BTreeMap::new(),
+        }
     }
 
     /// How many allocations it knows.

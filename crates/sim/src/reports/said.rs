@@ -11,6 +11,8 @@ pub(crate) struct NodeSaid {
     pub printed: Vec<(u64, u32, Vec<u8>)>,
     /// Where it first used an atomic operation on private memory: the address and the function.
     pub private_atomic: Option<(u32, Option<String>)>,
+    /// What it first wanted to change in a folder that is only for reading.
+    pub refused_to_write: Option<String>,
 }
 
 /// What all nodes have said, in the making.
@@ -28,7 +30,7 @@ impl Saying {
     /// All of it.
     pub(crate) fn said(self) -> Said {
         let [output, errors] = [1, 2].map(|fd| String::from_utf8_lossy(&self.printed(fd)).into_owned());
-        Said { output, errors, warnings: self.private_atomics().into_iter().collect() }
+        Said { output, errors, warnings: self.private_atomics().into_iter().chain(self.refused_to_write()).collect() }
     }
 
     /// What was printed to a descriptor, line by line, in the order of time and node: a line is printed when it ends, with however
@@ -50,6 +52,14 @@ impl Saying {
         }
         lines.sort_by_key(|&(has_no_end, at, node, _)| (has_no_end, at, node));
         lines.into_iter().flat_map(|line| line.3).collect()
+    }
+
+    /// Said once: the program is told by an error number, which many do not look at.
+    fn refused_to_write(&self) -> Option<String> {
+        let (node, path) = self.nodes.iter().find_map(|(node, said)| Some((node, said.refused_to_write.as_ref()?)))?;
+        Some(format!(
+            "node {node} was refused to change {path}: the program may only read the folder of --dir; --dir-rw in its place lets it write there"
+        ))
     }
 
     /// Said once, of the first node: the others run the same program.

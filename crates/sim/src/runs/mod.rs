@@ -1,5 +1,6 @@
 //! What can be asked of the simulator: a program's run, one miss, an order of events.
 
+pub(crate) mod changes;
 pub(crate) mod forced;
 pub(crate) mod miss;
 mod parallel;
@@ -11,6 +12,7 @@ use crate::node::estimate::amount;
 use crate::order::{Ended, Limits};
 use crate::reports::blame::Blamed;
 use crate::reports::trace::Note;
+use changes::together;
 use result::{NodeEnd, SimResult};
 use setup::{Setup, check_block, make, of_guest, share};
 use std::ops::Range;
@@ -46,7 +48,7 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
     let begun = std::time::Instant::now();
     let window = setup.window.unwrap_or(u64::MAX).min(setup.machine.lookahead());
     let jobs = if trace.is_some() || setup.blame || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };
-    let (ended, nodes, blame) = match if jobs > 1 { parallel::run(setup, jobs) } else { None } {
+    let (ended, mut nodes, blame) = match if jobs > 1 { parallel::run(setup, jobs) } else { None } {
         Some((ended, nodes)) => (ended, nodes, None),
         None => match simulate_alone(setup, trace, None) {
             // Where the nodes were is known only to a run that knows where to look.
@@ -61,8 +63,15 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
         Ended::Memory(limit) => Some(format!("the limit of {} of the host's memory was reached", amount(limit))),
     };
     let shared = share(setup, None)?;
+    let changes: Vec<_> = (0..).zip(nodes.iter_mut().map(NodeEnd::take_changes)).collect();
     let mut result = SimResult::gather(nodes, &shared, setup.program, setup, incomplete);
     result.blame = blame;
+    // A run that has not gone well changes nothing.
+    if setup.program.may_write() {
+        let went_well = result.incomplete.is_none() && result.exit_codes.is_empty();
+        let changes = if went_well { together(changes) } else { Ok(Vec::new()) };
+        result.changes = Some(changes.map_err(|error| SimError { said: Some(Box::new(result.said())), ..error })?);
+    }
     result.host_seconds = begun.elapsed().as_secs_f64();
     Ok(result)
 }

@@ -174,6 +174,9 @@ impl LogicalProcess<'_> {
             if self.thread == 0 && turn.is_multiple_of(ROUNDS) {
                 self.look_up(all);
             }
+            if self.world.looks_at_memory() && self.meter.exceeded_now().is_some() {
+                self.exchange.stop(Stop::Memory);
+            }
             let went_on = self.world.run_part(self.desk.others(), least);
             if self.world.has_failed() {
                 return None;

@@ -8,11 +8,12 @@ use crate::order::{Ended, Stood, World};
 use crate::reports::blame::Blamed;
 use crate::reports::counters::{Counters, Misses, Statistic};
 use crate::reports::said::{NodeSaid, Saying};
+use crate::runs::changes::Changed;
 use crate::runs::setup::Setup;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_engine::number::fit;
-use trivium_guest::Program;
+use trivium_guest::{Change, Program};
 
 /// The greatest memory of a program, in bytes: not the host's, so that it is the same in every run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -80,6 +81,9 @@ pub struct SimResult {
     /// What they did that is hardly meant, in a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What they changed of the folder, if they may: nothing if the run is incomplete, or they say that their answer is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Vec<Changed>>,
     /// Exit codes that are not 0, by node.
     pub exit_codes: BTreeMap<u32, i32>,
     /// The nodes.
@@ -102,6 +106,8 @@ pub(crate) struct NodeEnd {
     span: (u64, u64),
     said: NodeSaid,
     memory: MemoryUsed,
+    /// What it has changed of the folder.
+    changes: BTreeMap<String, Change>,
     /// Where it stood, if it was cut off.
     stood: Option<Stood>,
 }
@@ -111,7 +117,11 @@ impl NodeEnd {
     pub(crate) fn of_all(world: &mut World, ended: &Ended) -> Vec<NodeEnd> {
         let stood = if *ended == Ended::Finished { Vec::new() } else { world.stood() };
         let stood = stood.into_iter().map(Some).chain(std::iter::repeat(None));
-        let ends = world.nodes.iter().map(|node| NodeEnd::of(&mut node.borrow_mut()));
+        let ends = world
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(number, node)| NodeEnd { changes: world.changes_of(number), ..NodeEnd::of(&mut node.borrow_mut()) });
         ends.zip(stood).map(|(end, stood)| NodeEnd { stood, ..end }).collect()
     }
 
@@ -124,11 +134,29 @@ impl NodeEnd {
         let counts = node.compute.regions.take().map_or_else(|| node.counted(), |counts| *counts);
         let span = node.compute.region_span.unwrap_or((0, counts.cycles));
         let memory = MemoryUsed { private: node.compute.private_memory, shared: node.core.space.borrow().bytes() };
-        NodeEnd { exit_code, counts, span, memory, said: node.compute.said(u64::MAX), stood: None }
+        NodeEnd {
+            exit_code,
+            counts,
+            span,
+            memory,
+            said: node.compute.said(u64::MAX),
+            changes: BTreeMap::new(),
+            stood: None,
+        }
+    }
+
+    /// What it has changed of the folder; nothing afterwards.
+    pub(crate) fn take_changes(&mut self) -> BTreeMap<String, Change> {
+        std::mem::take(&mut self.changes)
     }
 }
 
 impl SimResult {
+    /// What the programs have said.
+    pub(super) fn said(&self) -> Said {
+        Said { output: self.output.clone(), errors: self.errors.clone(), warnings: self.warnings.clone() }
+    }
+
     /// What is known of all nodes.
     pub(crate) fn gather(
         nodes: Vec<NodeEnd>,
@@ -189,6 +217,7 @@ impl SimResult {
             output,
             errors,
             warnings,
+            changes: None,
             exit_codes,
             per_node,
             blame: None,

@@ -112,6 +112,9 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     if let Some(result) = results.iter().find(|result| !result.warnings.is_empty()) {
         warn(&result.warnings);
     }
+    if let Some(folder) = &arguments.run.dir_rw {
+        eprintln!("note: `compare` carries out no changes of a folder: {} is as it was", folder.display());
+    }
     verdict(&results, arguments.run.program())
 }
 

@@ -22,7 +22,21 @@ const PROGRAM_HELP: &str = "give the path of a .c or .wasm file";
 /// # Errors
 /// As [`load`]; also that there is no such folder.
 pub fn of(run: &Simulated, protocols: &[Arc<Protocol>]) -> Result<(Program, Arc<Inputs>), Failure> {
-    let inputs = Arc::new(Inputs::new(run.dir.as_deref()).map_err(|e| guest(&e))?);
+    let named = run.dir.as_deref().or(run.dir_rw.as_deref());
+    let mut inputs = Inputs::new(named).map_err(|e| guest(&e))?;
+    if let Some(folder) = &run.dir_rw {
+        inputs = inputs.writable();
+        // Before the work: what is written there is written beside first.
+        tempfile::tempfile_in(folder).map_err(|error| {
+            let what = format!("the folder cannot be written: {}", error.kind());
+            Failure::at(
+                what,
+                folder.display(),
+                "name one in which you may make files, or use --dir: then the program only reads",
+            )
+        })?;
+    }
+    let inputs = Arc::new(inputs);
     let program = load(&run.programs, run.cc.as_deref(), protocols)?;
     Ok((program.reading(inputs.clone()), inputs))
 }

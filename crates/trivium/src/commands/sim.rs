@@ -1,6 +1,7 @@
 //! `trivium sim`
 
-use crate::arguments::{Common, Format, Sim};
+use crate::arguments::{Common, Format, Sim, Simulated};
+use crate::carry_out::carry_out;
 use crate::failure::told;
 use crate::library::{self, LoadedMachine};
 use crate::output::{self, Head, grouped, table};
@@ -10,7 +11,7 @@ use crate::{Failure, failure, memory, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{Inputs, Program};
 use trivium_lang::protocol::Protocol;
@@ -143,6 +144,10 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     for name in &arguments.machine {
         machines.push(library::machine(name, &settings)?);
     }
+    if arguments.run.dir_rw.is_some() && machines.len() > 1 {
+        let what = "with --dir-rw there is one machine: the changes of one run are carried out";
+        return Err(Failure::input(what, "give --machine once, or --dir in place of --dir-rw"));
+    }
     let (program, inputs) = super::program::of(&arguments.run, &protocols)?;
     let bench = Bench {
         program: if arguments.reference { program.by_reference() } else { program },
@@ -158,31 +163,9 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         jobs: common.jobs,
         blame: arguments.run.blame || arguments.run.html.is_some(),
     };
-    let mut results = Vec::new();
-    match &arguments.trace {
-        None => {
-            for machine in &machines {
-                match bench.run(&protocols, machine, arguments.run.nodes) {
-                    Ok(result) => results.push(result),
-                    Err(failure) => {
-                        let ran = Ran { command: "sim", protocols: &protocols, machine, nodes: arguments.run.nodes };
-                        let results = results.iter().map(as_json).collect();
-                        return Err(failed(common, &bench, &ran, results, failure));
-                    }
-                }
-            }
-        }
-        Some(file) => {
-            let [machine] = &machines[..] else {
-                return Err(Failure::input("a trace is of one machine", "give --machine once, or leave out --trace"));
-            };
-            let window = arguments.trace_from.unwrap_or(0)..arguments.trace_to.unwrap_or(u64::MAX);
-            let nodes = arguments.run.nodes;
-            let result = traced(&bench, &protocols, machine, nodes, window, file);
-            let ran = Ran { command: "sim", protocols: &protocols, machine, nodes };
-            results.push(result.map_err(|failure| failed(common, &bench, &ran, Vec::new(), failure))?);
-        }
-    }
+    let mut results =
+        simulated(arguments, &bench, &protocols, &machines).map_err(|failure| unchanged(failure, &arguments.run))?;
+    let carried_out = carried_out(arguments, &bench, &mut results);
     let text = match common.format {
         Format::Text => results.iter().map(text).collect::<Vec<_>>().join("\n"),
         Format::Json => output::pretty(&json(&results)),
@@ -202,7 +185,68 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         eprint!("{}", result.errors);
         warn(&result.warnings);
     }
-    verdict(&results, arguments.run.program())
+    carried_out?;
+    let verdict = verdict(&results, arguments.run.program()).map_err(|failure| unchanged(failure, &arguments.run))?;
+    if let (failure::INCOMPLETE, Some(folder)) = (verdict, &arguments.run.dir_rw) {
+        eprintln!("note: {}", stays(folder));
+    }
+    Ok(verdict)
+}
+
+/// What went wrong with a run that could have changed a folder: it has not.
+fn unchanged(failure: Failure, run: &Simulated) -> Failure {
+    match &run.dir_rw {
+        Some(folder) => failure.noting(&stays(folder)),
+        None => failure,
+    }
+}
+
+fn stays(folder: &Path) -> String {
+    format!("{} is as it was: changes are carried out when a run has gone well", folder.display())
+}
+
+/// Carries out what the program has changed of its folder.
+fn carried_out(arguments: &Sim, bench: &Bench, results: &mut [SimResult]) -> Result<(), Failure> {
+    let (Some(folder), [result]) = (bench.inputs.written(), results) else { return Ok(()) };
+    let files = [arguments.common.out.as_ref(), arguments.run.html.as_ref(), arguments.trace.as_ref()];
+    let files: Vec<&PathBuf> = files.into_iter().flatten().collect();
+    result.changes.as_mut().map_or(Ok(()), |changes| carry_out(folder, changes, &files))
+}
+
+/// The results on all machines.
+fn simulated(
+    arguments: &Sim,
+    bench: &Bench,
+    protocols: &[Arc<Protocol>],
+    machines: &[LoadedMachine],
+) -> Result<Vec<SimResult>, Failure> {
+    let common = &arguments.common;
+    let mut results = Vec::new();
+    match &arguments.trace {
+        None => {
+            for machine in machines {
+                match bench.run(protocols, machine, arguments.run.nodes) {
+                    Ok(result) => results.push(result),
+                    Err(failure) => {
+                        let ran = Ran { command: "sim", protocols, machine, nodes: arguments.run.nodes };
+                        let results = results.iter().map(as_json).collect();
+                        return Err(failed(common, bench, &ran, results, failure));
+                    }
+                }
+            }
+        }
+        Some(file) => {
+            let [machine] = machines else {
+                return Err(Failure::input("a trace is of one machine", "give --machine once, or leave out --trace"));
+            };
+            let window = arguments.trace_from.unwrap_or(0)..arguments.trace_to.unwrap_or(u64::MAX);
+            let nodes = arguments.run.nodes;
+            let result = traced(bench, protocols, machine, nodes, window, file);
+            let ran = Ran { command: "sim", protocols, machine, nodes };
+            results.push(result.map_err(|failure| failed(common, bench, &ran, Vec::new(), failure))?);
+        }
+    }
+    Ok(results)
 }
 
 /// Tells warnings.
@@ -367,6 +411,14 @@ fn text(result: &SimResult) -> String {
     out.push('\n');
     out.push_str(&times(result));
     out.push_str(&result.blame.as_ref().map_or(String::new(), crate::blame::text));
+    if let Some(changes) = result.changes.as_ref().filter(|changes| !changes.is_empty()) {
+        out.push_str("\nchanges of the folder\n");
+        for one in changes {
+            let bytes = one.bytes.map_or(String::new(), |bytes| format!(", {} bytes", grouped(bytes)));
+            let not = if one.carried_out { "" } else { "; not carried out" };
+            out.push_str(&format!("  {} {}{bytes}{not}\n", one.change, one.path));
+        }
+    }
     if !result.output.is_empty() {
         out.push_str(&format!("\noutput\n{}", result.output));
     }

@@ -1,0 +1,187 @@
+//! Carries out on the host what a program has changed of its folder: files are written beside their places first, so that a
+//! full disk is found before anything has changed, and then put there.
+
+use crate::Failure;
+use crate::out_file::{Staged, are_same};
+use std::io;
+use std::path::{Path, PathBuf};
+use trivium_guest::Change;
+use trivium_sim::Changed;
+
+/// One thing to do; they are done in this order.
+enum Step {
+    /// Something that is in the way of what is to be there.
+    Clear(PathBuf),
+    Make(PathBuf),
+    Put(Staged),
+    Remove(PathBuf),
+}
+
+impl Step {
+    fn carry_out(self) -> io::Result<()> {
+        match self {
+            Step::Clear(path) | Step::Remove(path) => match std::fs::symlink_metadata(&path) {
+                Ok(there) if there.is_dir() => std::fs::remove_dir(&path),
+                Ok(_) => std::fs::remove_file(&path),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(error) => Err(error),
+            },
+            Step::Make(path) => std::fs::create_dir(path),
+            Step::Put(staged) => staged.put(),
+        }
+    }
+}
+
+/// Carries out changes of the folder, which lies at `real` without links, and tells of each whether it was. None of them may be in the place of
+/// one of the command's `results`.
+///
+/// # Errors
+/// What could not be done, and what was done by then.
+pub fn carry_out(real: &Path, changes: &mut [Changed], results: &[&PathBuf]) -> Result<(), Failure> {
+    for changed in changes.iter() {
+        let place = real.join(&changed.path);
+        if results.iter().any(|result| are_same(result, &place)) {
+            let what = "the program has changed a file in the place of which a result of the command is written";
+            return Err(Failure::at(
+                what,
+                place.display(),
+                "nothing was changed in the folder; name another file for the result",
+            ));
+        }
+    }
+    let steps = steps(real, changes).map_err(|(path, error)| {
+        let what = format!("what the program wrote cannot be kept: {}", why(&error));
+        Failure::at(what, real.join(path).display(), "nothing was changed in the folder")
+    })?;
+    for (number, step) in steps {
+        if let Err(error) = step.carry_out() {
+            let names = |done: bool| {
+                let names: Vec<&str> =
+                    changes.iter().filter(|one| one.carried_out == done).map(|one| one.path.as_str()).collect();
+                if names.is_empty() { "nothing".to_string() } else { names.join(", ") }
+            };
+            let what = format!("what the program changed could be carried out only in part: {}", why(&error));
+            let help = format!("done: {}; not done: {}", names(true), names(false));
+            return Err(Failure::at(what, real.join(&changes[number].path).display(), help));
+        }
+        changes[number].carried_out = true;
+    }
+    Ok(())
+}
+
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "there is no room".into(),
+        io::ErrorKind::PermissionDenied => "you may not write there".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// What is to be done, with the number of the change that it is for. Contents are written meanwhile, beside.
+fn steps(real: &Path, changes: &[Changed]) -> Result<Vec<(usize, Step)>, (String, io::Error)> {
+    let (mut clear, mut make, mut put, mut remove) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let cleared: Vec<&str> =
+        changes.iter().filter(|one| is_in_the_way(real, one)).map(|one| one.path.as_str()).collect();
+    for (number, changed) in changes.iter().enumerate() {
+        let place = real.join(&changed.path);
+        match &changed.what {
+            Change::Written(bytes) => {
+                let staged = stage(real, &place, bytes).map_err(|error| (changed.path.clone(), error))?;
+                put.push((number, Step::Put(staged)));
+            }
+            Change::Folder => make.push((number, Step::Make(place.clone()))),
+            Change::Removed => {
+                let is_cleared = cleared.iter().any(|above| changed.path.starts_with(&format!("{above}/")));
+                match is_cleared {
+                    true => clear.push((number, Step::Clear(place.clone()))),
+                    false => remove.push((number, Step::Remove(place.clone()))),
+                }
+            }
+        }
+        if cleared.contains(&changed.path.as_str()) {
+            clear.push((number, Step::Clear(place)));
+        }
+    }
+    // What is in a folder goes before the folder: changes are in the order of their paths.
+    clear.reverse();
+    remove.reverse();
+    Ok(clear.into_iter().chain(make).chain(put).chain(remove).collect())
+}
+
+/// Whether something of another kind lies where something is to be.
+fn is_in_the_way(real: &Path, changed: &Changed) -> bool {
+    let Ok(there) = std::fs::symlink_metadata(real.join(&changed.path)) else { return false };
+    match changed.what {
+        Change::Written(_) => there.is_dir(),
+        Change::Folder => true,
+        Change::Removed => false,
+    }
+}
+
+/// Writes a file's contents beside its place, or beside the first folder on the way there that is yet to be made.
+fn stage(real: &Path, place: &Path, bytes: &[u8]) -> io::Result<Staged> {
+    let is_folder = |path: &&Path| std::fs::symlink_metadata(path).is_ok_and(|there| there.is_dir());
+    let folder = place.ancestors().skip(1).take_while(|above| above.starts_with(real)).find(is_folder);
+    let folder = folder.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+    // It did not when the program looked.
+    if !folder.canonicalize()?.starts_with(real) {
+        return Err(io::Error::other("the path leads out of the folder now"));
+    }
+    Staged::write(place, folder, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn changed(path: &str, what: Change) -> Changed {
+        Changed { path: path.into(), change: "", bytes: None, sha256: None, nodes: vec![0], carried_out: false, what }
+    }
+
+    /// A folder that is to be removed, into which somebody else has put a file since.
+    #[test]
+    fn what_is_carried_out_only_in_part_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("old")).unwrap();
+        std::fs::write(real.join("old/new"), "").unwrap();
+        let mut changes = [
+            changed("a", Change::Written(Arc::new(b"x".to_vec()))),
+            changed("old", Change::Removed),
+            changed("zzz", Change::Removed),
+        ];
+        let told = carry_out(&real, &mut changes, &[]).unwrap_err().to_string();
+        for word in ["only in part", "old\n", "done: a, zzz; not done: old"] {
+            assert!(told.contains(word), "`{word}` is missing in {told}");
+        }
+        assert_eq!(changes.map(|one| one.carried_out), [true, false, true]);
+        assert_eq!(std::fs::read_to_string(real.join("a")).unwrap(), "x");
+    }
+
+    /// A file in place of a folder, and a folder in place of a file.
+    #[test]
+    fn what_is_in_the_way_goes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(real.join("one/deep")).unwrap();
+        std::fs::write(real.join("one/deep/file"), "").unwrap();
+        std::fs::write(real.join("two"), "").unwrap();
+        let text = || Change::Written(Arc::new(b"x".to_vec()));
+        let mut changes = [
+            changed("one", text()),
+            changed("one/deep", Change::Removed),
+            changed("one/deep/file", Change::Removed),
+            changed("two", Change::Folder),
+            changed("two/file", text()),
+        ];
+        carry_out(&real, &mut changes, &[]).unwrap();
+        assert!(changes.iter().all(|one| one.carried_out));
+        let read = |name: &str| std::fs::read_to_string(real.join(name)).unwrap();
+        assert_eq!((read("one"), read("two/file")), ("x".into(), "x".into()));
+        // A result would be written in the place of one of them.
+        let result = real.join("one");
+        let told = carry_out(&real, &mut changes, &[&result]).unwrap_err().to_string();
+        assert!(told.contains("in the place of which"), "{told}");
+    }
+}
