@@ -389,7 +389,7 @@ fn no_side_effects<B: Bench>(bench: &B, book: &mut Book) {
     let records: Vec<Vec<u8>> = instances.iter().map(|&(role, object)| m.record(role, object).to_vec()).collect();
     m.set_access(block, Access::None, Access::Write);
     m.set_access(block, Access::Write, Access::None);
-    m.charge(Charge::Step);
+    m.charge(Charge::Steps(1));
     m.charge(Charge::Element);
     if let Some(&(role, object)) = instances.first() {
         m.charge(Charge::Record(role));

@@ -4,9 +4,10 @@ use crate::engine::Engine;
 use crate::evaluate::{Locate, Trouble, Try, trouble};
 use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, place};
+use crate::flat::Entry;
 use crate::layout::Shape;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
-use crate::run::{Frame, LargeRoom, Run, SmallRoom, Start};
+use crate::run::{Frame, LargeFlatRoom, LargeRoom, Run, SmallFlatRoom, SmallRoom, Start};
 use trivium_lang::protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
 /// What came of an event: what an [`Outcome`] says besides who answered, in parts that are read as they were written.
@@ -206,13 +207,50 @@ impl Engine {
     #[inline(always)]
     fn handle<M: Mechanisms>(&self, handlers: &[HandlerId], start: Start, m: &mut M, came: &mut Came) -> Try<()> {
         let declared = &self.protocol.roles[start.role.index()];
-        if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {
+        let entries = &self.flat.handlers[start.role.index()];
+        let fits =
+            |suffices: fn(&Entry) -> bool| handlers.iter().all(|id| entries[id.index()].as_ref().is_some_and(suffices));
+        if fits(SmallFlatRoom::suffices_flat) && declared.object == start.event.object.kind {
+            let mut room = SmallFlatRoom::EMPTY;
+            self.handle_flat(room.frame(), handlers, entries, start, m, came)
+        } else if fits(LargeFlatRoom::suffices_flat) && declared.object == start.event.object.kind {
+            let mut room = LargeFlatRoom::EMPTY;
+            self.handle_flat(room.frame(), handlers, entries, start, m, came)
+        } else if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {
             let mut room = SmallRoom::EMPTY;
             self.handle_in(room.frame(), handlers, start, m, came)
         } else {
             let mut room = LargeRoom::EMPTY;
             self.handle_in(room.frame(), handlers, start, m, came)
         }
+    }
+
+    /// The same as flat code.
+    #[inline(always)]
+    fn handle_flat<M: Mechanisms>(
+        &self,
+        frame: Frame,
+        handlers: &[HandlerId],
+        entries: &[Option<Entry>],
+        start: Start,
+        m: &mut M,
+        came: &mut Came,
+    ) -> Try<()> {
+        let declared = &self.protocol.roles[start.role.index()];
+        let unanswered = || trouble(FaultKind::Unanswered, declared.states[start.before.index()].span);
+        let [first, ..] = handlers else { return unanswered() };
+        let mut run = Run::new(self, m, frame, &declared.handlers[first.index()], start);
+        for &chosen in handlers {
+            let Some(entry) = entries[chosen.index()] else { return unanswered() };
+            if run.flat(entry.at)? {
+                (came.after, came.handler, came.ran, came.steps) = (run.settle_all(), chosen, true, run.steps());
+                if run.deferred() {
+                    came.disposition = Disposition::Deferred;
+                }
+                return Ok(());
+            }
+        }
+        unanswered()
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! A protocol that is loaded for a number of nodes, and what can be asked about it and its records.
 
 use crate::event::Event;
+use crate::flat::Code;
 use crate::layout::get;
 use crate::load::{ArgShapes, RolePlan};
 use crate::mechanisms::Object;
@@ -23,6 +24,8 @@ pub struct Engine {
     pub(crate) tag_roles: [Option<RoleId>; 2],
     /// No room on any lane, for events that nobody answers.
     pub(crate) no_room: Vec<u32>,
+    /// The handlers as they run.
+    pub(crate) flat: Code,
 }
 
 impl Engine {
@@ -30,6 +33,21 @@ impl Engine {
     #[inline]
     pub fn protocol(&self) -> &Protocol {
         &self.protocol
+    }
+
+    /// The same engine, but its handlers are walked over as the compiler left them, in place of running as flat code: slower,
+    /// and the oracle for it.
+    #[must_use]
+    pub fn walking(mut self) -> Engine {
+        self.flat.handlers.iter_mut().flatten().for_each(|entry| *entry = None);
+        self
+    }
+
+    /// Handlers that are walked over because they could not become flat code, by their names.
+    pub fn walked(&self) -> Vec<&str> {
+        let roles = self.protocol.roles.iter().zip(&self.flat.handlers);
+        let handlers = roles.flat_map(|(role, entries)| role.handlers.iter().zip(entries));
+        handlers.filter(|(_, entry)| entry.is_none()).map(|(handler, _)| handler.name.as_str()).collect()
     }
 
     /// For how many nodes it is loaded.

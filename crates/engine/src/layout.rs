@@ -46,7 +46,7 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, width: u8, value: u64) {
 }
 
 /// A scalar in a record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     /// Offset of its first byte.
     pub at: u32,
@@ -94,7 +94,7 @@ impl Cell {
 }
 
 /// A set in a record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SetCell {
     /// Offset of its first byte.
     pub at: u32,
@@ -172,7 +172,7 @@ impl SetCell {
 }
 
 /// A list in a record: its length, then room for all its elements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ListCell {
     /// Offset of its first byte.
     pub at: u32,

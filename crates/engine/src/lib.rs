@@ -42,6 +42,7 @@ mod engine;
 mod evaluate;
 mod event;
 mod fault;
+mod flat;
 mod ghost;
 mod invariant;
 mod layout;

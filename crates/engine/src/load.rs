@@ -3,6 +3,7 @@
 use crate::defer::DeferLayout;
 use crate::engine::Engine;
 use crate::fault::LoadError;
+use crate::flat::Code;
 use crate::layout::{Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
 use crate::number::fit;
@@ -149,8 +150,10 @@ impl Engine {
             roles,
             lanes,
             args,
+            flat: Code::default(),
         };
         engine.tag_roles = [engine.find_tag_role(false), engine.find_tag_role(true)];
+        engine.flat = Code::of(&engine);
         Ok(engine)
     }
 

@@ -318,8 +318,11 @@ impl Mechanisms for Local {
     }
 
     fn charge(&mut self, what: Charge) {
-        if self.charging {
-            self.charges.push(what);
+        match what {
+            _ if !self.charging => {}
+            // However many are charged at once.
+            Charge::Steps(steps) => self.charges.extend((0..steps).map(|_| Charge::Steps(1))),
+            what => self.charges.push(what),
         }
     }
 }

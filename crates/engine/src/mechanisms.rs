@@ -101,8 +101,8 @@ pub struct Pending {
 pub enum Charge {
     /// The handler looks at the record of a role for the first time.
     Record(RoleId),
-    /// An assignment, a branch or another plain step.
-    Step,
+    /// So many plain steps, one after the other: assignments, branches and the like.
+    Steps(u16),
     /// An element of a set or list is visited.
     Element,
 }

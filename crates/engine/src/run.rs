@@ -4,12 +4,15 @@
 
 mod effects;
 mod execute;
+mod flat;
 mod variables;
 
 use crate::engine::Engine;
 use crate::evaluate::{Locate, Scope, Try, scalar, trouble, truth};
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::flat::Entry;
+use crate::flat::lower::{MOST_SCALARS, MOST_SETS};
 use crate::layout::get;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
 use crate::number::{index_of_word, low_u16};
@@ -45,6 +48,10 @@ pub(crate) struct Room<const SCALARS: usize, const SETS: usize> {
 pub(crate) type LargeRoom = Room<FRAME_SCALARS, FRAME_SETS>;
 /// Room for most handlers, which is cleared much faster.
 pub(crate) type SmallRoom = Room<8, 2>;
+/// Room for any handler as flat code.
+pub(crate) type LargeFlatRoom = Room<{ MOST_SCALARS as usize }, { MOST_SETS as usize }>;
+/// Room for most handlers as flat code.
+pub(crate) type SmallFlatRoom = Room<16, 3>;
 
 impl<const SCALARS: usize, const SETS: usize> Room<SCALARS, SETS> {
     /// Locals that are all zero, or empty.
@@ -53,6 +60,11 @@ impl<const SCALARS: usize, const SETS: usize> Room<SCALARS, SETS> {
     /// Whether a handler has no more locals than these.
     pub fn suffices(handler: &Handler) -> bool {
         handler.scalars as usize <= SCALARS && handler.sets as usize <= SETS
+    }
+
+    /// Whether a handler's flat code has no more registers than these.
+    pub fn suffices_flat(entry: &Entry) -> bool {
+        entry.scalars as usize <= SCALARS && entry.sets as usize <= SETS
     }
 
     /// The locals.
@@ -150,7 +162,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     pub fn guard(&mut self) -> Try<bool> {
         match &self.handler.guard {
             Some(guard) => {
-                self.m.charge(Charge::Step);
+                self.m.charge(Charge::Steps(1));
                 truth(self, guard)
             }
             None => Ok(true),
@@ -160,13 +172,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     /// Runs the handler to its end. Gives the state.
     pub fn run(&mut self) -> Try<StateId> {
         self.execute(&self.handler.steps)?;
-        let after = self.settle(self.first);
-        for touch in std::mem::take(&mut self.others) {
-            if touch.written {
-                self.settle(touch);
-            }
-        }
-        Ok(after)
+        Ok(self.settle_all())
     }
 
     /// Whether the event was deferred.
@@ -236,20 +242,39 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
 
     /// Notes that a record is looked at, or changed.
     fn touch(&mut self, role: RoleId, object: Object, written: bool, span: Span) -> Try<()> {
+        let is_first = role == self.first.role && object == self.first.object;
+        if !is_first
+            && !self.others.iter().any(|t| t.role == role && t.object == object)
+            && !self.lives_here(role, object)
+        {
+            return trouble(FaultKind::NotHere, span);
+        }
+        self.note(role, object, written);
+        Ok(())
+    }
+
+    /// The same of a record that is known to be on this node.
+    fn note(&mut self, role: RoleId, object: Object, written: bool) {
         if role == self.first.role && object == self.first.object {
-            return Ok(());
+            return;
         }
         if let Some(touch) = self.others.iter_mut().find(|t| t.role == role && t.object == object) {
             touch.written |= written;
-            return Ok(());
-        }
-        if !self.lives_here(role, object) {
-            return trouble(FaultKind::NotHere, span);
+            return;
         }
         self.m.charge(Charge::Record(role));
         let before = self.engine.state(role, self.m.record(role, object));
         self.others.push(Touch { role, object, before, written });
-        Ok(())
+    }
+
+    /// Whether a record, if it is on this node, is in one of these states.
+    fn in_state(&mut self, role: RoleId, object: Object, states: &[StateId]) -> bool {
+        if !self.lives_here(role, object) {
+            return false;
+        }
+        self.note(role, object, false);
+        let state = self.engine.state(role, self.m.record(role, object));
+        states.contains(&state)
     }
 
     /// Whether an owner means the record whose steps run, which has been noted already.
@@ -328,12 +353,7 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
             ExprKind::Probe => self.m.probe(self.object) as i64,
             ExprKind::InState(owner, role, states) => {
                 let (role, object) = self.resolve(owner, *role, expr.span)?;
-                if !self.lives_here(role, object) {
-                    return Ok(0);
-                }
-                self.touch(role, object, false, expr.span)?;
-                let state = self.engine.state(role, self.m.record(role, object));
-                i64::from(states.contains(&state))
+                i64::from(self.in_state(role, object, states))
             }
             _ => return trouble(FaultKind::Malformed, expr.span),
         })

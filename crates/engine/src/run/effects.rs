@@ -3,12 +3,13 @@
 use super::Run;
 use crate::evaluate::{Locate, Scope, Try, scalar, set_from, trouble};
 use crate::fault::FaultKind;
+use crate::flat::LineStep;
 use crate::layout::{Shape, get, put};
-use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Thread};
+use crate::mechanisms::{Args, Mechanisms, Object, Outgoing, Payload, Thread};
 use crate::number::low_u16;
 use crate::set::Set;
 use trivium_lang::protocol::{
-    BLOCK, EventKind, Expr, Line, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, StepKind, TaskId, Type,
+    BLOCK, EventKind, Expr, Line, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, TaskId, Type,
 };
 use trivium_lang::source::Span;
 
@@ -92,7 +93,6 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     pub(super) fn goto(&mut self, to: StateId) {
-        self.m.charge(Charge::Step);
         let plan = &self.engine.roles[self.role.index()];
         let record = self.m.record(self.role, self.object);
         let from = StateId(low_u16(get(record, 0, plan.state_width)));
@@ -122,8 +122,13 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         if thread == -1 {
             return trouble(FaultKind::NoneUsed, to.map_or(span, |expr| expr.span));
         }
+        self.answer_to(thread, value).at(span)
+    }
+
+    /// Ends the call of a thread.
+    pub(super) fn answer_to(&mut self, thread: i64, value: i64) -> Result<(), FaultKind> {
         let range = FaultKind::Range { value: thread, lo: 0, hi: i64::from(Thread::MAX) };
-        let thread = Thread::try_from(thread).map_err(|_| range).at(span)?;
+        let thread = Thread::try_from(thread).map_err(|_| range)?;
         self.m.answer(thread, value);
         Ok(())
     }
@@ -150,36 +155,45 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     pub(super) fn install(&mut self, address: Option<&Expr>, span: Span) -> Try<()> {
-        let Some(payload) = self.event.payload else { return trouble(FaultKind::NoData, span) };
-        let shape = match self.event.kind {
-            EventKind::Message(message) => self.engine.protocol.messages[message.index()].payload,
-            EventKind::WriteBack => PayloadShape::Block,
-            _ => return trouble(FaultKind::NoData, span),
-        };
-        if let Some(address) = address {
-            let address = self.address(address)?;
-            self.m.install_memory(payload, Some(address));
-            return Ok(());
+        let Some(expr) = address else { return self.install_here().at(span) };
+        let (payload, _) = self.data().at(span)?;
+        let address = self.address(expr)?;
+        self.m.install_memory(payload, Some(address));
+        Ok(())
+    }
+
+    /// The event's data, and what they are.
+    pub(super) fn data(&self) -> Result<(Payload, PayloadShape), FaultKind> {
+        let payload = self.event.payload.ok_or(FaultKind::NoData)?;
+        match self.event.kind {
+            EventKind::Message(message) => Ok((payload, self.engine.protocol.messages[message.index()].payload)),
+            EventKind::WriteBack => Ok((payload, PayloadShape::Block)),
+            _ => Err(FaultKind::NoData),
         }
+    }
+
+    /// The data go where they belong.
+    pub(super) fn install_here(&mut self) -> Result<(), FaultKind> {
+        let (payload, shape) = self.data()?;
         match shape {
             PayloadShape::Block if self.object.kind == BLOCK => self.m.install_block(payload, self.object),
             PayloadShape::List => self.m.install_memory(payload, None),
-            _ => return trouble(FaultKind::NoData, span),
+            _ => return Err(FaultKind::NoData),
         }
         Ok(())
     }
 
     /// What an engine does to its processor's cache, after a look at whether it can.
-    pub(super) fn line(&mut self, step: &StepKind) -> Result<(), FaultKind> {
+    pub(super) fn line(&mut self, step: LineStep) -> Result<(), FaultKind> {
         let object = self.object;
         match step {
-            StepKind::Fill(to) => {
-                if !self.m.fill(object, *to) {
+            LineStep::Fill(to) => {
+                if !self.m.fill(object, to) {
                     return Err(FaultKind::Unasked);
                 }
                 self.m.resume(object);
             }
-            StepKind::Upgrade => {
+            LineStep::Upgrade => {
                 let line = self.m.probe(object);
                 if line != Line::Shared {
                     return Err(FaultKind::NotCached(line));
@@ -189,15 +203,14 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 }
                 self.m.resume(object);
             }
-            StepKind::Take(to) => {
+            LineStep::Take(to) => {
                 let line = self.m.probe(object);
                 if !matches!(line, Line::Shared | Line::Exclusive) {
                     return Err(FaultKind::NotCached(line));
                 }
-                self.m.take(object, *to);
+                self.m.take(object, to);
             }
-            StepKind::Invalidate => self.m.invalidate(object),
-            _ => return Err(FaultKind::Malformed),
+            LineStep::Invalidate => self.m.invalidate(object),
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
-//! Steps one after the other: branches, loops, other roles.
+//! The walk over steps as the compiler left them, one after the other: branches, loops, other roles.
 
 use super::Run;
 use crate::evaluate::{Locate, Scope, Try, scalar, set, trouble, truth};
 use crate::fault::FaultKind;
+use crate::flat::LineStep;
 use crate::layout::{MAX_FIELDS, SetCell};
 use crate::mechanisms::{Charge, Mechanisms};
 use crate::set::Set;
@@ -29,7 +30,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             StepKind::Pop(place, local) => self.pop(place, *local, span),
             StepKind::Clear(place) => self.clear(place, span),
             StepKind::If(condition, yes, no) => {
-                self.m.charge(Charge::Step);
+                self.m.charge(Charge::Steps(1));
                 let holds = truth(self, condition)?;
                 self.m.way(span, holds);
                 self.execute(if holds { yes } else { no })
@@ -49,6 +50,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.send(*message, args, payload, object.as_ref(), to, span)
             }
             StepKind::Goto(state) => {
+                self.m.charge(Charge::Steps(1));
                 self.goto(*state);
                 Ok(())
             }
@@ -92,12 +94,13 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Ok(())
             }
             StepKind::Invoke(function, args) => self.invoke(function, args, span),
-            StepKind::Fill(_) | StepKind::Upgrade | StepKind::Take(_) | StepKind::Invalidate => {
-                self.line(&step.kind).at(span)
-            }
+            StepKind::Fill(to) => self.line(LineStep::Fill(*to)).at(span),
+            StepKind::Upgrade => self.line(LineStep::Upgrade).at(span),
+            StepKind::Take(to) => self.line(LineStep::Take(*to)).at(span),
+            StepKind::Invalidate => self.line(LineStep::Invalidate).at(span),
             StepKind::Impossible => trouble(FaultKind::Impossible, span),
             StepKind::Assert(condition) => {
-                self.m.charge(Charge::Step);
+                self.m.charge(Charge::Steps(1));
                 self.m.way(span, true);
                 if truth(self, condition)? { Ok(()) } else { trouble(FaultKind::Assertion, span) }
             }

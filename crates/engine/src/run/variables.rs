@@ -11,7 +11,7 @@ use trivium_lang::source::Span;
 
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
     pub(super) fn assign(&mut self, place: &Place, exprs: &[Expr], span: Span) -> Try<()> {
-        self.m.charge(Charge::Step);
+        self.m.charge(Charge::Steps(1));
         match (self.engine.shape(place), exprs) {
             (Some(Shape::Set(cell)), [expr]) => {
                 let mut value = Set::default();
@@ -45,7 +45,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     pub(super) fn bind(&mut self, local: LocalId, exprs: &[Expr], span: Span) -> Try<()> {
-        self.m.charge(Charge::Step);
+        self.m.charge(Charge::Steps(1));
         let declared = &self.handler.locals[local.index()];
         match (declared.slot, exprs) {
             (Slot::Set { at }, [expr]) => {
@@ -81,7 +81,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         change: impl Fn(&SetCell, &mut [u8], usize, i64),
         span: Span,
     ) -> Try<()> {
-        self.m.charge(Charge::Step);
+        self.m.charge(Charge::Steps(1));
         let value = scalar(self, element)?;
         let cell = self.engine.set_cell(place, span)?;
         let ty = &self.engine.protocol.roles[place.role.index()].vars[place.var.index()].ty;
@@ -91,7 +91,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     pub(super) fn push(&mut self, place: &Place, exprs: &[Expr], span: Span) -> Try<()> {
-        self.m.charge(Charge::Step);
+        self.m.charge(Charge::Steps(1));
         let list = self.engine.list_cell(place, span)?;
         let values = self.values(exprs, span)?;
         for ((cell, value), expr) in list.fields.iter().zip(values).zip(exprs) {
@@ -110,7 +110,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     pub(super) fn pop(&mut self, place: &Place, local: LocalId, span: Span) -> Try<()> {
-        self.m.charge(Charge::Step);
+        self.m.charge(Charge::Steps(1));
         let list = self.engine.list_cell(place, span)?;
         let record = self.record_mut(place, span)?;
         if list.len(record) == 0 {
@@ -125,7 +125,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     pub(super) fn clear(&mut self, place: &Place, span: Span) -> Try<()> {
-        self.m.charge(Charge::Step);
+        self.m.charge(Charge::Steps(1));
         let Some(shape) = self.engine.shape(place) else { return trouble(FaultKind::Malformed, span) };
         let (at, bytes) = shape.extent();
         self.record_mut(place, span)?[at as usize..(at + bytes) as usize].fill(0);

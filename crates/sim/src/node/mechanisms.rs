@@ -453,7 +453,7 @@ impl Mechanisms for NodeState {
                 let kind = self.shared.protocols.engines[self.handling.protocol].protocol().roles[role.index()].kind;
                 self.handling.effects.push(Primitive::Record(kind == RoleKind::Home));
             }
-            Charge::Step => self.handling.effects.push(Primitive::Step),
+            Charge::Steps(steps) => (0..steps).for_each(|_| self.handling.effects.push(Primitive::Step)),
             Charge::Element => self.handling.effects.push(Primitive::Element),
         }
     }

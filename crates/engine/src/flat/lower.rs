@@ -1,0 +1,228 @@
+//! From the steps of a handler to its instructions.
+
+use super::{Code, Entry, Op, Reg, SetReg, Target};
+use crate::engine::Engine;
+use crate::layout::{Cell, ListCell, SetCell, Shape};
+use crate::run::{FRAME_SCALARS, FRAME_SETS};
+use trivium_lang::protocol::{Handler, Local, Place, RoleId, Slot};
+use trivium_lang::source::Span;
+
+/// Most registers with scalars.
+pub(crate) const MOST_SCALARS: u16 = 255;
+/// Most registers with sets.
+pub(crate) const MOST_SETS: u16 = 32;
+/// How deep steps of other roles and objects can lie within each other.
+pub(crate) const MOST_DEPTH: u8 = 4;
+
+const _: () = assert!(FRAME_SCALARS < MOST_SCALARS as usize && FRAME_SETS < MOST_SETS as usize);
+
+impl Code {
+    /// The code of all handlers of a protocol.
+    pub fn of(engine: &Engine) -> Code {
+        let mut code = Code::default();
+        for (number, role) in engine.protocol.roles.iter().enumerate() {
+            let entries = role.handlers.iter().map(|handler| code.add(engine, RoleId::at(number), handler)).collect();
+            code.handlers.push(entries);
+        }
+        code
+    }
+
+    /// Adds a handler, unless it needs more of something than instructions can name.
+    fn add(&mut self, engine: &Engine, role: RoleId, handler: &Handler) -> Option<Entry> {
+        let before = self.ops.len();
+        let mut lowering = Lowering {
+            engine,
+            code: self,
+            locals: &handler.locals,
+            role,
+            first: role,
+            depth: 0,
+            scalars: handler.scalars,
+            most_scalars: handler.scalars,
+            sets: handler.sets,
+            most_sets: handler.sets,
+            charges: 0,
+            steps: 0,
+        };
+        let entry = lowering.handler(handler);
+        if entry.is_none() {
+            self.ops.truncate(before);
+            self.spans.truncate(before);
+        }
+        entry
+    }
+}
+
+/// A handler that is being lowered. What cannot be lowered is `None`.
+pub(super) struct Lowering<'a> {
+    pub engine: &'a Engine,
+    pub code: &'a mut Code,
+    pub locals: &'a [Local],
+    /// Whose steps run: `Owner::Current`.
+    pub role: RoleId,
+    /// Whose handler it is.
+    pub first: RoleId,
+    /// How many other roles and objects these steps lie in.
+    pub depth: u8,
+    /// Registers in use.
+    pub scalars: u16,
+    pub most_scalars: u16,
+    pub sets: u16,
+    pub most_sets: u16,
+    /// Plain steps that have not been charged yet.
+    pub charges: u16,
+    /// Steps that have not been counted yet.
+    pub steps: u16,
+}
+
+impl Lowering<'_> {
+    fn handler(&mut self, handler: &Handler) -> Option<Entry> {
+        let at = self.here()?;
+        self.arguments(handler)?;
+        if let Some(guard) = &handler.guard {
+            self.charges += 1;
+            let from = self.register()?;
+            self.scalar(guard, from)?;
+            self.flush(guard.span);
+            self.emit(Op::Guard { from }, guard.span);
+            self.scalars = handler.scalars;
+        }
+        self.steps(&handler.steps)?;
+        self.flush(handler.span);
+        let steps = std::mem::take(&mut self.steps);
+        self.emit(Op::End { steps }, handler.span);
+        Some(Entry { at, scalars: self.most_scalars, sets: self.most_sets })
+    }
+
+    /// The event's arguments become the first locals.
+    fn arguments(&mut self, handler: &Handler) -> Option<()> {
+        let mut word = 0u8;
+        for local in handler.locals.get(..handler.args as usize)? {
+            match local.slot {
+                Slot::Scalars { at, .. } => {
+                    self.emit(Op::Argument { to: u8::try_from(at).ok()?, word }, handler.span);
+                    word = word.checked_add(1)?;
+                }
+                Slot::Set { at } => {
+                    let (_, count) = self.engine.set_range(&local.ty);
+                    let words = u8::try_from(count.div_euclid(64) + i64::from(count.rem_euclid(64) > 0)).ok()?;
+                    self.emit(Op::ArgumentSet { to: u8::try_from(at).ok()?, word, words }, handler.span);
+                    word = word.checked_add(words)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Adds an instruction, and gives its place.
+    pub fn emit(&mut self, op: Op, span: Span) -> usize {
+        self.code.ops.push(op);
+        self.code.spans.push(span);
+        self.code.ops.len() - 1
+    }
+
+    /// The place of the next instruction.
+    pub fn here(&self) -> Option<Target> {
+        u32::try_from(self.code.ops.len()).ok()
+    }
+
+    /// A jump that was added, and is to go to the next instruction.
+    pub fn land(&mut self, jump: usize) -> Option<()> {
+        let here = self.here()?;
+        match &mut self.code.ops[jump] {
+            Op::Jump { to, .. } | Op::JumpIf { to, .. } | Op::JumpUnless { to, .. } => *to = here,
+            Op::Branch { otherwise, .. } => *otherwise = here,
+            Op::NextOfSet { exit, .. } | Op::NextOfRange { exit, .. } | Op::NextOfList { exit, .. } => *exit = here,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Charges the plain steps so far, before something that has an effect, or another way.
+    pub fn flush(&mut self, span: Span) {
+        let steps = std::mem::take(&mut self.charges);
+        if steps > 0 {
+            self.emit(Op::Charge { steps }, span);
+        }
+    }
+
+    /// A register that is free.
+    pub fn register(&mut self) -> Option<Reg> {
+        self.registers(1)
+    }
+
+    /// So many that are free, one after the other; the first.
+    pub fn registers(&mut self, count: usize) -> Option<Reg> {
+        let first = u8::try_from(self.scalars).ok()?;
+        self.scalars = self.scalars.checked_add(u16::try_from(count).ok()?)?;
+        self.most_scalars = self.most_scalars.max(self.scalars);
+        (self.scalars <= MOST_SCALARS).then_some(first)
+    }
+
+    /// A register for a set that is free.
+    pub fn set_register(&mut self) -> Option<SetReg> {
+        let set = u8::try_from(self.sets).ok()?;
+        self.sets += 1;
+        self.most_sets = self.most_sets.max(self.sets);
+        (self.sets <= MOST_SETS).then_some(set)
+    }
+
+    /// The register of a scalar local, or of a field of a record local.
+    pub fn local(&self, at: usize, field: u16) -> Option<Reg> {
+        match self.locals.get(at)?.slot {
+            Slot::Scalars { at, count } if field < count => u8::try_from(at + field).ok(),
+            _ => None,
+        }
+    }
+
+    /// The first register of a local that has room for so many scalars.
+    pub fn fields(&self, at: usize, needed: usize) -> Option<Reg> {
+        match self.locals.get(at)?.slot {
+            Slot::Scalars { at, count } if needed <= count as usize => u8::try_from(at).ok(),
+            _ => None,
+        }
+    }
+
+    /// The register of a set local.
+    pub fn local_set(&self, at: usize) -> Option<SetReg> {
+        match self.locals.get(at)?.slot {
+            Slot::Set { at } => u8::try_from(at).ok(),
+            Slot::Scalars { .. } => None,
+        }
+    }
+
+    /// A cell among those that instructions name.
+    pub fn cell(&mut self, cell: Cell) -> Option<u16> {
+        let at = self.code.cells.iter().position(|known| *known == cell).unwrap_or_else(|| {
+            self.code.cells.push(cell);
+            self.code.cells.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+
+    /// The cell of a scalar variable, or of a field of a record.
+    pub fn cell_of(&mut self, place: &Place) -> Option<u16> {
+        let cell = self.engine.cell(place, Span::default()).ok()?;
+        self.cell(cell)
+    }
+
+    /// A set among those that instructions name.
+    pub fn set_cell(&mut self, cell: SetCell) -> Option<u16> {
+        let at = self.code.sets.iter().position(|known| *known == cell).unwrap_or_else(|| {
+            self.code.sets.push(cell);
+            self.code.sets.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+
+    /// A list among those that instructions name.
+    pub fn list_of(&mut self, place: &Place) -> Option<u16> {
+        let Shape::List(list) = self.engine.shape(place)? else { return None };
+        let list: &ListCell = list;
+        let at = self.code.lists.iter().position(|known| known == list).unwrap_or_else(|| {
+            self.code.lists.push(list.clone());
+            self.code.lists.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+}

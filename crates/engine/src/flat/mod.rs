@@ -1,0 +1,553 @@
+//! Handlers as flat code: each is lowered once, when a protocol is loaded, into a row of small instructions.
+//!
+//! In them everything is resolved that is known by then: where variables lie in their records, the number of nodes and
+//! the protocol's parameters, whose record is meant, what a loop or a branch jumps to. Values are in registers: first the
+//! handler's locals, behind them what its expressions need. Where an instruction was written is kept in a second row, which
+//! is looked at only when something goes wrong, or by who counts which ways are taken.
+//!
+//! `lower` makes the code, [`crate::run`] runs it. The walk over the steps as the compiler left them, which is older and
+//! plainer, stays beside it as the oracle ([`crate::Engine::walking`]).
+
+mod expressions;
+pub(crate) mod lower;
+mod sets;
+mod steps;
+
+use crate::layout::{Cell, ListCell, SetCell};
+use trivium_lang::protocol::{LaneId, Line, MessageId, ObjectKindId, Operator, RoleId, SetOperator, StateId, TaskId};
+use trivium_lang::source::Span;
+
+/// A register with a scalar.
+pub(crate) type Reg = u8;
+/// A register with a set.
+pub(crate) type SetReg = u8;
+/// The place of an instruction.
+pub(crate) type Target = u32;
+
+/// The handlers of a protocol as flat code.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Code {
+    /// Instructions of all handlers, one after the other.
+    pub ops: Vec<Op>,
+    /// Where each instruction was written.
+    pub spans: Vec<Span>,
+    /// Scalars in records, and what values scalars may have.
+    pub cells: Vec<Cell>,
+    /// Sets in records.
+    pub sets: Vec<SetCell>,
+    /// Lists in records.
+    pub lists: Vec<ListCell>,
+    /// What is sent, and the tasks that are started.
+    pub sends: Vec<SendPlan>,
+    /// States that are asked for.
+    pub states: Vec<Box<[StateId]>>,
+    /// By role, its handlers: where each begins, if it could be lowered.
+    pub handlers: Vec<Vec<Option<Entry>>>,
+}
+
+/// Where a handler begins, and the registers that it needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Its first instruction: its arguments and its guard come first.
+    pub at: Target,
+    /// Registers with scalars, the first of them its locals.
+    pub scalars: u16,
+    /// Registers with sets.
+    pub sets: u16,
+}
+
+/// What a message, or a task, is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct SendPlan {
+    /// The message; of no meaning for a task.
+    pub message: MessageId,
+    /// The task; of no meaning for a message.
+    pub task: TaskId,
+    /// The kind of its object.
+    pub kind: ObjectKindId,
+    /// About which object of it.
+    pub about: About,
+    /// Its arguments.
+    pub args: Box<[Word]>,
+    /// Its data.
+    pub data: Source,
+}
+
+/// About which object a message is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum About {
+    /// The node's agent.
+    Agent,
+    /// The present object.
+    Present,
+    /// The one whose number is in a register.
+    Given(Reg),
+}
+
+/// An argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Word {
+    /// A scalar.
+    Scalar(Reg),
+    /// A set of so many words.
+    Set(SetReg, u8),
+}
+
+/// Where the data of a message come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// There are none.
+    Nothing,
+    /// The block of its object.
+    Block,
+    /// What an instruction before it has gathered.
+    Gathered,
+}
+
+/// Whose record is meant, when it is not the one whose steps run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The one whose steps run.
+    Own,
+    /// That of the handler's own role and object, while steps of another run.
+    First,
+    /// Another role's for the present object.
+    SameObject,
+    /// The node's agent.
+    Agent,
+    /// The object whose number is in a register.
+    Given,
+    /// There is none: a fault.
+    Nowhere,
+}
+
+/// What becomes of a record that is sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seek {
+    /// It is only found out which it is.
+    Find,
+    /// It is looked at.
+    Look,
+    /// It is going to be changed.
+    Change,
+}
+
+/// What a fault says of the access at which a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FaultPart {
+    /// Where.
+    Address,
+    /// How many bytes.
+    Size,
+    /// What would be stored.
+    Value,
+}
+
+/// What an engine does to its processor's cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineStep {
+    Fill(Line),
+    Upgrade,
+    Take(Line),
+    Invalidate,
+}
+
+/// One instruction. Of several registers that it writes or reads, the first is named. `other` is the record that was
+/// sought last, in place of the one whose steps run. `steps` are those of the handler's that have been taken since the last
+/// instruction that counted some.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op {
+    // Scalars.
+    Number {
+        to: Reg,
+        value: i64,
+    },
+    Move {
+        to: Reg,
+        from: Reg,
+    },
+    Argument {
+        to: Reg,
+        word: u8,
+    },
+    ArgumentSet {
+        to: SetReg,
+        word: u8,
+        words: u8,
+    },
+    Read {
+        to: Reg,
+        other: bool,
+        cell: u16,
+    },
+    Sender {
+        to: Reg,
+    },
+    Me {
+        to: Reg,
+    },
+    Home {
+        to: Reg,
+    },
+    Caller {
+        to: Reg,
+    },
+    ObjectNumber {
+        to: Reg,
+    },
+    Fault {
+        to: Reg,
+        part: FaultPart,
+    },
+    Not {
+        to: Reg,
+        from: Reg,
+    },
+    Truth {
+        to: Reg,
+        from: Reg,
+    },
+    Negate {
+        to: Reg,
+        from: Reg,
+    },
+    Equal {
+        to: Reg,
+        left: Reg,
+        right: Reg,
+    },
+    Different {
+        to: Reg,
+        left: Reg,
+        right: Reg,
+    },
+    Less {
+        to: Reg,
+        left: Reg,
+        right: Reg,
+    },
+    LessEqual {
+        to: Reg,
+        left: Reg,
+        right: Reg,
+    },
+    Arithmetic {
+        operator: Operator,
+        to: Reg,
+        left: Reg,
+        right: Reg,
+    },
+    Index {
+        to: Reg,
+        from: Reg,
+    },
+    NodeAt {
+        to: Reg,
+        from: Reg,
+    },
+    InRecord {
+        to: Reg,
+        element: Reg,
+        other: bool,
+        cell: u16,
+        lo: i32,
+    },
+    InSet {
+        to: Reg,
+        element: Reg,
+        set: SetReg,
+        lo: i32,
+    },
+    Count {
+        to: Reg,
+        set: SetReg,
+    },
+    Pick {
+        to: Reg,
+        set: SetReg,
+        lo: i32,
+    },
+    Same {
+        to: Reg,
+        left: SetReg,
+        right: SetReg,
+    },
+    Length {
+        to: Reg,
+        other: bool,
+        list: u16,
+    },
+    Element {
+        to: Reg,
+        index: Reg,
+        field: u8,
+        other: bool,
+        list: u16,
+    },
+    Room {
+        to: Reg,
+        count: Reg,
+        lane: LaneId,
+    },
+    Load {
+        to: Reg,
+        address: Reg,
+    },
+    Probe {
+        to: Reg,
+    },
+    InState {
+        to: Reg,
+        states: u16,
+    },
+
+    // Sets.
+    Empty {
+        set: SetReg,
+    },
+    All {
+        set: SetReg,
+    },
+    MoveSet {
+        to: SetReg,
+        from: SetReg,
+    },
+    ReadSet {
+        set: SetReg,
+        other: bool,
+        cell: u16,
+    },
+    JoinNode {
+        set: SetReg,
+        element: Reg,
+    },
+    JoinNumber {
+        set: SetReg,
+        element: Reg,
+        lo: i32,
+        count: u16,
+    },
+    Merge {
+        operator: SetOperator,
+        into: SetReg,
+        with: SetReg,
+    },
+    Shift {
+        set: SetReg,
+        from: i32,
+        lo: i32,
+    },
+
+    // Checks of what is in a register.
+    CheckValue {
+        from: Reg,
+        cell: u16,
+    },
+    CheckSet {
+        set: SetReg,
+        cell: u16,
+    },
+    CheckNode {
+        from: Reg,
+    },
+    CheckObject {
+        from: Reg,
+    },
+    CheckAddress {
+        from: Reg,
+    },
+    CheckOrder {
+        from: Reg,
+        to: Reg,
+    },
+    CheckThread {
+        from: Reg,
+    },
+    CheckData,
+    /// The bit of an element, for a set in a record.
+    NodeBit {
+        to: Reg,
+        from: Reg,
+    },
+    NumberBit {
+        to: Reg,
+        from: Reg,
+        lo: i32,
+        count: u16,
+    },
+
+    // Variables.
+    Write {
+        from: Reg,
+        other: bool,
+        cell: u16,
+    },
+    WriteSet {
+        set: SetReg,
+        other: bool,
+        cell: u16,
+    },
+    Insert {
+        bit: Reg,
+        other: bool,
+        cell: u16,
+    },
+    Remove {
+        bit: Reg,
+        other: bool,
+        cell: u16,
+    },
+    Push {
+        from: Reg,
+        fields: u8,
+        other: bool,
+        list: u16,
+    },
+    Pop {
+        to: Reg,
+        other: bool,
+        list: u16,
+    },
+    Clear {
+        other: bool,
+        at: u32,
+        bytes: u32,
+    },
+
+    // Control.
+    Charge {
+        steps: u16,
+    },
+    Taken {
+        steps: u16,
+    },
+    Seek {
+        whose: Whose,
+        seek: Seek,
+        role: RoleId,
+        object: Reg,
+    },
+    Jump {
+        steps: u16,
+        to: Target,
+    },
+    JumpIf {
+        from: Reg,
+        to: Target,
+    },
+    JumpUnless {
+        from: Reg,
+        to: Target,
+    },
+    Branch {
+        from: Reg,
+        steps: u16,
+        otherwise: Target,
+    },
+    Guard {
+        from: Reg,
+    },
+    End {
+        steps: u16,
+    },
+    AnyOfSet {
+        set: SetReg,
+    },
+    NextOfSet {
+        set: SetReg,
+        to: Reg,
+        lo: i32,
+        exit: Target,
+    },
+    AnyOfRange {
+        from: Reg,
+        to: Reg,
+    },
+    NextOfRange {
+        next: Reg,
+        last: Reg,
+        to: Reg,
+        exit: Target,
+    },
+    AllOfList {
+        other: bool,
+        list: u16,
+    },
+    NextOfList {
+        to: Reg,
+        list: u16,
+        exit: Target,
+    },
+    Enter {
+        depth: u8,
+    },
+    Leave {
+        depth: u8,
+    },
+    Asserted,
+    Assert {
+        from: Reg,
+    },
+    Impossible,
+
+    // What reaches beyond the record.
+    Received,
+    GatherMemory {
+        from: Reg,
+        to: Reg,
+    },
+    GatherList {
+        other: bool,
+        blocks: bool,
+        list: u16,
+    },
+    Send {
+        plan: u16,
+        to: Reg,
+    },
+    Start {
+        plan: u16,
+    },
+    Yield,
+    Goto {
+        to: StateId,
+    },
+    Resume,
+    Complete,
+    PerformRead {
+        at: Reg,
+        to: Reg,
+    },
+    PerformWrite {
+        value: Reg,
+        at: Reg,
+    },
+    Return {
+        value: Reg,
+        thread: Reg,
+    },
+    Defer,
+    Install,
+    InstallAt {
+        address: Reg,
+    },
+    Copy {
+        from: Reg,
+        to: Reg,
+        bytes: Reg,
+    },
+    Store {
+        address: Reg,
+        value: Reg,
+    },
+    Invoke {
+        function: Reg,
+        args: Reg,
+        count: u8,
+    },
+    Line {
+        step: LineStep,
+    },
+}
+
+const _: () = assert!(std::mem::size_of::<Op>() <= 16);

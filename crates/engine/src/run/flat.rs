@@ -1,0 +1,537 @@
+//! The loop that runs flat code.
+
+use super::Run;
+use crate::evaluate::{Try, trouble};
+use crate::fault::FaultKind;
+use crate::flat::lower::MOST_DEPTH;
+use crate::flat::{About, FaultPart, Op, Seek, SendPlan, Source, Target, Whose, Word};
+use crate::layout::ListCell;
+use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload};
+use crate::set::Set;
+use trivium_lang::protocol::{EventKind, NODE, Operator, RoleId, SetOperator, StateId};
+
+/// A list that a loop goes over, as it was when the loop began.
+struct Snapshot {
+    elements: Vec<u8>,
+    next: u32,
+    len: u32,
+}
+
+/// What is known while instructions run, besides what every handler knows.
+struct Beside {
+    /// The record that was sought last.
+    other: (RoleId, Object),
+    /// Whose steps run outside of those that run.
+    outer: [(RoleId, Object); MOST_DEPTH as usize],
+    /// Data for the next message.
+    gathered: Option<Payload>,
+    /// Lists that loops go over, the innermost last.
+    lists: Vec<Snapshot>,
+}
+
+impl<'e, M: Mechanisms> Run<'e, '_, M> {
+    /// Runs a handler that begins at an instruction: its guard, and if that holds all of it. Whether it does; the end is
+    /// not settled yet.
+    pub fn flat(&mut self, at: Target) -> Try<bool> {
+        let code = &self.engine.flat;
+        let ops = &code.ops[..];
+        let own = (self.role, self.object);
+        let mut beside = Beside { other: own, outer: [own; MOST_DEPTH as usize], gathered: None, lists: Vec::new() };
+        let mut at = at as usize;
+
+        /// The value of a register.
+        macro_rules! reg {
+            ($reg:expr) => {
+                self.frame.scalars[$reg as usize]
+            };
+        }
+        macro_rules! set {
+            ($set:expr) => {
+                self.frame.sets[$set as usize]
+            };
+        }
+        /// The record in which a variable lies.
+        macro_rules! record {
+            ($other:expr) => {
+                if $other {
+                    self.m.record(beside.other.0, beside.other.1)
+                } else {
+                    self.m.record(self.role, self.object)
+                }
+            };
+        }
+        /// Where this instruction was written.
+        macro_rules! span {
+            () => {
+                code.spans.get(at - 1).copied().unwrap_or_default()
+            };
+        }
+        /// What may go wrong does so where this instruction was written.
+        macro_rules! check {
+            ($result:expr) => {
+                match $result {
+                    Ok(value) => value,
+                    Err(kind) => return trouble(kind, span!()),
+                }
+            };
+        }
+
+        loop {
+            let op = ops[at];
+            at += 1;
+            match op {
+                Op::Number { to, value } => reg!(to) = value,
+                Op::Move { to, from } => reg!(to) = reg!(from),
+                Op::Argument { to, word } => {
+                    reg!(to) = self.event.args.words().get(word as usize).copied().unwrap_or(0);
+                }
+                Op::ArgumentSet { to, word, words } => {
+                    let given = self.event.args.words();
+                    let from = (word as usize).min(given.len());
+                    let end = (from + words as usize).min(given.len());
+                    set!(to) = Set::of_words(&given[from..end]);
+                }
+                Op::Read { to, other, cell } => {
+                    let cell = &code.cells[cell as usize];
+                    reg!(to) = cell.read(record!(other), 0);
+                }
+                Op::Sender { to } => {
+                    reg!(to) = match self.event.kind {
+                        EventKind::Message(_) => i64::from(self.event.sender),
+                        _ => i64::from(self.me),
+                    }
+                }
+                Op::Me { to } => reg!(to) = i64::from(self.me),
+                Op::Home { to } => reg!(to) = i64::from(self.m.home(self.object)),
+                Op::Caller { to } => reg!(to) = self.caller(),
+                Op::ObjectNumber { to } => reg!(to) = i64::from(self.object.id),
+                Op::Fault { to, part } => {
+                    let pending = self.m.pending(self.event.thread);
+                    reg!(to) = match part {
+                        FaultPart::Address => pending.address.cast_signed(),
+                        FaultPart::Size => i64::from(pending.size),
+                        FaultPart::Value => pending.value.cast_signed(),
+                    }
+                }
+                Op::Not { to, from } => reg!(to) = i64::from(reg!(from) == 0),
+                Op::Truth { to, from } => reg!(to) = i64::from(reg!(from) != 0),
+                Op::Negate { to, from } => reg!(to) = check!(reg!(from).checked_neg().ok_or(FaultKind::Overflow)),
+                Op::Equal { to, left, right } => reg!(to) = i64::from(reg!(left) == reg!(right)),
+                Op::Different { to, left, right } => reg!(to) = i64::from(reg!(left) != reg!(right)),
+                Op::Less { to, left, right } => reg!(to) = i64::from(reg!(left) < reg!(right)),
+                Op::LessEqual { to, left, right } => reg!(to) = i64::from(reg!(left) <= reg!(right)),
+                Op::Arithmetic { operator, to, left, right } => {
+                    reg!(to) = check!(arithmetic(operator, reg!(left), reg!(right)));
+                }
+                Op::Index { to, from } => reg!(to) = i64::from(check!(self.engine.node(reg!(from)))),
+                Op::NodeAt { to, from } => {
+                    let number = reg!(from);
+                    reg!(to) = i64::from(check!(self.engine.node(number).map_err(|_| FaultKind::NoSuchNode(number))));
+                }
+                Op::InRecord { to, element, other, cell, lo } => {
+                    let bit = reg!(element).wrapping_sub(i64::from(lo));
+                    reg!(to) = i64::from(code.sets[cell as usize].contains(record!(other), 0, bit));
+                }
+                Op::InSet { to, element, set, lo } => {
+                    reg!(to) = i64::from(set!(set).contains(reg!(element).wrapping_sub(i64::from(lo))));
+                }
+                Op::Count { to, set } => reg!(to) = i64::from(set!(set).count()),
+                Op::Pick { to, set, lo } => {
+                    let mut elements = set!(set);
+                    reg!(to) = check!(elements.take_least().ok_or(FaultKind::Empty)) + i64::from(lo);
+                }
+                Op::Same { to, left, right } => reg!(to) = i64::from(set!(left) == set!(right)),
+                Op::Length { to, other, list } => {
+                    reg!(to) = i64::from(code.lists[list as usize].len(record!(other)));
+                }
+                Op::Element { to, index, field, other, list } => {
+                    let list = &code.lists[list as usize];
+                    let index = reg!(index);
+                    let record = record!(other);
+                    let at = u32::try_from(index).ok().filter(|&at| at < list.len(record));
+                    let at = check!(at.ok_or(FaultKind::NoElement(index)));
+                    reg!(to) = list.fields[field as usize].read(record, list.element_at(at));
+                }
+                Op::Room { to, count, lane } => {
+                    // It has been checked.
+                    let count = u32::try_from(reg!(count)).unwrap_or(u32::MAX);
+                    reg!(to) = i64::from(self.m.room(lane, count));
+                }
+                Op::Load { to, address } => reg!(to) = self.m.load(reg!(address).cast_unsigned()).cast_signed(),
+                Op::Probe { to } => reg!(to) = self.m.probe(self.object) as i64,
+                Op::InState { to, states } => {
+                    let (role, object) = beside.other;
+                    reg!(to) = i64::from(self.in_state(role, object, &code.states[states as usize]));
+                }
+
+                Op::Empty { set } => set!(set) = Set::default(),
+                Op::All { set } => set!(set) = Set::all(self.engine.nodes),
+                Op::MoveSet { to, from } => set!(to) = set!(from),
+                Op::ReadSet { set, other, cell } => set!(set) = code.sets[cell as usize].read(record!(other), 0),
+                Op::JoinNode { set, element } => {
+                    let node = check!(self.engine.node(reg!(element)));
+                    set!(set).insert(i64::from(node));
+                }
+                Op::JoinNumber { set, element, lo, count } => {
+                    let bit = check!(bit_of(reg!(element), lo, count));
+                    set!(set).insert(bit);
+                }
+                Op::Merge { operator, into, with } => {
+                    let with = set!(with);
+                    merge(operator, &mut set!(into), &with);
+                }
+                Op::Shift { set, from, lo } => {
+                    let shifted = shift(set!(set), i64::from(from), i64::from(lo));
+                    set!(set) = check!(shifted);
+                }
+
+                Op::CheckValue { from, cell } => check!(code.cells[cell as usize].check(reg!(from))),
+                Op::CheckSet { set, cell } => {
+                    let cell = &code.sets[cell as usize];
+                    if let Some(outside) = set!(set).first_from(cell.count) {
+                        check!(cell.bit(outside + cell.lo));
+                    }
+                }
+                Op::CheckNode { from } => {
+                    check!(self.engine.node(reg!(from)));
+                }
+                Op::CheckObject { from } => {
+                    let value = reg!(from);
+                    if u32::try_from(value).is_err() {
+                        return trouble(FaultKind::Range { value, lo: 0, hi: i64::from(u32::MAX) }, span!());
+                    }
+                }
+                Op::CheckAddress { from } => {
+                    if reg!(from) < 0 {
+                        return trouble(FaultKind::BadAddress(reg!(from)), span!());
+                    }
+                }
+                Op::CheckOrder { from, to } => {
+                    if reg!(to) < reg!(from) {
+                        return trouble(FaultKind::BadAddress(reg!(to)), span!());
+                    }
+                }
+                Op::CheckThread { from } => {
+                    if reg!(from) == -1 {
+                        return trouble(FaultKind::NoneUsed, span!());
+                    }
+                }
+                Op::CheckData => {
+                    check!(self.data());
+                }
+                Op::NodeBit { to, from } => reg!(to) = i64::from(check!(self.engine.node(reg!(from)))),
+                Op::NumberBit { to, from, lo, count } => reg!(to) = check!(bit_of(reg!(from), lo, count)),
+
+                Op::Write { from, other, cell } => {
+                    let value = reg!(from);
+                    code.cells[cell as usize].write(record!(other), 0, value);
+                }
+                Op::WriteSet { set, other, cell } => {
+                    let value = set!(set);
+                    code.sets[cell as usize].write(record!(other), 0, value);
+                }
+                Op::Insert { bit, other, cell } => {
+                    let bit = reg!(bit);
+                    code.sets[cell as usize].insert(record!(other), 0, bit);
+                }
+                Op::Remove { bit, other, cell } => {
+                    let bit = reg!(bit);
+                    code.sets[cell as usize].remove(record!(other), 0, bit);
+                }
+                Op::Push { from, fields, other, list } => {
+                    let list = &code.lists[list as usize];
+                    let values = &self.frame.scalars[from as usize..from as usize + fields as usize];
+                    let record = record!(other);
+                    let len = list.len(record);
+                    if len >= list.capacity {
+                        return trouble(FaultKind::ListFull, span!());
+                    }
+                    list.set_len(record, len + 1);
+                    for (cell, &value) in list.fields.iter().zip(values) {
+                        cell.write(record, list.element_at(len), value);
+                    }
+                }
+                Op::Pop { to, other, list } => {
+                    let list = &code.lists[list as usize];
+                    let record = record!(other);
+                    if list.len(record) == 0 {
+                        return trouble(FaultKind::Empty, span!());
+                    }
+                    read_element(list, record, list.element_at(0), &mut self.frame.scalars[to as usize..]);
+                    list.remove(record, 0);
+                }
+                Op::Clear { other, at, bytes } => record!(other)[at as usize..(at + bytes) as usize].fill(0),
+
+                Op::Charge { steps } => self.m.charge(Charge::Steps(steps)),
+                Op::Taken { steps } => self.steps += u32::from(steps),
+                Op::Seek { whose, seek, role, object } => {
+                    let object = reg!(object);
+                    let (role, object) = check!(self.meant(whose, role, object));
+                    if seek != Seek::Find {
+                        self.touch(role, object, seek == Seek::Change, span!())?;
+                    }
+                    beside.other = (role, object);
+                }
+                Op::Jump { steps, to } => {
+                    self.steps += u32::from(steps);
+                    at = to as usize;
+                }
+                Op::JumpIf { from, to } => {
+                    if reg!(from) != 0 {
+                        at = to as usize;
+                    }
+                }
+                Op::JumpUnless { from, to } => {
+                    if reg!(from) == 0 {
+                        at = to as usize;
+                    }
+                }
+                Op::Branch { from, steps, otherwise } => {
+                    self.steps += u32::from(steps);
+                    let holds = reg!(from) != 0;
+                    self.m.way(span!(), holds);
+                    if !holds {
+                        at = otherwise as usize;
+                    }
+                }
+                Op::Guard { from } => {
+                    if reg!(from) == 0 {
+                        return Ok(false);
+                    }
+                }
+                Op::End { steps } => {
+                    self.steps += u32::from(steps);
+                    return Ok(true);
+                }
+                Op::AnyOfSet { set } => self.m.way(span!(), set!(set).count() > 0),
+                Op::NextOfSet { set, to, lo, exit } => match set!(set).take_least() {
+                    Some(bit) => {
+                        self.m.charge(Charge::Element);
+                        reg!(to) = bit + i64::from(lo);
+                    }
+                    None => at = exit as usize,
+                },
+                Op::AnyOfRange { from, to } => self.m.way(span!(), reg!(from) <= reg!(to)),
+                Op::NextOfRange { next, last, to, exit } => {
+                    let (value, end) = (reg!(next), reg!(last));
+                    if value > end {
+                        at = exit as usize;
+                    } else {
+                        self.m.charge(Charge::Element);
+                        // Behind the last there may be no number.
+                        (reg!(next), reg!(last)) = if value < end { (value + 1, end) } else { (1, 0) };
+                        reg!(to) = value;
+                    }
+                }
+                Op::AllOfList { other, list } => {
+                    let list = &code.lists[list as usize];
+                    let record = record!(other);
+                    let len = list.len(record);
+                    let elements = record[list.element_at(0)..list.element_at(len)].to_vec();
+                    beside.lists.push(Snapshot { elements, next: 0, len });
+                    self.m.way(span!(), len > 0);
+                }
+                Op::NextOfList { to, list, exit } => match beside.lists.last_mut() {
+                    Some(known) if known.next < known.len => {
+                        self.m.charge(Charge::Element);
+                        let list = &code.lists[list as usize];
+                        let from = (known.next * list.element) as usize;
+                        read_element(list, &known.elements, from, &mut self.frame.scalars[to as usize..]);
+                        known.next += 1;
+                    }
+                    _ => {
+                        beside.lists.pop();
+                        at = exit as usize;
+                    }
+                },
+                Op::Enter { depth } => {
+                    beside.outer[depth as usize] = (self.role, self.object);
+                    (self.role, self.object) = beside.other;
+                }
+                Op::Leave { depth } => (self.role, self.object) = beside.outer[depth as usize],
+                Op::Asserted => self.m.way(span!(), true),
+                Op::Assert { from } => {
+                    if reg!(from) == 0 {
+                        return trouble(FaultKind::Assertion, span!());
+                    }
+                }
+                Op::Impossible => return trouble(FaultKind::Impossible, span!()),
+
+                Op::Received => beside.gathered = Some(check!(self.event.payload.ok_or(FaultKind::NoData))),
+                Op::GatherMemory { from, to } => {
+                    let (from, to) = (reg!(from).cast_unsigned(), reg!(to).cast_unsigned());
+                    beside.gathered = Some(self.m.gather_memory(from, to));
+                }
+                Op::GatherList { other, blocks, list } => {
+                    let list = &code.lists[list as usize];
+                    let record = record!(other);
+                    let items: Vec<i64> =
+                        (0..list.len(record)).map(|i| list.fields[0].read(record, list.element_at(i))).collect();
+                    beside.gathered = Some(self.m.gather_list(blocks, &items));
+                }
+                Op::Send { plan, to } => {
+                    let to = check!(self.engine.node(reg!(to)));
+                    self.send_flat(&code.sends[plan as usize], to, &mut beside.gathered);
+                }
+                Op::Start { plan } => {
+                    let plan = &code.sends[plan as usize];
+                    let mut args = Args::NONE;
+                    self.words(&plan.args, &mut args);
+                    self.m.start(plan.task, beside.other.1, args);
+                }
+                Op::Yield => match self.event.kind {
+                    EventKind::Task(task) => self.m.start(task, self.event.object, self.event.args),
+                    _ => return trouble(FaultKind::Malformed, span!()),
+                },
+                Op::Goto { to } => self.goto(to),
+                Op::Resume => self.m.resume(self.object),
+                Op::Complete => self.m.complete(self.object),
+                Op::PerformRead { at, to } => {
+                    let (at, to) = (reg!(at).cast_unsigned(), reg!(to).cast_unsigned());
+                    self.m.perform_read(self.object, at, to);
+                }
+                Op::PerformWrite { value, at } => {
+                    let (value, at) = (reg!(value).cast_unsigned(), reg!(at).cast_unsigned());
+                    self.m.perform_write(self.object, at, value);
+                }
+                Op::Return { value, thread } => {
+                    let (value, thread) = (reg!(value), reg!(thread));
+                    check!(self.answer_to(thread, value));
+                }
+                Op::Defer => check!(self.defer()),
+                Op::Install => check!(self.install_here()),
+                Op::InstallAt { address } => {
+                    let (payload, _) = check!(self.data());
+                    self.m.install_memory(payload, Some(reg!(address).cast_unsigned()));
+                }
+                Op::Copy { from, to, bytes } => {
+                    let (from, to) = (reg!(from).cast_unsigned(), reg!(to).cast_unsigned());
+                    self.m.copy(from, to, reg!(bytes).cast_unsigned());
+                }
+                Op::Store { address, value } => {
+                    self.m.store(reg!(address).cast_unsigned(), reg!(value).cast_unsigned());
+                }
+                Op::Invoke { function, args, count } => {
+                    let function = reg!(function);
+                    let args = &self.frame.scalars[args as usize..args as usize + count as usize];
+                    self.m.invoke(function, args);
+                }
+                Op::Line { step } => check!(self.line(step)),
+            }
+        }
+    }
+
+    /// Goes on to the end of a handler that has run: what is dead is cleared, changes of states are told. Gives the state.
+    pub fn settle_all(&mut self) -> StateId {
+        let after = self.settle(self.first);
+        for touch in std::mem::take(&mut self.others) {
+            if touch.written {
+                self.settle(touch);
+            }
+        }
+        after
+    }
+
+    /// Whose record is meant.
+    fn meant(&self, whose: Whose, role: RoleId, object: i64) -> Result<(RoleId, Object), FaultKind> {
+        Ok(match whose {
+            Whose::Own => (self.role, self.object),
+            Whose::First => (role, self.first.object),
+            Whose::SameObject => (role, self.object),
+            Whose::Agent => (role, Object { kind: NODE, id: 0 }),
+            Whose::Given => {
+                let kind = self.engine.protocol.roles[role.index()].object;
+                (role, Object { kind, id: object_number(object) })
+            }
+            Whose::Nowhere => return Err(FaultKind::NotHere),
+        })
+    }
+
+    /// The arguments of a message or a task.
+    #[inline]
+    fn words(&self, plan: &[Word], args: &mut Args) {
+        for word in plan {
+            match *word {
+                Word::Scalar(from) => args.push(self.frame.scalars[from as usize]),
+                Word::Set(set, words) => {
+                    let set = &self.frame.sets[set as usize];
+                    set.0[..words as usize].iter().for_each(|&word| args.push(word.cast_signed()));
+                }
+            }
+        }
+    }
+
+    fn send_flat(&mut self, plan: &SendPlan, to: Node, gathered: &mut Option<Payload>) {
+        let id = match plan.about {
+            About::Agent => 0,
+            About::Present => self.object.id,
+            About::Given(from) => object_number(self.frame.scalars[from as usize]),
+        };
+        let object = Object { kind: plan.kind, id };
+        let mut outgoing = Outgoing { message: plan.message, object, args: Args::NONE, payload: None };
+        self.words(&plan.args, &mut outgoing.args);
+        outgoing.payload = match plan.data {
+            Source::Nothing => None,
+            Source::Block => Some(self.m.gather_block(object)),
+            Source::Gathered => gathered.take(),
+        };
+        self.m.send(to, &outgoing);
+    }
+}
+
+/// A number of an object that has been checked.
+fn object_number(checked: i64) -> u32 {
+    u32::try_from(checked).unwrap_or(u32::MAX)
+}
+
+fn arithmetic(operator: Operator, left: i64, right: i64) -> Result<i64, FaultKind> {
+    let result = match operator {
+        Operator::Add => left.checked_add(right),
+        Operator::Subtract => left.checked_sub(right),
+        Operator::Multiply => left.checked_mul(right),
+        Operator::Divide | Operator::Remainder if right == 0 => return Err(FaultKind::DivisionByZero),
+        Operator::Divide => left.checked_div(right),
+        Operator::Remainder => left.checked_rem(right),
+        // The others have instructions of their own.
+        _ => return Err(FaultKind::Malformed),
+    };
+    result.ok_or(FaultKind::Overflow)
+}
+
+/// The bit of an element in a set of `count` numbers from `lo` on.
+fn bit_of(element: i64, lo: i32, count: u16) -> Result<i64, FaultKind> {
+    let (lo, count) = (i64::from(lo), i64::from(count));
+    let bit = element.wrapping_sub(lo);
+    if (0..count).contains(&bit) { Ok(bit) } else { Err(FaultKind::Range { value: element, lo, hi: lo + count - 1 }) }
+}
+
+fn merge(operator: SetOperator, into: &mut Set, with: &Set) {
+    for (l, r) in into.0.iter_mut().zip(with.0) {
+        match operator {
+            SetOperator::Union => *l |= r,
+            SetOperator::Difference => *l &= !r,
+            SetOperator::Intersection => *l &= r,
+        }
+    }
+}
+
+/// A set whose elements counted from `from`, with elements that count from `lo`.
+fn shift(set: Set, from: i64, lo: i64) -> Result<Set, FaultKind> {
+    let mut shifted = Set::default();
+    for bit in set.iter() {
+        let element = bit.wrapping_add(from);
+        let bit = element.wrapping_sub(lo);
+        if !(0..256).contains(&bit) {
+            return Err(FaultKind::Range { value: element, lo, hi: lo.saturating_add(255) });
+        }
+        shifted.insert(bit);
+    }
+    Ok(shifted)
+}
+
+/// The fields of a list's element, each into a register.
+fn read_element(list: &ListCell, record: &[u8], at: usize, registers: &mut [i64]) {
+    for (register, cell) in registers.iter_mut().zip(&list.fields) {
+        *register = cell.read(record, at);
+    }
+}
