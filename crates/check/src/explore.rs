@@ -38,11 +38,13 @@ const LOOK: StateNumber = 1 << 4;
 /// # Errors
 /// When such a system cannot be made of the protocol.
 pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
-    let model = Model::new(protocol, &config.system)?;
+    let mut model = Model::new(protocol, &config.system)?;
     crate::search::allow(&model, config)?;
     if config.search == Search::Fast {
         return crate::search::explore(&model, config);
     }
+    // The oracle for whatever makes the other faster.
+    model.engine = model.engine.walking();
     let mut search = BruteForce::new(&model, config);
     let end = search.run();
     Ok(search.report(end))

@@ -1,6 +1,7 @@
 //! A handler while it runs: its locals, the records that it has looked at, and what its expressions see.
 //!
-//! Its steps are in [`execute`]: control there, variables and effects in modules of their own.
+//! `flat` runs its flat code. The walk over its steps, which is the oracle for it, is in [`execute`]: control there, variables
+//! and effects in modules of their own.
 
 mod effects;
 mod execute;

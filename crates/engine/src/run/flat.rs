@@ -77,9 +77,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         }
 
         loop {
-            let op = ops[at];
+            // Not copied: most instructions are smaller than the largest.
+            let op = &ops[at];
             at += 1;
-            match op {
+            match *op {
                 Op::Number { to, value } => reg!(to) = value,
                 Op::Move { to, from } => reg!(to) = reg!(from),
                 Op::Argument { to, word } => {

@@ -9,9 +9,10 @@ use crate::node::processor::{Doing, Wait};
 use crate::node::shared::Shared;
 use crate::reports::timeline::{Cause, Work};
 use crate::reports::trace::{Handled, Note};
+use crate::timing::folding::Path;
 use crate::timing::pricing::Trigger;
 use std::sync::Arc;
-use trivium_engine::{Disposition, Engine, Event, Fault, Node, Outcome};
+use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
 use trivium_lang::protocol::{EventKind, RoleId};
 use trivium_node::Held;
 
@@ -119,7 +120,7 @@ impl NodeState {
         let cause = cause.flatten();
         let possible = cause.as_ref().map_or(start, |(_, left)| *left);
         let dispatched = Dispatched { protocol, source: Trigger::Replay, cause, possible, arrived: None };
-        self.begin_handling(protocol);
+        self.begin_handling(protocol, object, Trigger::Replay);
         self.handling.evicts =
             event.as_ref().is_some_and(|event| matches!(event.kind, EventKind::Evict | EventKind::WriteBack));
         let outcome = engine.replay(role, object, self);
@@ -189,17 +190,22 @@ impl NodeState {
     }
 
     /// A handler begins to run; what it does is in `handling` until it has ended.
-    fn begin_handling(&mut self, protocol: usize) {
+    fn begin_handling(&mut self, protocol: usize, object: Object, trigger: Trigger) {
         let handling = self.shared.spare.borrow_mut().handling();
         self.resting = Some(std::mem::replace(&mut self.handling, handling));
-        self.handling.restart(protocol, self.now);
+        // What is recorded says on what a handler spends its time, which a folded price does not.
+        let path = match self.recording || self.shared.unfolded {
+            true => Path::NONE,
+            false => self.shared.paths.borrow_mut().begin(trigger),
+        };
+        self.handling.restart((protocol, object), self.now, path, self.watched.tag_changes.len());
     }
 
     fn dispatch(&mut self, dispatched: &Dispatched, role: Option<RoleId>, event: &Event) -> Result<(), SimError> {
         let start = self.now;
         let shared = self.shared.clone();
         let engine = &shared.protocols.engines[dispatched.protocol];
-        self.begin_handling(dispatched.protocol);
+        self.begin_handling(dispatched.protocol, event.object, dispatched.source);
         self.handling.evicts = matches!(event.kind, EventKind::Evict | EventKind::WriteBack);
         let outcome = match role {
             Some(role) => engine.dispatch_to(role, event, self),
@@ -234,13 +240,7 @@ impl NodeState {
         if self.recording != handling.timing.stretches.is_some() {
             handling.timing.stretches = self.recording.then(Vec::new);
         }
-        self.model.price(
-            &shared.machine,
-            shared.protocols.block,
-            (dispatched.source, &handling.effects),
-            (handling.start, self.compute.runnable()),
-            &mut handling.timing,
-        );
+        self.price(shared, dispatched.source, &mut handling);
         let (start, end) = (handling.start, handling.timing.end);
         if end - start > WATCHDOG {
             let what = format!(
@@ -280,6 +280,21 @@ impl NodeState {
         }
         shared.spare.borrow_mut().keep_handling(handling);
         Ok(())
+    }
+
+    /// The time of a handler.
+    #[inline]
+    fn price(&mut self, shared: &Shared, trigger: Trigger, handling: &mut Handling) {
+        let (machine, block) = (&shared.machine, shared.protocols.block);
+        let start = (handling.start, self.compute.runnable());
+        if handling.path != Path::NONE {
+            let mut paths = shared.paths.borrow_mut();
+            if let Some(folded) = paths.price(handling.path, machine, block, &self.model.bus) {
+                return self.model.price_folded(folded, start, &mut handling.timing);
+            }
+            handling.effects = paths.told(handling.path).1;
+        }
+        self.model.price(machine, block, (trigger, &handling.effects), start, &mut handling.timing);
     }
 
     fn trace_line(&self, engine: &Engine, event: &Event, outcome: &Outcome, handling: &Handling, end: u64) -> Handled {

@@ -100,7 +100,7 @@ impl NodeState {
         if !self.requests(block) {
             return false;
         }
-        self.handling.effects.push(Primitive::FillLine);
+        self.did(Primitive::FillLine);
         self.handling.changed.push(block);
         let mut line = self.blocks.lines.line(block);
         let fills = line.fill(to);
@@ -133,7 +133,7 @@ impl NodeState {
         if !self.requests(block) {
             return false;
         }
-        self.handling.effects.push(Primitive::FillLine);
+        self.did(Primitive::FillLine);
         self.handling.changed.push(block);
         let mut line = self.blocks.lines.line(block);
         line.upgrade();
@@ -144,7 +144,7 @@ impl NodeState {
 
     /// See [`trivium_engine::Mechanisms::take`].
     pub(crate) fn take_line(&mut self, block: Object, to: Line) {
-        self.handling.effects.push(Primitive::TakeLine);
+        self.did(Primitive::TakeLine);
         self.handling.changed.push(block);
         let mut bytes = vec![0; index(self.shared.protocols.block)];
         let read = self.blocks.memory.read(self.core.offset_of(block), &mut bytes);
@@ -158,7 +158,7 @@ impl NodeState {
 
     /// See [`trivium_engine::Mechanisms::invalidate`].
     pub(crate) fn invalidate_line(&mut self, block: Object) {
-        self.handling.effects.push(Primitive::InvalidateLine);
+        self.did(Primitive::InvalidateLine);
         self.handling.changed.push(block);
         let mut line = self.blocks.lines.line(block);
         line.invalidate(self.requests(block));

@@ -4,6 +4,7 @@ use crate::events::Envelope;
 use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use crate::node::watch::TagChange;
+use crate::timing::folding::{Numbered, Path, code_of};
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
@@ -20,8 +21,14 @@ pub(crate) struct Handling {
     pub protocol: usize,
     /// When it was dispatched.
     pub start: u64,
-    /// Its effects in order.
+    /// Where its effects so far have led.
+    pub path: Path,
+    /// Its effects in order, if they lead nowhere.
     pub effects: Vec<Primitive>,
+    /// The blocks of its effects.
+    pub numbered: Numbered,
+    /// How many tag changes the world has not looked at are older than it.
+    pub tags_before: usize,
     /// Its messages in order; when they leave is not known yet.
     #[expect(clippy::vec_box, reason = "they are handed on by their address")]
     pub sends: Vec<Box<Envelope>>,
@@ -62,8 +69,10 @@ pub(crate) struct Touched {
 
 impl Handling {
     /// Forgets a handler for the next one; the space that its lists took stays.
-    pub(crate) fn restart(&mut self, protocol: usize, start: u64) {
+    pub(crate) fn restart(&mut self, (protocol, object): (usize, Object), start: u64, path: Path, tags_before: usize) {
         (self.protocol, self.start) = (protocol, start);
+        (self.path, self.tags_before) = (path, tags_before);
+        self.numbered.restart(object);
         self.effects.clear();
         self.sends.clear();
         self.gathered.clear();
@@ -79,6 +88,41 @@ impl Handling {
 }
 
 impl NodeState {
+    /// The running handler has done this.
+    #[inline(always)]
+    pub(super) fn did(&mut self, what: Primitive) {
+        let code = code_of(what).unwrap_or(0);
+        let next = self.lead(code);
+        if next == Path::NONE {
+            return self.did_anew(code, what);
+        }
+        self.handling.path = next;
+    }
+
+    /// Where that leads, if it has been done there before.
+    fn lead(&self, code: u64) -> Path {
+        match self.handling.path {
+            Path::NONE => Path::NONE,
+            at => self.shared.paths.borrow().follow(at, code),
+        }
+    }
+
+    #[cold]
+    fn did_anew(&mut self, code: u64, what: Primitive) {
+        let handling = &mut *self.handling;
+        if handling.path != Path::NONE {
+            let mut paths = self.shared.paths.borrow_mut();
+            let next = if code == 0 { Path::NONE } else { paths.lead(handling.path, code, what) };
+            if next == Path::NONE {
+                handling.effects = paths.told(handling.path).1;
+            }
+            handling.path = next;
+        }
+        if handling.path == Path::NONE {
+            handling.effects.push(what);
+        }
+    }
+
     /// What lies in places of this node's memory, one behind the other, as a payload; to be put back there if `back`.
     fn gather(&mut self, places: impl Iterator<Item = (u64, u64)>, back: bool, origin: DataFrom) -> Payload {
         let mut data = self.shared.spare.borrow_mut().data();
@@ -260,7 +304,7 @@ impl Mechanisms for NodeState {
         envelope.from = self.core.me;
         envelope.to = to;
         match message.payload {
-            None => self.handling.effects.push(Primitive::Send { words, data: None }),
+            None => self.did(Primitive::Send { words, data: None }),
             Some(payload) => {
                 let mut data = self.shared.spare.borrow_mut().data();
                 self.with_data(payload, |_, of| data.assign(of));
@@ -268,7 +312,7 @@ impl Mechanisms for NodeState {
                 envelope.data = Some(data);
                 let made = self.handling.gathered.iter().find(|g| g.0 == payload);
                 let origin = made.map_or(DataFrom::Received, |g| g.1);
-                self.handling.effects.push(Primitive::Send { words, data: Some((origin, bytes)) });
+                self.did(Primitive::Send { words, data: Some((origin, bytes)) });
             }
         }
         if self.shared.protocols.finite[protocol] && !self.is_room(envelope.lane, 1) {
@@ -280,13 +324,14 @@ impl Mechanisms for NodeState {
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
-        self.handling.effects.push(Primitive::Room);
+        self.did(Primitive::Room);
         self.is_room(lane, count)
     }
 
     fn gather_block(&mut self, block: Object) -> Payload {
         let place = (self.core.offset_of(block), self.shared.protocols.block);
-        self.gather(std::iter::once(place), false, DataFrom::Block(block))
+        let known = self.handling.numbered.of(block);
+        self.gather(std::iter::once(place), false, DataFrom::Block(known))
     }
 
     fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
@@ -301,14 +346,15 @@ impl Mechanisms for NodeState {
     }
 
     fn install_block(&mut self, payload: Payload, block: Object) {
-        self.handling.effects.push(Primitive::InstallBlock(block));
+        let known = self.handling.numbered.of(block);
+        self.did(Primitive::InstallBlock(known));
         self.with_data(payload, |node, data| node.put(node.core.offset_of(block), &data.bytes));
     }
 
     fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
         self.with_data(payload, |node, data| {
             let words = address.is_none() && data.places.iter().all(|&(_, length)| length == 8);
-            node.handling.effects.push(match words {
+            node.did(match words {
                 true => Primitive::InstallWords(data.places.len() as u64),
                 false => Primitive::InstallMemory(data.bytes.len() as u64),
             });
@@ -327,7 +373,8 @@ impl Mechanisms for NodeState {
     }
 
     fn set_access(&mut self, block: Object, from: Access, to: Access) {
-        self.handling.effects.push(Primitive::Tag(block, from, to));
+        let known = self.handling.numbered.of(block);
+        self.did(Primitive::Tag(known, from, to));
         self.handling.changed.push(block);
         self.tag(block);
         self.blocks.tags[block.id as usize] = 1 + to as u8;
@@ -338,9 +385,8 @@ impl Mechanisms for NodeState {
         }
         if self.shared.protocols.watched[self.handling.protocol] {
             // A tag that a handler changes twice is seen as the handler leaves it: no other event comes between.
-            let changes = |effect: &&Primitive| matches!(effect, Primitive::Tag(of, ..) if *of == block);
-            let again = self.handling.effects.iter().filter(changes).nth(1).is_some();
-            match self.watched.tag_changes.iter_mut().rfind(|change| again && change.block == block.id) {
+            let before = self.handling.tags_before;
+            match self.watched.tag_changes[before..].iter_mut().rfind(|change| change.block == block.id) {
                 Some(change) => change.to = to,
                 None => self.note_tag(self.handling.protocol, block, to, self.handling.start),
             }
@@ -348,17 +394,17 @@ impl Mechanisms for NodeState {
     }
 
     fn load(&mut self, address: u64) -> u64 {
-        self.handling.effects.push(Primitive::Load);
+        self.did(Primitive::Load);
         u64::from_le_bytes(self.word(address))
     }
 
     fn store(&mut self, address: u64, value: u64) {
-        self.handling.effects.push(Primitive::Store);
+        self.did(Primitive::Store);
         self.put(address, &value.to_le_bytes());
     }
 
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {
-        self.handling.effects.push(Primitive::Copy(bytes));
+        self.did(Primitive::Copy(bytes));
         let mut data = Vec::new();
         self.read(from, bytes, &mut data);
         self.put(to, &data);
@@ -368,7 +414,7 @@ impl Mechanisms for NodeState {
         if self.is_cached() {
             self.answered_line(object);
         }
-        self.handling.effects.push(Primitive::Resume);
+        self.did(Primitive::Resume);
         // What has been completed does not happen again.
         if !self.handling.resumed.iter().any(|(resumed, _)| *resumed == object) {
             self.handling.resumed.push((object, None));
@@ -376,7 +422,7 @@ impl Mechanisms for NodeState {
     }
 
     fn complete(&mut self, object: Object) {
-        self.handling.effects.push(Primitive::Resume);
+        self.did(Primitive::Resume);
         let resumed = self.handling.resumed.iter().position(|(resumed, _)| *resumed == object);
         if resumed.is_some_and(|at| self.handling.resumed[at].1.is_some()) {
             return;
@@ -388,7 +434,8 @@ impl Mechanisms for NodeState {
     }
 
     fn perform_read(&mut self, block: Object, address: u64, to: u64) {
-        self.handling.effects.extend([Primitive::Load, Primitive::Store]);
+        self.did(Primitive::Load);
+        self.did(Primitive::Store);
         self.must_lie_in(block, address);
         let word = self.word(address);
         let written = self.blocks.memory.write_private(to, &word);
@@ -397,13 +444,13 @@ impl Mechanisms for NodeState {
     }
 
     fn perform_write(&mut self, block: Object, address: u64, value: u64) {
-        self.handling.effects.push(Primitive::Store);
+        self.did(Primitive::Store);
         self.must_lie_in(block, address);
         self.put(address, &value.to_le_bytes());
     }
 
     fn answer(&mut self, thread: Thread, value: i64) {
-        self.handling.effects.push(Primitive::Resume);
+        self.did(Primitive::Resume);
         self.handling.answers.push((thread, value));
     }
 
@@ -412,7 +459,7 @@ impl Mechanisms for NodeState {
     }
 
     fn start(&mut self, task: TaskId, object: Object, args: Args) {
-        self.handling.effects.push(Primitive::Start);
+        self.did(Primitive::Start);
         self.handling.tasks.push((task, object, args));
     }
 
@@ -421,7 +468,7 @@ impl Mechanisms for NodeState {
     }
 
     fn probe(&mut self, block: Object) -> Line {
-        self.handling.effects.push(Primitive::Probe);
+        self.did(Primitive::Probe);
         self.line_of(block)
     }
 
@@ -451,10 +498,10 @@ impl Mechanisms for NodeState {
         match what {
             Charge::Record(role) => {
                 let kind = self.shared.protocols.engines[self.handling.protocol].protocol().roles[role.index()].kind;
-                self.handling.effects.push(Primitive::Record(kind == RoleKind::Home));
+                self.did(Primitive::Record(kind == RoleKind::Home));
             }
-            Charge::Steps(steps) => (0..steps).for_each(|_| self.handling.effects.push(Primitive::Step)),
-            Charge::Element => self.handling.effects.push(Primitive::Element),
+            Charge::Steps(steps) => self.did(Primitive::Steps(steps)),
+            Charge::Element => self.did(Primitive::Element),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::machine::Machine;
 use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
+use crate::timing::folding::Paths;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
@@ -28,6 +29,10 @@ pub struct Shared {
     pub(crate) sites: RefCell<Sites>,
     /// Bytes of the host's memory that programs have taken by printing and writing since that was last looked at.
     pub(crate) taken: Cell<u64>,
+    /// Whether prices of handlers are worked out anew each time: the oracle for those that are folded.
+    pub(crate) unfolded: bool,
+    /// What handlers did so far, and their prices.
+    pub(crate) paths: RefCell<Paths>,
     /// Boxes to write to again.
     pub(crate) spare: RefCell<Spare>,
 }
@@ -45,6 +50,8 @@ impl Shared {
             blamed: false,
             sites: RefCell::default(),
             taken: Cell::new(0),
+            unfolded: false,
+            paths: RefCell::default(),
             spare: RefCell::default(),
         }
     }

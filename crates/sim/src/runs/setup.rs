@@ -36,8 +36,9 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// Ends incomplete after so many cycles.
     pub max_cycles: Option<u64>,
-    /// Cycles for which nodes are simulated one after the other: 0 is the reference order, `None` the machine's
-    /// lookahead. It changes nothing in the result.
+    /// Cycles for which nodes are simulated one after the other: 0 is the reference order, in which handlers are
+    /// walked over ([`Engine::walking`]) and each is priced anew; `None` the machine's lookahead. It changes nothing in the
+    /// result.
     pub window: Option<u64>,
     /// Host threads, at least 1. It changes nothing in the result; a run that is traced, or in the reference order,
     /// uses one.
@@ -89,6 +90,8 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
     if setup.protocols.is_empty() {
         return Err(SimError::input("no protocol is named").help("add --protocol stache"));
     }
+    // The oracle for whatever makes others faster.
+    let reference = setup.window == Some(0);
     let mut engines: Vec<Rc<Engine>> = Vec::new();
     for protocol in &setup.protocols {
         let name = &protocol.name;
@@ -103,7 +106,7 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
         }
         let engine =
             Engine::load(protocol.clone(), setup.nodes).map_err(|error| SimError::input(error.message).at(name))?;
-        engines.push(Rc::new(engine));
+        engines.push(Rc::new(if reference { engine.walking() } else { engine }));
     }
     let mut calls = Vec::new();
     for call in setup.program.calls() {
@@ -113,6 +116,7 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
     let shared = Shared {
         traced,
         blamed: setup.blame,
+        unfolded: reference,
         room: setup.memory.filter(|budget| budget.refuses).map(|budget| budget.limit),
         has_tags: setup.program.build(setup.machine.cache.line) == Build::Fast,
         ..Shared::new(protocols, setup.machine.clone())

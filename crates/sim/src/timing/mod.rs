@@ -6,6 +6,7 @@ pub(crate) mod calendar;
 #[cfg(test)]
 mod contract;
 pub(crate) mod engines;
+pub(crate) mod folding;
 pub(crate) mod interface;
 pub(crate) mod model;
 pub(crate) mod networks;

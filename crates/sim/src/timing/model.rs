@@ -9,6 +9,7 @@
 use super::bus::Bus;
 use super::cache::{Cache, LineState};
 use super::engines::{self, Engine};
+use super::folding::Folded;
 use super::interface::Interface;
 use super::pricing::{HandlerTime, Primitive, Trigger, lay, surround};
 use crate::events::Envelope;
@@ -82,6 +83,17 @@ impl NodeModel {
         }
         let (before, after) = self.engine.switch(interrupts);
         lay(trigger, effects, start + before, machine, block, &mut self.bus, time);
+        surround(time, before, start, after);
+    }
+
+    /// The same of a handler whose price has been folded.
+    #[inline]
+    pub fn price_folded(&mut self, folded: &Folded, (start, interrupts): (u64, bool), time: &mut HandlerTime) {
+        if !self.shares_processor {
+            return folded.lay(start, &mut self.bus, time);
+        }
+        let (before, after) = self.engine.switch(interrupts);
+        folded.lay(start + before, &mut self.bus, time);
         surround(time, before, start, after);
     }
 

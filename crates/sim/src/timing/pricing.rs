@@ -5,7 +5,7 @@
 //! priced together.
 
 use crate::machine::Machine;
-use crate::machine::price::Price;
+use crate::machine::price::{Price, Transaction};
 use crate::reports::timeline::{Reason, Stretch};
 use crate::timing::bus::Bus;
 use smallvec::SmallVec;
@@ -53,8 +53,8 @@ pub enum Trigger {
 pub enum Primitive {
     /// First look at a record; true for a home's.
     Record(bool),
-    /// A plain step.
-    Step,
+    /// So many plain steps.
+    Steps(u16),
     /// A visited element.
     Element,
     /// A message leaves: words of arguments, and of data if it has any. Messages leave in this order.
@@ -109,29 +109,51 @@ pub struct HandlerTime {
 
 impl HandlerTime {
     /// Forgets a handler's time for the next one; the space that its lists took stays.
-    fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         (self.resume, self.end) = (None, 0);
         self.sends.clear();
         self.stretches.iter_mut().for_each(Vec::clear);
     }
 }
 
+/// Where a handler's bus transactions are booked, and who hears what it does when.
+pub trait Booking {
+    /// The bus on which they lie.
+    fn bus(&self) -> &Bus;
+    /// Books a transaction that can be granted at cycle `earliest`, and gives the cycle of its grant.
+    fn book(&mut self, transaction: Transaction, earliest: u64) -> u64;
+    /// The next message is handed over.
+    fn sends(&mut self, _at: u64) {}
+    /// Waiting threads go on.
+    fn resumes(&mut self, _at: u64) {}
+}
+
+impl Booking for Bus {
+    fn bus(&self) -> &Bus {
+        self
+    }
+
+    fn book(&mut self, transaction: Transaction, earliest: u64) -> u64 {
+        Bus::book(self, transaction, earliest)
+    }
+}
+
 /// Lays primitives out in time, one after the other, on a bus that others use too.
-struct Pricing<'a> {
+struct Pricing<'a, B> {
     machine: &'a Machine,
-    bus: &'a mut Bus,
+    bus: &'a mut B,
     now: u64,
     timing: &'a mut HandlerTime,
 }
 
 /// Works out the time of a handler that `source` starts at cycle `start`, on a machine with blocks of `block` bytes.
-pub fn lay(
+pub fn lay<B: Booking>(
     source: Trigger,
     effects: &[Primitive],
     start: u64,
     machine: &Machine,
     block: u64,
-    bus: &mut Bus,
+    bus: &mut B,
     timing: &mut HandlerTime,
 ) {
     timing.restart();
@@ -152,8 +174,11 @@ pub fn lay(
                     1,
                 );
             }
-            Primitive::Step if covered > 0 => covered -= 1,
-            Primitive::Step => pricing.spend("plain steps", &prices.step, 1),
+            Primitive::Steps(steps) => {
+                let free = covered.min(u32::from(steps));
+                covered -= free;
+                pricing.spend("plain steps", &prices.step, u64::from(u32::from(steps) - free));
+            }
             Primitive::Element => pricing.spend("set and list elements", &prices.element, 1),
             Primitive::Send { words, data } => {
                 pricing.send(words, data, fusion.of_send(at), granules);
@@ -187,7 +212,10 @@ pub fn lay(
             Primitive::Start => pricing.spend("start a task", &prices.start, 1),
             Primitive::Resume => {
                 pricing.spend("unmask CPU, reissue bus transaction", &prices.resume, 1);
-                pricing.timing.resume.get_or_insert(pricing.now);
+                if pricing.timing.resume.is_none() {
+                    pricing.timing.resume = Some(pricing.now);
+                    pricing.bus.resumes(pricing.now);
+                }
             }
         }
     }
@@ -212,7 +240,7 @@ pub fn surround(time: &mut HandlerTime, before: u64, start: u64, after: u64) {
     }
 }
 
-impl Pricing<'_> {
+impl<B: Booking> Pricing<'_, B> {
     fn dispatch(&mut self, source: Trigger) {
         let prices = &self.machine.prices;
         match source {
@@ -272,6 +300,7 @@ impl Pricing<'_> {
             }
         }
         self.timing.sends.push(self.now);
+        self.bus.sends(self.now);
     }
 
     fn spend(&mut self, what: &'static str, price: &Price, times: u64) {
@@ -302,7 +331,7 @@ impl Pricing<'_> {
     /// Own cycles first, then the bus transactions, one after the other.
     fn spend_one(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
         let from = self.now;
-        let own = self.bus.own_cycles(price);
+        let own = self.bus.bus().own_cycles(price);
         let stretched = self.machine.engine.slowdown.of(own);
         if price.bus.is_empty() {
             self.now += stretched * times;
@@ -313,10 +342,10 @@ impl Pricing<'_> {
             let mut waited = 0;
             let mut request = self.now + stretched;
             for &transaction in &price.bus {
-                let earliest = request + self.bus.arbitration();
+                let earliest = request + self.bus.bus().arbitration();
                 let grant = self.bus.book(transaction, earliest);
                 waited += grant - earliest;
-                request = grant + self.bus.occupancy(transaction);
+                request = grant + self.bus.bus().occupancy(transaction);
             }
             self.now += price.cycles - own + stretched + waited;
             lost += waited;
@@ -407,7 +436,7 @@ mod tests {
         let data = Some((DataFrom::Block(B), 32));
         let effects = [
             Primitive::Record(true),
-            Primitive::Step,
+            Primitive::Steps(1),
             Primitive::Send { words: 0, data },
             Primitive::Tag(B, Access::Write, Access::Read),
         ];
