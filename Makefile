@@ -5,12 +5,13 @@ PYTHON ?= python3
 TRIVIUM = target/release/trivium
 OUT = demo-out
 
-.PHONY: help setup build demo test test-fast test-slow lint demo-short bench clean
+.PHONY: help setup build mpi mpi-ready demo test test-fast test-mpi test-slow lint demo-short bench clean
 
 help:
 	@echo "make demo       build, simulate EM3D on four machines, print a table, draw a picture"
 	@echo "make test       format, lints, all fast tests, a short demo"
 	@echo "make test-slow  tests that take long"
+	@echo "make mpi        build with MPI: mpirun -n 4 trivium check .. (installs MPI where it may)"
 	@echo "make bench      benchmarks"
 	@echo "make setup      only what the others do first: the C compiler for programs"
 
@@ -23,6 +24,13 @@ setup: .venv/.ready
 
 build: setup
 	$(CARGO) build --release --locked -p trivium
+
+# With MPI: the same program, which may also be started by mpirun.  Installs what is missing where it may.
+mpi: setup mpi-ready
+	$(CARGO) build --release --locked -p trivium --features mpi
+
+mpi-ready:
+	@tools/mpi
 
 demo: build
 	@mkdir -p $(OUT)
@@ -42,7 +50,7 @@ demo-short:
 		--machines simple-coma,typhoon,typhoon-1,typhoon-0 --nodes 32 \
 		--svg $(OUT)/em3d-short.svg -- -t 19200 -i 3
 
-test: lint test-fast
+test: lint test-fast test-mpi
 	@$(MAKE) --no-print-directory demo-short
 
 lint: setup
@@ -51,6 +59,14 @@ lint: setup
 
 test-fast: setup
 	$(CARGO) test --release --locked --workspace
+
+# Tests with 2 to 4 ranks.  Where there is no MPI they are skipped, unless CI says that they must not be.
+test-mpi: setup
+	@if tools/mpi; then \
+		$(CARGO) test --release --locked -p trivium --features mpi --test group --test mpi && \
+		$(CARGO) build --release --locked -p trivium; \
+	elif [ -n "$$CI" ]; then echo "MPI is missing, and CI may not skip its tests"; exit 1; \
+	else echo "SKIPPED: tests over MPI (see above for what is missing)"; fi
 
 # All tests, those that take minutes included.
 test-slow: setup

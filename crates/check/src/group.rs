@@ -13,6 +13,9 @@ pub trait Group {
     /// How many members there are, 1 or more.
     fn size(&self) -> usize;
 
+    /// How many members share the memory of this one's machine, this one included.
+    fn neighbours(&self) -> usize;
+
     /// Gives each member the bytes that stand at its number, this one included; what each has given to this one.
     fn exchange(&self, batches: Vec<Vec<u8>>) -> Vec<Vec<u8>>;
 
@@ -55,6 +58,10 @@ impl Group for Member {
         self.to.len()
     }
 
+    fn neighbours(&self) -> usize {
+        self.size()
+    }
+
     fn exchange(&self, batches: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         assert_eq!(batches.len(), self.size(), "a batch for each member");
         for (to, batch) in self.to.iter().zip(batches) {
@@ -78,6 +85,7 @@ impl Group for Member {
 pub fn contract(group: &dyn Group, large: usize) {
     let (rank, size) = (group.rank(), group.size());
     assert!(rank < size, "member {rank} of {size}");
+    assert!((1..=size).contains(&group.neighbours()), "member {rank} of {size}");
     // Who it is from, who it is for, and which round: nothing is mixed up, also where some give nothing.
     let batch = |from: usize, to: usize, round: usize| -> Vec<u8> {
         let len = (from * 7 + to * 3 + round * 5) % 11 * usize::from(!(from + to + round).is_multiple_of(3));

@@ -15,6 +15,7 @@ pub mod out_file;
 pub mod output;
 pub mod page;
 pub mod picture;
+pub mod ranks;
 pub mod stop;
 pub mod study;
 pub mod trace;

@@ -2,28 +2,48 @@
 
 use clap::Parser;
 use std::process::ExitCode;
+use trivium::arguments::Arguments;
+use trivium::ranks::{self, Job};
+use trivium::{Failure, commands, failure, usage};
 
 fn main() -> ExitCode {
-    if let Some(mistake) = trivium::usage::compilers_flag(std::env::args_os().skip(1)) {
-        eprint!("{mistake}");
-        return ExitCode::from(trivium::failure::BAD_INPUT);
-    }
-    let arguments = match trivium::arguments::Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) if error.use_stderr() => {
-            eprint!("{}", trivium::usage::told(&error));
-            return ExitCode::from(trivium::failure::BAD_INPUT);
-        }
-        Err(help) => {
-            let _ = help.print();
-            return ExitCode::SUCCESS;
-        }
-    };
-    match trivium::commands::execute(&arguments.command) {
-        Ok(code) => ExitCode::from(code),
+    let job = match ranks::begin() {
+        Ok(job) => job,
         Err(failure) => {
             eprint!("{failure}");
+            return ExitCode::from(failure.code);
+        }
+    };
+    match command(&job) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            if job.speaks() {
+                eprint!("{failure}");
+            }
             ExitCode::from(failure.code)
         }
+    }
+}
+
+/// Reads the command line and carries it out.
+fn command(job: &Job) -> Result<u8, Failure> {
+    if let Some(mistake) = usage::compilers_flag(std::env::args_os().skip(1)) {
+        return Err(Failure::rendered(failure::BAD_INPUT, mistake.text));
+    }
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => {
+            return Err(Failure { code: failure::BAD_INPUT, text: usage::told(&error), of_program: None });
+        }
+        Err(help) => {
+            if job.speaks() {
+                let _ = help.print();
+            }
+            return Ok(0);
+        }
+    };
+    match job.group() {
+        None => commands::execute(&arguments.command),
+        Some(group) => commands::execute_together(&arguments.command, group),
     }
 }

@@ -1,5 +1,6 @@
 //! `trivium check`
 
+use super::together;
 use crate::arguments::{Check, Format, Network, Ops, System};
 use crate::out_file::OutFile;
 use crate::output::{self, Head, grouped};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
+use trivium_check::group::Group;
 use trivium_check::{
     Checkpoints, Config, ConfigError, Method, Origin, Progress, Report, Search, Verdict, Writer, explore, text,
     text_around,
@@ -41,7 +43,7 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
 }
 
 /// What a checkpoint was made by: the form of states is that of these sources.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " of sources ", env!("TRIVIUM_CHECKER"));
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " of sources ", env!("TRIVIUM_CHECKER"));
 
 /// Puts a checkpoint in the place of the one before when it is whole.
 fn save(file: Option<&PathBuf>, write: Writer) -> Result<(), String> {
@@ -52,10 +54,20 @@ fn save(file: Option<&PathBuf>, write: Writer) -> Result<(), String> {
     file.finish(written).map_err(place)
 }
 
-/// Explores a protocol and prints what was found.
-pub fn check(arguments: &Check) -> Result<u8, Failure> {
-    let settings = library::settings(&arguments.common.set)?.without_machine()?;
-    let protocol = library::protocol_to_check(&arguments.protocol, &settings)?;
+/// A group of ranks, and for its first whether it can write what it is to write.
+pub type Ranks<'g> = (&'g dyn Group, Result<(), Failure>);
+
+/// Explores a protocol and prints what was found; of several ranks the first prints it.
+pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
+    let read = || {
+        let settings = library::settings(&arguments.common.set)?.without_machine()?;
+        library::protocol_to_check(&arguments.protocol, &settings)
+    };
+    let (group, protocol) = match ranks {
+        None => (None, read()?),
+        Some((group, writable)) => (Some(group), together::protocol(group, || writable.and_then(|()| read()))?),
+    };
+    let is_first = group.is_none_or(|group| group.rank() == 0);
     let bar = progress_bar();
     let show = |p: &Progress| {
         let rate = if p.seconds > 0.0 { (p.states as f64 / p.seconds) as u64 } else { 0 };
@@ -85,8 +97,11 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
         jobs: arguments.common.jobs,
         max_states: arguments.max_states,
         max_depth: arguments.max_depth,
-        memory: arguments.memory.or_else(half_of_memory),
-        progress: Some(&show),
+        memory: match group {
+            None => arguments.memory.or_else(half_of_memory),
+            Some(group) => together::share_of_memory(arguments, group),
+        },
+        progress: if is_first { Some(&show) } else { None },
         cancel: Some(&cancel),
         checkpoint: name.as_ref().map(|name| Checkpoints {
             name,
@@ -94,23 +109,39 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
             save: &save,
         }),
         resume: arguments.resume.as_deref(),
-        group: None,
+        group,
         origin: Origin { version: VERSION, hash: &hash.1 },
     };
     let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
     let report = explore(&protocol, &config).map_err(refused)?;
+    let told = is_first.then(|| tell(arguments, &protocol, &config, &report, &bar));
+    match group {
+        None => told.unwrap_or(Ok(0)),
+        Some(group) => together::ended(group, told),
+    }
+}
+
+/// Runs the scenarios of the file, and prints what was found; the exit code.
+fn tell(
+    arguments: &Check,
+    protocol: &Arc<Protocol>,
+    config: &Config,
+    report: &Report,
+    bar: &ProgressBar,
+) -> Result<u8, Failure> {
+    let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
     let wanted = !arguments.no_scenarios && report.verdict != Verdict::Violated;
-    let scenarios = scenarios(&protocol, &config, wanted).map_err(refused)?;
+    let scenarios = scenarios(protocol, config, wanted).map_err(refused)?;
     bar.finish_and_clear();
     // What the counterexample is of: the first of all that is violated.
     let violated = scenarios.iter().find_map(|scenario| scenario.violated());
-    let (shown, of) = violated.unwrap_or((&report, &config.system));
-    let story = chart::story(&protocol, of, shown).map_err(refused)?;
+    let (shown, of) = violated.unwrap_or((report, &config.system));
+    let story = chart::story(protocol, of, shown).map_err(refused)?;
     draw(story.as_ref(), arguments.svg.as_ref(), arguments.html.as_ref())?;
     let head = Head {
         command: "check",
         protocols: vec![protocol.name.clone()],
-        hashes: vec![hash.clone()],
+        hashes: vec![library::hash(protocol)],
         nodes: config.system.nodes,
         seed: arguments.common.seed,
         host_seconds: report.seconds,
@@ -121,13 +152,13 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
             let mut text = title(&protocol.name, of.nodes, shown.objects) + "\n";
             text.push_str(&told(shown, story.as_ref()));
             if violated.is_some() {
-                text.push_str(&format!("general client: {}\n", one_line(&report)));
+                text.push_str(&format!("general client: {}\n", one_line(report)));
             }
             scenarios.iter().for_each(|scenario| text.push_str(&format!("{}\n", scenario.line())));
             text
         }
         Format::Json => {
-            let mut body = serde_json::to_value(&report).expect("a report can be written as JSON");
+            let mut body = serde_json::to_value(report).expect("a report can be written as JSON");
             body["sizes"] = serde_json::to_value(&config.system).expect("a system can be written as JSON");
             body["scenarios"] = scenarios.iter().map(Scenario::json).collect();
             if violated.is_some() {
@@ -138,8 +169,8 @@ pub fn check(arguments: &Check) -> Result<u8, Failure> {
                 body["scenario"] = json!(of.scenario);
             }
             if let Some(story) = &story {
-                let recording = Recording::of(&protocol, of, shown, story).map_err(refused)?;
-                body["replay"] = replayable(&arguments.protocol, &protocol, recording);
+                let recording = Recording::of(protocol, of, shown, story).map_err(refused)?;
+                body["replay"] = replayable(&arguments.protocol, protocol, recording);
             }
             output::pretty(&head.with(body))
         }
@@ -177,7 +208,7 @@ fn scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<
             true => {
                 // They are small: each is explored whole.
                 let (method, system) = (Method::Exact, system.clone());
-                let config = Config { system, method, checkpoint: None, resume: None, ..config.clone() };
+                let config = Config { system, method, checkpoint: None, resume: None, group: None, ..config.clone() };
                 Some(explore(protocol, &config)?)
             }
             false => None,

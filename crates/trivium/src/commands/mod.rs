@@ -12,24 +12,28 @@ pub(crate) mod program;
 mod replay;
 mod show;
 pub(crate) mod sim;
+mod together;
+
+#[cfg(feature = "mpi")]
+pub(crate) use check::VERSION;
 
 use crate::Failure;
 use crate::arguments::{Command, Compare, Sim};
 use crate::out_file::can_be_written;
 use std::path::{Path, PathBuf};
+use trivium_check::group::Group;
 
 /// Carries out a command and returns its exit code.
 ///
 /// # Errors
 /// What went wrong, with the exit code that belongs to it.
 pub fn execute(command: &Command) -> Result<u8, Failure> {
-    let checkpoint = if let Command::Check(check) = command { check.checkpoint() } else { None };
-    can_be_written(outputs(command).into_iter().flatten().chain(checkpoint), inputs(command))?;
+    writable(command)?;
     match command {
         Command::Cc(arguments) => cc::cc(arguments),
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Miss(arguments) => miss::miss(arguments),
-        Command::Check(arguments) => check::check(arguments),
+        Command::Check(arguments) => check::check(arguments, None),
         Command::Mutate(arguments) => mutate::mutate(arguments),
         Command::Replay(arguments) => replay::replay(arguments),
         Command::Export(arguments) => export::export(arguments),
@@ -41,6 +45,26 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Machines(arguments) => lists::machines(arguments),
         Command::Machine(arguments) => lists::machine(arguments),
     }
+}
+
+/// Carries out a command together with other ranks, and returns its exit code: the same on all. Only the first opens any file, or
+/// prints anything.
+///
+/// # Errors
+/// As [`execute`]; also a command that ranks do not carry out together.
+pub fn execute_together(command: &Command, group: &dyn Group) -> Result<u8, Failure> {
+    let Command::Check(arguments) = command else {
+        let what = format!("{} ranks were started, but only `trivium check` is carried out by several", group.size());
+        return Err(Failure::input(what, "start this command without mpirun"));
+    };
+    let writable = if group.rank() == 0 { writable(command) } else { Ok(()) };
+    check::check(arguments, Some((group, writable)))
+}
+
+/// Whether the files can be written that a command writes.
+fn writable(command: &Command) -> Result<(), Failure> {
+    let checkpoint = if let Command::Check(check) = command { check.checkpoint() } else { None };
+    can_be_written(outputs(command).into_iter().flatten().chain(checkpoint), inputs(command))
 }
 
 /// The files that a command writes.

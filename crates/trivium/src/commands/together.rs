@@ -1,0 +1,115 @@
+//! What the first of several ranks reads, for all.
+
+use crate::arguments::Check;
+use crate::{Failure, failure};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use trivium_check::group::{Group, spread};
+use trivium_lang::protocol::Protocol;
+
+/// The protocol that is checked: the first rank reads its files and sends them, and no other opens any. `read` is called there only.
+///
+/// # Errors
+/// What is wrong with it, on all ranks; its text only on the first.
+pub fn protocol(
+    group: &dyn Group,
+    read: impl FnOnce() -> Result<Arc<Protocol>, Failure>,
+) -> Result<Arc<Protocol>, Failure> {
+    if group.rank() == 0 {
+        let own = read();
+        let letter = match &own {
+            Ok(protocol) => texts(protocol),
+            Err(failure) => json!({ "failed": failure.code }),
+        };
+        spread(group, 0, letter.to_string().into_bytes());
+        return own;
+    }
+    let letter = spread(group, 0, Vec::new());
+    let letter: Value = serde_json::from_slice(&letter).unwrap_or_default();
+    match letter["failed"].as_u64() {
+        Some(code) => Err(silent(u8::try_from(code).unwrap_or(failure::BAD_INPUT))),
+        None => compile(&letter).map(Arc::new),
+    }
+}
+
+/// The files that a protocol was made of, the first one first, and the values of its parameters.
+fn texts(protocol: &Protocol) -> Value {
+    let files: Vec<(&str, &str)> = protocol.sources.files().collect();
+    let params: Vec<(&str, i64)> = protocol.params.iter().map(|param| (param.name.as_str(), param.value)).collect();
+    json!({ "files": files, "params": params })
+}
+
+fn compile(letter: &Value) -> Result<Protocol, Failure> {
+    let files: Vec<(String, String)> = serde_json::from_value(letter["files"].clone()).unwrap_or_default();
+    let params: Vec<(String, i64)> = serde_json::from_value(letter["params"].clone()).unwrap_or_default();
+    let load = |name: &str| files.iter().find(|(known, _)| known == name).map(|(_, text)| text.clone());
+    let (name, text) = files.first().ok_or_else(|| silent(failure::BAD_INPUT))?;
+    let options = trivium_lang::Options { params, load: Some(&load) };
+    trivium_lang::compile(name, text, &options)
+        .map_err(|wrong| Failure::rendered(failure::BAD_INPUT, wrong.to_string()))
+}
+
+/// The exit code of the first rank, for all: what it has still to do, the others wait for.
+///
+/// # Errors
+/// The same as there; its text only on the first.
+pub fn ended(group: &dyn Group, own: Option<Result<u8, Failure>>) -> Result<u8, Failure> {
+    let code = match &own {
+        Some(Ok(code)) => *code,
+        Some(Err(failure)) => failure.code,
+        None => 0,
+    };
+    let told = spread(group, 0, vec![code]);
+    own.unwrap_or(Ok(told.first().copied().unwrap_or(failure::BAD_INPUT)))
+}
+
+/// How much memory the states of this rank may take if nobody says: its share of half of what its machine has to give.
+pub fn share_of_memory(arguments: &Check, group: &dyn Group) -> Option<u64> {
+    let neighbours = group.neighbours() as u64;
+    arguments.memory.or_else(|| Some(super::check::half_of_memory()? / neighbours))
+}
+
+/// Ends a rank that has nothing to say.
+fn silent(code: u8) -> Failure {
+    Failure { code, text: String::new(), of_program: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library;
+    use trivium_check::group::in_process;
+
+    #[test]
+    fn all_ranks_have_the_protocol_that_the_first_has_read() {
+        let hashes: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = in_process(3)
+                .into_iter()
+                .map(|member| {
+                    scope.spawn(move || {
+                        let read = || {
+                            assert_eq!(member.rank(), 0, "only the first reads");
+                            library::protocol_to_check("broken/pool-uncounted", &library::Settings::default())
+                        };
+                        library::hash(&protocol(&member, read).unwrap()).1
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(hashes.iter().all(|hash| *hash == hashes[0]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_once_and_known_by_all() {
+        let failures: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = in_process(2)
+                .into_iter()
+                .map(|member| scope.spawn(move || protocol(&member, || library::protocol("nowhere", &[])).unwrap_err()))
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(failures[0].text.contains("there is no protocol `nowhere`"), "{}", failures[0]);
+        assert_eq!((failures[1].text.as_str(), failures[1].code), ("", failures[0].code));
+    }
+}

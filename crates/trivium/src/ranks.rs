@@ -1,0 +1,116 @@
+//! Several processes, the ranks, that carry out one command.
+
+use crate::Failure;
+use trivium_check::group::Group;
+use trivium_mpi::{Launched, launched};
+
+/// What this process is a part of.
+#[derive(Default)]
+pub struct Job {
+    #[cfg(feature = "mpi")]
+    world: Option<World>,
+}
+
+impl Job {
+    /// The processes that work together, if there are several.
+    pub fn group(&self) -> Option<&dyn Group> {
+        #[cfg(feature = "mpi")]
+        return self.world.as_ref().map(|world| world as &dyn Group);
+        #[cfg(not(feature = "mpi"))]
+        None
+    }
+
+    /// Whether this process is the one that says what is found, or what is wrong.
+    pub fn speaks(&self) -> bool {
+        self.group().is_none_or(|group| group.rank() == 0)
+    }
+}
+
+/// Joins the job that a launcher has started; without one this process is alone.
+///
+/// # Errors
+/// Several processes were started that cannot work together: each would do all the work. Only the first says so.
+pub fn begin() -> Result<Job, Failure> {
+    let Some(launched) = launched(|name| std::env::var(name).ok()) else { return Ok(Job::default()) };
+    if launched.is_mpi {
+        return join(&launched).map_err(|failure| said_by(launched.rank, failure));
+    }
+    if launched.rank == 0 {
+        let Launched { by, processes, .. } = launched;
+        eprintln!(
+            "note: {by} has started {processes} of this command, and each does all of it: `{by} --mpi=pmix`, or mpirun, lets ranks check together"
+        );
+    }
+    Ok(Job::default())
+}
+
+/// What only the first rank says, so that it is said once.
+fn said_by(rank: u64, failure: Failure) -> Failure {
+    match rank {
+        0 => failure,
+        _ => Failure { text: String::new(), ..failure },
+    }
+}
+
+#[cfg(not(feature = "mpi"))]
+fn join(launched: &Launched) -> Result<Job, Failure> {
+    let Launched { by, processes, .. } = launched;
+    let what = format!(
+        "{by} has started {processes} of this `trivium`, which was built without MPI: each would do all the work"
+    );
+    Err(Failure::input(what, "build it with MPI (`make mpi`), or start it without the launcher"))
+}
+
+#[cfg(feature = "mpi")]
+fn join(launched: &Launched) -> Result<Job, Failure> {
+    let world = World(trivium_mpi::World::join().map_err(|why| Failure::input(why, "use another MPI"))?);
+    let Launched { by, processes, .. } = launched;
+    if world.size() as u64 != *processes {
+        let library = trivium_mpi::World::library();
+        let what = format!(
+            "{by} has started {processes} of this `trivium`, but to the MPI that it was built with ({library}) each is alone"
+        );
+        let help = "use the launcher of that MPI, or build `trivium` with this one's (`make mpi`)";
+        return Err(Failure::input(what, help));
+    }
+    let words: Vec<Vec<u8>> = std::env::args_os().skip(1).map(|word| word.into_encoded_bytes()).collect();
+    let version = crate::commands::VERSION.as_bytes();
+    let parts: Vec<&[u8]> = std::iter::once(version).chain(words.iter().map(Vec::as_slice)).collect();
+    let mark = crate::library::hex(&parts);
+    let mark = u64::from_str_radix(&mark[..16], 16).unwrap_or_default();
+    if world.gather(&[mark]).iter().any(|other| *other != mark) {
+        let help = "start the same `trivium` with the same arguments on every rank";
+        return Err(Failure::input(
+            "the ranks do not agree on the command line, or are different versions of `trivium`",
+            help,
+        ));
+    }
+    Ok(Job { world: Some(world) })
+}
+
+/// The processes of MPI as a group that searches together.
+#[cfg(feature = "mpi")]
+struct World(trivium_mpi::World);
+
+#[cfg(feature = "mpi")]
+impl Group for World {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn neighbours(&self) -> usize {
+        self.0.neighbours()
+    }
+
+    fn exchange(&self, batches: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        self.0.exchange(&batches)
+    }
+
+    fn gather(&self, numbers: &[u64]) -> Vec<u64> {
+        self.0.gather(numbers)
+    }
+}
