@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::evaluate::{Locate, Trouble, Try, trouble};
 use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, place};
-use crate::flat::Entry;
+use crate::flat::{Entry, Way};
 use crate::layout::Shape;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
 use crate::run::{Frame, LargeFlatRoom, LargeRoom, Run, SmallFlatRoom, SmallRoom, Start};
@@ -208,12 +208,13 @@ impl Engine {
     fn handle<M: Mechanisms>(&self, handlers: &[HandlerId], start: Start, m: &mut M, came: &mut Came) -> Try<()> {
         let declared = &self.protocol.roles[start.role.index()];
         let entries = &self.flat.handlers[start.role.index()];
-        let fits =
-            |suffices: fn(&Entry) -> bool| handlers.iter().all(|id| entries[id.index()].as_ref().is_some_and(suffices));
-        if fits(SmallFlatRoom::suffices_flat) && declared.object == start.event.object.kind {
+        let columns = declared.events.len();
+        let way = self.flat.ways[start.role.index()][start.before.index() * columns + start.column];
+        // Which role is meant where none is named was resolved for objects of its kind.
+        if way == Way::Small && declared.object == start.event.object.kind {
             let mut room = SmallFlatRoom::EMPTY;
             self.handle_flat(room.frame(), handlers, entries, start, m, came)
-        } else if fits(LargeFlatRoom::suffices_flat) && declared.object == start.event.object.kind {
+        } else if way == Way::Large && declared.object == start.event.object.kind {
             let mut room = LargeFlatRoom::EMPTY;
             self.handle_flat(room.frame(), handlers, entries, start, m, came)
         } else if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {

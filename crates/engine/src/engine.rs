@@ -1,7 +1,7 @@
 //! A protocol that is loaded for a number of nodes, and what can be asked about it and its records.
 
 use crate::event::Event;
-use crate::flat::Code;
+use crate::flat::{Code, Way};
 use crate::layout::get;
 use crate::load::{ArgShapes, RolePlan};
 use crate::mechanisms::Object;
@@ -40,6 +40,7 @@ impl Engine {
     #[must_use]
     pub fn walking(mut self) -> Engine {
         self.flat.handlers.iter_mut().flatten().for_each(|entry| *entry = None);
+        self.flat.ways.iter_mut().flatten().for_each(|way| *way = Way::Walk);
         self
     }
 

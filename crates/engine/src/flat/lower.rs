@@ -1,10 +1,10 @@
 //! From the steps of a handler to its instructions.
 
-use super::{Code, Entry, Op, Reg, SetReg, Target};
+use super::{Code, Entry, Op, Reg, SetReg, Target, Way};
 use crate::engine::Engine;
 use crate::layout::{Cell, ListCell, SetCell, Shape};
-use crate::run::{FRAME_SCALARS, FRAME_SETS};
-use trivium_lang::protocol::{Handler, Local, Place, RoleId, Slot};
+use crate::run::{FRAME_SCALARS, FRAME_SETS, LargeFlatRoom, SmallFlatRoom};
+use trivium_lang::protocol::{Handler, Local, Place, Response, RoleId, Slot};
 use trivium_lang::source::Span;
 
 /// Most registers with scalars.
@@ -23,8 +23,25 @@ impl Code {
         for (number, role) in engine.protocol.roles.iter().enumerate() {
             let entries = role.handlers.iter().map(|handler| code.add(engine, RoleId::at(number), handler)).collect();
             code.handlers.push(entries);
+            let ways = role.table.iter().flatten().map(|response| code.way(number, response)).collect();
+            code.ways.push(ways);
         }
         code
+    }
+
+    /// How the handlers of a response run.
+    fn way(&self, role: usize, response: &Response) -> Way {
+        let Response::Handle(handlers) = response else { return Way::Walk };
+        let entries = &self.handlers[role];
+        let fits =
+            |suffices: fn(&Entry) -> bool| handlers.iter().all(|id| entries[id.index()].as_ref().is_some_and(suffices));
+        if fits(SmallFlatRoom::suffices_flat) {
+            Way::Small
+        } else if fits(LargeFlatRoom::suffices_flat) {
+            Way::Large
+        } else {
+            Way::Walk
+        }
     }
 
     /// Adds a handler, unless it needs more of something than instructions can name.
@@ -88,9 +105,8 @@ impl Lowering<'_> {
             self.scalars = handler.scalars;
         }
         self.steps(&handler.steps)?;
-        self.flush(handler.span);
-        let steps = std::mem::take(&mut self.steps);
-        self.emit(Op::End { steps }, handler.span);
+        let (charge, steps) = (std::mem::take(&mut self.charges), std::mem::take(&mut self.steps));
+        self.emit(Op::End { charge, steps }, handler.span);
         Some(Entry { at, scalars: self.most_scalars, sets: self.most_sets })
     }
 

@@ -43,6 +43,20 @@ pub(crate) struct Code {
     pub states: Vec<Box<[StateId]>>,
     /// By role, its handlers: where each begins, if it could be lowered.
     pub handlers: Vec<Vec<Option<Entry>>>,
+    /// By role, for each cell of its table, row by row: how its handlers run.
+    pub ways: Vec<Vec<Way>>,
+}
+
+/// How the handlers of a state and an event run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Their steps are walked over.
+    #[default]
+    Walk,
+    /// As flat code with few registers.
+    Small,
+    /// As flat code with any number of them.
+    Large,
 }
 
 /// Where a handler begins, and the registers that it needs.
@@ -154,8 +168,10 @@ pub(crate) enum LineStep {
 
 /// One instruction. Of several registers that it writes or reads, the first is named. `other` is the record that was
 /// sought last, in place of the one whose steps run. `steps` are those of the handler's that have been taken since the last
-/// instruction that counted some.
+/// instruction that counted some, and `charge` is how many plain steps are charged before what the instruction does.
+// Its kind is the first byte, so that telling it apart takes one load.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub(crate) enum Op {
     // Scalars.
     Number {
@@ -441,6 +457,7 @@ pub(crate) enum Op {
     },
     Branch {
         from: Reg,
+        charge: u16,
         steps: u16,
         otherwise: Target,
     },
@@ -448,6 +465,7 @@ pub(crate) enum Op {
         from: Reg,
     },
     End {
+        charge: u16,
         steps: u16,
     },
     AnyOfSet {
@@ -502,14 +520,16 @@ pub(crate) enum Op {
         list: u16,
     },
     Send {
-        plan: u16,
         to: Reg,
+        charge: u16,
+        plan: u16,
     },
     Start {
         plan: u16,
     },
     Yield,
     Goto {
+        charge: u16,
         to: StateId,
     },
     Resume,

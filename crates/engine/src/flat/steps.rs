@@ -60,7 +60,8 @@ impl Lowering<'_> {
             }
             StepKind::Goto(to) => {
                 self.charge()?;
-                self.effect(Op::Goto { to: *to }, span);
+                let charge = std::mem::take(&mut self.charges);
+                self.emit(Op::Goto { charge, to: *to }, span);
             }
             StepKind::Resume => self.effect(Op::Resume, span),
             StepKind::Complete => self.effect(Op::Complete, span),
@@ -242,9 +243,8 @@ impl Lowering<'_> {
         let (scalars, sets) = (self.scalars, self.sets);
         let from = self.value(condition)?;
         (self.scalars, self.sets) = (scalars, sets);
-        self.flush(span);
-        let steps = std::mem::take(&mut self.steps);
-        let branch = self.emit(Op::Branch { from, steps, otherwise: 0 }, span);
+        let (charge, steps) = (std::mem::take(&mut self.charges), std::mem::take(&mut self.steps));
+        let branch = self.emit(Op::Branch { from, charge, steps, otherwise: 0 }, span);
         self.steps(yes)?;
         self.flush(span);
         if no.is_empty() {
@@ -377,7 +377,8 @@ impl Lowering<'_> {
             }
         };
         let plan = self.plan(SendPlan { message, task: TaskId::default(), kind, about, args, data })?;
-        self.effect(Op::Send { plan, to: destination }, to.span);
+        let charge = std::mem::take(&mut self.charges);
+        self.emit(Op::Send { to: destination, charge, plan }, to.span);
         Some(())
     }
 

@@ -8,7 +8,7 @@ use crate::flat::{About, FaultPart, Op, Seek, SendPlan, Source, Target, Whose, W
 use crate::layout::ListCell;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload};
 use crate::set::Set;
-use trivium_lang::protocol::{EventKind, NODE, Operator, RoleId, SetOperator, StateId};
+use trivium_lang::protocol::{BLOCK, EventKind, NODE, Operator, RoleId, SetOperator, StateId};
 
 /// A list that a loop goes over, as it was when the loop began.
 struct Snapshot {
@@ -36,7 +36,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let code = &self.engine.flat;
         let ops = &code.ops[..];
         let own = (self.role, self.object);
-        let mut beside = Beside { other: own, outer: [own; MOST_DEPTH as usize], gathered: None, lists: Vec::new() };
+        let nobody = (RoleId(0), Object { kind: BLOCK, id: 0 });
+        let mut beside = Beside { other: own, outer: [nobody; MOST_DEPTH as usize], gathered: None, lists: Vec::new() };
         let mut at = at as usize;
 
         /// The value of a register.
@@ -72,6 +73,15 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 match $result {
                     Ok(value) => value,
                     Err(kind) => return trouble(kind, span!()),
+                }
+            };
+        }
+
+        /// Plain steps before what an instruction does.
+        macro_rules! charge {
+            ($steps:expr) => {
+                if $steps > 0 {
+                    self.m.charge(Charge::Steps($steps));
                 }
             };
         }
@@ -287,7 +297,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                         at = to as usize;
                     }
                 }
-                Op::Branch { from, steps, otherwise } => {
+                Op::Branch { from, charge, steps, otherwise } => {
+                    charge!(charge);
                     self.steps += u32::from(steps);
                     let holds = reg!(from) != 0;
                     self.m.way(span!(), holds);
@@ -300,7 +311,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                         return Ok(false);
                     }
                 }
-                Op::End { steps } => {
+                Op::End { charge, steps } => {
+                    charge!(charge);
                     self.steps += u32::from(steps);
                     return Ok(true);
                 }
@@ -370,7 +382,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                         (0..list.len(record)).map(|i| list.fields[0].read(record, list.element_at(i))).collect();
                     beside.gathered = Some(self.m.gather_list(blocks, &items));
                 }
-                Op::Send { plan, to } => {
+                Op::Send { to, charge, plan } => {
+                    charge!(charge);
                     let to = check!(self.engine.node(reg!(to)));
                     self.send_flat(&code.sends[plan as usize], to, &mut beside.gathered);
                 }
@@ -384,7 +397,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                     EventKind::Task(task) => self.m.start(task, self.event.object, self.event.args),
                     _ => return trouble(FaultKind::Malformed, span!()),
                 },
-                Op::Goto { to } => self.goto(to),
+                Op::Goto { charge, to } => {
+                    charge!(charge);
+                    self.goto(to);
+                }
                 Op::Resume => self.m.resume(self.object),
                 Op::Complete => self.m.complete(self.object),
                 Op::PerformRead { at, to } => {

@@ -374,6 +374,17 @@ impl NodeState {
         {
             self.wake(end, &left(end));
         }
+        if !handling.tasks.is_empty() || !handling.timers.is_empty() {
+            self.start_later(protocol, handling, &run);
+        }
+        self.try_again(protocol, engine, &handling.touched, end, left(end));
+    }
+
+    /// Tasks and timers that a handler has started.
+    #[cold]
+    fn start_later(&mut self, protocol: usize, handling: &mut Handling, run: &Option<Arc<Work>>) {
+        let end = handling.timing.end;
+        let left = |at: u64| run.clone().map(|run| (run, at));
         for (task, object, args) in handling.tasks.drain(..) {
             let mut started = self.local(protocol, EventKind::Task(task), object);
             (started.event.args, started.cause) = (args, left(end));
@@ -387,7 +398,6 @@ impl NodeState {
                 self.raise(at, Arrival::Timer(Box::new(Expiry { protocol, role, object, generation })));
             }
         }
-        self.try_again(protocol, engine, &handling.touched, end, left(end));
     }
 
     /// Deferred and held events of the instances that a handler touched get their turn.

@@ -85,7 +85,16 @@ impl Interface {
         self.waiting > 0
     }
 
+    // Most often it is the first.
+    #[inline]
     fn lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
+        match self.lanes.first() {
+            Some(first) if first.is(protocol, lane) => &mut self.lanes[0],
+            _ => self.search_lane(protocol, lane),
+        }
+    }
+
+    fn search_lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
         let at = self.lanes.iter().position(|known| known.is(protocol, lane)).unwrap_or_else(|| {
             self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.outstanding.len()] });
             self.lanes.len() - 1
