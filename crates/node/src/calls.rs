@@ -50,7 +50,9 @@ impl<C> NodeCore<C> {
         }
         let first = words.remove(0);
         if kind == BLOCK {
-            return Ok(self.block_of(self.shared_offset(&name, first)?.cast_unsigned()));
+            let offset = self.shared_offset(&name, first)?.cast_unsigned();
+            self.check_lies_under(protocol, &name, offset)?;
+            return Ok(self.block_of(offset));
         }
         match u32::try_from(first) {
             Ok(id) => Ok(Object { kind, id }),
@@ -60,6 +62,21 @@ impl<C> NodeCore<C> {
                 u32::MAX
             ))),
         }
+    }
+
+    /// A protocol that keeps blocks is called about its own: another one keeps those that lie under it.
+    fn check_lies_under(&self, protocol: usize, name: &str, offset: u64) -> Result<(), Fault> {
+        let Some(keeper) = self.protocol_at(offset).filter(|&keeper| keeper != protocol) else { return Ok(()) };
+        if !self.protocols.engines[protocol].answers_accesses() {
+            return Ok(());
+        }
+        let named = |protocol: usize| &self.protocols.engines[protocol].protocol().name;
+        let (own, keeper) = (named(protocol), named(keeper));
+        Err(Fault::new(format!(
+            "node {}: {name} about memory that lies under `{keeper}`: allocate it under `{own}`, by trivium_alloc_on_under(\"{own}\", ..), or \
+             bind it by trivium_bind",
+            self.me
+        )))
     }
 
     /// The byte offset in shared memory of a program's pointer.

@@ -31,6 +31,30 @@ fn atomics_are_kept_beside_thread_local_variables() {
     assert_eq!(Run::with(program, &[]).nodes(4).right().output, "400, 103\n");
 }
 
+/// Parts of the C library are written in C and others in Zig: all mean the same `errno`.
+#[test]
+fn the_library_sets_errno_where_the_program_reads_it() {
+    let program = source(
+        r#"#include <errno.h>
+        #include <limits.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        static _Thread_local char own[2000];
+        int main(int count, char **arguments) {
+            own[count] = 1;
+            long number = strtol("99999999999999999999", 0, 10);
+            printf("%d %d, ", number == LONG_MAX, errno == ERANGE);
+            void *volatile much = malloc((size_t)count << 31);
+            printf("%d, ", much == NULL);
+            errno = 0;
+            FILE *file = fopen("nowhere", "r");
+            printf("%d %d\n", file == NULL, errno != 0);
+            return arguments[0] == NULL;
+        }"#,
+    );
+    assert_eq!(Run::with(program, &[]).nodes(1).right().output, "1 1, 1, 1 1\n");
+}
+
 /// What `trivium.h` does to private memory helps nobody: an error, which says where.
 #[test]
 fn locks_waits_and_atomics_on_private_memory_are_errors() {

@@ -450,6 +450,19 @@ fn broken_protocols_break_programs() {
     says(&run.error(), Blame::Subject, &["bodies: wrong answer"]);
 }
 
+/// A protocol that is called about memory of another: neither is to blame.
+#[test]
+fn a_call_about_memory_of_another_protocol_is_named() {
+    for nodes in [2, 3] {
+        let run = Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["stache", "swcc"]).nodes(nodes);
+        says(
+            &run.error(),
+            Blame::Subject,
+            &["swcc.", "about memory that lies under `stache`", "trivium_alloc_on_under"],
+        );
+    }
+}
+
 /// Finite lanes: two homes whose lanes are full of their own requests wait for each other; with a lane for each rank
 /// programs are right.
 #[test]

@@ -1,6 +1,6 @@
 //! The command line, as `contract` fixes it.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -348,6 +348,7 @@ pub struct System {
 
 /// `trivium check`
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("saves").args(["checkpoint", "resume"]).multiple(true)))]
 pub struct Check {
     /// A name or a .tri file
     pub protocol: String,
@@ -367,7 +368,7 @@ pub struct Check {
     #[arg(long, hide = true)]
     pub brute: bool,
     /// Stop, incomplete, after this many states
-    #[arg(long, allow_negative_numbers = true, value_parser = whole)]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub max_states: Option<u64>,
     /// Stop, incomplete, when states take this many bytes; 512M and 4G are understood (default: half of the machine's
     /// memory)
@@ -403,7 +404,7 @@ pub struct Check {
     #[arg(long, value_name = "FILE", conflicts_with = "brute")]
     pub checkpoint: Option<PathBuf>,
     /// Save it also whenever so much time has passed: 90s, 30m, 2h
-    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time, requires = "saves")]
     pub checkpoint_every: Duration,
     /// Go on with the search that this file has, under the same options; limits, --jobs and --format may be others. It is
     /// saved there again unless --checkpoint names another file

@@ -251,6 +251,11 @@ fn a_search_goes_on_from_its_checkpoint() {
     trivium(&["check", "msi", "--resume", "nowhere"]).refuses(2, &["cannot be read"]);
     trivium(&["check", "msi", "--checkpoint", "nowhere/file"]).refuses(2, &["its folder does not exist"]);
     trivium(&["check", "msi", "--checkpoint", file, "--checkpoint-every", "5"]).refuses(2, &["90s, 30m, 2h"]);
+    trivium(&["check", "msi", "--checkpoint-every", "5s"]).refuses(2, &["--checkpoint <FILE>|--resume <FILE>"]);
+    trivium(&["check", "msi", "--max-states", "0"]).refuses(2, &["a whole number from 1"]);
+    // What came to its end does not go on.
+    let ended = trivium(&["check", "msi", "--checkpoint", file, "--checkpoint-every", "0s"]);
+    assert!(ended.code == Some(0) && !ended.out.contains("--resume"), "{ended:?}");
 }
 
 #[test]

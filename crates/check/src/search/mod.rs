@@ -383,6 +383,8 @@ impl<'m> Search<'m> {
     }
 
     fn report(mut self, end: End, whole: Option<u64>) -> Report {
+        // One that came to its end has nothing to go on with.
+        let is_unfinished = matches!(end, End::Limit(_));
         let tally = Tally {
             states: self.states.len() as u64,
             transitions: self.transitions,
@@ -393,7 +395,7 @@ impl<'m> Search<'m> {
             symmetry: self.workers[0].symmetry.is_some(),
             liveness: self.liveness.is_some(),
             method: None,
-            checkpoint: self.keeping.saved.take(),
+            checkpoint: self.keeping.saved.take().filter(|saved| is_unfinished || saved.error.is_some()),
             omission: None,
             whole,
             on_disk: None,

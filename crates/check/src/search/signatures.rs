@@ -116,7 +116,7 @@ impl Compacted {
         // One name less than there are numbers: 0 is taken for 1.
         let names = 2f64.powi(self.bits.cast_signed()) - 1.0;
         // Each state but the first may have the name of one before it.
-        let any = -(-(states * (states - 1.0)) / (2.0 * names)).exp_m1();
+        let any = (-(-(states * (states - 1.0)) / (2.0 * names)).exp_m1()).max(0.0);
         Omission {
             method: format!("hash compaction, {} bits a state", self.bits),
             seed: self.seed,
@@ -202,7 +202,7 @@ impl Bits {
         Omission {
             method: format!("bitstate, {} bytes, {} bits a state", self.memory(), self.hashes),
             seed: self.seed,
-            probability: -self.none.exp_m1(),
+            probability: (-self.none.exp_m1()).max(0.0),
             of_one_state: missed(self.each(), depth),
             expected: self.expected,
         }

@@ -18,17 +18,24 @@ use sha2::{Digest, Sha256};
 pub use shelf::Shelf;
 pub use toolchain::Toolchain;
 
-/// How every C file is compiled; what a user gives stands behind it. Without `-matomics` the compiler would make plain
-/// loads and stores of C's atomic operations, without a word, and without `-mbulk-memory` too, in a file with a thread-local
-/// variable. At `-O2` this compiler defines `NDEBUG`, which would take
+/// How every C file is compiled; what a user gives stands behind it. Without atomics the compiler would make plain
+/// loads and stores of C's atomic operations, without a word, and without bulk memory too, in a file with a thread-local
+/// variable. They are asked for behind the back of `zig cc`, which would compile the C library with them too: then the library's `errno` would be
+/// thread-local for its parts in C and not for those in Zig, which would write it to address 0. A node has one thread, so that
+/// thread-local variables are plain ones: the library's `errno` is. At `-O2` this compiler defines `NDEBUG`, which would take
 /// `assert` away, and below it would check for undefined behaviour, which nobody asked for. Dates are told apart from
 /// the present one. `-g` is for the names and lines that messages tell, and files are told as they were
 /// given, from the folder on in which the compiler was called.
-pub const COMPILE_FLAGS: [&str; 10] = [
+pub const COMPILE_FLAGS: [&str; 15] = [
     "-target",
     "wasm32-wasi",
-    "-matomics",
     "-mbulk-memory",
+    "-Xclang",
+    "-target-feature",
+    "-Xclang",
+    "+atomics",
+    "-D_Thread_local=",
+    "-D__thread=",
     "-O2",
     "-g",
     "-fdebug-compilation-dir=.",

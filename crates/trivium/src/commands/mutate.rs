@@ -94,7 +94,10 @@ fn unmutated(protocol: &Arc<Protocol>, config: &Config, named: &str) -> Result<R
         Verdict::Incomplete => Err(Failure::new(
             failure::INCOMPLETE,
             format!("{named} was not explored to its end: {}", report.reason.unwrap_or_default()),
-            "take fewer nodes, objects or values, or limit what each thread does with `--ops`",
+            match config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                true => "",
+                false => "take fewer nodes, objects or values, or limit what each thread does with `--ops`",
+            },
         )),
     }
 }
