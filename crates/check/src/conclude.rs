@@ -10,7 +10,8 @@ use crate::step::Stepper;
 use crate::trace::{DEADLOCK, LEADS_TO, Trace, flight_text, is_trap, minimise, sentence, tell};
 use crate::vacuity::NOTHING_HAPPENS;
 
-/// What a search has counted.
+/// What a search has counted. By default it is the usual one, with nothing to be told besides.
+#[derive(Default)]
 pub(crate) struct Tally {
     pub states: u64,
     pub transitions: u64,

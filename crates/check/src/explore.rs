@@ -282,11 +282,7 @@ impl<'m> BruteForce<'m> {
             symmetry: false,
             liveness: self.config.liveness,
             method: Some("brute force"),
-            checkpoint: None,
-            omission: None,
-            whole: None,
-            on_disk: None,
-            uncounted: None,
+            ..Tally::default()
         };
         let seen = Seen::of(self.model, &self.stepper.reached);
         let conclusion = match end {

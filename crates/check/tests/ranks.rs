@@ -2,28 +2,17 @@
 //! `crates/trivium/tests/mpi.rs`.
 
 mod answers;
+mod every;
 mod shipped;
 
+use every::files;
 use shipped::protocol;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_check::group::{Group, Member, contract, in_process};
 use trivium_check::{Config, ConfigError, Method, Report, Search, System, Verdict, explore};
 use trivium_lang::protocol::Protocol;
-
-/// All protocols that are shipped, broken ones too.
-fn files() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
-    let list = |folder: PathBuf, prefix: &str| -> Vec<String> {
-        let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-        entries.filter(|name| name.ends_with(".tri")).map(|name| format!("{prefix}{name}")).collect()
-    };
-    let mut files = list(root.clone(), "");
-    files.extend(list(root.join("broken"), "broken/"));
-    files.sort();
-    files
-}
 
 /// All that must not depend on the number of ranks.
 fn answer(report: &Report) -> String {

@@ -2,28 +2,16 @@
 //! under symmetry as many states as there are different ones.
 
 mod answers;
+mod every;
 mod file_test;
 mod shipped;
 
 use answers::answer;
+use every::files;
 use shipped::protocol;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use trivium_check::{Config, Method, Report, Search, System, Verdict, explore, is_minimal, orbits, text};
-
-/// All protocols that are shipped, broken ones too.
-fn files() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
-    let list = |folder: PathBuf, prefix: &str| -> Vec<String> {
-        let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-        entries.filter(|name| name.ends_with(".tri")).map(|name| format!("{prefix}{name}")).collect()
-    };
-    let mut files = list(root.clone(), "");
-    files.extend(list(root.join("broken"), "broken/"));
-    files.sort();
-    assert!(files.len() > 8, "{files:?}");
-    files
-}
 
 /// Whether something never comes although events go on.
 fn trap(report: &Report) -> bool {

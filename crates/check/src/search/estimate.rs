@@ -5,6 +5,7 @@
 //! and followed until nothing is left. Four lines, through more or fewer of the last depths, say how much that depends on where one
 //! begins; where they disagree nothing is said.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// Depths without which nothing is said.
@@ -21,15 +22,25 @@ const MOST_STATES: f64 = 1e18;
 const MOST_DEPTHS: usize = 100_000;
 
 /// How many states lie at each depth.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Widths {
     widths: Vec<u64>,
+    /// What they tell, once somebody has asked.
+    whole: OnceCell<Option<u64>>,
+}
+
+impl Default for Widths {
+    /// Those of a search that has found the first state.
+    fn default() -> Self {
+        [1].into_iter().collect()
+    }
 }
 
 impl Widths {
     /// That many lie at the first depth of which is not yet known how many.
     pub fn push(&mut self, width: u64) {
         self.widths.push(width);
+        self.whole = OnceCell::new();
     }
 
     pub fn all(&self) -> &[u64] {
@@ -38,6 +49,10 @@ impl Widths {
 
     /// How many states there may be in all, if the depths so far tell; not fewer than these have.
     pub fn whole(&self) -> Option<u64> {
+        *self.whole.get_or_init(|| self.estimated())
+    }
+
+    fn estimated(&self) -> Option<u64> {
         let known: u64 = self.widths.iter().sum();
         if self.widths.len() < LEAST_DEPTHS || self.widths.contains(&0) {
             return None;
@@ -65,7 +80,7 @@ impl Widths {
 
 impl FromIterator<u64> for Widths {
     fn from_iter<I: IntoIterator<Item = u64>>(widths: I) -> Self {
-        Widths { widths: widths.into_iter().collect() }
+        Widths { widths: widths.into_iter().collect(), whole: OnceCell::new() }
     }
 }
 

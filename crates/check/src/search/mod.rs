@@ -154,7 +154,7 @@ impl<'m> Search<'m> {
             transitions: 0,
             expanded: 0,
             depth: 0,
-            widths: [1].into_iter().collect(),
+            widths: Widths::default(),
             begun: Instant::now(),
             seconds_before: 0.0,
             place: Place::default(),
@@ -394,12 +394,9 @@ impl<'m> Search<'m> {
             packed: self.states.arena.packed(),
             symmetry: self.workers[0].symmetry.is_some(),
             liveness: self.liveness.is_some(),
-            method: None,
             checkpoint: self.keeping.saved.take().filter(|saved| is_unfinished || saved.error.is_some()),
-            omission: None,
             whole,
-            on_disk: None,
-            uncounted: None,
+            ..Tally::default()
         };
         let mut worker = Worker::joined(self.workers);
         let seen = Seen::of(self.model, &worker.stepper.reached);

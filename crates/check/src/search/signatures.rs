@@ -115,21 +115,25 @@ impl Compacted {
         let states = self.used as f64;
         // One name less than there are numbers: 0 is taken for 1.
         let names = 2f64.powi(self.bits.cast_signed()) - 1.0;
-        // Each state but the first may have the name of one before it.
-        let any = (-(-(states * (states - 1.0)) / (2.0 * names)).exp_m1()).max(0.0);
         Omission {
             method: format!("hash compaction, {} bits a state", self.bits),
             seed: self.seed,
-            probability: any,
+            // Each state but the first may have the name of one before it.
+            probability: any_of(-(states * (states - 1.0)) / (2.0 * names)),
             of_one_state: missed(states / names, depth),
             expected: states * (states - 1.0) / (2.0 * names),
         }
     }
 }
 
+/// The probability that something happens, by the logarithm of the probability that it does not: never a negative zero.
+fn any_of(log_of_none: f64) -> f64 {
+    -log_of_none.exp_m1() + 0.0
+}
+
 /// The probability that some state on a way of so many events is left out, if each is with this probability.
 fn missed(each: f64, depth: u32) -> f64 {
-    -(f64::from(depth) * (-each.min(1.0)).ln_1p()).exp_m1()
+    any_of(f64::from(depth) * (-each.min(1.0)).ln_1p())
 }
 
 /// Bits for states: bitstate hashing, a Bloom filter.
@@ -202,7 +206,7 @@ impl Bits {
         Omission {
             method: format!("bitstate, {} bytes, {} bits a state", self.memory(), self.hashes),
             seed: self.seed,
-            probability: (-self.none.exp_m1()).max(0.0),
+            probability: any_of(self.none),
             of_one_state: missed(self.each(), depth),
             expected: self.expected,
         }

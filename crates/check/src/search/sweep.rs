@@ -176,7 +176,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
             kept,
             transitions: 0,
             depth: 0,
-            widths: [1].into_iter().collect(),
+            widths: Widths::default(),
             memory: 0,
             begun: Instant::now(),
         }
@@ -324,9 +324,9 @@ impl<'m, K: Keep> Sweep<'m, K> {
             symmetry: self.workers[0].symmetry.is_some(),
             liveness: false,
             method: Some(method),
-            checkpoint: None,
             omission: omission.clone().filter(|_| !found),
             whole: matches!(end, End::Limit(_)).then(|| self.widths.whole()).flatten(),
+            ..Tally::default()
         };
         let mut worker = Worker::joined(self.workers);
         let seen = Seen::of(self.model, &worker.stepper.reached);

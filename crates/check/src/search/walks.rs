@@ -96,11 +96,7 @@ pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) ->
         symmetry: worker.symmetry.is_some(),
         liveness: false,
         method: Some("random walks"),
-        checkpoint: None,
-        omission: None,
-        whole: None,
-        on_disk: None,
-        uncounted: None,
+        ..Tally::default()
     };
     let seen = Seen::of(model, &worker.stepper.reached);
     let conclusion = match found {

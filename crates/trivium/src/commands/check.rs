@@ -101,7 +101,8 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
             None => arguments.memory.or_else(half_of_memory),
             Some(group) => together::share_of_memory(arguments, group),
         },
-        progress: if is_first { Some(&show) } else { None },
+        // Nobody is told where there is no terminal.
+        progress: if is_first && !bar.is_hidden() { Some(&show) } else { None },
         cancel: Some(&cancel),
         checkpoint: name.as_ref().map(|name| Checkpoints {
             name,

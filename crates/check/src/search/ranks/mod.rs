@@ -159,7 +159,7 @@ impl<'m> Ranks<'m> {
             found: 0,
             transitions: 0,
             depth: 0,
-            widths: [1].into_iter().collect(),
+            widths: Widths::default(),
             begun: Instant::now(),
         }
     }
@@ -465,12 +465,8 @@ impl<'m> Ranks<'m> {
             packed: packed.iter().sum(),
             symmetry: self.workers[0].symmetry.is_some(),
             liveness: self.backward.is_some(),
-            method: None,
-            checkpoint: None,
-            omission: None,
             whole,
-            on_disk: None,
-            uncounted: None,
+            ..Tally::default()
         };
         let state = match &end {
             // A state found last lies as deep as any, so that what grows is long there.
