@@ -277,7 +277,8 @@ impl Folder {
         let exclusive = how.create && how.exclusive;
         let (name, what) = self.place(from, how.follow && !exclusive, 0)?;
         match what {
-            What::Nothing if how.create && (from.path.ends_with('/') || how.folder) => Err(Refused::Invalid),
+            What::Nothing if how.create && from.path.ends_with('/') => Err(Refused::Folder),
+            What::Nothing if how.create && how.folder => Err(Refused::Invalid),
             What::Nothing if how.create => {
                 self.may_change(above(&name))?;
                 let content = Content::shared(Arc::default(), true);
@@ -413,6 +414,7 @@ impl Folder {
             (What::Link(_), _) => Err(Refused::Unsupported),
             (What::File | What::Folder, _) if old == new => Ok(()),
             (What::File, What::Folder) => Err(Refused::Folder),
+            (What::File, _) if path.ends_with('/') => Err(Refused::NoFolder),
             (What::File, _) => self.move_file(&old, &new),
             (What::Folder, _) if new.starts_with(&format!("{old}/")) => Err(Refused::Invalid),
             (What::Folder, What::Folder) if !self.list(&new)?.is_empty() => Err(Refused::NotEmpty),

@@ -59,17 +59,19 @@ mod inspect;
 mod lacking;
 mod library;
 mod memory;
+mod native;
 mod node;
 mod processor;
 mod program;
 mod rewrite;
+mod shelf;
 mod source;
 mod stage;
 mod switching;
 mod tags;
 
 pub use compile::{
-    COMPILE_FLAGS, CompileOptions, Compiled, Compiling, IMPORT_UNDEFINED, LIBRARY_FILES, LINK_FLAGS, Shelf, Toolchain,
+    COMPILE_FLAGS, CompileOptions, Compiled, Compiling, IMPORT_UNDEFINED, LIBRARY_FILES, LINK_FLAGS, Toolchain,
     compile, compile_c, kept, run_compiler,
 };
 pub use error::Error;
@@ -81,6 +83,7 @@ pub use node::{Node, Outcome};
 pub use processor::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step};
 pub use program::{CallImport, Program};
 pub use rewrite::Build;
+pub use shelf::Shelf;
 pub use source::{Frame, Place, SourceMap};
 pub use stage::Stage;
 pub use switching::Switching;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
-use wasmtime::{Config, Engine, Module};
+use wasmtime::Module;
 
 use crate::error::Error;
 use crate::host::known_imports;
@@ -12,15 +12,12 @@ use crate::inputs::Inputs;
 use crate::inspect::{Import, Inspected, inspect};
 use crate::lacking;
 use crate::library::{self, Instructions};
+use crate::native;
 use crate::rewrite::{Build, first_defined, rewrite};
+use crate::shelf::Shelf;
 use crate::source::{self, SourceMap};
 use crate::switching::Switching;
 use crate::tags::Tags;
-
-/// The stack of a node's compiled code, in bytes: deeper recursion is an error of the program.
-const WASM_STACK: usize = 1 << 20;
-/// The stack that a node runs on, in bytes: compiled code and the host functions above it.
-const NODE_STACK: usize = 2 << 20;
 
 /// A protocol call that a program imports, from the module `trivium:PROTOCOL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +41,8 @@ pub struct Program {
     by_reference: bool,
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) switching: Switching,
+    /// Where the host's code for it is kept, if anywhere.
+    shelf: Option<Shelf>,
 }
 
 pub(crate) struct Compiled {
@@ -95,6 +94,7 @@ impl Program {
             by_reference: false,
             inputs: Arc::default(),
             switching: Switching::default(),
+            shelf: None,
             shared: Arc::new(Compiled {
                 name: name.to_string(),
                 hash: Sha256::digest(source::without_debug(bytes)).iter().map(|byte| format!("{byte:02x}")).collect(),
@@ -134,6 +134,11 @@ impl Program {
         Program { switching, ..self }
     }
 
+    /// The same program, whose compiled code is kept here for the next run.
+    pub fn kept_on(self, shelf: Shelf) -> Program {
+        Program { shelf: Some(shelf), ..self }
+    }
+
     /// The fastest build in which it may run on a processor whose cache has lines of so many bytes.
     pub fn build(&self, line: u64) -> Build {
         if self.by_reference || !Tags::are_for(line) { Build::Reference } else { Build::Fast }
@@ -145,7 +150,12 @@ impl Program {
     /// # Errors
     /// It cannot be compiled.
     pub fn prepare(&self, line: u64) -> Result<(), Error> {
-        self.shared.module(self.build(line), self.switching).map(drop)
+        self.module(self.build(line)).map(drop)
+    }
+
+    /// The program compiled in this build.
+    pub(crate) fn module(&self, build: Build) -> Result<Module, Error> {
+        self.shared.module((build, self.switching), self.shelf.as_ref())
     }
 
     /// The name that it was loaded under.
@@ -186,17 +196,17 @@ impl Program {
 
 impl Compiled {
     /// The program compiled in this build, to switch in this way.
-    pub(crate) fn module(&self, build: Build, switching: Switching) -> Result<Module, Error> {
+    fn module(&self, how: (Build, Switching), shelf: Option<&Shelf>) -> Result<Module, Error> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(&(build, switching)) {
+        if let Some(module) = modules.get(&how) {
             return Ok(module.clone());
         }
         let at = |error: Error| error.at(&self.name);
         let inspected = inspect(&self.bytes, &self.name)?;
-        let rewritten = rewrite(&inspected, build, switching).map_err(at)?;
-        let module = compile(&rewritten, build, switching)
+        let rewritten = rewrite(&inspected, how.0, how.1).map_err(at)?;
+        let module = native::compile(&rewritten, how, shelf)
             .map_err(|error| at(Error::new(format!("the program cannot be compiled: {error:#}"))))?;
-        modules.insert((build, switching), module.clone());
+        modules.insert(how, module.clone());
         Ok(module)
     }
 
@@ -218,25 +228,6 @@ impl Compiled {
     pub(crate) fn function_name(&self, defined: u32) -> String {
         crate::inspect::function_name(&self.function_names, self.imports.len() as u32 + defined)
     }
-}
-
-/// Compiled code is the same on every machine as far as a program can see: no relaxed operators,
-/// one form of NaN (which the fast build sees to by itself).
-fn compile(module: &[u8], build: Build, switching: Switching) -> wasmtime::Result<Module> {
-    let mut config = Config::new();
-    config
-        .cranelift_nan_canonicalization(build == Build::Reference)
-        .wasm_relaxed_simd(false)
-        .wasm_simd(false)
-        .wasm_branch_hinting(true)
-        .memory_may_move(false)
-        .memory_reservation(1 << 32)
-        .max_wasm_stack(WASM_STACK)
-        .async_stack_size(NODE_STACK);
-    if switching == Switching::Stacks {
-        config.wasm_function_references(true).wasm_exceptions(true).wasm_stack_switching(true);
-    }
-    Module::from_binary(&Engine::new(&config)?, module)
 }
 
 /// An import is a protocol call, or one that the host knows.

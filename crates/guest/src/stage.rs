@@ -36,7 +36,7 @@ impl<P: Processor> Stage<P> {
     /// ([`Switching::all`]).
     pub fn new(program: &Program, build: Build) -> Result<Stage<P>, Error> {
         let switching = program.switching;
-        let module = program.shared.module(build, switching)?;
+        let module = program.module(build)?;
         let engine = module.engine();
         let instances = linker(engine, &program.shared, switching)
             .and_then(|linker| linker.instantiate_pre(&module))

@@ -182,7 +182,7 @@ fn a_folder_that_others_may_write_to_is_not_used() {
     fs::create_dir(place.path("shelf")).expect("a folder");
     fs::set_permissions(place.path("shelf"), fs::Permissions::from_mode(0o777)).expect("changed");
     let compiled = place.compiled();
-    assert!(compiled.note.as_ref().is_some_and(|note| note.contains("everyone may write")), "{:?}", compiled.note);
+    assert!(compiled.note.as_ref().is_some_and(|note| note.contains("others may write")), "{:?}", compiled.note);
     assert_eq!(fs::read_dir(place.path("shelf")).expect("there").count(), 0);
     fs::remove_dir(place.path("shelf")).expect("removed");
     fs::write(place.path("shelf"), "a file").expect("written");

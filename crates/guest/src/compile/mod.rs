@@ -1,7 +1,6 @@
 //! Compiles C to WebAssembly with the pinned compiler, and keeps what it has compiled.
 
 mod reads;
-mod shelf;
 mod toolchain;
 
 use std::fs;
@@ -12,10 +11,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::error::Error;
 use crate::lacking::{help_for_undeclared, lacks_functions, undefined};
+use crate::shelf::Shelf;
 use crate::source::{is_used, with_custom};
 use reads::Reads;
 use sha2::{Digest, Sha256};
-pub use shelf::Shelf;
 pub use toolchain::Toolchain;
 
 /// How every C file is compiled; what a user gives stands behind it. Without atomics the compiler would make plain
@@ -224,7 +223,7 @@ fn kept_name(files: &[PathBuf], options: &CompileOptions, toolchain: &Toolchain)
     options.flags.iter().for_each(|flag| add(flag.as_bytes()));
     let stem = files.first().and_then(|file| file.file_stem()).unwrap_or_default().to_string_lossy().into_owned();
     let hash: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("{stem:.64}-{hash}.kept")
+    format!("{stem:.64}-{hash}")
 }
 
 /// The folders that are searched for files, by the options; and the files that their flags name, which the linker reads.
@@ -373,8 +372,4 @@ pub fn run_compiler(
     let said = listener.join().unwrap_or_default();
     let status = child.wait().map_err(failed)?;
     Ok((status, String::from_utf8_lossy(&said).into_owned()))
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -11,6 +11,8 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use crate::shelf::sha256;
+
 /// What was read, and where nothing was.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Reads {
@@ -43,7 +45,7 @@ impl Reads {
             names.extend(endings(file.to_str()?));
             names.extend(named_in(&bytes)?);
             searched.insert(file.parent()?.to_path_buf());
-            reads.files.push((file.clone(), super::sha256(&bytes)));
+            reads.files.push((file.clone(), sha256(&bytes)));
         }
         for folder in searched {
             let places = names.iter().map(|name| folder.join(name));
@@ -54,7 +56,7 @@ impl Reads {
 
     /// Whether all is as it was.
     pub(super) fn hold(&self) -> bool {
-        let same = |(file, hash): &(PathBuf, String)| fs::read(file).is_ok_and(|bytes| super::sha256(&bytes) == *hash);
+        let same = |(file, hash): &(PathBuf, String)| fs::read(file).is_ok_and(|bytes| sha256(&bytes) == *hash);
         self.files.iter().all(same) && !self.absent.iter().any(|place| place.is_file())
     }
 }

@@ -54,6 +54,7 @@ pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>])
         path.extension().and_then(|e| e.to_str()).is_some_and(|ending| endings.contains(&ending))
     };
     let compiled = files.iter().any(|file| is(file, &["c", "o", "a"]));
+    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
     let bytes = if compiled {
         if let Some(wrong) = files.iter().find(|file| !is(file, &["c", "o", "a"])) {
             return Err(Failure::input(
@@ -61,7 +62,7 @@ pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>])
                 "the parts of a program are .c files, and objects (.o) and archives (.a) of `trivium cc`",
             ));
         }
-        compiled_from(files, flags, protocols)?
+        compiled_from(files, flags, protocols, shelf.clone())?
     } else {
         if let Some(more) = files.get(1) {
             return Err(Failure::input(
@@ -74,7 +75,7 @@ pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>])
         }
         module(first)?
     };
-    let program = Program::load(&bytes, &first.display().to_string()).map_err(|e| guest(&e))?;
+    let program = Program::load(&bytes, &first.display().to_string()).map_err(|e| guest(&e))?.kept_on(shelf);
     super::sim::warn(program.warnings());
     Ok(program)
 }
@@ -96,13 +97,18 @@ fn neither(path: &Path) -> Failure {
     )
 }
 
-fn compiled_from(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>]) -> Result<Vec<u8>, Failure> {
+fn compiled_from(
+    files: &[PathBuf],
+    flags: Option<&str>,
+    protocols: &[Arc<Protocol>],
+    shelf: Shelf,
+) -> Result<Vec<u8>, Failure> {
     for file in files {
         if !file.is_file() {
             library::read(file, "program", PROGRAM_HELP)?;
         }
     }
-    let mut options = CompileOptions::new(Vec::new()).map_err(|e| guest(&e))?;
+    let mut options = CompileOptions::with(Vec::new(), shelf);
     if let Some(flags) = flags {
         let Some(words) = shlex::split(flags) else {
             return Err(Failure::at("a quote is not closed", format!("--cc {flags}"), "close it"));

@@ -25,6 +25,7 @@ int main(void) {
   CHECK(!ftruncate(d, 3)); CHECK(lseek(d, 0, SEEK_END) == 3); CHECK(!fsync(d)); CHECK(!unlink("tmp")); CHECK(read(d, line, 9) == 0); close(d);
   CHECK(open("tmp", O_RDONLY) < 0); CHECK(open("in.txt", O_CREAT|O_EXCL|O_WRONLY, 0600) < 0 && errno == EEXIST);
   CHECK(open("../x", O_CREAT|O_WRONLY, 0600) < 0); CHECK(open("out", O_WRONLY) < 0);
+  CHECK(rename("in.txt", "new/") && errno == ENOTDIR); CHECK(!fopen("new/", "w") && errno == EISDIR);
   DIR *all = opendir("."); struct dirent *one; while ((one = readdir(all))) if (me == 0) printf("%s ", one->d_name); closedir(all);
   if (me == 0) puts("");
   return 0;

@@ -1,16 +1,22 @@
 //! Where compiled programs are kept from one run to the next.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::error::Error;
 
 /// The first line of a kept file, before the hash of the rest.
 const MARK: &str = "trivium keeps 1 ";
+/// How the names of kept files end.
+const KEPT: &str = ".kept";
+/// The most bytes of kept files. When there are more, those that were not used for longest go, down to three quarters.
+const MOST_KEPT: u64 = 1 << 30;
 
 /// A folder in which files are kept whole or not at all. Nothing that is in it is believed unseen: a file that is
 /// not as it was written is as good as none.
@@ -95,10 +101,18 @@ impl Shelf {
         if self.why_not.is_some() {
             return None;
         }
-        let bytes = fs::read(self.folder.join(name)).ok()?;
+        let mut file = fs::File::open(self.file(name)).ok()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let (head, rest) = (&bytes[..end], &bytes[end + 1..]);
-        (head == format!("{MARK}{}", super::sha256(rest)).as_bytes()).then(|| rest.to_vec())
+        if head != format!("{MARK}{}", sha256(rest)).as_bytes() {
+            return None;
+        }
+        // It was used today: a file system that does not note it only lets it go earlier.
+        let _ = file.set_modified(SystemTime::now());
+        bytes.drain(..=end);
+        Some(bytes)
     }
 
     /// Keeps it under this name. Another process that does so at once writes the same.
@@ -110,10 +124,47 @@ impl Shelf {
             return Ok(());
         }
         let mut file = tempfile::Builder::new().prefix("work-").tempfile_in(&self.folder)?;
-        io::Write::write_all(&mut file, format!("{MARK}{}\n", super::sha256(bytes)).as_bytes())?;
+        io::Write::write_all(&mut file, format!("{MARK}{}\n", sha256(bytes)).as_bytes())?;
         io::Write::write_all(&mut file, bytes)?;
-        file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error)
+        file.persist(self.file(name)).map_err(|error| error.error)?;
+        self.make_room(MOST_KEPT)
     }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}{KEPT}"))
+    }
+
+    /// Removes what was not used for longest, if more than so many bytes are kept.
+    fn make_room(&self, most: u64) -> io::Result<()> {
+        let mut kept = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            // Another process may have removed it.
+            let Ok(about) = entry.metadata() else { continue };
+            if about.is_file() && entry.file_name().to_string_lossy().ends_with(KEPT) {
+                kept.push((about.modified()?, entry.path(), about.len()));
+            }
+        }
+        let mut total: u64 = kept.iter().map(|(_, _, bytes)| bytes).sum();
+        if total <= most {
+            return Ok(());
+        }
+        kept.sort();
+        for (_, path, bytes) in kept {
+            if total <= most / 4 * 3 {
+                break;
+            }
+            if fs::remove_file(path).is_ok() {
+                total -= bytes;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The folder by its absolute path, made if it was missing; or why not.
@@ -148,8 +199,8 @@ fn own(folder: &Path, about: &fs::Metadata, mine: &fs::Metadata) -> Result<(), S
     if about.uid() != mine.uid() {
         return Err(format!("{} belongs to another user", folder.display()));
     }
-    if about.mode() & 0o002 != 0 {
-        return Err(format!("everyone may write to {}", folder.display()));
+    if about.mode() & 0o022 != 0 {
+        return Err(format!("others may write to {}", folder.display()));
     }
     Ok(())
 }
@@ -157,4 +208,31 @@ fn own(folder: &Path, about: &fs::Metadata, mine: &fs::Metadata) -> Result<(), S
 #[cfg(not(unix))]
 fn own(_: &Path, _: &fs::Metadata, _: &fs::Metadata) -> Result<(), String> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_used_for_longest_makes_room() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let shelf = Shelf::lasting(folder.path().to_path_buf());
+        let names = ["first", "second", "third", "fourth"];
+        for (age, name) in names.iter().rev().enumerate() {
+            shelf.put(name, &[7; 1000]).expect("kept");
+            let then = SystemTime::now() - Duration::from_secs(1000 * (age as u64 + 1));
+            fs::File::open(shelf.file(name)).and_then(|file| file.set_modified(then)).expect("set");
+        }
+        fs::write(folder.path().join("not ours"), [0; 9000]).expect("written");
+        let there = || names.map(|name| shelf.file(name).exists());
+        shelf.make_room(5000).expect("room");
+        assert_eq!(there(), [true; 4], "there is room");
+        shelf.take("first").expect("kept");
+        shelf.make_room(3000).expect("room");
+        assert_eq!(there(), [true, false, false, true], "the first was used last");
+        assert!(folder.path().join("not ours").exists());
+    }
 }
