@@ -6,11 +6,19 @@ mod sources;
 use std::path::Path;
 
 /// All that a simulation's result depends on, besides its inputs, from the repository's root.
-const SIMULATOR: [&str; 6] =
-    ["crates/lang/src", "crates/engine/src", "crates/guest/src", "crates/node/src", "crates/sim/src", "Cargo.lock"];
+const SIMULATOR: [&str; 7] = [
+    "crates/protocol/src",
+    "crates/lang/src",
+    "crates/engine/src",
+    "crates/guest/src",
+    "crates/node/src",
+    "crates/sim/src",
+    "Cargo.lock",
+];
 
 /// All that the form and the meaning of a state of the search depend on.
-const CHECKER: [&str; 4] = ["crates/lang/src", "crates/engine/src", "crates/check/src", "Cargo.lock"];
+const CHECKER: [&str; 5] =
+    ["crates/protocol/src", "crates/lang/src", "crates/engine/src", "crates/check/src", "Cargo.lock"];
 
 fn main() {
     println!("cargo::rerun-if-changed=../../protocols");

@@ -5,8 +5,8 @@ use crate::promise::{Violation, check_state};
 use crate::world::World;
 use std::ops::Range;
 use trivium_engine::{Fault, Node, Object};
-use trivium_lang::protocol::{RoleId, StateId};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{RoleId, StateId};
 
 /// What records are at first, where they are not all zero.
 #[derive(Debug, Default)]

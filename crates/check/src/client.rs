@@ -7,7 +7,7 @@ use crate::mark::stored_values;
 use crate::world::node;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
-use trivium_lang::protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
+use trivium_protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
 
 /// More calls than this are a mistake in the declared ranges rather than something to explore.
 const MOST_INTENTS: usize = 4096;

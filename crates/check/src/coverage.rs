@@ -5,10 +5,10 @@ use crate::model::Model;
 use crate::vacuity::vacuous;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use trivium_lang::protocol::{
+use trivium_protocol::source::Span;
+use trivium_protocol::{
     EventKind, ExprKind, Handler, HandlerId, OpId, Protocol, Response, RoleId, State, StateId, Step, StepKind,
 };
-use trivium_lang::source::Span;
 
 /// The pairs that a protocol answers, and those that never happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

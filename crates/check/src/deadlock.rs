@@ -8,7 +8,7 @@ use crate::step::{Action, Stepper, event_kind};
 use crate::world::{Flight, Phase, Queued, World};
 use serde::{Deserialize, Serialize};
 use trivium_engine::{Event, Node, Object};
-use trivium_lang::protocol::{EventKind, LaneId, NODE, Response, RoleId};
+use trivium_protocol::{EventKind, LaneId, NODE, Response, RoleId};
 
 /// One line of the explanation of a deadlock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -17,7 +17,7 @@ use crate::trace::{DEADLOCK, Trace};
 use crate::world::World;
 use std::sync::Arc;
 use std::time::Instant;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// States between two looks at the clock.
 const BREATH: StateNumber = 1 << 12;
@@ -27,7 +27,7 @@ const LOOK: StateNumber = 1 << 4;
 /// Visits every state that a protocol can reach in the given system.
 ///
 /// ```no_run
-/// # fn example(protocol: std::sync::Arc<trivium_lang::protocol::Protocol>) -> Result<(), trivium_check::ConfigError> {
+/// # fn example(protocol: std::sync::Arc<trivium_protocol::Protocol>) -> Result<(), trivium_check::ConfigError> {
 /// let system = trivium_check::System { nodes: 2, objects: 2, ..Default::default() };
 /// let report = trivium_check::explore(&protocol, &system.into())?;
 /// print!("{}", trivium_check::text(&report));

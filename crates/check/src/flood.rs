@@ -6,7 +6,7 @@ use crate::trace::Trace;
 use crate::world::World;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
-use trivium_lang::protocol::LaneId;
+use trivium_protocol::LaneId;
 
 /// So many messages in one channel, or tasks in one queue, are worth telling.
 const MANY: usize = 6;

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::promise::Violation;
 use crate::world::World;
 use trivium_engine::{MAX_ARGS, Node, Object};
-use trivium_lang::protocol::{OpId, Watched};
+use trivium_protocol::{OpId, Watched};
 
 /// What happened to an object on a node: what ghosts see, and the words that they are told besides the node.
 #[derive(Clone, Copy, Debug)]

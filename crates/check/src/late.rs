@@ -12,7 +12,7 @@ use crate::step::{Action, Stepper};
 use crate::trace::{Label, Trace};
 use crate::world::World;
 use trivium_engine::number::fit;
-use trivium_lang::protocol::{ExprKind, Protocol};
+use trivium_protocol::{ExprKind, Protocol};
 
 /// The stores to a block that are told apart only when they are performed.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use crate::mark::MarkLayout;
 use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Engine, Node};
-use trivium_lang::protocol::{BLOCK, Promise, Protocol, RoleId};
+use trivium_protocol::{BLOCK, Promise, Protocol, RoleId};
 
 /// Bytes of the fixed part that are packed together.
 pub(crate) const GROUP: usize = 8;
@@ -122,8 +122,7 @@ impl Layout {
         let arrived_bytes = (sizes.nodes as usize).div_ceil(8);
         let (mut holders_at, mut arrived_at) = (Vec::new(), Vec::new());
         for promise in &protocol.promises {
-            let objects =
-                |op: &trivium_lang::protocol::OpId| sizes.objects[protocol.ops[op.index()].object.index()] as usize;
+            let objects = |op: &trivium_protocol::OpId| sizes.objects[protocol.ops[op.index()].object.index()] as usize;
             holders_at.push(match promise {
                 Promise::Mutex(acquire, _) => take(objects(acquire) * 2),
                 _ => 0,
@@ -145,8 +144,7 @@ impl Layout {
                 take(sizes.objects[leads.from.object.index()] as usize * nodes)
             })
             .collect();
-        let objects =
-            |op: trivium_lang::protocol::OpId| sizes.objects[protocol.ops[op.index()].object.index()] as usize;
+        let objects = |op: trivium_protocol::OpId| sizes.objects[protocol.ops[op.index()].object.index()] as usize;
         let mark = if sizes.general { MarkLayout::new(protocol, sizes.threads, objects, &mut take) } else { None };
         debug_assert_eq!(client.threads.len(), sizes.threads);
         Layout {

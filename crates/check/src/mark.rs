@@ -15,7 +15,7 @@ use crate::search::alike::{exprs_of, parts};
 use crate::world::{Phase, World};
 use std::ops::Range;
 use trivium_engine::Object;
-use trivium_lang::protocol::{Expr, ExprKind, OpId, Promise, Protocol, StepKind};
+use trivium_protocol::{Expr, ExprKind, OpId, Promise, Protocol, StepKind};
 
 /// What stores after the mark write.
 const MARKED: u64 = 1;

@@ -12,8 +12,8 @@ use crate::trace::FAULT;
 use crate::world::{Flight, Phase, Queued, World};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_lang::protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId, Watched};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId, Watched};
 
 /// An access that was performed: by whom, and what a load saw or a store has stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
-use trivium_lang::analyse::role_with_copy;
-use trivium_lang::protocol::{
+use trivium_protocol::copies::role_with_copy;
+use trivium_protocol::{
     Access, Assume, BLOCK, EventKind, LaneId, NODE, PayloadShape, PayloadSource, Promise, Protocol, RoleId,
     ScenarioAction, StateId, Step, StepKind, Type,
 };
@@ -425,7 +425,7 @@ fn check_threads(protocol: &Protocol, client: &Client) -> Result<(), ConfigError
     }
 }
 
-fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_lang::protocol::Scenario, ConfigError> {
+fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_protocol::Scenario, ConfigError> {
     protocol.scenarios.iter().find(|s| s.name == name).ok_or_else(|| {
         let names: Vec<&str> = protocol.scenarios.iter().map(|s| s.name.as_str()).collect();
         let help = match names.as_slice() {

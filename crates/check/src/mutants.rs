@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::explore::explore;
 use crate::report::{Report, Verdict};
 use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// What became of a protocol with a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::step::Action;
 use crate::world::{Phase, World, node};
 use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
-use trivium_lang::protocol::{Assume, Invariant, OpId, Promise, Protocol};
+use trivium_protocol::{Assume, Invariant, OpId, Promise, Protocol};
 
 /// One bit for each thread, then one for each demand of a `leads_to`: see [`content`].
 pub(crate) type Wishes = u64;

@@ -7,7 +7,7 @@ use crate::trace::FAULT;
 use crate::world::{Phase, World};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
-use trivium_lang::protocol::{
+use trivium_protocol::{
     Access, Assume, BLOCK, CopyIn, MessageId, ObjectKindId, OpId, Promise, RoleId, Scenario, ScenarioAction,
 };
 

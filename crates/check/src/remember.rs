@@ -16,7 +16,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Event, Mechanisms, Node, Object, Outcome, Outgoing, Thread};
-use trivium_lang::protocol::RoleId;
+use trivium_protocol::RoleId;
 
 /// Bytes of memory for what is remembered, about: a newer handler takes the place of an older.
 const MOST_BYTES: usize = 4 << 20;

@@ -15,7 +15,7 @@ use crate::trace::FAULT;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, NODE, RoleId};
+use trivium_protocol::{Access, BLOCK, EventKind, NODE, RoleId};
 
 /// An event that can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

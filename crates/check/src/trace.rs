@@ -17,7 +17,7 @@ use crate::world::{Flight, World};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Node, Object, Outgoing, Payload};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, MessageId, NODE, ObjectKindId, Protocol, RoleId};
+use trivium_protocol::{Access, BLOCK, EventKind, MessageId, NODE, ObjectKindId, Protocol, RoleId};
 
 /// The name under which a fault of a protocol is reported.
 pub(crate) const FAULT: &str = "fault";

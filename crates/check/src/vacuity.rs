@@ -3,8 +3,8 @@
 use crate::coverage::{Reached, each_step};
 use crate::model::Model;
 use std::collections::BTreeMap;
-use trivium_lang::analyse::visit;
-use trivium_lang::protocol::{
+use trivium_protocol::walk::visit;
+use trivium_protocol::{
     Assume, EventKind, ExprKind, Invariant, MessageId, NODE, OpId, Promise, Protocol, RoleId, StateId, StepKind,
 };
 

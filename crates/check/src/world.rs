@@ -4,7 +4,7 @@ use crate::layout::Layout;
 use std::fmt::Display;
 use trivium_engine::number::{fit, index_of_word, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, CacheLine, Node, Object, Payload};
-use trivium_lang::protocol::{LaneId, Line, MessageId, PayloadShape, Protocol, TaskId, Type};
+use trivium_protocol::{LaneId, Line, MessageId, PayloadShape, Protocol, TaskId, Type};
 
 /// Why a number is that of a node.
 const AT_MOST: &str = "the number of a node: there are at most 256";
@@ -189,19 +189,19 @@ pub(crate) struct Codec {
     /// Nodes that have software queues: none if there are no tasks.
     queues: usize,
     messages: Vec<MessageForm>,
-    tasks: Vec<(usize, trivium_lang::protocol::ObjectKindId)>,
+    tasks: Vec<(usize, trivium_protocol::ObjectKindId)>,
 }
 
 struct MessageForm {
     lane: LaneId,
-    object: trivium_lang::protocol::ObjectKindId,
+    object: trivium_protocol::ObjectKindId,
     words: usize,
     data: bool,
 }
 
 impl Codec {
     pub fn new(protocol: &Protocol, layout: &Layout, nodes: u32, objects: &[u32]) -> Codec {
-        let words = |args: &[trivium_lang::protocol::Named]| args.iter().map(|a| arg_words(&a.ty, nodes)).sum();
+        let words = |args: &[trivium_protocol::Named]| args.iter().map(|a| arg_words(&a.ty, nodes)).sum();
         let ids = objects.iter().copied().max().unwrap_or(0) as usize + 1;
         let nodes_count = nodes as usize;
         let headers = protocol.messages.len() * nodes_count * nodes_count * ids;
@@ -393,7 +393,7 @@ mod tests {
             from,
             lane: LaneId(0),
             message: MessageId(message),
-            object: Object { kind: trivium_lang::protocol::BLOCK, id: 0 },
+            object: Object { kind: trivium_protocol::BLOCK, id: 0 },
             args: Args::of(&[word]),
             payload: None,
         }

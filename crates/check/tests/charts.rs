@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use trivium_check::chart::{self, Recording, Story};
 use trivium_check::{Config, Report, System, explore};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// Counterexamples: a name, a protocol below `protocols/` or a file of `tests/files`, and how many nodes and objects.
 const CASES: [(&str, &str, u32, u32); 6] = [

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use trivium_check::{Checkpoints, Config, Origin, Progress, Report, System, Verdict, Writer, explore, text};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// Where a search is saved.
 struct Shelf {

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, explore, leftovers, text};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// States after which an exploration is left.
 const MOST: u64 = 8000;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, explore, orbits, text};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// Who has the turn keeps it until the home asks for it, for another. `INITIALLY` says who has it at first.
 const TURNS: &str = "

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_check::{Config, Progress, Report, Search, System, Verdict, explore, text};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 fn protocol(file: &str) -> Arc<Protocol> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_check::{System, Verdict, explore, text};
 use trivium_lang::Options;
-use trivium_lang::protocol::{Promise, Protocol};
+use trivium_protocol::{Promise, Protocol};
 
 /// Nodes that a program needs, and the program. An outcome that sequential consistency forbids is forbidden in each.
 const PROGRAMS: [(u32, &str); 5] = [

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, chart, explore, is_minimal, murphi, text};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// States after which an exploration is left: mistakes show early.
 const MOST: u64 = 1500;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trivium_check::{System, Verdict, explore, is_minimal, text};
 use trivium_lang::compile_file;
 use trivium_lang::mutate::{Mutation, mutant, mutations};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// Whether a protocol holds that has lost a statement.
 fn survives(protocol: &Protocol, mutation: &Mutation) -> bool {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_check::group::{Group, Member, contract, in_process};
 use trivium_check::{Config, ConfigError, Method, Report, Search, System, Verdict, explore};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// All that must not depend on the number of ranks.
 fn answer(report: &Report) -> String {

@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, explore, text, unseen};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// States after which an exploration is left.
 const MOST: u64 = 20_000;

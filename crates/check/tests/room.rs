@@ -10,7 +10,7 @@ use mutant::config;
 use proptest::prelude::*;
 use std::sync::Arc;
 use trivium_check::{Config, Report, System, Verdict, explore};
-use trivium_lang::protocol::{Bound, Expr, ExprKind, Operator, Protocol, Step, StepKind};
+use trivium_protocol::{Bound, Expr, ExprKind, Operator, Protocol, Step, StepKind};
 
 /// States after which an exploration is left.
 const MOST: u64 = 4000;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use trivium_check::{Config, Method, Verdict, explore, is_minimal, text};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 fn protocol(file: &str) -> Arc<Protocol> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(file);

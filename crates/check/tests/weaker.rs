@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_check::{Report, Search, System, Verdict, explore, text};
 use trivium_lang::Options;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// A name, nodes, what the threads do, and the outcome that sequential consistency forbids.
 const LITMUS: [(&str, u32, &str, &str); 6] = [

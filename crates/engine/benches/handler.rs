@@ -6,7 +6,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::sync::Arc;
 use trivium_engine::{Args, Charge, Engine, Event, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, Line, MessageId, RoleId, TaskId};
+use trivium_protocol::{Access, BLOCK, EventKind, LaneId, Line, MessageId, RoleId, TaskId};
 
 /// A machine that does nothing but keep the records of one block and count messages.
 #[derive(Clone)]
@@ -104,7 +104,7 @@ const BLOCK_0: Object = Object { kind: BLOCK, id: 0 };
 /// A message of `stache` from a node, with data if its kind has some.
 fn arrival(engine: &Engine, name: &str, sender: Node) -> Event {
     let message: MessageId = engine.protocol().message(name).expect("a message of stache");
-    let data = engine.protocol().messages[message.index()].payload != trivium_lang::protocol::PayloadShape::Nothing;
+    let data = engine.protocol().messages[message.index()].payload != trivium_protocol::PayloadShape::Nothing;
     let kind = EventKind::Message(message);
     Event { sender, payload: data.then_some(Payload(0)), ..Event::local(kind, BLOCK_0, 0) }
 }

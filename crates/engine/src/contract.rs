@@ -7,7 +7,7 @@
 //! # use std::sync::Arc;
 //! # use trivium_engine::contract::{LocalBench, check_mechanisms};
 //! # use trivium_engine::Engine;
-//! # fn any_protocol() -> Arc<trivium_lang::protocol::Protocol> {
+//! # fn any_protocol() -> Arc<trivium_protocol::Protocol> {
 //! #     Arc::new(trivium_engine::contract::empty_protocol())
 //! # }
 //! let engine = Engine::load(any_protocol(), 2).unwrap();
@@ -19,7 +19,7 @@ use crate::engine::Engine;
 use crate::local::{Local, Waiting};
 use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Pending, Thread};
 use std::fmt;
-use trivium_lang::protocol::{
+use trivium_protocol::{
     Access, BLOCK, EventKind, LaneId, Line, MessageId, NODE, ObjectKindId, PayloadShape, Protocol, RoleId,
 };
 

@@ -9,7 +9,7 @@ use crate::layout::{ListCell, Planner, Shape, get, put};
 use crate::mechanisms::{Args, Object, Payload};
 use crate::number::{self, fit, low_u32};
 use crate::set::Set;
-use trivium_lang::protocol::{EventKind, PayloadShape, Protocol, Role};
+use trivium_protocol::{EventKind, PayloadShape, Protocol, Role};
 
 /// Where the parts of the defer space of one role lie.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct DeferLayout {
 }
 
 /// The declared arguments of an event.
-fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_lang::protocol::Named] {
+fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_protocol::Named] {
     match event {
         EventKind::Message(m) => &protocol.messages[m.index()].args,
         EventKind::Op(o) => &protocol.ops[o.index()].args,

@@ -8,7 +8,7 @@ use crate::flat::{Entry, Way};
 use crate::layout::Shape;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
 use crate::run::{Frame, LargeFlatRoom, LargeRoom, Run, SmallFlatRoom, SmallRoom, Start};
-use trivium_lang::protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
+use trivium_protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
 /// What came of an event: what an [`Outcome`] says besides who answered, in parts that are read as they were written.
 struct Came {

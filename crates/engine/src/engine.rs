@@ -7,7 +7,7 @@ use crate::load::{ArgShapes, RolePlan};
 use crate::mechanisms::Object;
 use crate::number::low_u16;
 use std::sync::Arc;
-use trivium_lang::protocol::{Access, BLOCK, EventKind, LaneId, ObjectKindId, Protocol, Response, RoleId, StateId};
+use trivium_protocol::{Access, BLOCK, EventKind, LaneId, ObjectKindId, Protocol, Response, RoleId, StateId};
 
 /// A protocol that is loaded for a number of nodes: the layouts of its records, and its handlers ready to run.
 ///
@@ -116,7 +116,7 @@ impl Engine {
 
     /// All roles about a kind of object that have an instance on a node that is, or is not, its home.
     pub fn roles_of(&self, object: ObjectKindId, is_home: bool) -> impl Iterator<Item = RoleId> + '_ {
-        let here = move |role: &trivium_lang::protocol::Role| role.object == object && role.kind.lives_at(is_home);
+        let here = move |role: &trivium_protocol::Role| role.object == object && role.kind.lives_at(is_home);
         let roles = self.protocol.roles.iter().enumerate();
         roles.filter(move |(_, role)| here(role)).map(|(id, _)| RoleId::at(id))
     }
@@ -127,7 +127,7 @@ impl Engine {
         self.roles[role.index()].column(event).is_some()
     }
 
-    /// Where the events of a role's table have an event: its place among [`trivium_lang::protocol::Role::events`].
+    /// Where the events of a role's table have an event: its place among [`trivium_protocol::Role::events`].
     #[inline]
     pub fn column(&self, role: RoleId, event: EventKind) -> Option<usize> {
         self.roles[role.index()].column(event)

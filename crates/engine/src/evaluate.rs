@@ -7,8 +7,8 @@ use crate::fault::FaultKind;
 use crate::layout::{Cell, ListCell, SetCell, Shape};
 use crate::number::fit;
 use crate::set::Set;
-use trivium_lang::protocol::{Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type};
 
 /// A fault with its place, before it is known who ran.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Events that reach a role, and what came of them.
 
 use crate::mechanisms::{Args, Node, Object, Payload, Thread};
-use trivium_lang::protocol::{EventKind, HandlerId, RoleId, StateId};
+use trivium_protocol::{EventKind, HandlerId, RoleId, StateId};
 
 /// Something that happens to an object on a node (`docs/semantics.md`, section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

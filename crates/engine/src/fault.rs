@@ -3,8 +3,8 @@
 use crate::event::Event;
 use crate::mechanisms::{Node, Object};
 use std::fmt;
-use trivium_lang::protocol::{Line, Protocol, RoleId, StateId};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Line, Protocol, RoleId, StateId};
 
 /// What a protocol did wrong (`docs/semantics.md`, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::fault::{Fault, place};
 use crate::mechanisms::{Args, Mechanisms, Object};
 use crate::run::{LargeRoom, Run, Start};
-use trivium_lang::protocol::{HandlerId, RoleId, StateId};
+use trivium_protocol::{HandlerId, RoleId, StateId};
 
 impl Engine {
     /// Runs what a ghost does when it sees something. `m` is the object's home, where the ghost's record is kept; of it

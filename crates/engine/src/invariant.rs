@@ -6,10 +6,10 @@ use crate::fault::{Fault, FaultKind, place};
 use crate::load::MAX_RECORD_BYTES;
 use crate::mechanisms::{Node, Object};
 use crate::set::Set;
-use trivium_lang::protocol::{
+use trivium_protocol::source::Span;
+use trivium_protocol::{
     Access, BLOCK, Condition, CopyIn, Expr, ExprKind, Invariant, LocalId, MessageId, NODE, Owner, RoleId, StateId,
 };
-use trivium_lang::source::Span;
 
 /// The record of a role where it has no instance: untouched.
 static NO_RECORD: [u8; MAX_RECORD_BYTES] = [0; MAX_RECORD_BYTES];

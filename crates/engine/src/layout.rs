@@ -7,8 +7,8 @@
 use crate::fault::{FaultKind, LoadError};
 use crate::number::{fit, index_of_word, low_u8, low_u16, low_u32};
 use crate::set::{MAX_ELEMENTS, Set};
-use trivium_lang::protocol::{Protocol, Type};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Protocol, Type};
 
 /// Most fields of a record type.
 pub(crate) const MAX_FIELDS: usize = 16;

@@ -13,7 +13,7 @@
 //! use std::sync::Arc;
 //! use trivium_engine::local::Local;
 //! use trivium_engine::{Args, Engine, Event, Mechanisms, Object};
-//! use trivium_lang::protocol::{BLOCK, EventKind};
+//! use trivium_protocol::{BLOCK, EventKind};
 //!
 //! let text = "protocol counter
 //! lane main fifo buffered

@@ -1,6 +1,6 @@
 //! A line of a processor's cache: what happens to it, the same on every road (`docs/semantics.md`, section 8).
 
-use trivium_lang::protocol::{EventKind, Line};
+use trivium_protocol::{EventKind, Line};
 
 /// What a processor's cache has of a block, and what its interface to the engine remembers about it. The contents are
 /// kept by whoever keeps this.

@@ -9,7 +9,7 @@ use crate::mechanisms::MAX_ARGS;
 use crate::number::fit;
 use crate::run::{FRAME_SCALARS, FRAME_SETS};
 use std::sync::Arc;
-use trivium_lang::protocol::{
+use trivium_protocol::{
     Access, BLOCK, Bound, EventKind, Handler, Lane, Named, Protocol, Response, Role, RoleId, StateId, Step, StepKind,
 };
 
@@ -224,15 +224,13 @@ fn plan_columns(protocol: &Protocol, role: &Role) -> Columns {
         fixed: [EventKind::Read, EventKind::Write, EventKind::Evict, EventKind::Timer, EventKind::WriteBack]
             .map(column),
         messages: (0..protocol.messages.len()).map(|i| column(message_event(i))).collect(),
-        ops: (0..protocol.ops.len()).map(|i| column(EventKind::Op(trivium_lang::protocol::OpId::at(i)))).collect(),
-        tasks: (0..protocol.tasks.len())
-            .map(|i| column(EventKind::Task(trivium_lang::protocol::TaskId::at(i))))
-            .collect(),
+        ops: (0..protocol.ops.len()).map(|i| column(EventKind::Op(trivium_protocol::OpId::at(i)))).collect(),
+        tasks: (0..protocol.tasks.len()).map(|i| column(EventKind::Task(trivium_protocol::TaskId::at(i)))).collect(),
     }
 }
 
 fn message_event(index: usize) -> EventKind {
-    EventKind::Message(trivium_lang::protocol::MessageId::at(index))
+    EventKind::Message(trivium_protocol::MessageId::at(index))
 }
 
 fn check_frame(protocol: &Protocol, handler: &Handler) -> Result<(), LoadError> {

@@ -6,7 +6,7 @@ use crate::line::CacheLine;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use crate::number::{fit, index, index_of_word};
 use std::collections::BTreeMap;
-use trivium_lang::protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
+use trivium_protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 /// Something that a handler did to the world.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! `Mechanisms`: all that a handler can do to the world. Each road implements this and nothing more.
 
-use trivium_lang::protocol::{Access, LaneId, Line, MessageId, ObjectKindId, RoleId, StateId, TaskId};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Access, LaneId, Line, MessageId, ObjectKindId, RoleId, StateId, TaskId};
 
 /// The number of a node, from 0.
 pub type Node = u16;

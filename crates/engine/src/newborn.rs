@@ -7,8 +7,8 @@ use crate::event::Event;
 use crate::fault::{Fault, place};
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use crate::run::{LargeRoom, Run, Start};
-use trivium_lang::protocol::{Access, EventKind, LaneId, Line, NODE, RoleId, StateId, TaskId};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Access, EventKind, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 impl Engine {
     /// Whether the role says what its records are at first. Those of others are all zero.

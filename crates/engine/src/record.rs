@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::layout::{Cell, Shape};
 use crate::mechanisms::{Args, Object};
 use crate::set::Set;
-use trivium_lang::protocol::{EventKind, Named, OpId, RoleId, Type, VarId};
+use trivium_protocol::{EventKind, Named, OpId, RoleId, Type, VarId};
 
 /// The value of a variable, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]

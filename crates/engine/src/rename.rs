@@ -7,7 +7,7 @@ use crate::mechanisms::{Args, Node};
 use crate::number::fit;
 use crate::set::Set;
 use std::ops::Range;
-use trivium_lang::protocol::{EventKind, RoleId};
+use trivium_protocol::{EventKind, RoleId};
 
 impl Engine {
     /// Whether records of a role have places for nodes.

@@ -18,10 +18,10 @@ use crate::layout::get;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
 use crate::number::{index_of_word, low_u16};
 use crate::set::Set;
-use trivium_lang::protocol::{
+use trivium_protocol::source::Span;
+use trivium_protocol::{
     EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId,
 };
-use trivium_lang::source::Span;
 
 /// Most scalar locals of a handler.
 pub(crate) const FRAME_SCALARS: usize = 64;

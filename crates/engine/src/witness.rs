@@ -6,7 +6,7 @@ use crate::invariant::{View, World};
 use crate::mechanisms::{Node, Object};
 use crate::record::set_text;
 use crate::set::Set;
-use trivium_lang::protocol::{Access, Expr, ExprKind, Invariant, LocalId, Operator, Quantifier};
+use trivium_protocol::{Access, Expr, ExprKind, Invariant, LocalId, Operator, Quantifier};
 
 /// So many nodes, of which something else is to be told each, are told.
 const MOST_PARTS: usize = 3;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use trivium_engine::local::{Effect, Local};
 use trivium_engine::{Disposition, Engine, Event, Mechanisms, Node, Object, Outgoing};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, Protocol, RoleId};
+use trivium_protocol::{Access, BLOCK, EventKind, Protocol, RoleId};
 
 fn protocol(name: &str) -> Arc<Protocol> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(name);

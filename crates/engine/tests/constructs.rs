@@ -5,7 +5,7 @@ use trivium_engine::local::{Effect, Local, Waiting};
 use trivium_engine::{
     Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, World,
 };
-use trivium_lang::protocol::{Access, BLOCK, CopyIn, EventKind, MessageId, NODE, OpId, RoleId, TaskId};
+use trivium_protocol::{Access, BLOCK, CopyIn, EventKind, MessageId, NODE, OpId, RoleId, TaskId};
 
 fn load(text: &str, nodes: u32) -> Engine {
     let protocol = trivium_lang::compile("test.tri", text, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -117,7 +117,7 @@ role heap of pile everywhere {
 fn words_and_lists_travel_and_come_back() {
     let engine = load(MOVES, 2);
     let mut m = Local::new(&engine, 0, 8, 16);
-    let pile = Object { kind: trivium_lang::protocol::ObjectKindId(2), id: 0 };
+    let pile = Object { kind: trivium_protocol::ObjectKindId(2), id: 0 };
     let call = |op: u16, arg: i64| Event { args: Args::of(&[arg]), ..Event::local(EventKind::Op(OpId(op)), pile, 3) };
     m.store(32, 11);
     m.store(8, 22);

@@ -5,7 +5,7 @@ use hand::*;
 use trivium_engine::contract::{Bench, LocalBench, check_mechanisms};
 use trivium_engine::local::Local;
 use trivium_engine::*;
-use trivium_lang::protocol::*;
+use trivium_protocol::*;
 
 /// A protocol with a finite lane, a second role, an agent, calls and data.
 fn engine(cached: bool) -> Engine {

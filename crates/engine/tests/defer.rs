@@ -4,7 +4,7 @@ mod hand;
 use hand::*;
 use trivium_engine::local::{Effect, Local};
 use trivium_engine::{Disposition, Engine, Event, FaultKind, Mechanisms, Payload};
-use trivium_lang::protocol::*;
+use trivium_protocol::*;
 
 /// A home that is `Busy` or `Free`: `Get(k)` is deferred while busy, and handled when free if k is 1; `Turn`
 /// goes from one to the other; `Data` is deferred in both.

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use trivium_engine::*;
-use trivium_lang::protocol::*;
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::*;
 
 /// What a handler asked for, in order. Nothing is what it seems: memory, lanes, lines and threads answer with numbers that
 /// follow from what is asked, and what has been asked before.

@@ -4,7 +4,7 @@ mod hand;
 use hand::*;
 use trivium_engine::local::{Effect, Local};
 use trivium_engine::{Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Outgoing, Value};
-use trivium_lang::protocol::*;
+use trivium_protocol::*;
 
 fn value(engine: &Engine, m: &mut Local, var: VarId) -> Value {
     engine.read_var(HOME, m.record(HOME, block(0)), var)

@@ -4,7 +4,7 @@ mod hand;
 use hand::*;
 use std::sync::Arc;
 use trivium_engine::Engine;
-use trivium_lang::protocol::*;
+use trivium_protocol::*;
 
 fn refusal(hand: Hand, nodes: u32) -> String {
     Engine::load(Arc::new(hand.protocol), nodes).unwrap_err().message

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use trivium_engine::local::{Effect, Local, Waiting};
 use trivium_engine::{Args, Engine, Event, Fault, Mechanisms, Node, Object, Outcome, Payload, Pending};
-use trivium_lang::protocol::*;
+use trivium_protocol::*;
 
 const BLOCKS: u32 = 4;
 const BLOCK_BYTES: usize = 32;

@@ -4,7 +4,7 @@ mod hand;
 use hand::*;
 use proptest::prelude::*;
 use trivium_engine::{Args, Engine, Event, Mechanisms, Object, Payload, Value};
-use trivium_lang::protocol::*;
+use trivium_protocol::*;
 
 /// A handler that assigns its argument to a variable of type `ty`; returns what the variable holds then.
 fn round_trip(ty: Type, initial: i64, nodes: u32, value: i64) -> Value {

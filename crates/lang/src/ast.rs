@@ -1,6 +1,6 @@
 //! The protocol as written: what the parser makes of the text, before any name is looked up.
 
-use crate::source::Span;
+use trivium_protocol::source::Span;
 
 /// A name with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! Each call is imported from the WebAssembly module `trivium:PROTOCOL` under its own name, with every parameter and
 //! the result a 64-bit integer, and wrapped in a function with the types that a C programmer expects.
 
-use crate::protocol::*;
 use std::fmt::Write;
+use trivium_protocol::*;
 
 /// The header of a protocol, whole. A protocol without calls gets one that declares nothing.
 ///

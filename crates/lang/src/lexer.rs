@@ -1,6 +1,6 @@
 //! Text to tokens. Never fails: what it does not know becomes [`Kind::Unknown`].
 
-use crate::source::Span;
+use trivium_protocol::source::Span;
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! It must never know what runs a protocol: no engine, no machine, no program.
 //!
-//! The way through: [`lexer`] → [`parse`] → [`ast`] → [`compile`](fn@compile) → [`analyse`] → [`protocol::Protocol`].
+//! The way through: [`lexer`] → [`parse`] → [`ast`] → [`compile`](fn@compile) → [`analyse`] → [`Protocol`].
 
 pub mod analyse;
 pub mod ast;
@@ -12,9 +12,9 @@ mod header;
 pub mod lexer;
 pub mod mutate;
 pub mod parse;
-pub mod protocol;
 pub mod show;
-pub mod source;
+
+use trivium_protocol::Protocol;
 
 pub use compile::{Loader, Options, compile};
 pub use diagnostics::{Diagnostic, Diagnostics};
@@ -24,7 +24,7 @@ pub use header::c_header;
 ///
 /// # Errors
 /// That the file cannot be read, or what is wrong with its text.
-pub fn compile_file(path: &std::path::Path, params: &[(String, i64)]) -> Result<protocol::Protocol, String> {
+pub fn compile_file(path: &std::path::Path, params: &[(String, i64)]) -> Result<Protocol, String> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| format!("error: {name} cannot be read: {e}\n"))?;
     let load = |name: &str| std::fs::read_to_string(name).ok();

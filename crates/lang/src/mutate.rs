@@ -6,8 +6,8 @@
 use crate::ast::*;
 use crate::compile::{Options, compile, read};
 use crate::diagnostics::Diagnostics;
-use crate::protocol::Protocol;
-use crate::source::{SourceMap, Span};
+use trivium_protocol::Protocol;
+use trivium_protocol::source::{SourceMap, Span};
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Tables and diagrams of the protocols that come with the product.
 
 use std::path::Path;
-use trivium_lang::protocol::{Protocol, Role, RoleKind};
 use trivium_lang::{compile_file, show};
+use trivium_protocol::{Protocol, Role, RoleKind};
 
 const PROTOCOLS: [&str; 6] = ["msi", "stache", "swcc", "token-lock", "tree-barrier", "remote-write"];
 

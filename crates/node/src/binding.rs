@@ -7,7 +7,7 @@ use crate::space::{Space, shared_u32};
 use std::ops::Range;
 use trivium_engine::{Node, Object};
 use trivium_guest::SHARED_BASE;
-use trivium_lang::protocol::{Access, BLOCK, MessageId};
+use trivium_protocol::{Access, BLOCK, MessageId};
 
 /// From now on a region is under this protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

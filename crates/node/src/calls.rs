@@ -6,8 +6,8 @@ use crate::core::NodeCore;
 use crate::error::NodeError;
 use trivium_engine::{MAX_ARGS, Object};
 use trivium_guest::{Fault, SHARED_BASE};
-use trivium_lang::diagnostics::nearest;
-use trivium_lang::protocol::{BLOCK, EventKind, NODE, OpId, Type};
+use trivium_protocol::nearest;
+use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Type};
 
 /// Why a protocol has no answer to atomic operations.
 pub fn refused_atomic(protocol: &str, handler: &str) -> String {

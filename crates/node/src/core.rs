@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, Node, Object};
-use trivium_lang::protocol::{Access, BLOCK, NODE, RoleId, StateId};
+use trivium_protocol::{Access, BLOCK, NODE, RoleId, StateId};
 
 /// A node as far as no time is concerned. `C` is what is kept of why a deferred event is tried again.
 pub struct NodeCore<C> {

@@ -10,7 +10,7 @@
 //! use std::{cell::RefCell, rc::Rc, sync::Arc};
 //! use trivium_engine::{Engine, Object};
 //! use trivium_guest::Placement;
-//! use trivium_lang::protocol::BLOCK;
+//! use trivium_protocol::BLOCK;
 //! use trivium_node::{NodeCore, Protocols, Space};
 //!
 //! let text = "protocol counter

@@ -4,7 +4,7 @@
 use crate::payload::Data;
 use rustc_hash::FxHashMap;
 use trivium_engine::{CacheLine, Object};
-use trivium_lang::protocol::{BLOCK, Line};
+use trivium_protocol::{BLOCK, Line};
 
 /// What a node keeps where processors are cached.
 #[derive(Default)]

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 use trivium_engine::Engine;
-use trivium_lang::analyse::looks_at_stored_value;
-use trivium_lang::protocol::{Assume, OpId, Promise, Protocol};
+use trivium_protocol::looks_at_stored_value;
+use trivium_protocol::{Assume, OpId, Promise, Protocol};
 
 /// The protocols of a run, and what of them is asked often. Nothing of it changes while nodes run.
 pub struct Protocols {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Object};
-use trivium_lang::protocol::RoleId;
+use trivium_protocol::RoleId;
 
 /// Where a record lies. It stays there, since records are never removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use std::path::Path;
     use std::sync::Arc;
-    use trivium_lang::protocol::BLOCK;
+    use trivium_protocol::BLOCK;
 
     #[test]
     fn records_are_apart_wherever_their_objects_are() {

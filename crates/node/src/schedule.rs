@@ -6,7 +6,7 @@ use crate::core::NodeCore;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use trivium_engine::{Event, Object};
-use trivium_lang::protocol::{EventKind, LaneId, RoleId};
+use trivium_protocol::{EventKind, LaneId, RoleId};
 
 /// An instance of a role: of which protocol, which role, of which object.
 pub type Instance = (usize, RoleId, Object);

@@ -3,7 +3,7 @@
 use crate::core::NodeCore;
 use std::collections::BTreeMap;
 use trivium_engine::{Fault, Node, Object, World};
-use trivium_lang::protocol::{Access, Assume, CopyIn, EventKind, MessageId, OpId, Protocol, RoleId};
+use trivium_protocol::{Access, Assume, CopyIn, EventKind, MessageId, OpId, Protocol, RoleId};
 
 /// How often a node has made each call on each object: what `alternate`, `once` and `before` are about.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 use trivium_sim::{Machine, MissKind, MissReport, measure};
 
 fn protocol(name: &str) -> Arc<Protocol> {

@@ -11,7 +11,7 @@ use mutant::{config, mutant, protocols, slip};
 use proptest::prelude::*;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
 /// Cycles after which a program that gets nowhere is left.

@@ -4,7 +4,7 @@ use crate::Failure;
 use include_dir::{Dir, include_dir};
 use std::path::Path;
 use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 use trivium_sim::Machine;
 
 static PROTOCOLS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../protocols");
@@ -95,7 +95,7 @@ fn unknown_protocol(name: &str) -> Failure {
     // Those of broken/ are near if their last part is.
     let short = |name: &String| name.rsplit('/').next().unwrap_or_default().to_string();
     let shorts: Vec<String> = names.iter().map(short).collect();
-    let near = trivium_lang::diagnostics::nearest(name, shorts.iter().map(String::as_str));
+    let near = trivium_protocol::nearest(name, shorts.iter().map(String::as_str));
     let near = near.and_then(|near| shorts.iter().position(|short| short == near)).map(|i| &names[i]);
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
@@ -143,7 +143,7 @@ pub fn protocols(names: &[String], settings: &Settings) -> Result<Vec<Arc<Protoc
         let place = format!("--set protocol.{key}={value}");
         let names: Vec<&str> = loaded.iter().map(|protocol| protocol.name.as_str()).collect();
         let what = format!("{} has no parameter `{key}`", names.join(", "));
-        let near = trivium_lang::diagnostics::nearest(key, known.iter().map(String::as_str));
+        let near = trivium_protocol::nearest(key, known.iter().map(String::as_str));
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if known.is_empty() => "there are no parameters to set: leave it out".to_string(),

@@ -28,11 +28,18 @@ fn any_change_of_a_source_is_another_simulator() {
         assert_ne!(first, make(&other), "{other:?}");
     }
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let parts =
-        ["crates/lang/src", "crates/engine/src", "crates/guest/src", "crates/node/src", "crates/sim/src", "Cargo.lock"];
+    let parts = [
+        "crates/protocol/src",
+        "crates/lang/src",
+        "crates/engine/src",
+        "crates/guest/src",
+        "crates/node/src",
+        "crates/sim/src",
+        "Cargo.lock",
+    ];
     let now = fingerprint(std::path::Path::new(root), &parts).unwrap();
     assert_eq!(format!("{now:016x}"), env!("TRIVIUM_SIMULATOR"), "the program is built again when they change");
-    let parts = ["crates/lang/src", "crates/engine/src", "crates/check/src", "Cargo.lock"];
+    let parts = ["crates/protocol/src", "crates/lang/src", "crates/engine/src", "crates/check/src", "Cargo.lock"];
     let now = fingerprint(std::path::Path::new(root), &parts).unwrap();
     assert_eq!(format!("{now:016x}"), env!("TRIVIUM_CHECKER"), "the program is built again when they change");
 }

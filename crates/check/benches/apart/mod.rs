@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use trivium_check::{Config, Verdict, explore};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// What one run of a case has found.
 #[derive(Clone, Copy, Debug)]

@@ -7,8 +7,8 @@ use crate::world::World;
 use serde::Serialize;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, FaultKind, Node, Object, Value};
-use trivium_lang::protocol::{Handler, NODE, Owner, Place, RoleId, Step, StepKind, Type, VarId};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Handler, NODE, Owner, Place, RoleId, Step, StepKind, Type, VarId};
 
 /// Something that has a declared bound and left it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

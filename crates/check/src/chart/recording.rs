@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 use trivium_engine::{Node, Object};
-use trivium_lang::protocol::{EventKind, NODE, Protocol, RoleId};
+use trivium_protocol::{EventKind, NODE, Protocol, RoleId};
 
 /// A counterexample that can be executed again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use crate::model::Model;
 use serde::Serialize;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, Outcome};
-use trivium_lang::protocol::{Protocol, Response};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Protocol, Response};
 
 /// Lines of a protocol's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

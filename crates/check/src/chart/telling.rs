@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Node, Object};
-use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId, Protocol};
+use trivium_protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId, Protocol};
 
 /// The story of a report's counterexample; none if nothing is violated.
 ///

@@ -68,7 +68,7 @@ impl Bench for NodeBench {
     }
 
     fn blocks(&self) -> [Object; 2] {
-        [0, 1].map(|id| Object { kind: trivium_lang::protocol::BLOCK, id })
+        [0, 1].map(|id| Object { kind: trivium_protocol::BLOCK, id })
     }
 
     fn fill(&self, m: &mut Here<'static>, block: Object, seed: u8) {

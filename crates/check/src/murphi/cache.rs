@@ -3,7 +3,7 @@
 
 use super::Export;
 use super::lines::Lines;
-use trivium_lang::protocol::{BLOCK, EventKind, Response, RoleId, StateId};
+use trivium_protocol::{BLOCK, EventKind, Response, RoleId, StateId};
 
 impl Export<'_> {
     /// Whether there are caches to describe.

@@ -3,7 +3,7 @@
 //! Everything is a number; [`Scope::truth`] gives a Murphi condition, [`Scope::number`] a value.
 
 use super::Export;
-use trivium_lang::protocol::{
+use trivium_protocol::{
     EventKind, Expr, ExprKind, Local, LocalId, NODE, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type,
 };
 

@@ -2,7 +2,7 @@
 
 use super::Export;
 use super::lines::Lines;
-use trivium_lang::protocol::{ObjectKindId, Watched};
+use trivium_protocol::{ObjectKindId, Watched};
 
 /// What a routine that tells ghosts declares: a ghost asks for nothing, so that nobody looks at these effects.
 const UNUSED: &str = "unseen: Effects";

@@ -3,7 +3,7 @@
 use super::Export;
 use super::lines::Lines;
 use super::steps::Writer;
-use trivium_lang::protocol::{Access, EventKind, Handler, HandlerId, Response, Role, RoleId, StateId, Type};
+use trivium_protocol::{Access, EventKind, Handler, HandlerId, Response, Role, RoleId, StateId, Type};
 
 impl Export<'_> {
     pub fn handlers(&self, out: &mut Lines) {

@@ -8,7 +8,7 @@
 use super::Export;
 use super::lines::Lines;
 use crate::client::Intent;
-use trivium_lang::protocol::StateId;
+use trivium_protocol::StateId;
 
 impl Export<'_> {
     /// Whether waiting stores are left open.

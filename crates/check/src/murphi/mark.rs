@@ -4,7 +4,7 @@
 use super::Export;
 use super::lines::Lines;
 use crate::client::Intent;
-use trivium_lang::protocol::{OpId, Promise};
+use trivium_protocol::{OpId, Promise};
 
 impl Export<'_> {
     fn marks(&self) -> bool {

@@ -30,7 +30,7 @@ pub(crate) use lines::Lines;
 use std::sync::Arc;
 use trivium_engine::Engine;
 use trivium_engine::number::fit;
-use trivium_lang::protocol::{BLOCK, MessageId, PayloadShape, Protocol, Role, RoleId};
+use trivium_protocol::{BLOCK, MessageId, PayloadShape, Protocol, Role, RoleId};
 
 /// Most nodes, and most elements of a set, since sets are numbers here.
 const MOST_ELEMENTS: i64 = 40;

@@ -5,7 +5,7 @@
 
 use super::Export;
 use super::lines::Lines;
-use trivium_lang::protocol::{EventKind, MessageId, Named, TaskId};
+use trivium_protocol::{EventKind, MessageId, Named, TaskId};
 
 impl Export<'_> {
     /// The fields of a message of a lane, besides its kind and object.

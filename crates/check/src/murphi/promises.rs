@@ -4,7 +4,7 @@ use super::Export;
 use super::expressions::{Scope, substitute};
 use super::lines::Lines;
 use crate::client::Intent;
-use trivium_lang::protocol::{Assume, Expr, ExprKind, MessageId, OpId, Promise, RoleId, Watched};
+use trivium_protocol::{Assume, Expr, ExprKind, MessageId, OpId, Promise, RoleId, Watched};
 
 impl Export<'_> {
     /// Whether the assumptions and the discipline that the promises imply let thread `t` do this now.

@@ -2,7 +2,7 @@
 
 use super::Export;
 use super::lines::Lines;
-use trivium_lang::protocol::{Access, EventKind, NODE, Named, PayloadShape, Role, RoleId, RoleKind, StateId, Type};
+use trivium_protocol::{Access, EventKind, NODE, Named, PayloadShape, Role, RoleId, RoleKind, StateId, Type};
 
 impl Export<'_> {
     /// Whether a node has an instance of a role for an object.

@@ -3,7 +3,7 @@
 use super::expressions::Scope;
 use super::lines::Lines;
 use super::{Export, records::has_caller};
-use trivium_lang::protocol::{
+use trivium_protocol::{
     BLOCK, EventKind, Expr, Handler, LocalId, NODE, Owner, PayloadShape, PayloadSource, Place, RoleId, Step, StepKind,
     Type,
 };

@@ -5,7 +5,7 @@ use super::lines::Lines;
 use super::records::{has_caller, replay_due};
 use crate::client::Intent;
 use crate::layout::checks_values;
-use trivium_lang::protocol::{Access, BLOCK, EventKind, Promise, Response, Role, RoleId, StateId};
+use trivium_protocol::{Access, BLOCK, EventKind, Promise, Response, Role, RoleId, StateId};
 
 impl Export<'_> {
     /// What is true for threads when a handler has ended.
@@ -254,7 +254,7 @@ impl Export<'_> {
     fn carries_data(&self, event: EventKind) -> bool {
         match event {
             EventKind::Message(m) => {
-                self.protocol().messages[m.index()].payload != trivium_lang::protocol::PayloadShape::Nothing
+                self.protocol().messages[m.index()].payload != trivium_protocol::PayloadShape::Nothing
             }
             event => event == EventKind::WriteBack,
         }
@@ -426,7 +426,7 @@ impl Export<'_> {
     }
 
     /// Whether an intent is a call of an operation.
-    pub fn calls(intent: &Intent, op: trivium_lang::protocol::OpId) -> bool {
+    pub fn calls(intent: &Intent, op: trivium_protocol::OpId) -> bool {
         matches!(intent, Intent::Call { op: called, .. } if *called == op)
     }
 }

@@ -6,7 +6,7 @@ use crate::client::Intent;
 use crate::layout::{WORD, WORDS_PER_BLOCK, checks_values};
 use crate::model::most_stored;
 use crate::step::event_kind;
-use trivium_lang::protocol::{BLOCK, CopyIn, NODE, Response, RoleId, StateId, Watched};
+use trivium_protocol::{BLOCK, CopyIn, NODE, Response, RoleId, StateId, Watched};
 
 impl Export<'_> {
     /// Whether there are blocks at all.

@@ -5,7 +5,7 @@ use super::{Export, MOST_ELEMENTS};
 use crate::config::ConfigError;
 use crate::layout::checks_values;
 use trivium_engine::number::fit;
-use trivium_lang::protocol::{BLOCK, NODE, Named, ObjectKindId, PayloadShape, Promise, RoleId, StateId, Type};
+use trivium_protocol::{BLOCK, NODE, Named, ObjectKindId, PayloadShape, Promise, RoleId, StateId, Type};
 
 /// The greatest word and address of the model: Rumur has no 64-bit ranges.
 pub(super) const MOST_WORD: i64 = 65_535;
@@ -261,7 +261,7 @@ impl Export<'_> {
             out.line(format!("writer: array [Obj_block] of 0..{};", model.nodes));
         }
         self.mark_variables(out);
-        let of = |op: &trivium_lang::protocol::OpId| self.object_type(protocol.ops[op.index()].object);
+        let of = |op: &trivium_protocol::OpId| self.object_type(protocol.ops[op.index()].object);
         for (p, promise) in protocol.promises.iter().enumerate() {
             match promise {
                 Promise::Mutex(acquire, _) => {

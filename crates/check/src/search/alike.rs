@@ -4,7 +4,7 @@
 //! compiler notes, in `initially` too, so that nodes that are alike begin alike. Three more things depend on the order of nodes, and are looked for here: `pick` takes the least
 //! of a set, a loop over a set goes through it in ascending order, and sets can hold nodes given by number.
 
-use trivium_lang::protocol::{
+use trivium_protocol::{
     Expr, ExprKind, Handler, LocalId, Operator, Owner, PayloadSource, Protocol, Step, StepKind, Type,
 };
 

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::store::state_number;
 use crate::world::{Phase, World};
 use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// How many states there are if no variable is cleared, and how many different ones among them when each record is then
 /// cleared: as many as a search that clears finds, unless what it clears is still read. To test clearing by; `None`

@@ -63,7 +63,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 use sweep::Sweep;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// Most states of a batch.
 const MOST_IN_BATCH: StateNumber = 1 << 15;

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
-use trivium_lang::protocol::{EventKind, Promise, RoleId};
+use trivium_protocol::{EventKind, Promise, RoleId};
 
 /// Nodes of a class, so that orders that are left open stay few; more nodes keep their names.
 const MOST_ALIKE: usize = 7;
@@ -439,7 +439,7 @@ fn observed_by(model: &Model, intent: &Intent, to: &[Node]) -> Option<u64> {
 fn rename_remembered(model: &Model, world: &World, image: &mut World, to: &[Node]) {
     let layout = &model.layout;
     let protocol = model.protocol();
-    for block in 0..model.objects[trivium_lang::protocol::BLOCK.index()] {
+    for block in 0..model.objects[trivium_protocol::BLOCK.index()] {
         if let Some(at) = layout.writer(block)
             && let Some(node) = world.number(at.clone()).checked_sub(1)
         {

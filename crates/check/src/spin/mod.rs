@@ -19,7 +19,7 @@ mod types;
 
 use crate::config::{ConfigError, System};
 use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// The text of the model.
 ///

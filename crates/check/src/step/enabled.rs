@@ -6,7 +6,7 @@ use crate::promise::may_start;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
 use trivium_engine::{Node, Object};
-use trivium_lang::protocol::{BLOCK, EventKind, Line, Promise, Response, RoleId};
+use trivium_protocol::{BLOCK, EventKind, Line, Promise, Response, RoleId};
 
 /// What a thread can do now about an object by one kind of event.
 #[derive(Clone, Copy)]

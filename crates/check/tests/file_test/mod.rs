@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use trivium_check::{Config, Network, System};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// A file with its directives, in order.
 pub struct FileTest {

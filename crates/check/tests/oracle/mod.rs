@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use trivium_check::{Config, ConfigError, Report, Search, System, Verdict, explore};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// Systems in which a fault is looked for: nodes and objects, the smallest first.
 const SIZES: [(u32, u32); 4] = [(2, 1), (3, 1), (3, 2), (4, 1)];

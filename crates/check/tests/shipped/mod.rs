@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// One of them, with its parameters as small as it says for exploration.
 pub fn protocol(file: &str) -> Arc<Protocol> {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use trivium_lang::analyse::find_dead;
-use trivium_lang::protocol::{Protocol, Step, StepKind, VarId};
+use trivium_protocol::{Protocol, Step, StepKind, VarId};
 
 /// A mistake in the analysis: in words, and what it makes of a protocol's lists.
 pub type Mistake = (&'static str, fn(&mut Protocol));

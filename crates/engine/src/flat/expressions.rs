@@ -2,8 +2,8 @@
 
 use super::lower::Lowering;
 use super::{FaultPart, Op, Reg, Seek, Whose};
-use trivium_lang::protocol::{Expr, ExprKind, NODE, Operator, Owner, Place, RoleId};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Expr, ExprKind, NODE, Operator, Owner, Place, RoleId};
 
 impl Lowering<'_> {
     /// The register with the value of an expression: that of a local, or a new one.

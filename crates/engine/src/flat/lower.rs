@@ -4,8 +4,8 @@ use super::{Code, Entry, Op, Reg, SetReg, Target, Way};
 use crate::engine::Engine;
 use crate::layout::{Cell, ListCell, SetCell, Shape};
 use crate::run::{FRAME_SCALARS, FRAME_SETS, LargeFlatRoom, SmallFlatRoom};
-use trivium_lang::protocol::{Handler, Local, Place, Response, RoleId, Slot};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Handler, Local, Place, Response, RoleId, Slot};
 
 /// Most registers with scalars.
 pub(crate) const MOST_SCALARS: u16 = 255;

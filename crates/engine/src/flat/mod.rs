@@ -14,8 +14,8 @@ mod sets;
 mod steps;
 
 use crate::layout::{Cell, ListCell, SetCell};
-use trivium_lang::protocol::{LaneId, Line, MessageId, ObjectKindId, Operator, RoleId, SetOperator, StateId, TaskId};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{LaneId, Line, MessageId, ObjectKindId, Operator, RoleId, SetOperator, StateId, TaskId};
 
 /// A register with a scalar.
 pub(crate) type Reg = u8;

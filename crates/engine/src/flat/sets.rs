@@ -2,7 +2,7 @@
 
 use super::lower::Lowering;
 use super::{Op, SetReg};
-use trivium_lang::protocol::{Expr, ExprKind, Type};
+use trivium_protocol::{Expr, ExprKind, Type};
 
 impl Lowering<'_> {
     /// The register with the value of a set expression: that of a local, or a new one. It is not changed.

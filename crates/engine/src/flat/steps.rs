@@ -3,11 +3,11 @@
 use super::lower::{Lowering, MOST_DEPTH};
 use super::{About, LineStep, Op, Reg, Seek, SendPlan, Source, Word};
 use crate::layout::{Cell, Shape};
-use trivium_lang::protocol::{
+use trivium_protocol::source::Span;
+use trivium_protocol::{
     BLOCK, EventKind, Expr, ExprKind, LocalId, MessageId, NODE, Owner, PayloadSource, Place, RoleId, Slot, Step,
     StepKind, TaskId, Type,
 };
-use trivium_lang::source::Span;
 
 /// Most arguments of a function of the program that a handler calls.
 const MAX_INVOKE: usize = 8;

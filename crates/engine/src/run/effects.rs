@@ -8,10 +8,10 @@ use crate::layout::{Shape, get, put};
 use crate::mechanisms::{Args, Mechanisms, Object, Outgoing, Payload, Thread};
 use crate::number::low_u16;
 use crate::set::Set;
-use trivium_lang::protocol::{
+use trivium_protocol::source::Span;
+use trivium_protocol::{
     BLOCK, EventKind, Expr, Line, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, TaskId, Type,
 };
-use trivium_lang::source::Span;
 
 /// Most arguments of a function of the program that a handler calls.
 const MAX_INVOKE: usize = 8;

@@ -7,8 +7,8 @@ use crate::flat::LineStep;
 use crate::layout::{MAX_FIELDS, SetCell};
 use crate::mechanisms::{Charge, Mechanisms};
 use crate::set::Set;
-use trivium_lang::protocol::{EventKind, Expr, LocalId, Owner, Place, RoleId, Step, StepKind};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{EventKind, Expr, LocalId, Owner, Place, RoleId, Step, StepKind};
 
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
     pub(super) fn execute(&mut self, steps: &'e [Step]) -> Try<()> {

@@ -8,7 +8,7 @@ use crate::flat::{About, FaultPart, Op, Seek, SendPlan, Source, Target, Whose, W
 use crate::layout::ListCell;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload};
 use crate::set::Set;
-use trivium_lang::protocol::{BLOCK, EventKind, NODE, Operator, RoleId, SetOperator, StateId};
+use trivium_protocol::{BLOCK, EventKind, NODE, Operator, RoleId, SetOperator, StateId};
 
 /// A list that a loop goes over, as it was when the loop began.
 struct Snapshot {

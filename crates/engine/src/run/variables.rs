@@ -6,8 +6,8 @@ use crate::fault::FaultKind;
 use crate::layout::{MAX_FIELDS, SetCell, Shape};
 use crate::mechanisms::{Charge, Mechanisms};
 use crate::set::Set;
-use trivium_lang::protocol::{Expr, LocalId, Place, Slot, Type};
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::{Expr, LocalId, Place, Slot, Type};
 
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
     pub(super) fn assign(&mut self, place: &Place, exprs: &[Expr], span: Span) -> Try<()> {

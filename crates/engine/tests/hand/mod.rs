@@ -5,8 +5,8 @@ use std::sync::Arc;
 use trivium_engine::contract::empty_protocol;
 use trivium_engine::local::Local;
 use trivium_engine::{Engine, Event, Node, Object, Thread};
-use trivium_lang::protocol::*;
-use trivium_lang::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::*;
 
 /// A protocol with one lane, `main`, and one role, `home of block`.
 pub struct Hand {
@@ -253,7 +253,7 @@ impl Hand {
     }
 }
 
-use trivium_lang::protocol::Local as Local_;
+use trivium_protocol::Local as Local_;
 
 /// The home of blocks 0 and 4, of four nodes.
 pub fn node0(engine: &Engine) -> Local {

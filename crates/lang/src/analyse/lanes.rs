@@ -3,8 +3,8 @@
 
 use super::{MAX_NODES, greater, iterations, product, range, sum};
 use crate::diagnostics::Diagnostics;
-use crate::protocol::*;
-use crate::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::*;
 
 /// The most messages on each lane.
 type Sends = Vec<Bound>;

@@ -7,8 +7,9 @@
 //! any time. So each state that is the target of such a `goto` may follow on every state of the role. What other code or
 //! an invariant reads or writes itself is never cleared.
 
-use crate::protocol::*;
 use std::collections::BTreeSet;
+use trivium_protocol::walk::{expressions, inner, place_of, visit};
+use trivium_protocol::*;
 
 type Vars = BTreeSet<VarId>;
 
@@ -201,105 +202,5 @@ fn foreign_steps(steps: &[Step], code: Code, foreign: &mut [Foreign]) {
             (StepKind::Elsewhere(_, role, body), _) => foreign_steps(body, Code::Called(role.index()), foreign),
             _ => inner(&step.kind).for_each(|steps| foreign_steps(steps, code, foreign)),
         }
-    }
-}
-
-/// The steps that stand in a branch or a loop.
-pub(super) fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
-    let (first, second): (&[Step], &[Step]) = match step {
-        StepKind::If(_, a, b) => (a, b),
-        StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => (body, &[]),
-        _ => (&[], &[]),
-    };
-    [first, second].into_iter()
-}
-
-/// The variable that a step itself reads or changes.
-pub(crate) fn place_of(step: &StepKind) -> Option<&Place> {
-    match step {
-        StepKind::Assign(place, _)
-        | StepKind::Insert(place, _)
-        | StepKind::Remove(place, _)
-        | StepKind::Push(place, _)
-        | StepKind::Pop(place, _)
-        | StepKind::Clear(place)
-        | StepKind::ForList(_, place, _)
-        | StepKind::Send { payload: PayloadSource::List(place), .. } => Some(place),
-        _ => None,
-    }
-}
-
-/// The expressions that stand directly in a step, that which names the object of its variable among them.
-pub(crate) fn expressions(step: &StepKind) -> Vec<&Expr> {
-    let mut all = values(step);
-    all.extend(place_of(step).and_then(|place| object_of(&place.owner)));
-    all
-}
-
-fn values(step: &StepKind) -> Vec<&Expr> {
-    match step {
-        StepKind::Assign(_, values) | StepKind::Let(_, values) | StepKind::Push(_, values) => values.iter().collect(),
-        StepKind::Start(_, values) => values.iter().collect(),
-        StepKind::Insert(_, e) | StepKind::Remove(_, e) | StepKind::Assert(e) => vec![e],
-        StepKind::If(e, _, _) | StepKind::ForSet(_, e, _) => vec![e],
-        StepKind::ForRange(_, a, b, _)
-        | StepKind::Store(a, b)
-        | StepKind::PerformRead(a, b)
-        | StepKind::PerformWrite(a, b) => vec![a, b],
-        StepKind::Send { args, payload, object, to, .. } => {
-            let mut all: Vec<&Expr> = args.iter().chain(object).chain([to]).collect();
-            if let PayloadSource::Memory { from, to } = payload {
-                all.extend([from, to]);
-            }
-            all
-        }
-        StepKind::Return { value, to } => value.iter().chain(to).collect(),
-        StepKind::Install(at) => at.iter().collect(),
-        StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
-        StepKind::Invoke(f, args) => [f].into_iter().chain(args).collect(),
-        StepKind::Elsewhere(owner, _, _) => object_of(owner).into_iter().collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The expression that says which object's, or node's, instance an owner is.
-fn object_of(owner: &Owner) -> Option<&Expr> {
-    match owner {
-        Owner::RoleOf(_, e) | Owner::At(_, e) => Some(e),
-        Owner::Current | Owner::Role(_) => None,
-    }
-}
-
-/// Calls `see` for an expression and all that stands in it.
-pub fn visit<'a>(expr: &'a Expr, see: &mut impl FnMut(&'a Expr)) {
-    see(expr);
-    match &expr.kind {
-        ExprKind::Var(place) | ExprKind::Length(place) => {
-            if let Some(e) = object_of(&place.owner) {
-                visit(e, see);
-            }
-        }
-        ExprKind::Element(place, index, _) => {
-            if let Some(e) = object_of(&place.owner) {
-                visit(e, see);
-            }
-            visit(index, see);
-        }
-        ExprKind::Not(e) | ExprKind::Negate(e) | ExprKind::SetCount(e) | ExprKind::Pick(e) | ExprKind::Index(e) => {
-            visit(e, see);
-        }
-        ExprKind::NodeAt(e) | ExprKind::Room(_, e) | ExprKind::Memory(e) | ExprKind::Over(_, _, e) => visit(e, see),
-        ExprKind::Binary(_, a, b) | ExprKind::SetBinary(_, a, b) | ExprKind::SetEqual(a, b) | ExprKind::In(a, b) => {
-            visit(a, see);
-            visit(b, see);
-        }
-        ExprKind::SetOf(list) => list.iter().for_each(|e| visit(e, see)),
-        ExprKind::InState(o, _, _) => {
-            if let Some(e) = object_of(o) {
-                visit(e, see);
-            }
-        }
-        ExprKind::Flight(_, Some(e)) | ExprKind::Contents(_, e) | ExprKind::Access(e) => visit(e, see),
-        _ => {}
     }
 }

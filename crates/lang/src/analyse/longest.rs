@@ -2,8 +2,8 @@
 
 use super::{MAX_NODES, greater, iterations, product, sum};
 use crate::diagnostics::Diagnostics;
-use crate::protocol::*;
-use crate::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::*;
 
 /// Most steps of a handler, with as many nodes as there can be: what a handler does is one move of the whole system,
 /// which cannot be interrupted.

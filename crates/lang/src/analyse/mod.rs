@@ -5,16 +5,10 @@ mod copies;
 mod lanes;
 mod live;
 mod longest;
-mod stored;
-
-pub use copies::role_with_copy;
-pub use live::visit;
-pub(crate) use live::{expressions as exprs_of, place_of};
-pub use stored::looks_at_stored_value;
 
 use crate::diagnostics::Diagnostics;
-use crate::protocol::*;
 pub use longest::MAX_STEPS;
+use trivium_protocol::*;
 
 /// Runs all analyses: fills in [`Handler::longest`], [`Handler::sends`], [`State::dead`] and [`State::copy_is_dead`], and notes
 /// handlers that take too long and violations of the lane rule.

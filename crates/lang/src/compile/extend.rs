@@ -5,9 +5,9 @@
 //! that are said of them are kept, and given to them by [`Compiler::extended_wait`].
 
 use crate::ast::{Arm, Await, Body, Clause, Extension, File, Ident, InClause, Initially, Item, Role};
-use crate::diagnostics::{Diagnostics, nearest};
-use crate::protocol::RoleId;
-use crate::source::{Place, Span};
+use crate::diagnostics::Diagnostics;
+use trivium_protocol::source::{Place, Span};
+use trivium_protocol::{RoleId, nearest};
 
 /// What is wrong with a file's extensions before the files that it uses are looked at.
 pub(super) fn judge(file: &File, diagnostics: &mut Diagnostics) {

@@ -1,7 +1,7 @@
 //! A handler that is being compiled: its locals, and what names mean in it.
 
-use crate::protocol::*;
-use crate::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::*;
 
 /// What a name stands for inside a handler.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 
 use super::frame::{Frame, Origin, Scope};
 use super::*;
-use crate::analyse::{exprs_of, place_of, visit};
+use trivium_protocol::walk::{expressions, place_of, visit};
 
 impl Compiler {
     pub(super) fn initially(&mut self, r: usize, role: &ast::Role) {
@@ -27,7 +27,7 @@ impl Compiler {
     fn only_begins(&mut self, r: usize, steps: &[Step]) {
         for step in steps {
             let mut foreign = None;
-            for expr in exprs_of(&step.kind) {
+            for expr in expressions(&step.kind) {
                 visit(expr, &mut |e| foreign = foreign.or(beyond(e).map(|what| (e.span, what))));
             }
             if let Some((span, what)) = foreign {

@@ -25,9 +25,9 @@ use crate::ast;
 use crate::diagnostics::Diagnostics;
 use crate::lexer::lex;
 use crate::parse::parse;
-use crate::protocol::*;
-use crate::source::{SourceMap, Span};
 use std::rc::Rc;
+use trivium_protocol::source::{SourceMap, Span};
+use trivium_protocol::*;
 
 /// Finds the text of a file that a protocol `use`s, by its path, which is relative to the using file's.
 pub type Loader<'a> = dyn Fn(&str) -> Option<String> + 'a;
@@ -263,7 +263,7 @@ impl Compiler {
     /// Notes an unknown name, with the nearest known one.
     fn unknown<'a>(&mut self, span: Span, what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) {
         let known: Vec<&str> = known.into_iter().collect();
-        let near = crate::diagnostics::nearest(name, known.iter().copied()).map(str::to_string);
+        let near = nearest(name, known.iter().copied()).map(str::to_string);
         let listed = if known.len() <= 12 { known.join("`, `") } else { String::new() };
         let diagnostic = self.error(span, format!("there is no {what} `{name}`"));
         match near {

@@ -2,8 +2,8 @@
 
 use super::Compiler;
 use crate::ast;
-use crate::protocol::*;
-use crate::source::Span;
+use trivium_protocol::source::Span;
+use trivium_protocol::*;
 
 /// A number of unknown range: the result of arithmetic.
 pub(super) const NUMBER: Type = Type::Int { lo: Bound::fixed(i64::MIN), hi: Bound::fixed(i64::MAX) };

@@ -12,7 +12,7 @@ mod statements;
 use crate::ast::*;
 use crate::diagnostics::Diagnostics;
 use crate::lexer::{Kind, Token};
-use crate::source::Span;
+use trivium_protocol::source::Span;
 
 /// Parses a file's tokens. Mistakes go to `diagnostics`; what could be read is returned.
 pub fn parse(tokens: &[Token], diagnostics: &mut Diagnostics) -> File {

@@ -2,7 +2,7 @@
 
 use super::summary::*;
 use super::text::{lines, sent_words, shortened};
-use crate::protocol::*;
+use trivium_protocol::*;
 
 /// A role's states with what leads from one to another.
 pub(super) struct Graph {

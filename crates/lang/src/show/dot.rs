@@ -2,8 +2,8 @@
 
 use super::diagram::{graph, joined};
 use super::summary::*;
-use crate::protocol::*;
 use std::fmt::Write;
+use trivium_protocol::*;
 
 /// One directed graph with a cluster for each role: waiting states dashed, edges labelled `event / messages sent`.
 pub fn dot(protocol: &Protocol) -> String {

@@ -1,8 +1,8 @@
 //! All of a compiled protocol as data.
 
 use super::summary::*;
-use crate::protocol::*;
 use serde_json::{Value, json as value};
+use trivium_protocol::*;
 
 /// The protocol as a JSON object: what [`table`](super::table) shows, with places in the text.
 ///

@@ -2,8 +2,8 @@
 
 use super::summary::*;
 use super::text::{event_columns, facts, role_facts};
-use crate::protocol::*;
 use std::fmt::Write;
+use trivium_protocol::*;
 
 /// The protocol as a Markdown page: its comment, what it claims, and one table for each role.
 pub fn markdown(protocol: &Protocol) -> String {

@@ -1,6 +1,6 @@
 //! What a role does about each event, in short: what tables and diagrams are made of.
 
-use crate::protocol::*;
+use trivium_protocol::*;
 
 /// A role as a table: states × events.
 pub(super) struct Table<'a> {

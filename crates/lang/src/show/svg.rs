@@ -2,8 +2,8 @@
 
 use super::diagram::{Edge, Graph, Node, graph, joined};
 use super::summary::*;
-use crate::protocol::*;
 use std::fmt::Write;
+use trivium_protocol::*;
 
 mod place;
 

@@ -1,8 +1,8 @@
 //! The table for a terminal.
 
 use super::summary::*;
-use crate::protocol::*;
 use std::fmt::Write;
+use trivium_protocol::*;
 
 /// A table wider than this is cut into several, one below the other.
 const WIDTH: usize = 132;

@@ -1,7 +1,7 @@
 //! A compiled protocol as a listing, step by step: what the accepting file tests expect.
 
 use std::fmt::Write;
-use trivium_lang::protocol::*;
+use trivium_protocol::*;
 
 pub fn listing(protocol: &Protocol) -> String {
     let mut text = String::new();

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_lang::lexer::{Kind, Token, lex};
 use trivium_lang::mutate::{Mutation, mutations, with_change};
-use trivium_lang::protocol::Protocol;
-use trivium_lang::source::SourceMap;
 use trivium_lang::{Diagnostics, Options, compile};
+use trivium_protocol::Protocol;
+use trivium_protocol::source::SourceMap;
 
 /// A test of so many cases, the same in every run; or of as many others as the variable `PROPTEST_CASES` says.
 pub fn config(cases: u32) -> ProptestConfig {

@@ -4,9 +4,9 @@ pub(crate) mod queue;
 
 use crate::reports::timeline::Cause;
 use trivium_engine::{Args, Event, Node, Object};
-use trivium_lang::protocol::{BLOCK, LaneId, MessageId, RoleId};
 use trivium_node::Binding;
 use trivium_node::Data;
+use trivium_protocol::{BLOCK, LaneId, MessageId, RoleId};
 
 /// The order in which a node's events take effect: by time, then by who caused them, then by how many that one
 /// had caused before. It does not depend on the order in which nodes are simulated.

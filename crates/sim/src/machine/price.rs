@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
-use trivium_lang::protocol::Access;
+use trivium_protocol::Access;
 
 /// A kind of bus transaction (tempest.md 4.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]

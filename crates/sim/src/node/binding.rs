@@ -4,8 +4,8 @@ use super::{NodeState, tag_of};
 use crate::error::SimError;
 use trivium_engine::Object;
 use trivium_guest::SHARED_BASE;
-use trivium_lang::protocol::{Access, BLOCK};
 use trivium_node::{Binding, shared_u32};
+use trivium_protocol::{Access, BLOCK};
 
 impl NodeState {
     /// A region comes under another protocol on this node, as it does on all at this cycle.

@@ -6,7 +6,7 @@ use crate::reports::timeline::Work;
 use trivium_engine::Object;
 use trivium_engine::number::fit;
 use trivium_guest::{AccessKind, Frame, SHARED_BASE};
-use trivium_lang::protocol::{Access, BLOCK};
+use trivium_protocol::{Access, BLOCK};
 
 impl NodeState {
     /// Whether what happens now is counted as of the region of interest.

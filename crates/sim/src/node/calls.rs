@@ -11,8 +11,8 @@ use trivium_engine::Args;
 use trivium_guest::{
     Access, AccessKind, Call, CallStep, Fault, Frame, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
 };
-use trivium_lang::protocol::{BLOCK, EventKind};
 use trivium_node::{Binding, NodeError, Refusal};
+use trivium_protocol::{BLOCK, EventKind};
 
 /// No program sleeps beyond this cycle: times that are added to it still are numbers.
 const LATEST: u64 = 1 << 62;

@@ -13,8 +13,8 @@ use crate::timing::folding::Path;
 use crate::timing::pricing::Trigger;
 use std::sync::Arc;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
-use trivium_lang::protocol::{EventKind, RoleId};
 use trivium_node::Held;
+use trivium_protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles (tempest.md 8: watchdog).
 const WATCHDOG: u64 = 1_000_000;
@@ -357,10 +357,10 @@ impl NodeState {
         for &(_, value) in &handling.answers {
             if let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing {
                 let address = self.shared.protocols.engines[called].protocol().ops[op.index()].result
-                    == Some(trivium_lang::protocol::Type::Address);
+                    == Some(trivium_protocol::Type::Address);
                 let value = if address { value + i64::from(trivium_guest::SHARED_BASE) } else { value };
                 self.compute.answered = Some(value);
-                let barrier = trivium_lang::protocol::Promise::Barrier(op);
+                let barrier = trivium_protocol::Promise::Barrier(op);
                 self.compute.barriers +=
                     u64::from(self.shared.protocols.engines[called].protocol().promises.contains(&barrier));
                 self.wake(resumed, &left(resumed));

@@ -6,8 +6,8 @@ use crate::node::watch::bytes_for_block;
 use crate::reports::blame;
 use trivium_engine::{Engine, Node};
 use trivium_guest::Tags;
-use trivium_lang::protocol::BLOCK;
 use trivium_node::Space;
+use trivium_protocol::BLOCK;
 
 /// Bytes of the host's memory that a simulation takes for shared memory if every node accesses all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::NodeState;
 use std::collections::VecDeque;
 use trivium_engine::{Engine, Object, Outcome};
-use trivium_lang::protocol::RoleId;
+use trivium_protocol::RoleId;
 
 /// A time that never comes.
 pub(crate) const NEVER: u64 = 1 << 60;

@@ -16,8 +16,8 @@ use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Disposition, Event, Object, Outcome};
 use trivium_guest::Fault;
-use trivium_lang::protocol::{Access, BLOCK, EventKind, Response, RoleId};
 use trivium_node::shared_u32;
+use trivium_protocol::{Access, BLOCK, EventKind, Response, RoleId};
 
 /// The frames of a node.
 #[derive(Default)]

@@ -15,9 +15,9 @@ use crate::timing::pricing::Primitive;
 use trivium_engine::number::index;
 use trivium_engine::{CacheLine, Object};
 use trivium_guest::SHARED_BASE;
-use trivium_lang::protocol::{Access, BLOCK, EventKind, Line, Response};
 use trivium_node::shared_u32;
 use trivium_node::{Data, Held};
+use trivium_protocol::{Access, BLOCK, EventKind, Line, Response};
 
 impl NodeState {
     /// Whether the running handler's protocol has cached processors.

@@ -9,10 +9,10 @@ use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_lang::protocol::{Access, LaneId, Line, RoleId, RoleKind, StateId, TaskId};
 use trivium_node::Slot;
 use trivium_node::shared_u32;
 use trivium_node::{Data, Lanes};
+use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, StateId, TaskId};
 
 /// What the running handler has done so far.
 #[derive(Default)]
@@ -189,7 +189,7 @@ impl NodeState {
         self.trouble_of(written);
         let last = offset + bytes.len().max(1) as u64 - 1;
         for id in self.shared.protocols.block_number(offset)..=self.shared.protocols.block_number(last) {
-            self.handling.changed.push(Object { kind: trivium_lang::protocol::BLOCK, id });
+            self.handling.changed.push(Object { kind: trivium_protocol::BLOCK, id });
         }
     }
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use trivium_engine::contract::{Bench, check_mechanisms};
 use trivium_engine::{Engine, Object, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
-use trivium_lang::protocol::BLOCK;
 use trivium_node::{Protocols, Space};
+use trivium_protocol::BLOCK;
 
 struct SimBench {
     engine: Engine,

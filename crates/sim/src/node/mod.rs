@@ -43,8 +43,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object, Payload};
-use trivium_lang::protocol::{Access, EventKind, MessageId};
 use trivium_node::{Data, Lines, NodeCore, Space};
+use trivium_protocol::{Access, EventKind, MessageId};
 
 /// What is on its way to a node, in the order in which it takes effect, and from it to others.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use crate::events::{Arrival, Envelope, Expiry, Key};
 use crate::node::NodeState;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Node};
-use trivium_lang::protocol::LaneId;
+use trivium_protocol::LaneId;
 
 /// The next thing that happens on a node without its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl NodeState {
 /// The event of a message, without its data.
 fn message_event(envelope: &Envelope) -> Event {
     Event {
-        kind: trivium_lang::protocol::EventKind::Message(envelope.message),
+        kind: trivium_protocol::EventKind::Message(envelope.message),
         object: envelope.object,
         sender: envelope.from,
         thread: 0,

@@ -7,7 +7,7 @@ use crate::reports::timeline::{Cause, Reason, path};
 use crate::reports::trace::{Note, Stall, StallPart};
 use std::ops::Range;
 use trivium_guest::Frame;
-use trivium_lang::protocol::Promise;
+use trivium_protocol::Promise;
 
 impl NodeState {
     /// Whether anything of these cycles is to be noted.
@@ -104,7 +104,7 @@ impl NodeState {
             Wait::Sleep => ("a time to pass".into(), Reason::Sleep),
             Wait::Call { protocol, op, object } => {
                 let protocol = self.shared.protocols.engines[protocol].protocol();
-                let promised = |wanted: fn(&Promise, trivium_lang::protocol::OpId) -> bool| {
+                let promised = |wanted: fn(&Promise, trivium_protocol::OpId) -> bool| {
                     protocol.promises.iter().any(|promise| wanted(promise, op))
                 };
                 let reason = if promised(|promise, op| matches!(promise, Promise::Mutex(a, _) if *a == op)) {

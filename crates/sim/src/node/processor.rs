@@ -15,8 +15,8 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, Frame, ReadModifyWrite, SHARED_BASE, Step};
-use trivium_lang::protocol::{Access, EventKind};
 use trivium_node::Binding;
+use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Wait {
         /// Of which protocol.
         protocol: usize,
         /// Which call.
-        op: trivium_lang::protocol::OpId,
+        op: trivium_protocol::OpId,
         /// On which object.
         object: Object,
     },

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
 use trivium_engine::number::fit;
-use trivium_lang::protocol::Access;
+use trivium_protocol::Access;
 
 /// What breaks a rule, with the error.
 pub type Caught<T> = Box<(T, SimError)>;

@@ -112,7 +112,7 @@ impl World {
             }
         };
         describe(state);
-        if home != state.core.me && object.kind != trivium_lang::protocol::NODE {
+        if home != state.core.me && object.kind != trivium_protocol::NODE {
             describe(&self.nodes[home as usize].borrow());
         }
         text

@@ -11,8 +11,8 @@ use crate::order::exchange::Mail;
 use trivium_engine::number::{fit, index, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, Node, Object};
 use trivium_guest::Placement;
-use trivium_lang::protocol::{LaneId, MessageId, ObjectKindId};
 use trivium_node::Data;
+use trivium_protocol::{LaneId, MessageId, ObjectKindId};
 
 /// What a part tells another now and then.
 #[derive(Default)]
@@ -205,7 +205,7 @@ impl<'a> Words<'a> {
 mod tests {
     use super::*;
     use crate::events::Signal;
-    use trivium_lang::protocol::BLOCK;
+    use trivium_protocol::BLOCK;
 
     impl Receivers for Vec<String> {
         fn envelope(&mut self) -> Box<Envelope> {

@@ -33,9 +33,9 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Engine, Node};
 use trivium_guest::Outcome;
-use trivium_lang::protocol::Access;
 use trivium_node::Space;
 use trivium_node::{Binding, blocks, disagree};
+use trivium_protocol::Access;
 
 /// What runs on a node's processor.
 pub enum Runner {

@@ -19,8 +19,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{AccessKind, Placement, SHARED_BASE};
-use trivium_lang::protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
 use trivium_node::{Protocols, Space};
+use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
 
 /// Cycles between two steps, at least.
 const GAP: u64 = 1_000_000;
@@ -233,7 +233,7 @@ impl Plan<'_> {
         for message in self.order.messages.iter().filter(|message| message.from == node.core.me) {
             let lane = (0u8..).zip(lanes).find(|(_, lane)| lane.name == message.lane);
             let (lane, _) = lane.ok_or_else(|| SimError::input(format!("there is no lane `{}`", message.lane)))?;
-            node.model.interface.force(trivium_lang::protocol::LaneId(lane), message.to, self.time(message.step));
+            node.model.interface.force(trivium_protocol::LaneId(lane), message.to, self.time(message.step));
         }
         let mine = |steps: &[(u32, Node)]| {
             let mine = steps.iter().filter(|(_, who)| *who == node.core.me);

@@ -13,8 +13,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node};
 use trivium_guest::{AccessKind, Placement};
-use trivium_lang::protocol::Protocol;
 use trivium_node::{Protocols, Space};
+use trivium_protocol::Protocol;
 
 /// What kind of miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use std::sync::atomic::AtomicBool;
 use trivium_engine::Engine;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, Program, SHARED_BASE, Stage};
-use trivium_lang::protocol::{BLOCK, EventKind, OpId, Protocol};
 use trivium_node::{ATOMIC_HELP, Protocols, Space, refused_atomic};
+use trivium_protocol::{BLOCK, EventKind, OpId, Protocol};
 
 /// What is simulated.
 pub struct Setup<'a> {
@@ -157,7 +157,7 @@ fn bind(call: &trivium_guest::CallImport, protocols: &[Arc<Protocol>]) -> Result
             .help(format!("its calls are {}; include the header of this version", names.join(", "))));
     };
     let declared = &protocol.ops[op.index()];
-    let takes = declared.args.len() + usize::from(declared.object != trivium_lang::protocol::NODE);
+    let takes = declared.args.len() + usize::from(declared.object != trivium_protocol::NODE);
     if takes != call.params || declared.result.is_some() != call.has_result {
         let what = format!(
             "the program calls `{}.{}` with {} arguments; it takes {takes}",

@@ -6,7 +6,7 @@ use super::networks;
 use super::pricing::{DataFrom, HandlerTime, Primitive, Trigger};
 use crate::machine::{EngineKind, Machine};
 use trivium_engine::Object;
-use trivium_lang::protocol::{Access, BLOCK};
+use trivium_protocol::{Access, BLOCK};
 
 fn machine(kind: EngineKind) -> Machine {
     let mut machine = Machine::load("typhoon-1", &[]).unwrap();

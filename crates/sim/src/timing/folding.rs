@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::machine::price::Transaction;
 use trivium_engine::Object;
 use trivium_engine::number::fit;
-use trivium_lang::protocol::BLOCK;
+use trivium_protocol::BLOCK;
 
 /// A place in the tree of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,7 +312,7 @@ impl Numbered {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use trivium_lang::protocol::Access;
+    use trivium_protocol::Access;
 
     const MACHINES: [&str; 7] =
         ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype", "typhoon-2x", "typhoon-4x"];

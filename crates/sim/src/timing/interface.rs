@@ -7,8 +7,8 @@ use crate::timing::networks::{self, Network};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
-use trivium_lang::protocol::LaneId;
 use trivium_node::Lanes;
+use trivium_protocol::LaneId;
 
 /// What a node knows about one lane of a protocol.
 #[derive(Clone, Debug)]

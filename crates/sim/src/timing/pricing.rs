@@ -11,7 +11,7 @@ use crate::timing::bus::Bus;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use trivium_engine::Object;
-use trivium_lang::protocol::Access;
+use trivium_protocol::Access;
 
 /// Where the data of a message that leaves come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -416,7 +416,7 @@ impl Fusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trivium_lang::protocol::BLOCK;
+    use trivium_protocol::BLOCK;
 
     const MESSAGE: Trigger = Trigger::Message { words: 0, data: false };
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{CompileOptions, Program, Shelf, Switching, compile_c};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 use trivium_sim::{Machine, Note, Setup, SimError, SimResult, run, run_with_trace};
 
 /// A file of the repository.

@@ -15,7 +15,7 @@ use trivium_check::{
     Checkpoints, Config, ConfigError, Method, Origin, Progress, Report, Search, Verdict, Writer, explore, text,
     text_around,
 };
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// The system that the arguments describe, with what the file declares for all that they leave out.
 pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System {

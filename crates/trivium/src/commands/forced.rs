@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use trivium_check::chart::{Arrow, Event, Fate, Moment, Recording, Story};
 use trivium_check::{Network, System};
-use trivium_lang::protocol::{Formula, Protocol};
+use trivium_protocol::{Formula, Protocol};
 use trivium_sim::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, Handled, Machine, force};
 
 /// A counterexample as a machine executed it.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 use trivium_check::{Config, Fate, Report, System, Verdict, explore, judge};
 use trivium_lang::mutate::{Mutation, mutant, mutations, probe};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// A mistake and what became of it; nothing if there was no time.
 struct Tried<'m> {

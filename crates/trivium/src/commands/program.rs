@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, compile, kept};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 static HEADERS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
 

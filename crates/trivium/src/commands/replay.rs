@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use trivium_check::chart::{self, Recording, Story};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 const HELP: &str = "give the result of a violated `trivium check P --format json`";
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{Inputs, Program};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 use trivium_sim::{Budget, Counters, MissKind, MissReport, NODE_STATISTICS, Setup, SimResult, Tracing};
 
 /// What all simulations of one command share.

@@ -5,7 +5,7 @@ use crate::{Failure, failure};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use trivium_check::group::{Group, spread};
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 
 /// The protocol that is checked: the first rank reads its files and sends them, and no other opens any. `read` is called there only.
 ///

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use trivium_guest::Program;
-use trivium_lang::protocol::Protocol;
+use trivium_protocol::Protocol;
 use trivium_sim::PARTS_OF_TIME;
 
 /// What a study needs of a run.

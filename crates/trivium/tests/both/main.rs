@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use trivium_check::{Config, System, Verdict, explore};
 use trivium_guest::Program;
-use trivium_lang::protocol::{Promise, Protocol};
+use trivium_protocol::{Promise, Protocol};
 use trivium_sim::{Machine, Setup, run};
 
 const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];

@@ -1,7 +1,7 @@
 //! Random small programs on what `check` has explored: its blocks, calls and objects, and nothing else.
 
 use std::fmt::Write;
-use trivium_lang::protocol::{Assume, BLOCK, NODE, Op, OpId, Promise, Protocol, Type};
+use trivium_protocol::{Assume, BLOCK, NODE, Op, OpId, Promise, Protocol, Type};
 
 /// What a script may use.
 pub struct Uses {
@@ -64,7 +64,7 @@ pub fn program(protocol: &Protocol, uses: &Uses, seed: u64) -> String {
         uses,
         random: Random(seed),
         text: String::new(),
-        blocks: protocol.uses(BLOCK) && trivium_lang::protocol::ObjectKindId(0) == BLOCK && accesses(protocol),
+        blocks: protocol.uses(BLOCK) && trivium_protocol::ObjectKindId(0) == BLOCK && accesses(protocol),
         free: !looks_at_accesses(protocol),
         counts: vec![vec![0; uses.objects as usize]; uses.nodes as usize],
     };
@@ -80,7 +80,7 @@ pub fn program(protocol: &Protocol, uses: &Uses, seed: u64) -> String {
 
 /// Whether some role gives access or answers accesses.
 pub fn accesses(protocol: &Protocol) -> bool {
-    use trivium_lang::protocol::EventKind;
+    use trivium_protocol::EventKind;
     let blocks = protocol.roles.iter().filter(|role| role.object == BLOCK);
     blocks.into_iter().any(|role| role.column(EventKind::Read).or(role.column(EventKind::Write)).is_some())
 }

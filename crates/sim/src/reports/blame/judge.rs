@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
 use trivium_engine::number::index;
-use trivium_lang::protocol::Access;
+use trivium_protocol::Access;
 
 /// Why an access missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use trivium_engine::number::{fit, index};
 use trivium_guest::Frame;
-use trivium_lang::protocol::Access;
+use trivium_protocol::Access;
 
 /// Bytes of a word: what is shared is told apart word by word.
 pub(crate) const WORD: u64 = 4;

@@ -1,7 +1,7 @@
 //! Which handlers look at what is about to be stored.
 
-use super::live::{expressions, inner, visit};
-use crate::protocol::*;
+use crate::walk::{expressions, inner, visit};
+use crate::*;
 
 /// Whether a handler of `write(a, v)` uses v. An atomic read-modify-write has no such value before it is performed.
 pub fn looks_at_stored_value(handler: &Handler) -> bool {

@@ -1,9 +1,75 @@
-//! The rooms of the simulator's sources: each uses only those before it (`ARCHITECTURE.md`, "The rooms of `sim`").
+//! What `ARCHITECTURE.md` says of the sources: which crate may use which, and the rooms of `sim`, each of which uses only those
+//! before it.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-/// The rooms, each behind all that it may use.
+/// Our crates, each with those that it uses. Tests may use `lang` everywhere: they begin with a protocol's text.
+const CRATES: [(&str, &[&str]); 9] = [
+    ("protocol", &[]),
+    ("lang", &["protocol"]),
+    ("engine", &["protocol"]),
+    ("check", &["engine", "protocol"]),
+    ("guest", &[]),
+    ("node", &["engine", "guest", "protocol"]),
+    ("sim", &["engine", "guest", "node", "protocol"]),
+    ("mpi", &[]),
+    ("trivium", &["check", "engine", "guest", "lang", "mpi", "protocol", "sim"]),
+];
+
+/// The names of our crates as the table has them.
+fn short(name: &str) -> Option<&str> {
+    (name == "trivium").then_some(name).or_else(|| name.strip_prefix("trivium-"))
+}
+
+/// For each of our crates, as Cargo tells it, those of ours that it uses, but for its tests.
+fn uses(metadata: &serde_json::Value) -> Vec<(String, Vec<String>)> {
+    let used = |package: &serde_json::Value| {
+        let all = package["dependencies"].as_array().unwrap().iter();
+        let kept = all.filter(|dependency| dependency["kind"] != "dev");
+        let mut names: Vec<String> =
+            kept.filter_map(|dependency| short(dependency["name"].as_str().unwrap())).map(str::to_string).collect();
+        names.sort();
+        names
+    };
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    packages.map(|package| (short(package["name"].as_str().unwrap()).unwrap().to_string(), used(package))).collect()
+}
+
+#[test]
+fn crates_use_only_those_that_they_may_know() {
+    let mut cargo = Command::new(std::env::var("CARGO").unwrap_or("cargo".to_string()));
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
+    let told = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo starts");
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let mut found = uses(&serde_json::from_slice(&told.stdout).unwrap());
+    found.sort();
+    let owned = |(name, uses): &(&str, &[&str])| (name.to_string(), uses.iter().map(|name| name.to_string()).collect());
+    let mut allowed: Vec<(String, Vec<String>)> = CRATES.iter().map(owned).collect();
+    allowed.sort();
+    assert_eq!(found, allowed);
+}
+
+#[test]
+fn a_parser_in_a_backend_is_found() {
+    let uses_of = |kind: &str| {
+        let text = format!(
+            r#"{{"packages": [{{"name": "trivium-sim", "dependencies": [
+                {{"name": "trivium-lang", "kind": {kind}}}, {{"name": "serde", "kind": null}}]}}]}}"#
+        );
+        uses(&serde_json::from_str(&text).unwrap())
+    };
+    assert_eq!(uses_of("null"), [("sim".to_string(), vec!["lang".to_string()])]);
+    assert_eq!(uses_of(r#""dev""#), [("sim".to_string(), vec![])]);
+}
+
+/// The rooms of `sim`, each behind all that it may use.
 const ROOMS: [&str; 8] = ["error", "machine", "reports", "events", "timing", "node", "order", "runs"];
+
+/// Where the sources of a crate are.
+fn root_of(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(name).join("src")
+}
 
 fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -29,7 +95,7 @@ fn circles(file: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn no_circle_of_files_crosses_rooms() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = root_of("sim");
     let mut files = Vec::new();
     sources(&root, &mut files);
     files.sort();
@@ -69,7 +135,7 @@ fn types(text: &str) -> Vec<&str> {
 fn one_name_means_one_thing() {
     assert_eq!(types("pub struct A {\nenum B<T> {\n    type Value = u8;\npub(crate) type C = u8;\n"), ["A", "B", "C"]);
     let mut files = Vec::new();
-    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    sources(&root_of("sim"), &mut files);
     let texts: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     let mut names: Vec<&str> = texts.iter().flat_map(|text| types(text)).collect();
     names.sort_unstable();

@@ -1,16 +1,25 @@
-//! The compiled protocol: what the compiler hands to the engine and to the three roads.
+//! The compiled protocol: what the compiler of the language (`trivium-lang`) makes, and what the engine and all backends read.
+//!
+//! It must never know how a protocol is written, nor what runs it.
 //!
 //! Everything here is independent of the number of nodes; where a size depends on it, a [`Bound`] says how.
 //! `await` no longer exists at this level: it has become waiting states ([`State::waiting`]).
 
 mod bound;
 mod code;
+pub mod copies;
 mod formula;
 mod names;
+mod nearest;
+pub mod source;
+mod stored;
+pub mod walk;
 
 pub use bound::Bound;
 pub use code::*;
 pub use formula::Formula;
+pub use nearest::nearest;
+pub use stored::looks_at_stored_value;
 
 use crate::source::{SourceMap, Span};
 use std::fmt;

@@ -139,7 +139,7 @@ impl Promise {
     }
 
     /// Whether it says what loads return.
-    pub(crate) fn is_about_loads(&self) -> bool {
+    pub fn is_about_loads(&self) -> bool {
         self.is_weaker() || matches!(self, Promise::LastWrite | Promise::LastPhase | Promise::Sequential)
     }
 }
