@@ -63,6 +63,11 @@ impl Engine {
         self.lanes[lane.index()]
     }
 
+    /// How many words the arguments of an event take: one each, but for sets.
+    pub fn argument_words(&self, event: EventKind) -> usize {
+        self.args.of(event).iter().map(|shape| shape.words()).sum()
+    }
+
     /// How many bytes a record of the role takes. All zero is the record of an object that nobody has touched, unless the
     /// role says what it is at first: [`Engine::first_record`].
     #[inline]

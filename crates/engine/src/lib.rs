@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use trivium_engine::local::Local;
+//! use trivium_contract::local::Local;
 //! use trivium_engine::{Args, Engine, Event, Mechanisms, Object};
 //! use trivium_protocol::{BLOCK, EventKind};
 //!
@@ -35,7 +35,6 @@
 // A number that does not fit must not be cut in silence: see `number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-pub mod contract;
 mod defer;
 mod dispatch;
 mod engine;
@@ -48,7 +47,6 @@ mod invariant;
 mod layout;
 mod line;
 mod load;
-pub mod local;
 pub mod mechanisms;
 mod newborn;
 pub mod number;

@@ -112,7 +112,7 @@ pub enum Charge {
 /// The engine calls these in the order of the handler's steps. Changes of state, tags and data are at once
 /// true; what a message carries is what was true when it was sent. What `resume`, `complete`, `answer` and `start`
 /// ask for is seen by threads and by the software queue when the handler has ended: whoever implements this
-/// keeps it until `Engine::dispatch` or `Engine::replay` returns. [`crate::contract`] checks an implementation.
+/// keeps it until `Engine::dispatch` or `Engine::replay` returns. The crate `trivium-contract` checks an implementation.
 pub trait Mechanisms {
     /// This node.
     fn me(&self) -> Node;

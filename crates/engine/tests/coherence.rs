@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
-use trivium_engine::local::{Effect, Local};
+use trivium_contract::local::{Effect, Local};
 use trivium_engine::{Disposition, Engine, Event, Mechanisms, Node, Object, Outgoing};
 use trivium_protocol::{Access, BLOCK, EventKind, Protocol, RoleId};
 

@@ -1,7 +1,7 @@
 //! Constructs of the language, from text to effect.
 
 use std::sync::Arc;
-use trivium_engine::local::{Effect, Local, Waiting};
+use trivium_contract::local::{Effect, Local, Waiting};
 use trivium_engine::{
     Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, World,
 };

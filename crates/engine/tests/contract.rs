@@ -2,8 +2,8 @@
 
 mod hand;
 use hand::*;
-use trivium_engine::contract::{Bench, LocalBench, check_mechanisms};
-use trivium_engine::local::Local;
+use trivium_contract::local::Local;
+use trivium_contract::{Bench, LocalBench, check_mechanisms};
 use trivium_engine::*;
 use trivium_protocol::*;
 

@@ -2,7 +2,7 @@
 
 mod hand;
 use hand::*;
-use trivium_engine::local::{Effect, Local};
+use trivium_contract::local::{Effect, Local};
 use trivium_engine::{Disposition, Engine, Event, FaultKind, Mechanisms, Payload};
 use trivium_protocol::*;
 

@@ -2,7 +2,7 @@
 
 mod hand;
 use hand::*;
-use trivium_engine::local::{Effect, Local};
+use trivium_contract::local::{Effect, Local};
 use trivium_engine::{Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Outgoing, Value};
 use trivium_protocol::*;
 

@@ -8,7 +8,7 @@ use mutant::{compiled, config, mutant, protocols, slip};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
-use trivium_engine::local::{Effect, Local, Waiting};
+use trivium_contract::local::{Effect, Local, Waiting};
 use trivium_engine::{Args, Engine, Event, Fault, Mechanisms, Node, Object, Outcome, Payload, Pending};
 use trivium_protocol::*;
 

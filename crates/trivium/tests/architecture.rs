@@ -4,11 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Our crates, each with those that it uses. Tests may use `lang` everywhere: they begin with a protocol's text.
-const CRATES: [(&str, &[&str]); 9] = [
+/// Our crates, each with those that it uses. Tests may use `lang` everywhere, since they
+/// begin with a protocol's text; nobody else uses `contract`.
+const CRATES: [(&str, &[&str]); 10] = [
     ("protocol", &[]),
     ("lang", &["protocol"]),
     ("engine", &["protocol"]),
+    ("contract", &["engine", "protocol"]),
     ("check", &["engine", "protocol"]),
     ("guest", &[]),
     ("node", &["engine", "guest", "protocol"]),

@@ -3,8 +3,8 @@
 use super::*;
 use crate::config::System;
 use std::sync::Arc;
+use trivium_contract::{Bench, check_mechanisms};
 use trivium_engine::Engine;
-use trivium_engine::contract::{Bench, check_mechanisms};
 
 const BLOCKS_ONLY: &str = "
 protocol blocks

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use std::sync::Arc;
-use trivium_engine::contract::empty_protocol;
-use trivium_engine::local::Local;
+use trivium_contract::empty_protocol;
+use trivium_contract::local::Local;
 use trivium_engine::{Engine, Event, Node, Object, Thread};
 use trivium_protocol::source::Span;
 use trivium_protocol::*;

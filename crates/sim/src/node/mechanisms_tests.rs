@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use trivium_engine::contract::{Bench, check_mechanisms};
+use trivium_contract::{Bench, check_mechanisms};
 use trivium_engine::{Engine, Object, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
 use trivium_node::{Protocols, Space};

@@ -1,11 +1,9 @@
 //! The plainest [`Mechanisms`]: one node in memory, which notes what its handlers do. For tests and benchmarks,
 //! and as a reading aid for whoever writes another implementation.
 
-use crate::engine::Engine;
-use crate::line::CacheLine;
-use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use crate::number::{fit, index, index_of_word};
 use std::collections::BTreeMap;
+use trivium_engine::number::{fit, index, index_of_word};
+use trivium_engine::{Args, CacheLine, Charge, Engine, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 /// Something that a handler did to the world.
@@ -79,7 +77,7 @@ impl Local {
             block_bytes,
             engine: engine.clone(),
             lane_of: protocol.messages.iter().map(|m| m.lane).collect(),
-            lanes: engine.lanes.iter().map(|&holds| (holds, 0)).collect(),
+            lanes: (0..protocol.lanes.len()).map(|lane| (engine.lane_holds(LaneId::at(lane)), 0)).collect(),
             records: BTreeMap::new(),
             memory: vec![0; blocks as usize * block_bytes],
             payloads: Vec::new(),

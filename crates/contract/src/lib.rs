@@ -1,24 +1,28 @@
-//! The contract of [`Mechanisms`], as checks that every implementation must pass.
+//! The contract of the engine's [`Mechanisms`], as checks that every implementation must pass.
 //!
 //! An implementation is put on a [`Bench`], which says how to make one and what it is able to hold; a test of
 //! the implementation's own crate then asks [`check_mechanisms`] for breaches and expects none:
 //!
 //! ```
 //! # use std::sync::Arc;
-//! # use trivium_engine::contract::{LocalBench, check_mechanisms};
+//! # use trivium_contract::{LocalBench, check_mechanisms};
 //! # use trivium_engine::Engine;
 //! # fn any_protocol() -> Arc<trivium_protocol::Protocol> {
-//! #     Arc::new(trivium_engine::contract::empty_protocol())
+//! #     Arc::new(trivium_contract::empty_protocol())
 //! # }
 //! let engine = Engine::load(any_protocol(), 2).unwrap();
 //! let breaches = check_mechanisms(&LocalBench::new(engine));
 //! assert!(breaches.is_empty(), "{breaches:?}");
 //! ```
 
-use crate::engine::Engine;
+// A number that does not fit must not be cut in silence.
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
+pub mod local;
+
 use crate::local::{Local, Waiting};
-use crate::mechanisms::{Args, Charge, Mechanisms, Object, Outgoing, Payload, Pending, Thread};
 use std::fmt;
+use trivium_engine::{Args, Charge, Engine, Mechanisms, Object, Outgoing, Payload, Pending, Thread};
 use trivium_protocol::{
     Access, BLOCK, EventKind, LaneId, Line, MessageId, NODE, ObjectKindId, PayloadShape, Protocol, RoleId,
 };
@@ -273,7 +277,7 @@ fn sample<B: Bench>(bench: &B, m: &mut B::M, message: MessageId) -> Option<Outgo
         BLOCK => bench.blocks()[0],
         kind => Object { kind, id: 0 },
     };
-    let words = bench.engine().args.of(EventKind::Message(message)).iter().map(|shape| shape.words()).sum::<usize>();
+    let words = bench.engine().argument_words(EventKind::Message(message));
     Some(Outgoing { message, object, args: Args::of(&vec![0; words]), payload })
 }
 
