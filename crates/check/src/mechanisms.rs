@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::payload::{Data, Payloads};
 use crate::promise::{Violation, load, perform_access, store};
 use crate::trace::FAULT;
-use crate::world::{Flight, Phase, Queued, World};
+use crate::world::{Flight, Phase, Queued, World, Written};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_protocol::source::Span;
@@ -168,7 +168,9 @@ impl Mechanisms for Here<'_> {
             object: message.object,
             args: message.args,
             payload: message.payload,
+            written: Written::default(),
         };
+        let flight = self.model.codec.sealed(flight);
         let form = &self.model.lanes[lane.index()];
         if form.capacity.is_some() && !self.model.room(self.world, self.me, lane, 1) {
             let name = &self.model.protocol().lanes[lane.index()].name;

@@ -31,10 +31,10 @@ pub(crate) struct LaneModel {
     pub duplicating: bool,
 }
 
-/// The role whose state gives a node its tag of a block, and where its record lies.
+/// Where the state of the role lies that gives a node its tag of a block, and which of a model's rows of tags is its.
 struct TagPlace {
-    role: RoleId,
-    record: Range<usize>,
+    state: Range<usize>,
+    role: usize,
 }
 
 /// All that stays the same during an exploration.
@@ -57,8 +57,12 @@ pub(crate) struct Model {
     pub forgetting: [Option<RoleId>; 2],
     /// For each block, what gives it its tag on each node.
     tags: Vec<Vec<Option<TagPlace>>>,
+    /// For each role the tag that each of its states gives.
+    access: Vec<Vec<Access>>,
     /// Whether some lane holds a number of messages, so that handlers need room on it.
     pub needs_room: bool,
+    /// Whether `single_writer` is promised.
+    pub is_single_writer: bool,
     /// A record of zeros, as long as the longest: what objects look like that are not explored.
     pub untouched: Vec<u8>,
 }
@@ -136,6 +140,8 @@ impl Model {
             .map(|is_home| role_with_copy(protocol, is_home).filter(|role| forgets(protocol, system, *role)));
         let mut model = Model {
             tags: Vec::new(),
+            access: protocol.roles.iter().map(|role| role.states.iter().map(|state| state.access).collect()).collect(),
+            is_single_writer: protocol.promises.contains(&Promise::SingleWriter),
             needs_room: lanes.iter().any(|lane| lane.capacity.is_some()),
             nodes: system.nodes,
             system: system.clone(),
@@ -231,8 +237,15 @@ impl Model {
         self.tag_at(world, &self.tags[block as usize][node as usize])
     }
 
+    #[inline]
     fn tag_at(&self, world: &World, place: &Option<TagPlace>) -> Access {
-        place.as_ref().map_or(Access::None, |place| self.engine.access(place.role, &world.fixed[place.record.clone()]))
+        let Some(place) = place else { return Access::None };
+        let state = match world.fixed[place.state.clone()] {
+            [state] => usize::from(state),
+            [low, high] => usize::from(u16::from_le_bytes([low, high])),
+            _ => return Access::None,
+        };
+        self.access[place.role][state]
     }
 
     /// How many nodes may access a block, and how many of them may write it.
@@ -249,7 +262,8 @@ impl Model {
     fn tag_places(&self) -> Vec<Vec<Option<TagPlace>>> {
         let place = |node, block| {
             let role = self.engine.tag_role(self.is_home(node, Object { kind: BLOCK, id: block }))?;
-            Some(TagPlace { role, record: self.layout.record(node, role, block)? })
+            let at = self.layout.record(node, role, block)?.start;
+            Some(TagPlace { state: at..at + self.engine.state_bytes(role), role: role.index() })
         };
         let blocks = 0..self.objects[BLOCK.index()];
         blocks.map(|block| self.all_nodes().map(|node| place(node, block)).collect()).collect()

@@ -303,7 +303,7 @@ pub(crate) fn missing<'a>(
 /// The promises about single states: one writer, and the protocol's own invariants.
 pub(crate) fn check_state(model: &Model, world: &World) -> Result<(), Violation> {
     let protocol = model.protocol();
-    if protocol.promises.contains(&Promise::SingleWriter) {
+    if model.is_single_writer {
         for block in 0..model.objects[BLOCK.index()] {
             single_writer(model, world, block)?;
         }

@@ -7,9 +7,8 @@
 //!
 //! [`Effects::looks_farther`]: crate::mechanisms::Effects::looks_farther
 
-use crate::mechanisms::Here;
+use crate::mechanisms::{Effects, Here};
 use crate::model::Model;
-use crate::search::hash;
 use crate::world::World;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
@@ -38,6 +37,9 @@ struct Deed {
     event: Event,
     before: NodeBytes,
     after: NodeBytes,
+    /// Whether `after` differs from `before`.
+    changes_records: bool,
+    changes_contents: bool,
     outcome: Outcome,
     sends: Vec<(Node, Outgoing)>,
     resumed: Vec<Object>,
@@ -54,6 +56,8 @@ impl Deed {
             event: *meeting.event,
             before: NodeBytes::default(),
             after: NodeBytes::default(),
+            changes_records: false,
+            changes_contents: false,
             outcome,
             sends: Vec::new(),
             resumed: Vec::new(),
@@ -87,12 +91,6 @@ impl NodeBytes {
         let [records, contents] = places(model, node);
         self.records == world.fixed[records] && self.contents == world.fixed[contents]
     }
-
-    fn put(&self, model: &Model, world: &mut World, node: Node) {
-        let [records, contents] = places(model, node);
-        world.fixed[records].copy_from_slice(&self.records);
-        world.fixed[contents].copy_from_slice(&self.contents);
-    }
 }
 
 /// The handlers that are remembered.
@@ -117,23 +115,28 @@ impl Memory {
         self.place = index(hash_of(model, here.world, meeting) % self.deeds.len() as u64);
         let deed = self.deeds[self.place].as_ref().filter(|deed| {
             (deed.node, deed.role, deed.is_replay) == (node, meeting.role, meeting.is_replay)
-                && deed.event == *meeting.event
+                && are_same(&deed.event, meeting.event)
                 && deed.before.are_in(model, here.world, node)
         });
         let Some(deed) = deed else {
             self.before.copy(model, here.world, node);
             return None;
         };
-        deed.after.put(model, here.world, node);
-        here.effects.resumed.extend_from_slice(&deed.resumed);
-        here.effects.answers.extend_from_slice(&deed.answers);
+        let [records, contents] = places(model, node);
+        if deed.changes_records {
+            here.world.fixed[records].copy_from_slice(&deed.after.records);
+        }
+        if deed.changes_contents {
+            here.world.fixed[contents].copy_from_slice(&deed.after.contents);
+        }
+        deed.resumed.iter().for_each(|object| here.effects.resumed.push(*object));
+        deed.answers.iter().for_each(|answer| here.effects.answers.push(*answer));
         deed.sends.iter().for_each(|(to, message)| here.send(*to, message));
         Some(deed.outcome)
     }
 
     /// Remembers the handler that has run to its end.
-    pub fn keep(&mut self, meeting: &Meeting, here: &Here, outcome: Outcome) {
-        let effects = &here.effects;
+    pub fn keep(&mut self, meeting: &Meeting, model: &Model, effects: &Effects, world: &World, outcome: Outcome) {
         if effects.looks_farther || effects.trouble.is_some() {
             return;
         }
@@ -143,20 +146,36 @@ impl Memory {
         (deed.event, deed.outcome) = (*event, outcome);
         // The space of what was remembered there before is used again.
         std::mem::swap(&mut deed.before, &mut self.before);
-        deed.after.copy(here.model, here.world, node);
+        deed.after.copy(model, world, node);
+        deed.changes_records = deed.before.records != deed.after.records;
+        deed.changes_contents = deed.before.contents != deed.after.contents;
         deed.sends.clone_from(&effects.sends);
         deed.resumed.clone_from(&effects.resumed);
         deed.answers.clone_from(&effects.answers);
     }
 }
 
+/// Whether two events are the same. Of arguments only those that there are need be looked at.
+#[inline]
+fn are_same(one: &Event, other: &Event) -> bool {
+    let rest = |event: &Event| (event.kind, event.object, event.sender, event.thread, event.payload);
+    let (words, others) = (one.args.words(), other.args.words());
+    rest(one) == rest(other) && words.len() == others.len() && (words.is_empty() || words == others)
+}
+
 /// A hash of all that a handler sees.
 fn hash_of(model: &Model, world: &World, meeting: &Meeting) -> u64 {
     let Event { kind, object, sender, thread, args, payload } = meeting.event;
     let mut hasher = FxHasher::default();
-    places(model, meeting.node).into_iter().for_each(|at| hasher.write_u64(hash(&world.fixed[at])));
+    for bytes in places(model, meeting.node).map(|at| &world.fixed[at]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| hasher.write_u64(u64::from_le_bytes(*word)));
+        hasher.write_u64(rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)));
+    }
     args.words().iter().for_each(|&word| hasher.write_i64(word));
-    (kind, object.id, sender, thread, payload).hash(&mut hasher);
-    (meeting.node, meeting.role, meeting.is_replay).hash(&mut hasher);
+    let who = u64::from(meeting.node) << 32 | u64::from(*sender) << 16 | u64::from(meeting.role.0);
+    hasher.write_u64(who << 1 | u64::from(meeting.is_replay));
+    hasher.write_u64(u64::from(object.id) << 32 | u64::from(payload.map_or(0, |payload| payload.0)));
+    (kind, thread).hash(&mut hasher);
     hasher.finish()
 }

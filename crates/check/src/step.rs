@@ -14,6 +14,8 @@ use crate::remember::{Meeting, Memory};
 use crate::trace::FAULT;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
+use enabled::{Answer, evictable};
+use std::ops::Range;
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
 use trivium_protocol::{Access, BLOCK, EventKind, NODE, RoleId};
 
@@ -96,6 +98,9 @@ pub(crate) struct Stepper<'m> {
     always_ready: Vec<bool>,
     /// Whether some lane loses messages.
     loses: bool,
+    /// Who answers what threads raise.
+    answers: Vec<Answer>,
+    evictable: Vec<(Node, u32, RoleId, Range<usize>)>,
 }
 
 impl<'m> Stepper<'m> {
@@ -118,6 +123,8 @@ impl<'m> Stepper<'m> {
             memory: None,
             always_ready: protocol.roles.iter().map(|role| role.defers.is_none() && !model.needs_room).collect(),
             loses: model.lanes.iter().any(|lane| lane.lossy),
+            answers: Answer::all(model),
+            evictable: evictable(model),
             instances: model.instances().filter(|(_, role, _)| waits(*role)).collect(),
         }
     }
@@ -169,7 +176,10 @@ impl<'m> Stepper<'m> {
         self.account.performed.clear();
         self.account.returned.clear();
         self.effects.clear();
-        let result = self.execute(world, action).and_then(|()| note_demands(self.model, world));
+        let result = self.execute(world, action).and_then(|()| match self.model.demands.is_empty() {
+            true => Ok(()),
+            false => note_demands(self.model, world),
+        });
         std::mem::swap(&mut self.account.sends, &mut self.effects.sends);
         std::mem::swap(&mut self.account.for_program, &mut self.effects.for_program);
         result
@@ -210,7 +220,7 @@ impl<'m> Stepper<'m> {
             Action::Leave { node, block } => self.leave(world, node, block),
             Action::Evict { node, block } => {
                 let event = Event::local(EventKind::Evict, Object { kind: BLOCK, id: block }, 0);
-                self.dispatch(world, node, None, event, None)?;
+                self.dispatch(world, node, None, &event, None)?;
                 self.empty_copy(world, node, event.object);
                 Ok(())
             }
@@ -219,10 +229,8 @@ impl<'m> Stepper<'m> {
                 Ok(())
             }
             Action::Deliver { flight: at } | Action::Repeat { flight: at } => {
-                let flight = world.flights[at];
-                if matches!(action, Action::Deliver { .. }) {
-                    world.flights.remove(at);
-                }
+                let flight = &world.flights[at];
+                let to = flight.to;
                 let event = Event {
                     kind: EventKind::Message(flight.message),
                     object: flight.object,
@@ -231,7 +239,10 @@ impl<'m> Stepper<'m> {
                     args: flight.args,
                     payload: flight.payload,
                 };
-                self.dispatch(world, flight.to, None, event, None)
+                if matches!(action, Action::Deliver { .. }) {
+                    world.flights.remove(at);
+                }
+                self.dispatch(world, to, None, &event, None)
             }
             Action::Replay { node, role, object } => self.replay(world, node, role, object),
             Action::Task { node } => {
@@ -239,10 +250,10 @@ impl<'m> Stepper<'m> {
                 let kind = EventKind::Task(queued.task);
                 let event =
                     Event { kind, object: queued.object, sender: node, thread: 0, args: queued.args, payload: None };
-                self.dispatch(world, node, None, event, None)
+                self.dispatch(world, node, None, &event, None)
             }
             Action::Timer { node, role, object } => {
-                self.dispatch(world, node, Some(role), Event::local(EventKind::Timer, object, 0), None)
+                self.dispatch(world, node, Some(role), &Event::local(EventKind::Timer, object, 0), None)
             }
             Action::Phase => {
                 new_phase(self.model, world);
@@ -259,7 +270,7 @@ impl<'m> Stepper<'m> {
         let kind = line.left();
         world.set_line(&self.model.layout, node, block, line);
         let payload = (kind == EventKind::WriteBack).then(|| self.payloads.handle(Data::Block(word)));
-        self.dispatch(world, node, None, Event { payload, ..Event::local(kind, object, 0) }, None)
+        self.dispatch(world, node, None, &Event { payload, ..Event::local(kind, object, 0) }, None)
     }
 
     /// A thread performs its access if the tag allows it, and else raises its event.
@@ -283,7 +294,7 @@ impl<'m> Stepper<'m> {
         };
         // It waits from the start, so that the handler itself can complete it or return.
         world.set_thread(&model.layout, thread, Phase::Waiting, number);
-        self.dispatch(world, place.node, None, event, Some(thread))
+        self.dispatch(world, place.node, None, &event, Some(thread))
     }
 
     fn replay(&mut self, world: &mut World, node: Node, role: RoleId, object: Object) -> Result<(), Violation> {
@@ -309,15 +320,15 @@ impl<'m> Stepper<'m> {
         world: &mut World,
         node: Node,
         role: Option<RoleId>,
-        event: Event,
+        event: &Event,
         thread: Option<usize>,
     ) -> Result<(), Violation> {
         let engine = &self.model.engine;
         let is_home = self.model.is_home(node, event.object);
         let role = role.or_else(|| engine.role_for(event.kind, event.object.kind, is_home));
         let outcome = match role {
-            Some(role) => self.meet(world, &Meeting { node, role, is_replay: false, event: &event }),
-            None => engine.dispatch(&event, &mut self.here(world, node)),
+            Some(role) => self.meet(world, &Meeting { node, role, is_replay: false, event }),
+            None => engine.dispatch(event, &mut self.here(world, node)),
         };
         self.settle(world, node, outcome, thread)
     }
@@ -325,25 +336,32 @@ impl<'m> Stepper<'m> {
     /// A role handles an event, or does again what it did before.
     fn meet(&mut self, world: &mut World, meeting: &Meeting) -> Result<Outcome, Fault> {
         let &Meeting { node, role, is_replay, event } = meeting;
-        let mut memory = self.memory.take();
-        let known = memory.as_mut().and_then(|memory| memory.recall(meeting, &mut self.here(world, node)));
-        let outcome = match known {
-            Some(outcome) => Ok(outcome),
-            None => {
-                self.mark(world, node, role, event);
-                let mut here = self.here(world, node);
-                let engine = &here.model.engine;
-                let outcome = match is_replay {
-                    true => engine.replay(role, event.object, &mut here),
-                    false => engine.dispatch_to(role, event, &mut here),
-                };
-                if let (Some(memory), Ok(outcome)) = (&mut memory, &outcome) {
-                    memory.keep(meeting, &here, *outcome);
-                }
-                outcome
+        let memory = self.memory.as_mut();
+        if let Some(memory) = memory {
+            // As `here` makes it, beside what is remembered.
+            let mut here = Here {
+                model: self.model,
+                payloads: &mut self.payloads,
+                world,
+                effects: &mut self.effects,
+                scratch: &mut self.scratch,
+                reached: &mut self.reached,
+                me: node,
+            };
+            if let Some(outcome) = memory.recall(meeting, &mut here) {
+                return Ok(outcome);
             }
+        }
+        self.mark(world, node, role, event);
+        let engine = &self.model.engine;
+        let mut here = self.here(world, node);
+        let outcome = match is_replay {
+            true => engine.replay(role, event.object, &mut here),
+            false => engine.dispatch_to(role, event, &mut here),
         };
-        self.memory = memory;
+        if let (Some(memory), Ok(outcome)) = (&mut self.memory, &outcome) {
+            memory.keep(meeting, self.model, &self.effects, world, *outcome);
+        }
         outcome
     }
 

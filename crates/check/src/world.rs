@@ -1,6 +1,7 @@
 //! One state of the whole system, taken apart so that a transition can change it.
 
 use crate::layout::Layout;
+use std::cmp::Ordering;
 use std::fmt::Display;
 use trivium_engine::number::{fit, index_of_word, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, CacheLine, Node, Object, Payload};
@@ -19,6 +20,52 @@ pub(crate) struct Flight {
     pub object: Object,
     pub args: Args,
     pub payload: Option<Payload>,
+    /// Itself as it is written, where that is short: [`Codec::sealed`].
+    pub written: Written,
+}
+
+/// A message as it is written, where that takes at most eight bytes: it says the same as the rest, and is kept since it is asked
+/// for much more often than messages are made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Written {
+    /// The bytes, the first lowest.
+    bytes: u64,
+    /// How many they are; 0 if it takes more, or has not been found out.
+    len: u8,
+}
+
+/// Messages are compared by the rest.
+impl PartialEq for Written {
+    fn eq(&self, _: &Written) -> bool {
+        true
+    }
+}
+
+impl Eq for Written {}
+
+impl PartialOrd for Written {
+    fn partial_cmp(&self, other: &Written) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Written {
+    fn cmp(&self, _: &Written) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+impl Written {
+    /// The first so many bytes, which are at most eight.
+    #[inline]
+    fn of(bytes: &[u8], len: usize) -> Written {
+        let word = match bytes.first_chunk() {
+            Some(word) => u64::from_le_bytes(*word),
+            None => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        };
+        let kept = u64::MAX.checked_shr(64 - 8 * fit::<_, u32>(len, "eight")).unwrap_or(0);
+        Written { bytes: word & kept, len: fit(len, "eight") }
+    }
 }
 
 impl Flight {
@@ -68,11 +115,24 @@ impl World {
         World { fixed: vec![0; layout.len], flights: Vec::new(), queues: vec![Vec::new(); codec.queues] }
     }
 
+    /// Whether another state differs.
+    pub fn differs(&self, other: &World) -> bool {
+        // What differs most often is looked at first.
+        self.flights.len() != other.flights.len()
+            || self.fixed != other.fixed
+            || self.flights != other.flights
+            || self.queues != other.queues
+    }
+
     /// Becomes a copy of another, reusing space.
     pub fn copy_from(&mut self, other: &World) {
-        self.fixed.clone_from(&other.fixed);
-        self.flights.clone_from(&other.flights);
-        self.queues.clone_from(&other.queues);
+        self.fixed.clear();
+        self.fixed.extend_from_slice(&other.fixed);
+        self.flights.clear();
+        self.flights.extend_from_slice(&other.flights);
+        if !self.queues.is_empty() || !other.queues.is_empty() {
+            self.queues.clone_from(&other.queues);
+        }
     }
 
     /// Puts a message on its way.
@@ -243,15 +303,74 @@ impl Codec {
                 queued.args.words().iter().for_each(|&word| put_signed(out, word));
             }
         }
-        for flight in &world.flights {
-            let form = &self.messages[flight.message.index()];
-            self.put_header(out, flight);
-            debug_assert_eq!(flight.args.words().len(), form.words);
-            flight.args.words().iter().for_each(|&word| put_signed(out, word));
-            if form.data {
-                put(out, flight.payload.map_or(0, |p| u64::from(p.0) + 1));
-            }
+        world.flights.iter().for_each(|flight| self.encode_flight(flight, out));
+    }
+
+    fn encode_flight(&self, flight: &Flight, out: &mut Vec<u8>) {
+        let form = &self.messages[flight.message.index()];
+        self.put_header(out, flight);
+        debug_assert_eq!(flight.args.words().len(), form.words);
+        flight.args.words().iter().for_each(|&word| put_signed(out, word));
+        if form.data {
+            put(out, flight.payload.map_or(0, |p| u64::from(p.0) + 1));
         }
+    }
+
+    /// Room that [`Codec::encode_moving_at`] wants.
+    pub fn room(&self, world: &World) -> usize {
+        (world.flights.len() + 1) * size_of::<u64>()
+    }
+
+    /// Writes what [`Codec::encode_moving`] writes behind the first `len` bytes, where [`Codec::room`] is; what lies behind
+    /// that goes.
+    pub fn encode_moving_at(&self, world: &World, out: &mut Vec<u8>, mut len: usize) {
+        if !world.queues.is_empty() {
+            out.truncate(len);
+            return self.encode_moving(world, out);
+        }
+        for (at, flight) in world.flights.iter().enumerate() {
+            let Written { bytes, len: taken } = flight.written;
+            let (true, Some(room)) = (taken > 0, out.get_mut(len..).and_then(<[u8]>::first_chunk_mut)) else {
+                out.truncate(len);
+                return world.flights[at..].iter().for_each(|flight| self.encode_flight(flight, out));
+            };
+            *room = bytes.to_le_bytes();
+            len += usize::from(taken);
+        }
+        out.truncate(len);
+    }
+
+    /// A message with [`Flight::written`] as it should be.
+    #[inline]
+    pub fn sealed(&self, flight: Flight) -> Flight {
+        Flight { written: self.short(&flight).unwrap_or_default(), ..flight }
+    }
+
+    /// A message as it is written, if that takes at most eight bytes and each number but the header one.
+    #[inline]
+    fn short(&self, flight: &Flight) -> Option<Written> {
+        let form = &self.messages[flight.message.index()];
+        let header = self.header_of(flight)?;
+        // The highest byte of a header comes first.
+        let mut bytes = header.swap_bytes().checked_shr(64 - 8 * fit::<_, u32>(self.header, "eight")).unwrap_or(0);
+        let mut len = self.header;
+        let mut add = |value: u64| {
+            bytes |= value << (8 * (len % 8));
+            len += 1;
+            value < 0x80 && len <= 8
+        };
+        let fits = flight.args.words().iter().all(|&word| add(zigzag(word)));
+        let fits = fits && (!form.data || add(flight.payload.map_or(0, |p| u64::from(p.0) + 1)));
+        fits.then_some(Written { bytes, len: fit(len, "eight") })
+    }
+
+    /// What is common to all messages, as one number, if there is one for the object.
+    #[inline]
+    fn header_of(&self, flight: &Flight) -> Option<u64> {
+        let id = flight.object.id as usize;
+        let (message, to, from) = (flight.message.index(), usize::from(flight.to), usize::from(flight.from));
+        let header = ((message * self.nodes + to) * self.nodes + from) * self.ids + id;
+        (id < self.ids - 1).then_some(header as u64)
     }
 
     pub fn decode(&self, bytes: &[u8], world: &mut World) {
@@ -275,23 +394,22 @@ impl Codec {
         }
         world.flights.clear();
         while !rest.is_empty() {
+            let begun = rest;
             let [message, to, from, id] = self.get_header(&mut rest);
             let message = MessageId::at(message);
             let form = &self.messages[message.index()];
             // One that no header has room for is a mistake of the protocol, which is found when it arrives.
-            let id = if id == self.ids - 1 { low_u32(get(&mut rest)) } else { fit(id, "the number of an object") };
+            let is_apart = id == self.ids - 1;
+            let id = if is_apart { low_u32(get(&mut rest)) } else { fit(id, "the number of an object") };
             let object = Object { kind: form.object, id };
-            let args = get_args(&mut rest, form.words);
+            let args = if form.words == 0 { Args::NONE } else { get_args(&mut rest, form.words) };
             let payload = if form.data { get(&mut rest).checked_sub(1).map(|p| Payload(low_u32(p))) } else { None };
-            world.flights.push(Flight {
-                to: node(to),
-                from: node(from),
-                lane: form.lane,
-                message,
-                object,
-                args,
-                payload,
-            });
+            let (to, from, lane) = (node(to), node(from), form.lane);
+            let taken = begun.len() - rest.len();
+            // As `short` says: nothing but the header takes more than a byte.
+            let is_short = !is_apart && taken == self.header + form.words + usize::from(form.data) && taken <= 8;
+            let written = if is_short { Written::of(begun, taken) } else { Written::default() };
+            world.flights.push(Flight { to, from, lane, message, object, args, payload, written });
         }
     }
 
@@ -361,7 +479,13 @@ fn get(rest: &mut &[u8]) -> u64 {
 }
 
 fn put_signed(out: &mut Vec<u8>, value: i64) {
-    put(out, ((value << 1) ^ (value >> 63)).cast_unsigned());
+    put(out, zigzag(value));
+}
+
+/// Small numbers for those that are near zero.
+#[inline]
+fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
 fn get_args(rest: &mut &[u8], words: usize) -> Args {
@@ -396,6 +520,7 @@ mod tests {
             object: Object { kind: trivium_protocol::BLOCK, id: 0 },
             args: Args::of(&[word]),
             payload: None,
+            written: Written::default(),
         }
     }
 

@@ -81,6 +81,12 @@ impl Engine {
         StateId(low_u16(get(record, 0, self.roles[role.index()].state_width)))
     }
 
+    /// How many bytes at the beginning of a role's record say its state: 1, or 2 with the lower first.
+    #[inline]
+    pub fn state_bytes(&self, role: RoleId) -> usize {
+        self.roles[role.index()].state_width.into()
+    }
+
     /// Clears the variables of a record that nobody can read again, as is done after each handler. It changes nothing
     /// in a record of this engine's own; records of an engine that never clears become such as this one has.
     pub fn clear_dead(&self, role: RoleId, record: &mut [u8]) {

@@ -13,7 +13,7 @@ use crate::promise::{Violation, check_state};
 use crate::report::Report;
 use crate::step::{Action, Stepper, event_kind};
 use crate::trace::{DEADLOCK, Subject, access_text, also, flight_text, message_text, subject};
-use crate::world::{Flight, Phase, World};
+use crate::world::{Flight, Phase, World, Written};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::number::fit;
@@ -184,6 +184,7 @@ impl<'m> Telling<'m> {
                 object: message.object,
                 args: message.args,
                 payload: message.payload,
+                written: Written::default(),
             };
             // Where messages are duplicated, one that is on its way stands for all that are like it.
             let form = &self.model.lanes[declared.lane.index()];

@@ -18,10 +18,13 @@ use crate::trace::DEADLOCK;
 use crate::world::World;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trivium_engine::number::fit;
+use trivium_engine::number::{fit, index};
 
 /// Marks a target that has no number yet: the rest is its place among the candidates of the harvest.
 pub(crate) const CANDIDATE: u32 = 1 << 31;
+
+/// Bytes of candidates from which on a harvest is closed.
+const MOST_BYTES: usize = 1 << 24;
 
 /// A place or a length within a harvest, which is that of a portion of states.
 fn number_of(number: usize) -> u32 {
@@ -68,6 +71,20 @@ pub(crate) struct Harvest {
 }
 
 impl Harvest {
+    /// One with room for what as many states bring as a rule.
+    pub fn with_room(states: usize) -> Harvest {
+        let candidates = 2 * states;
+        Harvest {
+            bytes: Vec::with_capacity(32 * candidates),
+            ends: Vec::with_capacity(candidates),
+            hashes: Vec::with_capacity(candidates),
+            parents: Vec::with_capacity(candidates),
+            content: Vec::with_capacity(candidates),
+            target_ends: Vec::with_capacity(states),
+            ..Harvest::default()
+        }
+    }
+
     /// How many candidates there are.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -104,6 +121,11 @@ impl Harvest {
         self.content.push(content);
     }
 
+    /// Whether nothing more may be added: something came to an end in it, or it is large.
+    pub fn is_closed(&self) -> bool {
+        self.found.is_some() || self.deadlock.is_some() || self.is_stopped || self.bytes.len() >= MOST_BYTES
+    }
+
     /// Sorts the candidates by shard, when all are there.
     pub fn sort(&mut self) {
         let mut next = [0; SHARDS];
@@ -122,6 +144,27 @@ impl Harvest {
     }
 }
 
+/// Candidates that a worker finds again by their hash.
+const RECENT: usize = 1 << 14;
+
+/// Where candidates of the present harvest are found again: a newer one takes the place of an older. What stands there may be
+/// of an earlier harvest, so it is looked at.
+struct Recent(Vec<u32>);
+
+impl Recent {
+    /// The candidate that is the same state, if it is found.
+    #[inline]
+    fn find(&mut self, harvest: &Harvest, state: &Successor) -> Option<u32> {
+        let place = &mut self.0[index(state.hash >> 20) % RECENT];
+        let at = *place as usize;
+        if harvest.hashes.get(at) == Some(&state.hash) && harvest.candidate(at) == state.bytes {
+            return Some(CANDIDATE | *place);
+        }
+        *place = number_of(harvest.len());
+        None
+    }
+}
+
 /// States that are expanded together, so that the processor waits but once for where their successors are kept.
 const TOGETHER: StateNumber = 8;
 
@@ -131,6 +174,8 @@ pub(crate) struct Worker<'m> {
     pub stepper: Stepper<'m>,
     pub symmetry: Option<Symmetry<'m>>,
     pub keeps_targets: bool,
+    /// Where it is enough that each state is a candidate once.
+    recent: Option<Recent>,
     cancel: Option<&'m AtomicBool>,
     present: World,
     actions: Vec<Action>,
@@ -174,20 +219,6 @@ pub(super) fn pack_by(model: &Model, symmetry: Option<&mut Symmetry>, world: &Wo
     }
 }
 
-impl Successor {
-    /// Finds the packed bytes by which the state is known.
-    fn name(&mut self, model: &Model, symmetry: Option<&mut Symmetry>) {
-        match symmetry {
-            Some(symmetry) => {
-                symmetry.pack(&self.world, &mut self.bytes);
-                self.renaming = symmetry.renaming();
-            }
-            None => pack(model, &self.world, &mut self.bytes),
-        }
-        self.hash = hash(&self.bytes);
-    }
-}
-
 impl<'m> Worker<'m> {
     /// As many as explore. `keeps_targets`: whether it is noted where events lead that must happen.
     pub fn crew(model: &'m Model, config: &'m Config, keeps_targets: bool) -> Vec<Worker<'m>> {
@@ -217,12 +248,18 @@ impl<'m> Worker<'m> {
             stepper,
             symmetry: symmetric.then(|| Symmetry::new(model)),
             keeps_targets,
+            recent: None,
             present: World::default(),
             actions: Vec::new(),
             sources: Vec::new(),
             pool: Vec::new(),
             successors: 0,
         }
+    }
+
+    /// From now on a state to which several events lead is a candidate once, as a rule.
+    pub fn merge_alike(&mut self) {
+        self.recent = Some(Recent(vec![0; RECENT]));
     }
 
     /// The packed bytes by which a state is known.
@@ -239,17 +276,22 @@ impl<'m> Worker<'m> {
         image.iter().position(|name| usize::from(*name) == thread).unwrap_or(thread)
     }
 
-    /// Expands states. Where a violation is known already, only deadlocks are looked for.
-    pub fn expand(&mut self, states: &impl Known, range: Range<StateNumber>, only_deadlocks: bool) -> Harvest {
-        let mut harvest = Harvest::default();
+    /// Expands states, and adds what they bring. Where a violation is known already, only deadlocks are looked for.
+    pub fn expand(
+        &mut self,
+        states: &impl Known,
+        range: Range<StateNumber>,
+        only_deadlocks: bool,
+        harvest: &mut Harvest,
+    ) {
         if only_deadlocks {
             harvest.deadlock = self.deadlock_in(states, range);
-            return harvest;
+            return;
         }
         for from in range.clone().step_by(TOGETHER as usize) {
             self.step(states, from..range.end.min(from + TOGETHER));
             states.touch(self.pool[..self.successors].iter().map(|successor| successor.hash));
-            self.meet(states, &mut harvest);
+            self.meet(states, harvest);
             if self.is_stopped() {
                 harvest.is_stopped = true;
                 break;
@@ -261,8 +303,6 @@ impl<'m> Worker<'m> {
                 break;
             }
         }
-        harvest.sort();
-        harvest
     }
 
     /// The first deadlock among some states.
@@ -306,10 +346,17 @@ impl<'m> Worker<'m> {
                     source.violation = Some(violation);
                     break 'events;
                 }
-                if next.world != self.present {
+                if next.world.differs(&self.present) {
                     next.is_due = must_happen(self.stepper.model, &self.present, action);
                     moved |= next.is_due;
-                    next.name(self.stepper.model, self.symmetry.as_mut());
+                    match &mut self.symmetry {
+                        Some(symmetry) => {
+                            symmetry.pack(&next.world, &mut next.bytes);
+                            next.renaming = symmetry.renaming();
+                        }
+                        None => pack(self.stepper.model, &next.world, &mut next.bytes),
+                    }
+                    next.hash = hash(&next.bytes);
                     self.successors += 1;
                 }
                 if !self.stepper.next_way() {
@@ -331,8 +378,10 @@ impl<'m> Worker<'m> {
             let mut end = source.transitions;
             let mut violation = source.violation;
             for successor in &self.pool[from..source.end] {
-                let target = match states.find(successor.hash, &successor.bytes) {
-                    Some(number) => number,
+                let known = states.find(successor.hash, &successor.bytes);
+                let found = known.or_else(|| self.recent.as_mut().and_then(|recent| recent.find(harvest, successor)));
+                let target = match found {
+                    Some(target) => target,
                     None => {
                         let content = match &mut self.symmetry {
                             _ if !self.keeps_targets => 0,

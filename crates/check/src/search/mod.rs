@@ -54,7 +54,6 @@ use expand::{CANDIDATE, Found, Harvest, Worker, up_to_violation};
 pub use leftovers::{leftovers, unseen};
 use liveness::Liveness;
 pub(crate) use liveness::{ends, get_through};
-pub(crate) use pack::hash;
 pub(crate) use path::add_trap;
 pub(crate) use ranks::allow;
 use signatures::{Bits, Compacted};
@@ -144,10 +143,12 @@ impl<'m> Search<'m> {
     fn new(model: &'m Model, config: &'m Config<'m>) -> Search<'m> {
         let symmetric = config.symmetry && symmetry::is_sound(model);
         let looks = config.liveness && can_tell_apart(model);
+        let mut workers = Worker::crew(model, config, looks);
+        workers.iter_mut().for_each(Worker::merge_alike);
         Search {
             model,
             config,
-            workers: Worker::crew(model, config, looks),
+            workers,
             states: States::new(),
             liveness: looks.then(|| Liveness::new(model, symmetric)),
             not_looked: (config.liveness && !looks).then(|| NOT_TOLD_APART.into()),

@@ -6,24 +6,40 @@
 use crate::layout::GROUP;
 use crate::model::Model;
 use crate::world::World;
+use trivium_engine::number::low_u8;
 
 /// Writes a state.
 pub(crate) fn pack(model: &Model, world: &World, out: &mut Vec<u8>) {
     let (groups, _) = world.fixed.as_chunks::<GROUP>();
-    out.resize(groups.len() * (GROUP + 1), 0);
+    // Room for the longest, and for what is written behind a group's bytes and then overwritten.
+    let room = groups.len() * (GROUP + 1) + WINDOW + model.codec.room(world);
+    if out.len() < room {
+        out.resize(room, 0);
+    }
     let mut len = 0;
     for group in groups {
-        let mut rest = nonzero(u64::from_le_bytes(*group));
-        out[len] = rest;
-        len += 1;
-        while rest != 0 {
-            out[len] = group[rest.trailing_zeros() as usize % GROUP];
-            len += 1;
-            rest &= rest - 1;
-        }
+        len += pack_group(*group, &mut out[len..]);
     }
-    out.truncate(len);
-    model.codec.encode_moving(world, out);
+    model.codec.encode_moving_at(world, out, len);
+}
+
+/// Bytes that are written at once.
+const WINDOW: usize = 2 * GROUP;
+
+/// Writes one group; how many bytes it takes.
+#[inline]
+fn pack_group(group: [u8; GROUP], out: &mut [u8]) -> usize {
+    let word = u64::from_le_bytes(group);
+    let mut rest = nonzero(word);
+    let Some(out) = out.first_chunk_mut::<WINDOW>() else { return 0 };
+    out[0] = rest;
+    let mut len = 0;
+    while rest != 0 {
+        len += 1;
+        out[len % WINDOW] = low_u8(word >> (8 * rest.trailing_zeros()));
+        rest &= rest - 1;
+    }
+    1 + len
 }
 
 /// Bit i is set if byte i is not 0.
@@ -43,10 +59,10 @@ pub(crate) fn unpack(model: &Model, bytes: &[u8], world: &mut World) {
     for group in world.fixed.as_chunks_mut::<GROUP>().0 {
         *group = [0; GROUP];
         let mut mask = bytes[at];
-        at += 1;
-        while mask != 0 {
-            group[mask.trailing_zeros() as usize % GROUP] = bytes[at];
-            at += 1;
+        let present = &bytes[at + 1..][..mask.count_ones() as usize];
+        at += 1 + present.len();
+        for &byte in present {
+            group[mask.trailing_zeros() as usize % GROUP] = byte;
             mask &= mask - 1;
         }
     }
@@ -69,18 +85,51 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
         low ^ high
     };
     let mut hash = FACTOR ^ bytes.len() as u64;
-    let mut words = bytes.chunks_exact(8);
-    for word in &mut words {
-        hash = fold(hash ^ u64::from_le_bytes(word.try_into().expect("eight bytes")), FACTOR);
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = fold(hash ^ u64::from_le_bytes(*word), FACTOR);
     }
-    let mut last = [0; 8];
-    last[..words.remainder().len()].copy_from_slice(words.remainder());
-    fold(fold(hash ^ u64::from_le_bytes(last), FACTOR) ^ FACTOR, 0xd6e8_feb8_6659_fd93)
+    // What is left, as the low bytes of a word.
+    let last = match bytes.last_chunk::<8>() {
+        _ if rest.is_empty() => 0,
+        Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
+        None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    fold(fold(hash ^ last, FACTOR) ^ FACTOR, 0xd6e8_feb8_6659_fd93)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::nonzero;
+    use super::{GROUP, hash, nonzero, pack_group};
+
+    #[test]
+    fn a_group_is_its_mask_and_what_is_not_zero() {
+        let mut out = [9; 3 * GROUP];
+        assert_eq!(pack_group([0; GROUP], &mut out), 1);
+        assert_eq!(out[0], 0);
+        assert_eq!(pack_group([0, 7, 0, 0, 8, 0, 0, 1], &mut out), 4);
+        assert_eq!(out[..4], [0b1001_0010, 7, 8, 1]);
+        assert_eq!(pack_group([5; GROUP], &mut out), 9);
+        assert_eq!(out[..9], [0xff, 5, 5, 5, 5, 5, 5, 5, 5]);
+    }
+
+    /// States are dealt, and bits are set, by their hashes: results of before must stay.
+    #[test]
+    fn hashes_stay_what_they_were() {
+        let bytes: Vec<u8> = (1..=20).collect();
+        let hashes = [0, 1, 7, 8, 9, 16, 20].map(|len| hash(&bytes[..len]));
+        assert_eq!(hashes, HASHES);
+    }
+
+    const HASHES: [u64; 7] = [
+        0x4ff1d0101e385c74,
+        0x4ff1d0101e385c74,
+        0xce66b49f0b8304f6,
+        0x2c1a94ca357745fa,
+        0x98bb8b281533705a,
+        0x51ede263726d85c2,
+        0xaa2b3d3b0164240a,
+    ];
 
     #[test]
     fn a_mask_has_the_bit_of_each_byte_that_is_not_zero() {

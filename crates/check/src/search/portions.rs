@@ -7,8 +7,10 @@ use super::known::Known;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// States that one host thread takes at a time.
+/// States of a portion: after a violation, the others of its portion are looked through for deadlocks only.
 const PORTION: StateNumber = 256;
+/// Portions that one of several host threads takes at a time, at most.
+const MOST_TAKEN: usize = 16;
 
 /// Expands some states side by side; the harvests come in the order of the states.
 pub(super) fn expand(
@@ -20,20 +22,43 @@ pub(super) fn expand(
     let portions: Vec<Range<StateNumber>> =
         range.clone().step_by(PORTION as usize).map(|from| from..range.end.min(from + PORTION)).collect();
     if workers.len() == 1 || portions.len() == 1 {
-        let worker = &mut workers[0];
-        return portions.into_iter().map(|portion| worker.expand(states, portion, only_deadlocks)).collect();
+        return expand_all(&mut workers[0], states, &portions, only_deadlocks);
     }
+    let taken = (portions.len() / (4 * workers.len())).clamp(1, MOST_TAKEN);
     let next = AtomicUsize::new(0);
     let (next, portions) = (&next, &portions);
     let harvests = side_by_side(workers.iter_mut().collect(), |_, worker| {
         let mut done = Vec::new();
         loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(portion) = portions.get(at) else { return done };
-            done.push((at, worker.expand(states, portion.clone(), only_deadlocks)));
+            let at = next.fetch_add(taken, Ordering::Relaxed);
+            let Some(rest) = portions.get(at..).filter(|rest| !rest.is_empty()) else { return done };
+            done.push((at, expand_all(worker, states, &rest[..taken.min(rest.len())], only_deadlocks)));
         }
     });
-    let mut harvests: Vec<(usize, Harvest)> = harvests.into_iter().flatten().collect();
+    let mut harvests: Vec<(usize, Vec<Harvest>)> = harvests.into_iter().flatten().collect();
     harvests.sort_unstable_by_key(|(at, _)| *at);
-    harvests.into_iter().map(|(_, harvest)| harvest).collect()
+    harvests.into_iter().flat_map(|(_, harvests)| harvests).collect()
+}
+
+/// Expands some portions: one harvest, or several where one came to an end.
+fn expand_all(
+    worker: &mut Worker,
+    states: &impl Known,
+    portions: &[Range<StateNumber>],
+    only_deadlocks: bool,
+) -> Vec<Harvest> {
+    let mut harvests = Vec::new();
+    let mut harvest = Harvest::with_room(portions.iter().map(Range::len).sum());
+    let mut close = |harvest: &mut Harvest| {
+        harvest.sort();
+        harvests.push(std::mem::take(harvest));
+    };
+    for portion in portions {
+        worker.expand(states, portion.clone(), only_deadlocks, &mut harvest);
+        if harvest.is_closed() {
+            close(&mut harvest);
+        }
+    }
+    close(&mut harvest);
+    harvests
 }

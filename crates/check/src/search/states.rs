@@ -150,7 +150,8 @@ impl Batch<'_> {
     }
 
     fn meet_in(&self, number: usize, shard: &mut Shard, arena: &Arena) -> Met {
-        let mut met = Met::default();
+        let count = self.harvests.iter().map(|harvest| harvest.of_shard(number).len()).sum();
+        let mut met = Met { numbers: Vec::with_capacity(count), slots: Vec::with_capacity(count) };
         for (harvest, &first) in self.harvests.iter().zip(&self.firsts) {
             let here = harvest.of_shard(number);
             black_box(here.iter().fold(0, |all, &at| all ^ shard.glance(harvest.hashes[at as usize])));

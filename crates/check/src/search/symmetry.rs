@@ -492,11 +492,13 @@ fn rename_moving(model: &Model, world: &World, image: &mut World, to: &[Node]) {
         }
     }
     image.flights.clear();
-    image.flights.extend(world.flights.iter().map(|flight| Flight {
-        to: to[flight.to as usize],
-        from: to[flight.from as usize],
-        args: model.engine.rename_args(EventKind::Message(flight.message), &flight.args, to),
-        ..*flight
+    image.flights.extend(world.flights.iter().map(|flight| {
+        model.codec.sealed(Flight {
+            to: to[flight.to as usize],
+            from: to[flight.from as usize],
+            args: model.engine.rename_args(EventKind::Message(flight.message), &flight.args, to),
+            ..*flight
+        })
     }));
     let keeps_order = |flight: &Flight| model.lanes[flight.lane.index()].fifo;
     image.flights.sort_by(|a, b| {

@@ -1,10 +1,13 @@
 //! Which events can happen in a state.
 
 use super::{Action, Stepper, event_kind};
-use crate::client::{Intent, Offer};
+use crate::client::Offer;
+use crate::model::Model;
 use crate::promise::may_start;
 use crate::usage::may_use;
 use crate::world::{Phase, World};
+use std::borrow::Cow;
+use std::ops::Range;
 use trivium_engine::{Node, Object};
 use trivium_protocol::{BLOCK, EventKind, Line, Promise, Response, RoleId};
 
@@ -18,6 +21,56 @@ struct Chance {
     /// Whether it can be performed or raised.
     possible: bool,
 }
+
+/// Who answers what a thread raises: it is the same in every state.
+#[derive(Clone)]
+pub(super) enum Answer {
+    /// No role of the node.
+    Nobody,
+    /// A role that has no record for the object there.
+    Nowhere,
+    /// A role, whose record lies there.
+    Role(RoleId, Range<usize>),
+}
+
+/// Most answers that are worked out beforehand.
+const MOST_ANSWERS: usize = 1 << 12;
+
+impl Answer {
+    /// For each thread, what answers each thing that it may do; those of the first threads, if they are many.
+    pub fn all(model: &Model) -> Vec<Answer> {
+        let intents = model.client.intents.len();
+        let each = (0..model.client.threads.len()).flat_map(|thread| (0..intents).map(move |number| (thread, number)));
+        each.take(MOST_ANSWERS).map(|(thread, number)| Answer::of(model, thread, number)).collect()
+    }
+
+    fn of(model: &Model, thread: usize, number: usize) -> Answer {
+        let (node, intent) = (model.client.threads[thread].node, &model.client.intents[number]);
+        let (kind, object) = (event_kind(intent), intent.object());
+        let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
+        match role.filter(|role| model.engine.answers(*role, kind)) {
+            None => Answer::Nobody,
+            Some(role) => match model.layout.record(node, role, object.id) {
+                None => Answer::Nowhere,
+                Some(record) => Answer::Role(role, record),
+            },
+        }
+    }
+}
+
+/// The blocks of which a node with threads may wish to be rid: the role that answers that, and where its record lies.
+pub(super) fn evictable(model: &Model) -> Vec<(Node, u32, RoleId, Range<usize>)> {
+    let with_threads = model.all_nodes().zip(&model.client.threads_of).filter(|(_, threads)| !threads.is_empty());
+    let blocks = with_threads.flat_map(|(node, _)| (0..model.objects[BLOCK.index()]).map(move |block| (node, block)));
+    let evictable = blocks.filter_map(|(node, block)| {
+        let is_home = model.is_home(node, Object { kind: BLOCK, id: block });
+        let role = model.engine.role_for(EventKind::Evict, BLOCK, is_home)?;
+        let record = model.engine.answers(role, EventKind::Evict).then(|| model.layout.record(node, role, block))?;
+        Some((node, block, role, record?))
+    });
+    evictable.collect()
+}
+
 impl Stepper<'_> {
     /// All events that can happen in a state, in a fixed order.
     pub fn actions(&self, world: &World, out: &mut Vec<Action>) {
@@ -54,13 +107,9 @@ impl Stepper<'_> {
         let model = self.model;
         for flight in world.deliverable(|lane| model.lanes[lane.index()].fifo) {
             let message = &world.flights[flight];
-            let is_home = model.is_home(message.to, message.object);
             let kind = EventKind::Message(message.message);
-            let ready = match model.engine.role_for(kind, message.object.kind, is_home) {
-                Some(role) => self.ready(world, message.to, role, message.object, kind),
-                None => true,
-            };
-            if ready {
+            let role = model.protocol().messages[message.message.index()].role;
+            if self.ready(world, message.to, role, message.object, kind) {
                 out.push(Action::Deliver { flight });
                 if model.lanes[message.lane.index()].duplicating {
                     out.push(Action::Repeat { flight });
@@ -130,7 +179,7 @@ impl Stepper<'_> {
         match phase {
             Phase::Waiting | Phase::Deferred | Phase::Going => {}
             Phase::Held => {
-                if self.chance(world, thread, &model.client.intents[intent], false).possible {
+                if self.chance(world, thread, intent, false).possible {
                     out.push(Action::Retry { thread });
                 }
             }
@@ -139,7 +188,7 @@ impl Stepper<'_> {
                     let next = world.count(&model.layout, thread) as usize;
                     if let Some(&(intent, _)) = script.actions[thread].get(next) {
                         let intent = intent as usize;
-                        if self.chance(world, thread, &model.client.intents[intent], true).possible {
+                        if self.chance(world, thread, intent, true).possible {
                             out.push(Action::Start { thread, intent });
                         }
                     }
@@ -161,7 +210,7 @@ impl Stepper<'_> {
         for (number, (intent, offer)) in model.client.intents.iter().zip(&model.client.offers).enumerate() {
             // Next to each other are those about one object that differ in what they store.
             let same = |chance: &Chance| chance.kind == event_kind(intent) && chance.object == intent.object();
-            let chance = last.filter(same).unwrap_or_else(|| self.chance(world, thread, intent, true));
+            let chance = last.filter(same).unwrap_or_else(|| self.chance(world, thread, number, true));
             last = Some(chance);
             // A store is left open if it is not performed at once.
             let stays_open = self.is_late && !chance.allowed;
@@ -175,15 +224,17 @@ impl Stepper<'_> {
     }
 
     /// Whether a thread can perform or raise what it intends. What is held now may be raised once, to be held.
-    fn chance(&self, world: &World, thread: usize, intent: &Intent, first: bool) -> Chance {
+    fn chance(&self, world: &World, thread: usize, number: usize, first: bool) -> Chance {
+        let intent = &self.model.client.intents[number];
         let allowed = self.model.allowed(world, thread, intent);
-        let possible = allowed || self.can_raise(world, thread, intent, first);
+        let possible = allowed || self.can_raise(world, thread, number, first);
         Chance { kind: event_kind(intent), object: intent.object(), allowed, possible }
     }
 
     /// The same where the tag does not allow it.
-    fn can_raise(&self, world: &World, thread: usize, intent: &Intent, first: bool) -> bool {
+    fn can_raise(&self, world: &World, thread: usize, number: usize, first: bool) -> bool {
         let model = self.model;
+        let intent = &model.client.intents[number];
         let node = model.client.threads[thread].node;
         let (kind, object) = (event_kind(intent), intent.object());
         if model.protocol().cached && intent.is_access() {
@@ -193,34 +244,39 @@ impl Stepper<'_> {
                 return false;
             }
         }
-        let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
-        let Some(role) = role.filter(|role| model.engine.answers(*role, kind)) else {
+        let held = |role, record: &[u8]| {
+            *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold
+        };
+        match &*self.who_answers(thread, number) {
             // Where blocks are accessed they are on any node: an access that nobody answers is raised, to become a
             // fault. A call that no role of the node answers is none of its calls.
-            return intent.is_access() && model.engine.answers_accesses();
-        };
-        let Some(record) = model.record(world, node, role, object) else { return false };
-        let held = *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold;
-        (first || !held) && self.ready(world, node, role, object, kind)
+            Answer::Nobody => intent.is_access() && model.engine.answers_accesses(),
+            Answer::Nowhere => false,
+            Answer::Role(role, record) => {
+                (first || !held(*role, &world.fixed[record.clone()])) && self.ready(world, node, *role, object, kind)
+            }
+        }
+    }
+
+    /// Who answers what a thread raises.
+    #[inline]
+    fn who_answers(&self, thread: usize, number: usize) -> Cow<'_, Answer> {
+        match self.answers.get(thread * self.model.client.intents.len() + number) {
+            Some(answer) => Cow::Borrowed(answer),
+            None => Cow::Owned(Answer::of(self.model, thread, number)),
+        }
     }
 
     fn evictions(&self, world: &World, out: &mut Vec<Action>) {
         let model = self.model;
-        for (node, threads) in model.all_nodes().zip(&model.client.threads_of) {
-            if threads.is_empty() {
-                continue;
-            }
-            for block in 0..model.objects[BLOCK.index()] {
-                let object = Object { kind: BLOCK, id: block };
-                let role = model.engine.role_for(EventKind::Evict, BLOCK, model.is_home(node, object));
-                let Some(role) = role.filter(|role| model.engine.answers(*role, EventKind::Evict)) else { continue };
-                let Some(record) = model.record(world, node, role, object) else { continue };
-                let response = model.engine.response(role, model.engine.state(role, record), EventKind::Evict);
-                if matches!(response, Response::Handle(_) | Response::Defer)
-                    && self.ready(world, node, role, object, EventKind::Evict)
-                {
-                    out.push(Action::Evict { node, block });
-                }
+        for (node, block, role, record) in &self.evictable {
+            let state = model.engine.state(*role, &world.fixed[record.clone()]);
+            let response = model.engine.response(*role, state, EventKind::Evict);
+            let (node, block) = (*node, *block);
+            if matches!(response, Response::Handle(_) | Response::Defer)
+                && self.ready(world, node, *role, Object { kind: BLOCK, id: block }, EventKind::Evict)
+            {
+                out.push(Action::Evict { node, block });
             }
         }
     }
@@ -262,8 +318,8 @@ impl Stepper<'_> {
         let written = (0..model.objects[BLOCK.index()])
             .any(|block| model.layout.writer(block).is_some_and(|at| world.number(at) != 0));
         let idle = |thread| world.thread(&model.layout, thread).0 == Phase::Idle;
-        let own_barrier = model.protocol().promises.iter().any(|p| matches!(p, Promise::Barrier(_)));
-        if written && !own_barrier && (0..model.client.threads.len()).all(idle) {
+        let own_barrier = || model.protocol().promises.iter().any(|p| matches!(p, Promise::Barrier(_)));
+        if written && !own_barrier() && (0..model.client.threads.len()).all(idle) {
             out.push(Action::Phase);
         }
     }
