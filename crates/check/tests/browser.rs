@@ -45,7 +45,7 @@ fn chromium() -> Option<PathBuf> {
 
 fn lost_upgrade() -> Story {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
-    let load = |path: &str| std::fs::read_to_string(folder.join(path)).ok();
+    let load = |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|e| e.to_string());
     let name = "broken/stache-lost-upgrade.tri";
     let options = trivium_lang::Options { params: Vec::new(), load: Some(&load) };
     let protocol = Arc::new(trivium_lang::compile(name, &load(name).unwrap(), &options).unwrap());

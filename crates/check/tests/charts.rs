@@ -27,8 +27,8 @@ fn here() -> &'static Path {
 
 fn protocol(name: &str) -> Arc<Protocol> {
     let folder = if name.ends_with(".test") { here().join("tests/files") } else { here().join("../../protocols") };
-    let load = |path: &str| std::fs::read_to_string(folder.join(path)).ok();
-    let text = load(name).unwrap_or_else(|| panic!("{name} is not there"));
+    let load = |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|e| e.to_string());
+    let text = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
     let compiled = |params| {
         let options = trivium_lang::Options { params, load: Some(&load) };
         trivium_lang::compile(name, &text, &options).unwrap_or_else(|wrong| panic!("{wrong}"))

@@ -25,7 +25,7 @@ fn examples(page: &str) -> Vec<(usize, String)> {
 fn examples_keep_their_promises() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = std::fs::read_to_string(root.join("docs/language.md")).unwrap();
-    let load = |name: &str| std::fs::read_to_string(root.join("protocols").join(name)).ok();
+    let load = |name: &str| std::fs::read_to_string(root.join("protocols").join(name)).map_err(|e| e.to_string());
     let mut explored = Vec::new();
     for (line, example) in examples(&page) {
         let protocol = compile("language.md", &example, &Options { params: Vec::new(), load: Some(&load) }).unwrap();

@@ -47,7 +47,7 @@ fn sequential() -> Vec<String> {
 
 /// A protocol with a scenario more.
 fn with(file: &str, scenario: &str) -> Arc<Protocol> {
-    let load = |name: &str| std::fs::read_to_string(name).ok();
+    let load = |name: &str| std::fs::read_to_string(name).map_err(|e| e.to_string());
     let options = Options { params: Vec::new(), load: Some(&load) };
     let source = format!("protocol litmus\nuse \"{file}\"\n{scenario}\n");
     let name = folder().join("litmus.tri");

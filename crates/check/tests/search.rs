@@ -71,7 +71,8 @@ scenario big {
   at 2 { write(0, 1); write(1, 2); w = read(0); write(0, 200000); e = read(0); write(0, 200000) }
 }";
     let load = |name: &str| {
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(name)).ok()
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(name))
+            .map_err(|error| error.to_string())
     };
     let options = trivium_lang::Options { params: Vec::new(), load: Some(&load) };
     let protocol = trivium_lang::compile("big.tri", source, &options).unwrap_or_else(|wrong| panic!("{wrong}"));

@@ -40,9 +40,9 @@ fn folder() -> PathBuf {
 /// A protocol of the folder with its values for `check`, and with another text in the place of some.
 fn changed(file: &str, changes: &[(&str, &str)], more: &str) -> Arc<Protocol> {
     let load = |name: &str| {
-        let mut text = std::fs::read_to_string(name).ok()?;
+        let mut text = std::fs::read_to_string(name).map_err(|error| error.to_string())?;
         changes.iter().for_each(|(from, to)| text = text.replace(from, to));
-        Some(text)
+        Ok(text)
     };
     let name = folder().join(file).with_file_name("changed.tri").display().to_string();
     let own = Path::new(file).file_name().unwrap().to_string_lossy().into_owned();

@@ -72,7 +72,7 @@ mod tags;
 
 pub use compile::{
     COMPILE_FLAGS, CompileOptions, Compiled, Compiling, IMPORT_UNDEFINED, LIBRARY_FILES, LINK_FLAGS, Toolchain,
-    compile, compile_c, kept, run_compiler,
+    compile, compile_c, kept, readable, run_compiler,
 };
 pub use error::Error;
 pub use folder::Change;

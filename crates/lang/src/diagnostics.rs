@@ -1,7 +1,7 @@
 //! What is wrong with a protocol's text: place, cause, remedy.
 
 use std::fmt;
-use trivium_protocol::source::{SourceMap, Span};
+use trivium_protocol::source::{SourceMap, Span, printable};
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,15 +68,15 @@ impl fmt::Display for Diagnostics {
 
 fn render(f: &mut fmt::Formatter<'_>, sources: &SourceMap, d: &Diagnostic) -> fmt::Result {
     let place = sources.place(d.span);
-    let line = sources.line(d.span);
+    let line = printable(sources.line(d.span));
     let number = place.line.to_string();
     let margin = " ".repeat(number.len());
     let lead: String =
         line.chars().take(place.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
     let rest = line.chars().count().saturating_sub(place.column as usize - 1).max(1);
     let width = sources.excerpt(d.span).lines().next().unwrap_or("").chars().count().clamp(1, rest);
-    writeln!(f, "error: {}", d.message)?;
-    writeln!(f, "{margin}--> {place}")?;
+    writeln!(f, "error: {}", printable(&d.message))?;
+    writeln!(f, "{margin}--> {}", printable(&place.to_string()))?;
     writeln!(f, "{margin} |")?;
     writeln!(f, "{number} | {line}")?;
     writeln!(f, "{margin} | {lead}{}", "^".repeat(width))?;

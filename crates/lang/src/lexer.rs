@@ -42,6 +42,12 @@ pub fn lex(file: u16, text: &str) -> (Vec<Token>, String) {
     (lexer.tokens, lexer.about.join("\n"))
 }
 
+/// A control character that moves a terminal's cursor or changes its colours: it may stand nowhere, not even in a comment, since
+/// names and comments are printed.
+fn stray(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+}
+
 struct Lexer<'a> {
     file: u16,
     text: &'a str,
@@ -75,10 +81,13 @@ impl Lexer<'_> {
         if c == '\n' {
             self.first = true;
             self.at += 1;
+        } else if stray(c) {
+            self.at += c.len_utf8();
+            self.push(Kind::Unknown(c.to_string()), start);
         } else if c.is_whitespace() {
             self.at += c.len_utf8();
         } else if rest.starts_with("//") {
-            self.take_while(|c| c != '\n');
+            self.take_while(|c| c != '\n' && !stray(c));
             if self.tokens.is_empty() {
                 self.about.push(self.text[start + 2..self.at].trim().to_string());
             }
@@ -96,7 +105,7 @@ impl Lexer<'_> {
             self.push(kind, start);
         } else if c == '"' {
             self.at += 1;
-            self.take_while(|c| c != '"' && c != '\n');
+            self.take_while(|c| c != '"' && c != '\n' && !stray(c));
             let inner = self.text[start + 1..self.at].to_string();
             if self.text[self.at..].starts_with('"') {
                 self.at += 1;

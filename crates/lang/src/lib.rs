@@ -16,7 +16,7 @@ pub mod show;
 
 use trivium_protocol::Protocol;
 
-pub use compile::{Loader, Options, compile};
+pub use compile::{Loader, NO_SUCH_FILE, Options, compile};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use header::c_header;
 
@@ -26,8 +26,16 @@ pub use header::c_header;
 /// That the file cannot be read, or what is wrong with its text.
 pub fn compile_file(path: &std::path::Path, params: &[(String, i64)]) -> Result<Protocol, String> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| format!("error: {name} cannot be read: {e}\n"))?;
-    let load = |name: &str| std::fs::read_to_string(name).ok();
+    let text = trivium_files::read_text(path).map_err(|e| format!("error: {name} cannot be read: {e}\n"))?;
+    let load = |name: &str| from_disk(name);
     let options = Options { params: params.to_vec(), load: Some(&load) };
     compile(&name, &text, &options).map_err(|d| d.to_string())
+}
+
+/// The text of a file that a protocol `use`s: a regular file of at most 16 MB.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn from_disk(name: &str) -> Result<String, String> {
+    trivium_files::read_text(std::path::Path::new(name)).map_err(|unread| unread.why)
 }

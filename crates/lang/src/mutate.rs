@@ -4,7 +4,7 @@
 //! A mistake is a change of the text, so that what is made of it is a protocol like any other, with the lines where they were.
 
 use crate::ast::*;
-use crate::compile::{Options, compile, read};
+use crate::compile::{NO_SUCH_FILE, Options, compile, read};
 use crate::diagnostics::Diagnostics;
 use trivium_protocol::Protocol;
 use trivium_protocol::source::{SourceMap, Span};
@@ -27,7 +27,8 @@ pub struct Mutation {
 /// # Errors
 /// What is wrong with the text.
 pub fn mutations(sources: &SourceMap) -> Result<Vec<Mutation>, Diagnostics> {
-    let load = |name: &str| Some(sources.files().find(|(known, _)| *known == name)?.1.to_string());
+    let found = |name: &str| sources.files().find(|(known, _)| *known == name);
+    let load = |name: &str| found(name).map(|(_, text)| text.to_string()).ok_or_else(|| NO_SUCH_FILE.to_string());
     let options = Options { params: Vec::new(), load: Some(&load) };
     let (file, _, diagnostics) = read(sources.name(0), sources.text(0), &options)?;
     let mut finder = Finder { sources: &diagnostics.sources, found: Vec::new() };
@@ -71,7 +72,8 @@ fn changed(sources: &SourceMap, span: Span, with: &str, params: &[(String, i64)]
     let text = |(n, (_, text)): (usize, (&str, &str))| {
         if n == usize::from(span.file) { changed.clone() } else { text.to_string() }
     };
-    let load = |name: &str| sources.files().enumerate().find(|(_, (known, _))| *known == name).map(text);
+    let found = |name: &str| sources.files().enumerate().find(|(_, (known, _))| *known == name);
+    let load = |name: &str| found(name).map(text).ok_or_else(|| NO_SUCH_FILE.to_string());
     let options = Options { params: params.to_vec(), load: Some(&load) };
     let main = sources.files().enumerate().next().map(text).unwrap_or_default();
     compile(sources.name(0), &main, &options)

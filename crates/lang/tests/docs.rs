@@ -47,7 +47,7 @@ fn blocks(page: &str) -> Vec<(usize, String, String)> {
 fn the_examples_of_the_language_reference_compile() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = std::fs::read_to_string(root.join("docs/language.md")).unwrap();
-    let load = |name: &str| std::fs::read_to_string(root.join("protocols").join(name)).ok();
+    let load = |name: &str| std::fs::read_to_string(root.join("protocols").join(name)).map_err(|e| e.to_string());
     let options = Options { params: Vec::new(), load: Some(&load) };
     let mut examples = 0;
     for (line, info, text) in blocks(&page) {

@@ -42,7 +42,8 @@ fn read(path: &Path) -> Test {
 }
 
 fn result(test: &Test) -> Result<String, String> {
-    let load = |name: &str| test.files.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone());
+    let found = |name: &str| test.files.iter().find(|(n, _)| n == name);
+    let load = |name: &str| found(name).map(|(_, text)| text.clone()).ok_or("there is no such file".to_string());
     let options = Options { params: test.params.clone(), load: Some(&load) };
     match compile("test.tri", &test.text, &options) {
         Ok(protocol) => Ok(listing::claims(&protocol) + &listing::listing(&protocol)),

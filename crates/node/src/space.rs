@@ -95,9 +95,11 @@ impl Space {
             && home >= self.nodes
         {
             return Err(NodeError::new(format!(
-                "node {node} asks for memory on node {home}, but there are only {} nodes",
+                "node {node} asks for memory on node {}, but there are {} nodes",
+                home.cast_signed(),
                 self.nodes
-            )));
+            ))
+            .help(format!("nodes are numbered from 0 to {}", self.nodes - 1)));
         }
         let first_page = self.pages.len();
         let count = bytes.div_ceil(self.page);

@@ -37,6 +37,16 @@ impl fmt::Display for Place {
     }
 }
 
+/// A text as a terminal may show it: control characters, by which a file could move the cursor or hide a line, are replaced by
+/// `\u{fffd}`, one for one. Line feeds and tabs stay.
+pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
+    let stray = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    match text.contains(stray) {
+        true => text.replace(stray, "\u{fffd}").into(),
+        false => text.into(),
+    }
+}
+
 /// The files that a protocol was read from: its own and those that it `use`s.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {

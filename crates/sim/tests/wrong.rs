@@ -469,7 +469,7 @@ fn a_call_about_memory_of_another_protocol_is_named() {
 fn finite_lanes_fill_and_three_of_them_suffice() {
     let squeezed = std::fs::read_to_string(bench::file("protocols/broken/squeezed-lanes.tri")).unwrap();
     let run = |text: &str| {
-        let load = |name: &str| std::fs::read_to_string(name).ok();
+        let load = |name: &str| std::fs::read_to_string(name).map_err(|e| e.to_string());
         let options = trivium_lang::Options { load: Some(&load), ..Default::default() };
         let name = bench::file("protocols/broken/lanes.tri").display().to_string();
         let compiled = trivium_lang::compile(&name, text, &options).unwrap_or_else(|error| panic!("{error}"));

@@ -63,7 +63,8 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        // It may quote names and lines of a file.
+        f.write_str(&trivium_protocol::source::printable(&self.text))
     }
 }
 

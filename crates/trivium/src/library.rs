@@ -35,15 +35,23 @@ fn built_in_text(path: &str) -> Option<&'static str> {
 /// # Errors
 /// It cannot be read: what it is and what it should be.
 pub fn read(path: &Path, what: &str, help: &str) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| {
-        let why = match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_string(),
-            std::io::ErrorKind::IsADirectory => "this is a folder".to_string(),
-            std::io::ErrorKind::PermissionDenied => "you may not read it".to_string(),
-            _ => error.to_string(),
-        };
-        Failure::at(format!("the {what} cannot be read: {why}"), path.display(), help)
-    })
+    trivium_files::read(path, trivium_files::MADE).map_err(|unread| unread_file(path, what, &unread, help))
+}
+
+/// A text that somebody has written, whole.
+///
+/// # Errors
+/// As [`read`]; also that it is no text.
+pub fn read_text(path: &Path, what: &str, help: &str) -> Result<String, Failure> {
+    trivium_files::read_text(path).map_err(|unread| unread_file(path, what, &unread, help))
+}
+
+fn unread_file(path: &Path, what: &str, unread: &trivium_files::Unread, help: &str) -> Failure {
+    let place = match unread.line {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    };
+    Failure::at(format!("the {what} cannot be read: {unread}"), place, help)
 }
 
 /// A protocol by name or path, with parameters set from outside.
@@ -56,18 +64,14 @@ pub fn protocol(name: &str, params: &[(String, i64)]) -> Result<Arc<Protocol>, F
     let is_path = name.ends_with(".tri") || name.contains('/') || name.starts_with('.');
     let compiled = match built_in {
         Some(text) => {
-            let load = |path: &str| built_in_text(path).map(str::to_string);
+            let load = |path: &str| {
+                built_in_text(path).map(str::to_string).ok_or_else(|| trivium_lang::NO_SUCH_FILE.to_string())
+            };
             compile(&format!("{name}.tri"), text, params, &load)
         }
         None if is_path => {
-            let bytes = read(path, "protocol", PROTOCOL_HELP)?;
-            let text = String::from_utf8(bytes).map_err(|error| {
-                let before = error.as_bytes()[..error.utf8_error().valid_up_to()].iter();
-                let line = before.filter(|&&byte| byte == b'\n').count() + 1;
-                let place = format!("{}:{line}", path.display());
-                Failure::at("the protocol is not text in UTF-8", place, "save it as UTF-8, or give another file")
-            })?;
-            compile(name, &text, params, &|path| std::fs::read_to_string(path).ok())
+            let text = read_text(path, "protocol", PROTOCOL_HELP)?;
+            compile(name, &text, params, &trivium_lang::from_disk)
         }
         None => Err(unknown_protocol(name)),
     };
@@ -111,7 +115,7 @@ fn compile(
     file: &str,
     text: &str,
     params: &[(String, i64)],
-    load: &dyn Fn(&str) -> Option<String>,
+    load: &trivium_lang::Loader<'_>,
 ) -> Result<Protocol, Failure> {
     let options = trivium_lang::Options { params: params.to_vec(), load: Some(load) };
     let compiled = trivium_lang::compile(file, text, &options);
@@ -174,10 +178,7 @@ pub fn machine(name: &str, settings: &Settings) -> Result<LoadedMachine, Failure
     let machine = Machine::load(name, &settings.machine).map_err(|error| crate::failure::told(&error))?;
     let text = match trivium_sim::built_in(name) {
         Some(text) => text.to_string(),
-        None => {
-            let bytes = read(Path::new(name), "machine", "give the path of a .toml file")?;
-            String::from_utf8_lossy(&bytes).into_owned()
-        }
+        None => read_text(Path::new(name), "machine", "give the path of a .toml file")?,
     };
     let overrides: String = settings.machine.iter().map(|(key, value)| format!("{key}={value};")).collect();
     let keys = trivium_sim::whole(name, &text).map_err(|error| crate::failure::told(&error))?;

@@ -6,17 +6,18 @@ use std::process::Command;
 
 /// Our crates, each with those that it uses. Tests may use `lang` everywhere, since they
 /// begin with a protocol's text; nobody else uses `contract`.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
+    ("files", &[]),
     ("protocol", &[]),
-    ("lang", &["protocol"]),
+    ("lang", &["files", "protocol"]),
     ("engine", &["protocol"]),
     ("contract", &["engine", "protocol"]),
-    ("check", &["engine", "protocol"]),
-    ("guest", &[]),
+    ("check", &["engine", "files", "protocol"]),
+    ("guest", &["files"]),
     ("node", &["engine", "guest", "protocol"]),
-    ("sim", &["engine", "guest", "node", "protocol"]),
+    ("sim", &["engine", "files", "guest", "node", "protocol"]),
     ("mpi", &[]),
-    ("trivium", &["check", "engine", "guest", "lang", "mpi", "protocol", "sim"]),
+    ("trivium", &["check", "engine", "files", "guest", "lang", "mpi", "protocol", "sim"]),
 ];
 
 /// The names of our crates as the table has them.

@@ -13,7 +13,6 @@ use crate::payload::Data;
 use crate::report::Saved;
 use crate::store::state_number;
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -140,7 +139,8 @@ impl Search<'_> {
     }
 
     fn read(&mut self, path: &Path) -> Result<(), Refused> {
-        let mut file = BufReader::new(File::open(path).map_err(Unread::Failed)?);
+        let mut file =
+            BufReader::new(trivium_files::open(path).map_err(|unread| Unread::Failed(io::Error::other(unread.why)))?);
         let mut magic = [0; MAGIC.len()];
         match file.read_exact(&mut magic) {
             Ok(()) if magic == *MAGIC => {}

@@ -48,7 +48,7 @@ impl FileTest {
                 trivium_lang::compile_file(&root.join(file), &params)
             }
             None => {
-                let load = |name: &str| std::fs::read_to_string(name).ok();
+                let load = |name: &str| std::fs::read_to_string(name).map_err(|e| e.to_string());
                 let options = trivium_lang::Options { params, load: Some(&load) };
                 let name = self.path.display().to_string();
                 trivium_lang::compile(&name, &self.source, &options).map_err(|d| d.to_string())

@@ -133,8 +133,7 @@ pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, 
     }
     for file in files {
         // The compiler's words would be about its own command line.
-        fs::File::open(file)
-            .map_err(|error| Error::new(format!("the file cannot be read: {error}")).at(file.display().to_string()))?;
+        readable(file)?;
     }
     let toolchain = options.toolchain()?;
     let name = kept_name(files, options, &toolchain);
@@ -320,6 +319,27 @@ impl Work<'_> {
         let (status, said) = run_compiler(command, file, &self.options.shelf, self.options.progress)?;
         Ok(if status.success() { Ok(said) } else { Err(said) })
     }
+}
+
+/// Whether a file can be a part of a program. The compiler would wait for a pipe, and take its time over a file of zero bytes.
+///
+/// # Errors
+/// Why it cannot.
+pub fn readable(file: &Path) -> Result<(), Error> {
+    let wrong = |what: String, place: String| Error::new(what).at(place);
+    let cannot = |why: &trivium_files::Unread| {
+        let place = why.line.map_or(file.display().to_string(), |line| format!("{}:{line}", file.display()));
+        wrong(format!("the file cannot be read: {why}"), place)
+    };
+    if file.extension().is_some_and(|ending| ending == "c") {
+        let bytes = trivium_files::read(file, trivium_files::WRITTEN).map_err(|why| cannot(&why))?;
+        if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
+            let line = bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            return Err(wrong("this is not C: it has a zero byte".into(), format!("{}:{line}", file.display())));
+        }
+        return Ok(());
+    }
+    trivium_files::open(file).map(drop).map_err(|why| cannot(&why))
 }
 
 /// The compiler's errors, as an error.

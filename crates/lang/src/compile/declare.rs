@@ -263,7 +263,10 @@ impl Compiler {
             if let (Some(bound), Some(written)) = (defers, &role.defers)
                 && (bound.at(1) < 1 || bound.at(256) > 65_536)
             {
-                self.error(written.span, format!("a role defers up to 1 to 65536 events, not {bound}"));
+                self.error(
+                    written.span,
+                    format!("a role has room for at least 1 and at most 65536 deferred events, not for {bound}"),
+                );
             }
             self.action_heads(role);
             if role.states.is_empty() {

@@ -29,8 +29,12 @@ use std::rc::Rc;
 use trivium_protocol::source::{SourceMap, Span};
 use trivium_protocol::*;
 
-/// Finds the text of a file that a protocol `use`s, by its path, which is relative to the using file's.
-pub type Loader<'a> = dyn Fn(&str) -> Option<String> + 'a;
+/// Finds the text of a file that a protocol `use`s, by its path, which is relative to the using file's. Else it says why there is
+/// none, in words that go on after "it cannot be read: ".
+pub type Loader<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
+/// What a [`Loader`] says of a file that is not there.
+pub const NO_SUCH_FILE: &str = "there is no such file";
 
 /// What can be said from outside.
 #[derive(Default)]
@@ -114,11 +118,14 @@ fn include(
         if done.contains(&name) {
             continue;
         }
-        let Some(text) = options.load.and_then(|load| load(&name)) else {
-            diagnostics
-                .error(span, format!("there is no file \"{name}\""))
-                .help("the name is looked up beside the file that uses it");
-            continue;
+        let text = match options.load.map_or_else(|| Err(NO_SUCH_FILE.to_string()), |load| load(&name)) {
+            Ok(text) => text,
+            Err(why) => {
+                diagnostics
+                    .error(span, format!("\"{name}\" cannot be read: {why}"))
+                    .help("the name is looked up beside the file that uses it");
+                continue;
+            }
         };
         if done.len() >= MAX_FILES {
             diagnostics.error(span, format!("a protocol uses at most {MAX_FILES} files"));

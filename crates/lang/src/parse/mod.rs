@@ -107,6 +107,9 @@ impl Parser<'_> {
             Kind::Int(i) => format!("`{i}`"),
             Kind::Text(t) => format!("\"{t}\""),
             Kind::Mark(m) => format!("`{m}`"),
+            Kind::Unknown(u) if u.chars().all(char::is_control) => {
+                format!("the control character {}, which no protocol may have", u.escape_unicode())
+            }
             Kind::Unknown(u) if u.starts_with('"') => format!("{u}, a text without its closing quote"),
             Kind::Unknown(u) if u.starts_with(|c: char| c.is_ascii_digit()) => {
                 format!("`{u}`, which is not a whole number of 64 bits")
@@ -115,8 +118,20 @@ impl Parser<'_> {
             Kind::End => "the end of the file".to_string(),
         };
         let span = token.span;
-        self.diagnostics.error(span, format!("expected {what}, found {found}"));
+        let help = match &token.kind {
+            Kind::Mark("/") if self.is_star_next() => Some("a comment begins with `//` and ends with its line"),
+            Kind::Mark("=") => Some("`==` compares; `=` assigns, in a statement of its own"),
+            _ => None,
+        };
+        let error = self.diagnostics.error(span, format!("expected {what}, found {found}"));
+        if let Some(help) = help {
+            error.help(help);
+        }
         Err(Lost)
+    }
+
+    fn is_star_next(&self) -> bool {
+        self.tokens.get(self.at + 1).is_some_and(|token| token.kind == Kind::Mark("*"))
     }
 
     fn need_mark(&mut self, mark: &str) -> Parsed<Span> {

@@ -2,6 +2,8 @@
 
 use super::summary::*;
 use super::text::{lines, sent_words, shortened};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use trivium_protocol::*;
 
 /// A role's states with what leads from one to another.
@@ -34,17 +36,21 @@ pub(super) fn graph(protocol: &Protocol, table: &Table) -> Graph {
     let begins = begins_in(protocol, role);
     let mut graph = Graph { nodes: Vec::new(), edges: Vec::new() };
     let mut node_of: Vec<usize> = Vec::new();
-    let mut keys: Vec<Vec<String>> = Vec::new();
+    let mut waiting: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut edge_of = HashMap::new();
     for (s, state) in role.states.iter().enumerate() {
-        let key = key(protocol, table, s);
-        let same = keys.iter().position(|k| state.waiting && *k == key);
-        keys.push(key);
-        node_of.push(match same {
-            Some(other) => node_of[other],
-            None => graph.nodes.len(),
-        });
+        // Waiting states that are alike are one box.
+        let same = match waiting.entry(key(protocol, table, s)) {
+            Entry::Occupied(one) if state.waiting => Some(*one.get()),
+            Entry::Vacant(place) if state.waiting => {
+                place.insert(graph.nodes.len());
+                None
+            }
+            _ => None,
+        };
+        node_of.push(same.unwrap_or(graph.nodes.len()));
         match same {
-            Some(other) => also_known_as(&mut graph.nodes[node_of[other]].name, &state.name),
+            Some(box_of_both) => also_known_as(&mut graph.nodes[box_of_both].name, &state.name),
             None => graph.nodes.push(Node {
                 name: state.name.clone(),
                 access: state.access,
@@ -58,7 +64,7 @@ pub(super) fn graph(protocol: &Protocol, table: &Table) -> Graph {
         for (event, cell) in table.events.iter().zip(row) {
             let Cell::Handle(outcomes) = cell else { continue };
             for outcome in outcomes {
-                add(&mut graph, &node_of, s, event, outcome);
+                add(&mut graph, &mut edge_of, &node_of, s, event, outcome);
             }
         }
     }
@@ -90,7 +96,15 @@ fn also_known_as(name: &mut String, other: &str) {
     *name = parts.join(".");
 }
 
-fn add(graph: &mut Graph, node_of: &[usize], from: usize, event: &str, outcome: &Outcome) {
+/// `edge_of` finds the edge between two nodes.
+fn add(
+    graph: &mut Graph,
+    edge_of: &mut HashMap<(usize, usize), usize>,
+    node_of: &[usize],
+    from: usize,
+    event: &str,
+    outcome: &Outcome,
+) {
     let from = node_of[from];
     for path in &outcome.paths {
         let label = label(event, outcome.guard.as_deref(), path);
@@ -99,9 +113,12 @@ fn add(graph: &mut Graph, node_of: &[usize], from: usize, event: &str, outcome: 
             push(&mut graph.nodes[from].loops, label);
             continue;
         }
-        match graph.edges.iter_mut().find(|e| e.from == from && e.to == to) {
-            Some(edge) => push(&mut edge.labels, label),
-            None => graph.edges.push(Edge { from, to, labels: vec![label] }),
+        match edge_of.entry((from, to)) {
+            Entry::Occupied(edge) => push(&mut graph.edges[*edge.get()].labels, label),
+            Entry::Vacant(place) => {
+                place.insert(graph.edges.len());
+                graph.edges.push(Edge { from, to, labels: vec![label] });
+            }
         }
     }
 }

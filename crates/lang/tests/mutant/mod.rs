@@ -40,7 +40,7 @@ pub fn protocols() -> Vec<(PathBuf, String)> {
 
 /// Compiles a text that stands in place of a file; what it uses is what the file does.
 pub fn compiled(path: &Path, text: &str, params: &[(String, i64)]) -> Result<Protocol, Diagnostics> {
-    let load = |name: &str| std::fs::read_to_string(name).ok();
+    let load = |name: &str| std::fs::read_to_string(name).map_err(|e| e.to_string());
     compile(&path.display().to_string(), text, &Options { params: params.to_vec(), load: Some(&load) })
 }
 

@@ -40,16 +40,10 @@ impl Machine {
             return Err(SimError::input(format!("there is no machine `{name}`"))
                 .help(format!("{near}there are {}, and files ending in .toml", names.join(", "))));
         }
-        let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
-            let why = match error.kind() {
-                std::io::ErrorKind::NotFound => "there is no such file".to_string(),
-                std::io::ErrorKind::IsADirectory => "this is a folder".to_string(),
-                std::io::ErrorKind::InvalidData => "it is not text in UTF-8".to_string(),
-                _ => error.to_string(),
-            };
-            let what = format!("the machine cannot be read: {why}");
-            SimError::input(what)
-                .at(name)
+        let text = trivium_files::read_text(Path::new(name)).map_err(|unread| {
+            let place = unread.line.map_or(name.to_string(), |line| format!("{name}:{line}"));
+            SimError::input(format!("the machine cannot be read: {unread}"))
+                .at(place)
                 .help("give a name that `trivium machines` lists, or the path of a .toml file")
         })?;
         Machine::parse(name, &text, overrides)

@@ -11,7 +11,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use trivium_guest::{
-    COMPILE_FLAGS, Compiling, IMPORT_UNDEFINED, LINK_FLAGS, Shelf, Toolchain, lacks_functions, run_compiler, undefined,
+    COMPILE_FLAGS, Compiling, IMPORT_UNDEFINED, LINK_FLAGS, Shelf, Toolchain, lacks_functions, readable, run_compiler,
+    undefined,
 };
 
 /// What is to be made.
@@ -226,6 +227,9 @@ impl Compiler {
     }
 
     fn object(&self, line: &Line, source: &OsStr, object: &Path, rule: &[OsString]) -> Result<(), Failure> {
+        if is_source(source) {
+            readable(Path::new(source)).map_err(|e| guest(&e))?;
+        }
         let mut command = self.compiling(line);
         command.args(rule).arg("-c").arg(source).arg("-o").arg(object);
         self.run(command, Path::new(source))

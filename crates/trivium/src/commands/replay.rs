@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use trivium_check::chart::{self, Recording, Story};
 use trivium_protocol::Protocol;
+use trivium_protocol::source::printable;
 
 const HELP: &str = "give the result of a violated `trivium check P --format json`";
 
@@ -43,7 +44,7 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
         ..Head::default()
     };
     let result = match arguments.common.format {
-        Format::Text => text(&story) + &timed.map_or(String::new(), |timed| timed.text()),
+        Format::Text => printable(&text(&story)).into_owned() + &timed.map_or(String::new(), |timed| timed.text()),
         Format::Json => {
             let body = json!({
                 "verdict": "violated",
@@ -114,7 +115,8 @@ fn read(path: &Path) -> Result<Recorded, Failure> {
 /// The protocol that was checked, and no other.
 fn protocol(arguments: &Replay, recorded: &Recorded) -> Result<Arc<Protocol>, Failure> {
     let name = arguments.protocol.as_ref().unwrap_or(&recorded.named);
-    let protocol = library::protocol(name, &recorded.params)?;
+    let named = |failure: Failure| failure.noting(&format!("{} was recorded with it", arguments.file.display()));
+    let protocol = library::protocol(name, &recorded.params).map_err(named)?;
     if library::hash(&protocol).1 != recorded.hash {
         return Err(Failure::at(
             format!("`{name}` is not the protocol that was recorded: its text or a parameter has changed"),
@@ -130,7 +132,7 @@ fn execute(path: &Path, protocol: &Arc<Protocol>, recording: &Recording) -> Resu
         Failure::at(what, path.display(), "the recording was changed, or made by another version: check again")
     };
     let executed = chart::replay(protocol, &recording.settings, &recording.events)
-        .map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}")))?;
+        .map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}\n --> {}", path.display())))?;
     let mut story = executed.map_err(|step| refused(format!("step {step} of the recording cannot happen")))?;
     recording.compare(&story).map_err(|mismatch| refused(mismatch.to_string()))?;
     recording.conclude(&mut story);

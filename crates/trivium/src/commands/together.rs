@@ -42,7 +42,9 @@ fn texts(protocol: &Protocol) -> Value {
 fn compile(letter: &Value) -> Result<Protocol, Failure> {
     let files: Vec<(String, String)> = serde_json::from_value(letter["files"].clone()).unwrap_or_default();
     let params: Vec<(String, i64)> = serde_json::from_value(letter["params"].clone()).unwrap_or_default();
-    let load = |name: &str| files.iter().find(|(known, _)| known == name).map(|(_, text)| text.clone());
+    let found = |name: &str| files.iter().find(|(known, _)| known == name);
+    let load =
+        |name: &str| found(name).map(|(_, text)| text.clone()).ok_or_else(|| trivium_lang::NO_SUCH_FILE.to_string());
     let (name, text) = files.first().ok_or_else(|| silent(failure::BAD_INPUT))?;
     let options = trivium_lang::Options { params, load: Some(&load) };
     trivium_lang::compile(name, text, &options)

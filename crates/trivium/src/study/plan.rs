@@ -327,8 +327,7 @@ impl Plan {
     /// It cannot be read, or is not one.
     pub fn load(folder: &Path) -> Result<Plan, Failure> {
         let path = folder.join("study.toml");
-        let bytes = library::read(&path, "study", "give the name of a folder in studies/, or the path of one")?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = library::read_text(&path, "study", "give the name of a folder in studies/, or the path of one")?;
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             Failure::at(error.message(), format!("{}:{line}", path.display()), "see studies/tempest/study.toml")

@@ -25,8 +25,7 @@ const COLUMNS: [&str; 8] = ["id", "source", "experiment", "config", "quantity", 
 /// # Errors
 /// The file cannot be read, or is not such a table.
 pub fn read(path: &Path) -> Result<Vec<Published>, Failure> {
-    let bytes = library::read(path, "table of published figures", "the study names it with `published`")?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = library::read_text(path, "table of published figures", "the study names it with `published`")?;
     let wrong = |line: usize, what: String| {
         let help = format!("the columns are {}, separated by commas", COLUMNS.join(", "));
         Failure::at(what, format!("{}:{line}", path.display()), help)

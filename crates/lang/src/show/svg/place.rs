@@ -4,6 +4,10 @@
 use super::super::diagram::Graph;
 use super::{label_size, node_size};
 
+mod taken;
+
+use taken::Taken;
+
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub x: f64,
@@ -45,17 +49,20 @@ const PORT: f64 = 16.0;
 
 pub(super) fn place(graph: &Graph) -> Placed {
     let columns = columns(graph);
-    let column_of = |n: usize| columns.iter().position(|c| c.contains(&n)).unwrap_or(0);
+    let mut column_of = vec![0; graph.nodes.len()];
+    for (c, column) in columns.iter().enumerate() {
+        column.iter().for_each(|&n| column_of[n] = c);
+    }
     let mut ends: Vec<(Side, Side)> = Vec::new();
     for edge in &graph.edges {
-        ends.push(match (column_of(edge.from), column_of(edge.to)) {
+        ends.push(match (column_of[edge.from], column_of[edge.to]) {
             (a, b) if a < b => (Side::Right, Side::Left),
             (a, b) if a > b => (Side::Left, Side::Right),
             _ => (Side::Right, Side::Right),
         });
     }
-    let nodes = boxes(graph, &columns, &ends);
-    let points = curves(graph, &nodes, &ends, column_of);
+    let nodes = boxes(graph, &columns, &column_of, &ends);
+    let points = curves(graph, &nodes, &ends, &column_of);
     let labels = labels(graph, &nodes, &points);
     let mut placed = Placed {
         nodes,
@@ -69,8 +76,8 @@ pub(super) fn place(graph: &Graph) -> Placed {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
-    Left,
-    Right,
+    Left = 0,
+    Right = 1,
 }
 
 /// States by their distance from the first; within a column ordered by the mean place of their neighbours.
@@ -78,6 +85,13 @@ fn columns(graph: &Graph) -> Vec<Vec<usize>> {
     let count = graph.nodes.len();
     let mut distance = vec![usize::MAX; count];
     let mut columns: Vec<Vec<usize>> = Vec::new();
+    let mut next = vec![Vec::new(); count];
+    let mut near = vec![Vec::new(); count];
+    for edge in &graph.edges {
+        next[edge.from].push(edge.to);
+        near[edge.from].push(edge.to);
+        near[edge.to].push(edge.from);
+    }
     for start in 0..count {
         // The first state, and then any that nothing reaches.
         if distance[start] != usize::MAX {
@@ -90,42 +104,42 @@ fn columns(graph: &Graph) -> Vec<Vec<usize>> {
                 columns.push(Vec::new());
             }
             columns[distance[n]].push(n);
-            for edge in graph.edges.iter().filter(|e| e.from == n) {
-                if distance[edge.to] == usize::MAX {
-                    distance[edge.to] = distance[n] + 1;
-                    queue.push_back(edge.to);
+            for &to in &next[n] {
+                if distance[to] == usize::MAX {
+                    distance[to] = distance[n] + 1;
+                    queue.push_back(to);
                 }
             }
         }
     }
     for _ in 0..4 {
-        sort_by_neighbours(graph, &mut columns);
+        sort_by_neighbours(&near, &mut columns);
     }
     columns
 }
 
-fn sort_by_neighbours(graph: &Graph, columns: &mut [Vec<usize>]) {
-    let mut height = vec![0.0; graph.nodes.len()];
-    for c in 0..columns.len() {
-        for column in columns.iter() {
-            for (i, &n) in column.iter().enumerate() {
-                height[n] = (i as f64 + 0.5) / column.len() as f64;
-            }
+/// `near` has, for each state, those at the other ends of its arrows.
+fn sort_by_neighbours(near: &[Vec<usize>], columns: &mut [Vec<usize>]) {
+    let mut height = vec![0.0; near.len()];
+    let places = |column: &[usize], height: &mut Vec<f64>| {
+        for (i, &n) in column.iter().enumerate() {
+            height[n] = (i as f64 + 0.5) / column.len() as f64;
         }
-        let mean = |n: usize| {
-            let near = graph.edges.iter().filter_map(|e| match (e.from == n, e.to == n) {
-                (true, _) => Some(height[e.to]),
-                (_, true) => Some(height[e.from]),
-                _ => None,
-            });
-            let near: Vec<f64> = near.collect();
-            if near.is_empty() { height[n] } else { near.iter().sum::<f64>() / near.len() as f64 }
+    };
+    columns.iter().for_each(|column| places(column, &mut height));
+    for column in columns {
+        let mean = |n: usize| match near[n].len() {
+            0 => height[n],
+            count => near[n].iter().map(|&other| height[other]).sum::<f64>() / count as f64,
         };
-        columns[c].sort_by(|&a, &b| mean(a).total_cmp(&mean(b)).then(a.cmp(&b)));
+        let mut by_mean: Vec<(f64, usize)> = column.iter().map(|&n| (mean(n), n)).collect();
+        by_mean.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        *column = by_mean.into_iter().map(|(_, n)| n).collect();
+        places(column, &mut height);
     }
 }
 
-fn boxes(graph: &Graph, columns: &[Vec<usize>], ends: &[(Side, Side)]) -> Vec<Rect> {
+fn boxes(graph: &Graph, columns: &[Vec<usize>], column_of: &[usize], ends: &[(Side, Side)]) -> Vec<Rect> {
     let mut nodes: Vec<Rect> = graph
         .nodes
         .iter()
@@ -134,20 +148,26 @@ fn boxes(graph: &Graph, columns: &[Vec<usize>], ends: &[(Side, Side)]) -> Vec<Re
             Rect { x: 0.0, y: 0.0, width, height }
         })
         .collect();
-    for (n, rect) in nodes.iter_mut().enumerate() {
-        let ports = |side: Side| {
-            let at = |(e, (from, to)): (&super::Edge, &(Side, Side))| {
-                usize::from(e.from == n && *from == side) + usize::from(e.to == n && *to == side)
-            };
-            graph.edges.iter().zip(ends).map(at).sum::<usize>()
-        };
-        rect.height = rect.height.max(ports(Side::Left).max(ports(Side::Right)) as f64 * PORT + 8.0);
+    let mut ports = vec![[0usize; 2]; nodes.len()];
+    for (edge, (from, to)) in graph.edges.iter().zip(ends) {
+        ports[edge.from][*from as usize] += 1;
+        ports[edge.to][*to as usize] += 1;
+    }
+    for (rect, [left, right]) in nodes.iter_mut().zip(ports) {
+        rect.height = rect.height.max(left.max(right) as f64 * PORT + 8.0);
+    }
+    let mut widest_label = vec![60.0f64; columns.len()];
+    for edge in &graph.edges {
+        let (a, b) = (column_of[edge.from], column_of[edge.to]);
+        if a.abs_diff(b) <= 1 {
+            let widest = &mut widest_label[a.min(b)];
+            *widest = widest.max(label_size(edge).0);
+        }
     }
     // Neighbouring columns are as far apart as the labels between them need.
     let mut x = 0.0;
     let tall = |c: &Vec<usize>| c.iter().map(|&n| nodes[n].height + BETWEEN).sum::<f64>() - BETWEEN;
     let height = columns.iter().map(tall).fold(0.0, f64::max);
-    let column_of = |n: usize| columns.iter().position(|c| c.contains(&n)).unwrap_or(0);
     let mut placed = nodes.clone();
     for (c, column) in columns.iter().enumerate() {
         let widest = column.iter().map(|&n| nodes[n].width).fold(0.0, f64::max);
@@ -158,45 +178,41 @@ fn boxes(graph: &Graph, columns: &[Vec<usize>], ends: &[(Side, Side)]) -> Vec<Re
             placed[n].y = y;
             y += nodes[n].height + BETWEEN + between;
         }
-        let crosses = |e: &&super::Edge| {
-            let (a, b) = (column_of(e.from), column_of(e.to));
-            a.min(b) == c && (a.max(b) == c + 1 || a == b)
-        };
-        let label = graph.edges.iter().filter(crosses).map(|e| label_size(e).0).fold(60.0, f64::max);
-        x += widest + label + 70.0;
+        x += widest + widest_label[c] + 70.0;
     }
     placed
 }
 
 /// The curves of the arrows. At each side of a box they are ordered by where they come from.
-fn curves(graph: &Graph, nodes: &[Rect], ends: &[(Side, Side)], column_of: impl Fn(usize) -> usize) -> Vec<[Point; 4]> {
+fn curves(graph: &Graph, nodes: &[Rect], ends: &[(Side, Side)], column_of: &[usize]) -> Vec<[Point; 4]> {
     let middle = |n: usize| nodes[n].y + nodes[n].height / 2.0;
     let lowest = nodes.iter().map(|r| r.y + r.height).fold(0.0, f64::max);
-    let port = |n: usize, side: Side, edge: usize, leaves: bool| {
-        let mut here: Vec<(f64, usize, bool)> = Vec::new();
-        for (i, (e, (from, to))) in graph.edges.iter().zip(ends).enumerate() {
-            if e.from == n && *from == side {
-                here.push((middle(e.to), i, true));
-            }
-            if e.to == n && *to == side {
-                here.push((middle(e.from), i, false));
+    // At each side of each box: where an arrow's other end is, which arrow, and whether it leaves.
+    let mut sides: Vec<[Vec<(f64, usize, bool)>; 2]> = vec![Default::default(); nodes.len()];
+    for (i, (edge, (from, to))) in graph.edges.iter().zip(ends).enumerate() {
+        sides[edge.from][*from as usize].push((middle(edge.to), i, true));
+        sides[edge.to][*to as usize].push((middle(edge.from), i, false));
+    }
+    let none = Point { x: 0.0, y: 0.0 };
+    let mut ports = vec![(none, none); graph.edges.len()];
+    for (rect, [left, right]) in nodes.iter().zip(&mut sides) {
+        for (here, x) in [(left, rect.x), (right, rect.x + rect.width)] {
+            here.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let step = rect.height / (here.len() + 1) as f64;
+            for (at, (_, edge, leaves)) in here.iter().enumerate() {
+                let port = if *leaves { &mut ports[*edge].0 } else { &mut ports[*edge].1 };
+                *port = Point { x, y: rect.y + step * (at + 1) as f64 };
             }
         }
-        here.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let at = here.iter().position(|(_, i, l)| *i == edge && *l == leaves).unwrap_or(0);
-        let step = nodes[n].height / (here.len() + 1) as f64;
-        let x = if side == Side::Left { nodes[n].x } else { nodes[n].x + nodes[n].width };
-        Point { x, y: nodes[n].y + step * (at + 1) as f64 }
-    };
+    }
     let mut far = 0.0;
     let mut curves = Vec::new();
-    for (i, (edge, (from, to))) in graph.edges.iter().zip(ends).enumerate() {
-        let (a, d) = (port(edge.from, *from, i, true), port(edge.to, *to, i, false));
+    for ((edge, (from, to)), &(a, d)) in graph.edges.iter().zip(ends).zip(&ports) {
         let out = |p: Point, side: Side, by: f64, y: f64| Point {
             x: if side == Side::Left { p.x - by } else { p.x + by },
             y,
         };
-        let apart = column_of(edge.from).abs_diff(column_of(edge.to));
+        let apart = column_of[edge.from].abs_diff(column_of[edge.to]);
         let by = if apart == 0 { 60.0 + (a.y - d.y).abs() * 0.25 } else { (a.x - d.x).abs() * 0.4 };
         if apart > 1 {
             // Around the columns between, below everything.
@@ -219,26 +235,28 @@ fn point(curve: &[Point; 4], t: f64) -> Point {
 
 fn labels(graph: &Graph, nodes: &[Rect], curves: &[[Point; 4]]) -> Vec<Rect> {
     let mut labels: Vec<Rect> = Vec::new();
+    let mut taken = Taken::new(nodes);
     for (edge, curve) in graph.edges.iter().zip(curves) {
         let (width, height) = label_size(edge);
         let at = |t: f64| {
             let middle = point(curve, t);
             Rect { x: middle.x - width / 2.0, y: middle.y - height / 2.0, width, height }
         };
-        let covered = |rect: &Rect| {
-            let by_nodes = nodes.iter().map(|n| 3.0 * n.overlap(rect)).sum::<f64>();
-            let by_labels = labels.iter().map(|l| 2.0 * l.overlap(rect)).sum::<f64>();
-            by_nodes + by_labels
-        };
+        let mut covered = |rect: &Rect| taken.covered(rect);
         let mut best = at(0.5);
         let mut least = covered(&best);
         for t in [0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8] {
+            if least == 0.0 {
+                break;
+            }
             let here = at(t);
-            if covered(&here) < least {
-                least = covered(&here);
+            let cover = covered(&here);
+            if cover < least {
+                least = cover;
                 best = here;
             }
         }
+        taken.add_label(&best);
         labels.push(best);
     }
     labels
