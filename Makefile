@@ -5,7 +5,7 @@ PYTHON ?= python3
 TRIVIUM = target/release/trivium
 OUT = demo-out
 
-.PHONY: help setup build mpi mpi-ready demo test test-fast test-mpi test-slow lint demo-short bench clean
+.PHONY: help setup build mpi mpi-ready demo test test-fast test-mpi test-slow lint demo-short bench fuzz clean
 
 help:
 	@echo "make demo       build, simulate EM3D on four machines, print a table, draw a picture"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-slow  tests that take long"
 	@echo "make mpi        build with MPI: mpirun -n 4 trivium check .. (installs MPI where it may)"
 	@echo "make bench      benchmarks"
+	@echo "make fuzz       changes what users write at random, for MINUTES=10, and looks for panics and hangs"
 	@echo "make setup      only what the others do first: the C compiler for programs"
 
 # The C-to-WebAssembly compiler (PyPI package ziglang, pinned with its hash) in .venv.
@@ -77,5 +78,13 @@ bench: build
 	$(CARGO) bench --profile release --locked -p trivium-engine --bench handler
 	$(CARGO) bench --profile release --locked -p trivium-sim --bench speed
 
+# Every case is a function of SEED and its number: `make fuzz SEED=3 CASE=1234` runs one again, ONLY=protocol one kind.
+MINUTES ?= 10
+SEED ?= 1
+fuzz: build
+	$(CARGO) build --release --locked -p trivium-fuzz
+	nice -n 5 target/release/trivium-fuzz --minutes $(MINUTES) --seed $(SEED) \
+		$(if $(CASE),--case $(CASE)) $(if $(ONLY),--only $(ONLY))
+
 clean:
-	rm -rf $(OUT)
+	rm -rf $(OUT) fuzz-out

@@ -42,6 +42,9 @@ pub fn lex(file: u16, text: &str) -> (Vec<Token>, String) {
     (lexer.tokens, lexer.about.join("\n"))
 }
 
+/// Most bytes of a name: tables have columns as wide as their names.
+pub const LONGEST_NAME: usize = 200;
+
 /// A control character that moves a terminal's cursor or changes its colours: it may stand nowhere, not even in a comment, since
 /// names and comments are printed.
 fn stray(c: char) -> bool {
@@ -93,7 +96,8 @@ impl Lexer<'_> {
             }
         } else if c.is_alphabetic() || c == '_' {
             self.take_while(|c| c.is_alphanumeric() || c == '_');
-            self.push(Kind::Name(self.text[start..self.at].to_string()), start);
+            let name = self.text[start..self.at].to_string();
+            self.push(if name.len() <= LONGEST_NAME { Kind::Name(name) } else { Kind::Unknown(name) }, start);
         } else if c.is_ascii_digit() {
             self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
             let word = self.text[start..self.at].replace('_', "");

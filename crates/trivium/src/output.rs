@@ -111,6 +111,11 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     format!("{}{rule}{body}", line(&head))
 }
 
+/// A text with spaces behind it. (Rust's own padding panics beyond 65,535 characters, and a cell of a file may be longer.)
+pub fn padded_to(width: usize, text: &str) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.chars().count())))
+}
+
 /// A number with thousands separated, for tables.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -6,8 +6,9 @@ use std::process::Command;
 
 /// Our crates, each with those that it uses. Tests may use `lang` everywhere, since they
 /// begin with a protocol's text; nobody else uses `contract`.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 12] = [
     ("files", &[]),
+    ("fuzz", &[]),
     ("protocol", &[]),
     ("lang", &["files", "protocol"]),
     ("engine", &["protocol"]),

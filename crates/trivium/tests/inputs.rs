@@ -171,3 +171,25 @@ fn a_picture_of_many_arrows_is_drawn_at_once() {
     assert!(run.code == Some(0) && run.out.matches("class=\"edge\"").count() > 35_000, "{:?}", run.code);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
+
+/// A cell of more than 65,535 characters was a panic.
+#[test]
+fn cells_and_names_may_be_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "x".repeat(70_000);
+    let study = "about = \"long\"\npublished = \"long.csv\"\ntolerance = 5\n[quick]\nnodes = 1\nargs = {}\n\
+        [[rows]]\nids = [\"a\"]\nreason = \"none\"\n";
+    std::fs::write(folder.path().join("study.toml"), study).unwrap();
+    let rows = format!("id,source,experiment,config,quantity,unit,value,note\na,b,c,d,{long},cycles,1,\n");
+    std::fs::write(folder.path().join("long.csv"), rows).unwrap();
+    let work = folder.path().join("work");
+    let run = trivium(&["study", folder.path().to_str().unwrap(), "--work", work.to_str().unwrap()]);
+    assert!(run.code == Some(0) && run.out.contains(&long), "{:?} {}", run.code, run.err);
+    let file = folder.path().join("long.tri");
+    std::fs::write(
+        &file,
+        format!("protocol a\nlane {long} buffered\nrole home of block {{ state Idle: write {{}} }}\n"),
+    )
+    .unwrap();
+    trivium(&["show", file.to_str().unwrap()]).refuses(2, &["a name of more than 200 bytes"]);
+}

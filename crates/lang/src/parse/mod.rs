@@ -11,7 +11,7 @@ mod statements;
 
 use crate::ast::*;
 use crate::diagnostics::Diagnostics;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Kind, LONGEST_NAME, Token};
 use trivium_protocol::source::Span;
 
 /// Parses a file's tokens. Mistakes go to `diagnostics`; what could be read is returned.
@@ -114,6 +114,7 @@ impl Parser<'_> {
             Kind::Unknown(u) if u.starts_with(|c: char| c.is_ascii_digit()) => {
                 format!("`{u}`, which is not a whole number of 64 bits")
             }
+            Kind::Unknown(u) if u.len() > LONGEST_NAME => format!("a name of more than {LONGEST_NAME} bytes"),
             Kind::Unknown(u) => format!("`{u}`, which is not part of the language"),
             Kind::End => "the end of the file".to_string(),
         };

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::rows::{Row, Status};
-use crate::output::table;
+use crate::output::{padded_to, table};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -28,9 +28,9 @@ pub fn text(plan: &Plan, rows: &[Row], pictures: &[String], work: &Path) -> Stri
         .iter()
         .map(|l| {
             let mut l = l.clone();
-            l[4] = format!("{:status$}", l[4]);
-            l[5] = format!("{:unit$}", l[5]);
-            l[6] = format!("{:what$}", l[6]);
+            l[4] = padded_to(status, &l[4]);
+            l[5] = padded_to(unit, &l[5]);
+            l[6] = padded_to(what, &l[6]);
             l
         })
         .collect();
@@ -39,9 +39,9 @@ pub fn text(plan: &Plan, rows: &[Row], pictures: &[String], work: &Path) -> Stri
         head[1].to_string(),
         head[2].to_string(),
         head[3].to_string(),
-        format!("{:status$}", head[4]),
-        format!("{:unit$}", head[5]),
-        format!("{:what$}", head[6]),
+        padded_to(status, head[4]),
+        padded_to(unit, head[5]),
+        padded_to(what, head[6]),
     ];
     let mut out = format!("{}\n\n{}", plan.about, table(&headings.each_ref().map(String::as_str), &padded));
     for status in [Status::Off, Status::Explained, Status::Missing] {
