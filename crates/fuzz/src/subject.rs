@@ -165,7 +165,10 @@ impl Corpus {
                 let (_, other) = &self.protocols[random.below(self.protocols.len())];
                 let file = folder.join("case.tri");
                 files.push((file.clone(), change::text(random, text, other).into_bytes()));
-                protocols_words(random, &file.display().to_string())
+                let words = protocols_words(random, &file.display().to_string());
+                // How many states the protocol itself has is limited by no option of `mutate`.
+                bounded = words[0] != "mutate";
+                words
             }
             Kind::Machine => {
                 let text = &self.machines[random.below(self.machines.len())];

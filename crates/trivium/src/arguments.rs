@@ -1,6 +1,6 @@
 //! The command line, as `contract` fixes it.
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -137,12 +137,46 @@ pub enum Command {
     Protocols(Listing),
     /// List the built-in machines
     Machines(Listing),
+    /// List the built-in programs
+    Programs(Listing),
     /// Print a machine: every key with its value
     Machine(MachineArgs),
     /// Print the C header of a protocol's calls
     Header(Header),
     /// Compile and link a program's C files: takes the compiler's flags, for use as CC="trivium cc"
     Cc(Cc),
+    /// Make a folder to begin in: a protocol, a program, and what editors need to find `trivium.h`
+    Init(Init),
+    /// Print what a shell needs to complete the words of a command line
+    Completions(Completions),
+    /// Print a manual page, for `man -l -`
+    Man(Man),
+}
+
+/// The whole command line. Options that every command takes so that scripts may give them everywhere are told only where they do
+/// something.
+pub fn command_line() -> clap::Command {
+    let hidden: [(&str, &[&str]); 9] = [
+        ("miss", &["seed", "jobs"]),
+        ("replay", &["seed", "jobs"]),
+        ("mutate", &["seed"]),
+        ("study", &["seed"]),
+        ("compare", &[]),
+        ("protocols", &["set", "seed", "jobs"]),
+        ("machines", &["set", "seed", "jobs"]),
+        ("programs", &["set", "seed", "jobs"]),
+        ("machine", &["seed", "jobs"]),
+    ];
+    let mut line = Arguments::command();
+    for (command, options) in hidden {
+        line = line.mut_subcommand(command, |mut command| {
+            for option in options {
+                command = command.mut_arg(*option, |option| option.hide(true));
+            }
+            command
+        });
+    }
+    line
 }
 
 /// Text for people, JSON for programs.
@@ -178,7 +212,7 @@ pub struct Common {
 /// What is simulated, whatever under: of `trivium sim` and `trivium compare`
 #[derive(Debug, Args)]
 pub struct Simulated {
-    /// The program: one or more .c files (also .o and .a of `trivium cc`), or a .wasm file
+    /// The program: a name that `trivium programs` lists, one or more .c files (also .o and .a of `trivium cc`), or a .wasm file
     #[arg(value_name = "PROGRAM", required = true)]
     pub programs: Vec<PathBuf>,
     /// Flags of the C compiler, in quotes: --cc "-O3 -DSIZE=64 -Iinclude"
@@ -279,9 +313,9 @@ pub struct Miss {
     /// Protocol: a name or a .tri file
     #[arg(long, short, default_value = "stache")]
     pub protocol: String,
-    /// Machine: a name or a .toml file
+    /// Machine: a name or a .toml file (repeatable: one result each)
     #[arg(long, short, required = true)]
-    pub machine: String,
+    pub machine: Vec<String>,
     /// What the missing access does
     #[arg(long, value_enum, default_value_t)]
     pub kind: MissKind,
@@ -525,11 +559,11 @@ pub struct Compare {
     /// What is simulated
     #[command(flatten)]
     pub run: Simulated,
-    /// Protocols, separated by commas
-    #[arg(long, value_delimiter = ',', required = true)]
+    /// Protocols: names or .tri files (repeatable, or separated by commas)
+    #[arg(long, short, visible_alias = "protocol", value_delimiter = ',', required = true)]
     pub protocols: Vec<String>,
-    /// Machines, separated by commas
-    #[arg(long, value_delimiter = ',', required = true)]
+    /// Machines: names or .toml files (repeatable, or separated by commas)
+    #[arg(long, short, visible_alias = "machine", value_delimiter = ',', required = true)]
     pub machines: Vec<String>,
     /// Leave the picture (SVG) here
     #[arg(long, value_name = "FILE")]
@@ -576,9 +610,15 @@ pub enum ShowFormat {
 pub struct Show {
     /// A name or a .tri file
     pub protocol: String,
-    /// The form
+    /// Form of the result
     #[arg(long, value_enum, default_value_t)]
     pub format: ShowFormat,
+    /// Print the protocol's text as it was written
+    #[arg(long, conflicts_with_all = ["format", "set"])]
+    pub source: bool,
+    /// Draw the states into this file too
+    #[arg(long, value_name = "FILE", conflicts_with = "source")]
+    pub svg: Option<PathBuf>,
     /// Override a parameter: protocol.KEY=V (repeatable)
     #[arg(long, value_name = "KEY=V")]
     pub set: Vec<String>,
@@ -619,6 +659,40 @@ pub struct Header {
     /// Write it into this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// `trivium init`
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The folder; it must not be there yet, or be empty
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+/// A shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// GNU Bash: save it as ~/.local/share/bash-completion/completions/trivium
+    Bash,
+    /// Zsh: save it as _trivium in a folder of $fpath
+    Zsh,
+    /// Fish: save it as ~/.config/fish/completions/trivium.fish
+    Fish,
+}
+
+/// `trivium completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// For which shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// `trivium man`
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Of this command (default: of `trivium` itself, with the list of commands)
+    pub command: Option<String>,
 }
 
 /// `trivium cc`

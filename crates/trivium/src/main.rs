@@ -1,8 +1,8 @@
 //! `trivium`: see `trivium --help`.
 
-use clap::Parser;
+use clap::FromArgMatches;
 use std::process::ExitCode;
-use trivium::arguments::Arguments;
+use trivium::arguments::{Arguments, command_line};
 use trivium::ranks::{self, Job};
 use trivium::{Failure, commands, failure, usage};
 
@@ -30,7 +30,7 @@ fn command(job: &Job) -> Result<u8, Failure> {
     if let Some(mistake) = usage::compilers_flag(std::env::args_os().skip(1)) {
         return Err(Failure::rendered(failure::BAD_INPUT, mistake.text));
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match command_line().try_get_matches().and_then(|found| Arguments::from_arg_matches(&found)) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
             return Err(Failure { code: failure::BAD_INPUT, text: usage::told(&error), of_program: None });

@@ -74,6 +74,39 @@ pub fn machines(arguments: &Listing) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// Lists the built-in programs.
+pub fn programs(arguments: &Listing) -> Result<u8, Failure> {
+    let begun = std::time::Instant::now();
+    nothing_set(&arguments.common)?;
+    let (mut rows, mut values, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, text) in super::program::built_in() {
+        let about = about(text);
+        values.push(json!({ "name": name, "about": about }));
+        hashes.push((format!("program {name}"), library::hex(&[text.as_bytes()])));
+        rows.push(vec![name.to_string(), about]);
+    }
+    let text = match arguments.common.format {
+        Format::Text => left(&["program", "about"], &rows),
+        Format::Json => {
+            let host_seconds = begun.elapsed().as_secs_f64();
+            let head =
+                Head { command: "programs", hashes, seed: arguments.common.seed, host_seconds, ..Head::default() };
+            output::pretty(&head.with(json!({ "list": values })))
+        }
+    };
+    output::write(arguments.common.out.as_ref(), &text)?;
+    Ok(0)
+}
+
+/// The first sentence of the comment at a program's head, which begins `NAME.c: `.
+fn about(text: &str) -> String {
+    let comment = text.trim_start().trim_start_matches("/*").split("*/").next().unwrap_or("");
+    let words: Vec<&str> = comment.split_whitespace().filter(|word| *word != "*").collect();
+    let words = words.join(" ");
+    let said = words.split_once(": ").map_or(words.as_str(), |(_, said)| said);
+    said.split(". ").next().unwrap_or("").trim_end_matches('.').to_string()
+}
+
 /// Prints a machine, overrides applied.
 pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();

@@ -2,15 +2,42 @@
 
 use crate::arguments::{Format, Miss, MissKind};
 use crate::failure::told;
+use crate::library::LoadedMachine;
 use crate::output::{self, Head, table};
 use crate::{Failure, library};
+use std::sync::Arc;
+use trivium_protocol::Protocol;
 
 /// Takes one miss apart.
 pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
     let common = &arguments.common;
     let settings = library::settings(&common.set)?;
     let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
-    let loaded = library::machine(&arguments.machine, &settings)?;
+    let mut machines = Vec::new();
+    for name in &arguments.machine {
+        machines.push(library::machine(name, &settings)?);
+    }
+    let mut results = Vec::new();
+    for loaded in &machines {
+        results.push(on(arguments, &protocol, loaded)?);
+    }
+    // As of `sim`: one result each, in an array.
+    let text = match (common.format, &results[..]) {
+        (Format::Text, results) => results.join("\n"),
+        (Format::Json, [one]) => one.clone(),
+        (Format::Json, _) => {
+            let values: Result<Vec<serde_json::Value>, _> =
+                results.iter().map(|text| serde_json::from_str(text)).collect();
+            output::pretty(&values.expect("results are JSON").into())
+        }
+    };
+    output::write(common.out.as_ref(), &text)?;
+    Ok(0)
+}
+
+/// The result of one machine.
+fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Result<String, Failure> {
+    let common = &arguments.common;
     let machine = &loaded.machine;
     let kind = match arguments.kind {
         MissKind::Read => trivium_sim::MissKind::Read,
@@ -20,7 +47,7 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
     let report =
         trivium_sim::measure(protocol.clone(), machine, kind, u64::from(arguments.block)).map_err(|e| told(&e))?;
-    let text = match common.format {
+    Ok(match common.format {
         Format::Text => {
             let rows: Vec<Vec<String>> = report
                 .steps
@@ -44,7 +71,7 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
                 command: "miss",
                 protocols: vec![protocol.name.clone()],
                 machine: Some(machine.name.clone()),
-                hashes: vec![library::hash(&protocol), library::machine_hash(&loaded)],
+                hashes: vec![library::hash(protocol), library::machine_hash(loaded)],
                 nodes: 3,
                 seed: common.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),
@@ -52,9 +79,7 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
             };
             output::pretty(&head.with(serde_json::to_value(&report).expect("a report can be written as JSON")))
         }
-    };
-    output::write(common.out.as_ref(), &text)?;
-    Ok(0)
+    })
 }
 
 /// Two columns of words and one of numbers.

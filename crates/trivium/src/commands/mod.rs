@@ -5,7 +5,9 @@ mod check;
 mod compare;
 mod export;
 mod forced;
+mod init;
 mod lists;
+mod manual;
 mod miss;
 mod mutate;
 pub(crate) mod program;
@@ -44,6 +46,10 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Protocols(arguments) => lists::protocols(arguments),
         Command::Machines(arguments) => lists::machines(arguments),
         Command::Machine(arguments) => lists::machine(arguments),
+        Command::Programs(arguments) => lists::programs(arguments),
+        Command::Init(arguments) => init::init(arguments),
+        Command::Completions(arguments) => manual::completions(arguments),
+        Command::Man(arguments) => manual::man(arguments),
     }
 }
 
@@ -77,12 +83,12 @@ fn outputs(command: &Command) -> [Option<&PathBuf>; 3] {
         Command::Miss(a) => [a.common.out.as_ref(), None, None],
         Command::Mutate(a) => [a.common.out.as_ref(), None, None],
         Command::Study(a) => [a.common.out.as_ref(), None, None],
-        Command::Protocols(a) | Command::Machines(a) => [a.common.out.as_ref(), None, None],
+        Command::Protocols(a) | Command::Machines(a) | Command::Programs(a) => [a.common.out.as_ref(), None, None],
         Command::Machine(a) => [a.common.out.as_ref(), None, None],
         Command::Export(a) => [a.out.as_ref(), None, None],
-        Command::Show(a) => [a.out.as_ref(), None, None],
+        Command::Show(a) => [a.out.as_ref(), a.svg.as_ref(), None],
         Command::Header(a) => [a.out.as_ref(), None, None],
-        Command::Cc(_) => [None; 3],
+        Command::Cc(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => [None; 3],
     }
 }
 
@@ -96,7 +102,7 @@ fn inputs(command: &Command) -> Vec<&Path> {
             files.extend(run.programs.iter().map(PathBuf::as_path));
             names.extend(protocol.iter().chain(machine));
         }
-        Command::Miss(a) => names.extend([&a.protocol, &a.machine]),
+        Command::Miss(a) => names.extend(std::iter::once(&a.protocol).chain(&a.machine)),
         Command::Check(a) => names.push(&a.protocol),
         Command::Mutate(a) => names.push(&a.protocol),
         Command::Replay(a) => {
@@ -108,7 +114,8 @@ fn inputs(command: &Command) -> Vec<&Path> {
         Command::Header(a) => names.push(&a.protocol),
         Command::Machine(a) => names.push(&a.machine),
         // `cc` is as other compilers are.
-        Command::Study(_) | Command::Protocols(_) | Command::Machines(_) | Command::Cc(_) => {}
+        Command::Study(_) | Command::Protocols(_) | Command::Machines(_) | Command::Programs(_) => {}
+        Command::Cc(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => {}
     }
     files.extend(names.into_iter().map(Path::new).filter(|name| name.extension().is_some()));
     files

@@ -15,7 +15,52 @@ pub(super) fn guest(error: &trivium_guest::Error) -> Failure {
     Failure::rendered(failure::BAD_INPUT, format!("error: {error}"))
 }
 
-const PROGRAM_HELP: &str = "give the path of a .c or .wasm file";
+const PROGRAM_HELP: &str = "give a name that `trivium programs` lists, or the path of a .c or .wasm file";
+
+static PROGRAMS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs");
+
+/// The built-in programs: their names, in order, and texts.
+pub(super) fn built_in() -> Vec<(&'static str, &'static str)> {
+    let named = PROGRAMS.files().filter_map(|file| {
+        let name = file.path().to_str()?.strip_suffix(".c")?;
+        Some((name, file.contents_utf8()?))
+    });
+    let mut named: Vec<_> = named.collect();
+    named.sort();
+    named
+}
+
+/// The file of a built-in program, if one is named: on the shelf, among the others, which it may include.
+fn file_of_name(name: &Path, shelf: &Shelf) -> Result<Option<PathBuf>, Failure> {
+    let all = built_in();
+    let Some((name, _)) = all.iter().find(|(known, _)| Path::new(known) == name) else { return Ok(None) };
+    let parts: Vec<&[u8]> = all.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]).collect();
+    let folder = shelf.folder().join(format!("programs-{:.16}", library::hex(&parts)));
+    for (name, text) in &all {
+        put(&folder.join(format!("{name}.c")), text)?;
+    }
+    Ok(Some(folder.join(format!("{name}.c"))))
+}
+
+/// Writes a file on the shelf, unless it is there.
+fn put(file: &Path, text: &str) -> Result<(), Failure> {
+    if std::fs::read_to_string(file).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    let parent = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(|e| {
+        Failure::input(format!("{} cannot be made: {e}", parent.display()), "is there room, and may you write there?")
+    })?;
+    crate::output::write_file(file, text.as_bytes())
+}
+
+/// Writes the headers of Trivium, and of the calls of built-in protocols, into a folder.
+///
+/// # Errors
+/// They cannot be written.
+pub(super) fn write_headers(folder: &Path) -> Result<(), Failure> {
+    Headers { folder: folder.to_path_buf(), protocols: &[] }.write()
+}
 
 /// The program of a command, and what it may read.
 ///
@@ -50,11 +95,30 @@ pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>])
     let Some(first) = files.first() else {
         return Err(Failure::input("no program is named", PROGRAM_HELP));
     };
+    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
+    // A file that is there goes before what is built in.
+    if let [name] = files
+        && !name.exists()
+        && let Some(file) = file_of_name(name, &shelf)?
+    {
+        return loaded(&[file], &name.display().to_string(), flags, protocols, shelf);
+    }
+    loaded(files, &first.display().to_string(), flags, protocols, shelf)
+}
+
+/// The program of these files, which is known by a name.
+fn loaded(
+    files: &[PathBuf],
+    name: &str,
+    flags: Option<&str>,
+    protocols: &[Arc<Protocol>],
+    shelf: Shelf,
+) -> Result<Program, Failure> {
+    let first = &files[0];
     let is = |path: &PathBuf, endings: &[&str]| {
         path.extension().and_then(|e| e.to_str()).is_some_and(|ending| endings.contains(&ending))
     };
     let compiled = files.iter().any(|file| is(file, &["c", "o", "a"]));
-    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
     let bytes = if compiled {
         if let Some(wrong) = files.iter().find(|file| !is(file, &["c", "o", "a"])) {
             return Err(Failure::input(
@@ -75,7 +139,7 @@ pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>])
         }
         module(first)?
     };
-    let program = Program::load(&bytes, &first.display().to_string()).map_err(|e| guest(&e))?.kept_on(shelf);
+    let program = Program::load(&bytes, name).map_err(|e| guest(&e))?.kept_on(shelf);
     super::sim::warn(program.warnings());
     Ok(program)
 }
@@ -83,7 +147,7 @@ pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>])
 /// A WebAssembly module, whatever its file is called: what a Makefile links may have no ending.
 fn module(path: &Path) -> Result<Vec<u8>, Failure> {
     let named = path.extension().is_some_and(|ending| ending == "wasm");
-    if !named && !path.is_file() && path.extension().is_some() {
+    if !named && !path.exists() {
         return Err(neither(path));
     }
     let bytes = library::read(path, "program", PROGRAM_HELP)?;
@@ -91,8 +155,18 @@ fn module(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn neither(path: &Path) -> Failure {
+    let name = path.display().to_string();
+    let is_name = !path.exists() && path.extension().is_none() && !name.contains('/');
+    if is_name {
+        let names: Vec<&str> = built_in().iter().map(|(name, _)| *name).collect();
+        let help = match trivium_protocol::nearest(&name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}; or give the path of a .c or .wasm file", names.join(", ")),
+        };
+        return Failure::input(format!("there is no program `{name}`"), help);
+    }
     Failure::input(
-        format!("{} is neither C nor WebAssembly", path.display()),
+        format!("{name} is neither C nor WebAssembly"),
         "a program is one or more files that end in .c, or one that ends in .wasm",
     )
 }
@@ -211,18 +285,7 @@ impl Headers<'_> {
         }
         self.protocols.iter().for_each(|p| add(p));
         for (name, text) in &files {
-            let file = self.folder.join(name);
-            if std::fs::read_to_string(&file).is_ok_and(|t| t == *text) {
-                continue;
-            }
-            let parent = file.parent().unwrap_or(&self.folder);
-            std::fs::create_dir_all(parent).map_err(|e| {
-                Failure::input(
-                    format!("{} cannot be made: {e}", parent.display()),
-                    "is there room, and may you write there?",
-                )
-            })?;
-            crate::output::write_file(&file, text.as_bytes())?;
+            put(&self.folder.join(name), text)?;
         }
         Ok(())
     }

@@ -10,6 +10,19 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
     let settings = library::settings(&arguments.set)?.without_machine()?;
     let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
+    if let Some(path) = &arguments.svg {
+        output::write_file(path, shown::svg(&protocol).as_bytes())?;
+    }
+    if arguments.source {
+        let mut files = protocol.sources.files();
+        let text = files.next().map_or("", |(_, text)| text);
+        for (used, _) in files {
+            let name = used.strip_suffix(".tri").unwrap_or(used);
+            eprintln!("note: it uses `{name}`, whose text `trivium show {name} --source` prints");
+        }
+        output::write(arguments.out.as_ref(), text)?;
+        return Ok(0);
+    }
     let text = match arguments.format {
         ShowFormat::Text => shown::table(&protocol),
         ShowFormat::Markdown => shown::markdown(&protocol),

@@ -1,0 +1,36 @@
+//! `trivium completions` and `trivium man`: both are made of the command line itself, so that they cannot say something else.
+
+use crate::arguments::{Completions, Man, Shell, command_line};
+use crate::{Failure, output};
+
+/// What a shell needs to complete words.
+pub fn completions(arguments: &Completions) -> Result<u8, Failure> {
+    let mut text = Vec::new();
+    let shell = match arguments.shell {
+        Shell::Bash => clap_complete::Shell::Bash,
+        Shell::Zsh => clap_complete::Shell::Zsh,
+        Shell::Fish => clap_complete::Shell::Fish,
+    };
+    clap_complete::generate(shell, &mut command_line(), "trivium", &mut text);
+    output::write(None, &String::from_utf8_lossy(&text))?;
+    Ok(0)
+}
+
+/// A manual page.
+pub fn man(arguments: &Man) -> Result<u8, Failure> {
+    let mut line = command_line();
+    line.build();
+    let page = match &arguments.command {
+        None => line,
+        Some(name) => {
+            let found = line.find_subcommand(name).cloned();
+            found
+                .ok_or_else(|| Failure::input(format!("there is no command `{name}`"), "`trivium --help` lists them"))?
+        }
+    };
+    let mut text = Vec::new();
+    let made = clap_mangen::Man::new(page).render(&mut text);
+    made.map_err(|error| Failure::input(format!("the page cannot be made: {error}"), ""))?;
+    output::write(None, &String::from_utf8_lossy(&text))?;
+    Ok(0)
+}

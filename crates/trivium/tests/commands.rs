@@ -1,0 +1,141 @@
+//! Commands that help with others: completions, manual pages, a folder to begin in; and names for what is built in.
+
+mod harness;
+
+use harness::{command, root, trivium};
+use std::process::Command;
+
+#[test]
+fn shells_take_the_completions() {
+    let folder = tempfile::tempdir().unwrap();
+    for (shell, word) in
+        [("bash", "complete -F _trivium"), ("zsh", "#compdef trivium"), ("fish", "complete -c trivium")]
+    {
+        let run = trivium(&["completions", shell]);
+        assert!(run.code == Some(0) && run.out.contains(word), "{shell}: {}", run.err);
+        assert!(run.out.contains("max-states") && run.out.contains("programs"), "{shell}");
+        let file = folder.path().join(shell);
+        std::fs::write(&file, &run.out).unwrap();
+        // Where the shell is installed, it must take them.
+        if let Ok(output) = Command::new(shell).arg("-n").arg(&file).output() {
+            assert!(output.status.success(), "{shell}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+    trivium(&["completions", "csh"]).refuses(2, &["csh"]);
+}
+
+#[test]
+fn each_command_has_a_manual_page() {
+    let page = trivium(&["man"]);
+    assert!(page.code == Some(0) && page.out.contains(".TH trivium 1"), "{page:?}");
+    let help = trivium(&["--help"]).out;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    let commands: Vec<&str> = commands.into_iter().filter(|name| !name.is_empty()).collect();
+    assert!(commands.len() > 15, "{commands:?}");
+    for name in commands {
+        let page = trivium(&["man", name]);
+        assert!(page.code == Some(0) && page.out.contains(".SH SYNOPSIS"), "{name}: {page:?}");
+    }
+    trivium(&["man", "nothing"]).refuses(2, &["there is no command `nothing`"]);
+}
+
+#[test]
+fn a_new_folder_has_a_protocol_and_a_program_that_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = folder.path().join("mine");
+    let run = trivium(&["init", mine.to_str().unwrap()]);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let within = |args: &[&str]| {
+        let output = command(args).current_dir(&mine).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // As it tells to go on.
+    let next: Vec<&str> = run.out.lines().filter_map(|line| line.strip_prefix("  trivium ")).collect();
+    assert_eq!(next.len(), 3, "{}", run.out);
+    let outs: Vec<String> = next.iter().map(|line| within(&line.split(' ').collect::<Vec<_>>())).collect();
+    assert!(outs[1].contains("holds") && outs[2].contains("the sum is 6"), "{outs:?}");
+    // Whatever compiles C finds the header by the flags that clangd reads.
+    let flags = std::fs::read_to_string(mine.join("compile_flags.txt")).unwrap();
+    let include = flags.lines().find_map(|line| line.strip_prefix("-I")).unwrap();
+    assert!(
+        mine.join(include).join("trivium.h").is_file() && mine.join(include).join("trivium/token-lock.h").is_file()
+    );
+    trivium(&["init", mine.to_str().unwrap()]).refuses(2, &["there is something already"]);
+}
+
+#[test]
+fn programs_are_found_by_name() {
+    let listed = trivium(&["programs"]);
+    for file in std::fs::read_dir(root().join("programs")).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "c") {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let line = listed.out.lines().find(|line| line.split(' ').next() == Some(name));
+            assert!(line.is_some_and(|line| line.len() > name.len() + 10), "{name}: {line:?}");
+        }
+    }
+    // From anywhere, and with what it includes.
+    let folder = tempfile::tempdir().unwrap();
+    let within = |args: &[&str]| command(args).current_dir(folder.path()).output().unwrap();
+    let args = ["-p", "stache", "-p", "deferred-update", "-m", "typhoon", "-n", "2", "--format", "json"];
+    let run = within(&[&["sim", "em3d-update"], &args[..], &["--", "-t", "200", "-i", "1"]].concat());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let result: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(result["program"], "em3d-update");
+    let path = root().join("programs/em3d-update.c");
+    let same = within(&[&["sim", path.to_str().unwrap()], &args[..], &["--", "-t", "200", "-i", "1"]].concat());
+    let same: serde_json::Value = serde_json::from_slice(&same.stdout).unwrap();
+    assert_eq!(result["cycles"], same["cycles"]);
+    trivium(&["sim", "em3", "-p", "msi", "-m", "typhoon"]).refuses(2, &["no program `em3`", "did you mean `em3d`?"]);
+}
+
+#[test]
+fn the_text_of_a_protocol_is_printed_as_it_is() {
+    let run = trivium(&["show", "msi", "--source"]);
+    assert_eq!(run.out, std::fs::read_to_string(root().join("protocols/msi.tri")).unwrap());
+    let run = trivium(&["show", "broken/msi-forgotten-ack", "--source"]);
+    assert!(run.code == Some(0) && run.err.contains("`trivium show msi --source`"), "{run:?}");
+    trivium(&["show", "msi", "--source", "--format", "dot"]).refuses(2, &["--source"]);
+}
+
+#[test]
+fn svg_means_a_file_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("msi.svg");
+    let run = trivium(&["show", "msi", "--svg", file.to_str().unwrap()]);
+    assert!(run.code == Some(0) && run.out == trivium(&["show", "msi"]).out);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), trivium(&["show", "msi", "--format", "svg"]).out);
+}
+
+#[test]
+fn protocols_and_machines_are_named_in_the_same_way_everywhere() {
+    let miss = trivium(&["miss", "-m", "typhoon", "-m", "typhoon-1", "--block", "32", "--format", "json"]).json(0);
+    assert_eq!((&miss[0]["total"], &miss[1]["total"]), (&401.into(), &807.into()));
+    let one = trivium(&["miss", "-m", "typhoon-1", "--block", "32", "--format", "json"]).json(0);
+    assert_eq!(one["total"], 807);
+    let compare = |names: &[&str]| {
+        let args = [&["compare", "programs/hello.c", "-n", "2"], names].concat();
+        let run = trivium(&args);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        run.out
+    };
+    let table = compare(&["--protocols", "msi,stache", "--machines", "typhoon,typhoon-1"]);
+    assert_eq!(compare(&["-p", "msi", "-p", "stache", "-m", "typhoon", "-m", "typhoon-1"]), table);
+    assert_eq!(compare(&["--protocol", "msi", "--protocol", "stache", "--machine", "typhoon,typhoon-1"]), table);
+}
+
+#[test]
+fn options_are_told_where_they_act() {
+    let told = |command: &str, option: &str| trivium(&[command, "--help"]).out.contains(option);
+    for command in ["protocols", "machines", "programs"] {
+        assert!(!told(command, "--seed") && !told(command, "--jobs") && !told(command, "--set"), "{command}");
+    }
+    for command in ["miss", "replay", "machine"] {
+        assert!(!told(command, "--seed") && !told(command, "--jobs") && told(command, "--set"), "{command}");
+    }
+    for command in ["sim", "check", "compare"] {
+        assert!(told(command, "--seed") && told(command, "--jobs"), "{command}");
+    }
+}
