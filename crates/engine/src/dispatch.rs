@@ -84,6 +84,7 @@ impl Engine {
     }
 
     /// Whether an event that comes from outside fits its declaration.
+    #[inline]
     fn check_event(&self, role: RoleId, event: &Event, is_home: bool) -> Result<(), FaultKind> {
         let declared = &self.protocol.roles[role.index()];
         let object = event.object;
@@ -93,15 +94,14 @@ impl Engine {
         if object.kind != NODE && !declared.kind.lives_at(is_home) {
             return Err(FaultKind::NotHere);
         }
-        let shapes = self.args.of(event.kind);
         let words = event.args.words();
-        if shapes.iter().map(Shape::words).sum::<usize>() != words.len() {
+        if self.args.words(event.kind) != words.len() {
             return Err(FaultKind::BadArguments);
         }
         // What a handler sent has been checked where it was sent; what a program passes has not.
         if let EventKind::Op(_) = event.kind {
             let mut at = 0;
-            for shape in shapes {
+            for shape in self.args.of(event.kind) {
                 if let Shape::Scalar(cell) = shape {
                     cell.check(words[at])?;
                 }
