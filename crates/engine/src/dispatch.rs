@@ -6,7 +6,7 @@ use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, place};
 use crate::flat::{Entry, Way};
 use crate::layout::Shape;
-use crate::mechanisms::{Charge, Mechanisms, Node, Object};
+use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object};
 use crate::run::{Frame, LargeFlatRoom, LargeRoom, Run, SmallFlatRoom, SmallRoom, Start};
 use trivium_protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
@@ -84,7 +84,6 @@ impl Engine {
     }
 
     /// Whether an event that comes from outside fits its declaration.
-    #[inline]
     fn check_event(&self, role: RoleId, event: &Event, is_home: bool) -> Result<(), FaultKind> {
         let declared = &self.protocol.roles[role.index()];
         let object = event.object;
@@ -94,19 +93,35 @@ impl Engine {
         if object.kind != NODE && !declared.kind.lives_at(is_home) {
             return Err(FaultKind::NotHere);
         }
-        let words = event.args.words();
-        if self.args.words(event.kind) != words.len() {
-            return Err(FaultKind::BadArguments);
-        }
         // What a handler sent has been checked where it was sent; what a program passes has not.
-        if let EventKind::Op(_) = event.kind {
-            let mut at = 0;
-            for shape in self.args.of(event.kind) {
-                if let Shape::Scalar(cell) = shape {
-                    cell.check(words[at])?;
-                }
-                at += shape.words();
+        match event.kind {
+            EventKind::Op(_) => self.check_args(event.kind, &event.args),
+            kind => self.check_words(kind, event.args.words().len()),
+        }
+    }
+
+    fn check_words(&self, kind: EventKind, words: usize) -> Result<(), FaultKind> {
+        let declared = self.args.of(kind).iter().map(Shape::words).sum::<usize>();
+        if declared == words { Ok(()) } else { Err(FaultKind::BadArguments) }
+    }
+
+    /// Whether arguments that nobody has checked are some that the event can have: those of a call, or of a message that comes
+    /// from another process.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check_args(&self, kind: EventKind, args: &Args) -> Result<(), FaultKind> {
+        let words = args.words();
+        self.check_words(kind, words.len())?;
+        let mut at = 0;
+        for shape in self.args.of(kind) {
+            let own = &words[at..at + shape.words()];
+            match shape {
+                Shape::Scalar(cell) => cell.check(own[0])?,
+                Shape::Set(cell) => cell.check(own)?,
+                Shape::List(_) | Shape::Record(_) => {}
             }
+            at += shape.words();
         }
         Ok(())
     }

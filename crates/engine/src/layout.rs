@@ -159,6 +159,17 @@ impl SetCell {
         bytes[base + self.at as usize + index_of_word(bit) / 8] &= !(1 << (bit % 8));
     }
 
+    /// Whether an argument that nobody has checked is such a set: it has no bit beyond the possible elements.
+    pub fn check(&self, words: &[i64]) -> Result<(), FaultKind> {
+        let bits = u64::BITS;
+        let allowed = |word: u32| match self.count.saturating_sub(word * bits) {
+            own if own >= bits => u64::MAX,
+            own => (1 << own) - 1,
+        };
+        let fits = (0..).zip(words).all(|(word, bits)| bits.cast_unsigned() & !allowed(word) == 0);
+        if fits { Ok(()) } else { Err(FaultKind::BadArguments) }
+    }
+
     /// The bit of an element.
     #[inline]
     pub fn bit(&self, element: i64) -> Result<i64, FaultKind> {

@@ -86,39 +86,21 @@ impl RolePlan {
 /// What the engine knows of the arguments of every message, call and task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArgShapes {
-    messages: Vec<Shapes>,
-    ops: Vec<Shapes>,
-    tasks: Vec<Shapes>,
-}
-
-/// The arguments of one event.
-#[derive(Clone, Debug, Default)]
-struct Shapes {
-    shapes: Vec<Shape>,
-    /// Words that they take together.
-    words: usize,
+    messages: Vec<Vec<Shape>>,
+    ops: Vec<Vec<Shape>>,
+    tasks: Vec<Vec<Shape>>,
 }
 
 impl ArgShapes {
     /// The shapes of an event's arguments.
     pub fn of(&self, event: EventKind) -> &[Shape] {
-        self.declared(event).map_or(&[], |declared| &declared.shapes[..])
-    }
-
-    /// How many words they take.
-    #[inline]
-    pub fn words(&self, event: EventKind) -> usize {
-        self.declared(event).map_or(0, |declared| declared.words)
-    }
-
-    #[inline]
-    fn declared(&self, event: EventKind) -> Option<&Shapes> {
-        match event {
+        let all = match event {
             EventKind::Message(m) => self.messages.get(m.index()),
             EventKind::Op(o) => self.ops.get(o.index()),
             EventKind::Task(t) => self.tasks.get(t.index()),
             _ => None,
-        }
+        };
+        all.map_or(&[], |shapes| &shapes[..])
     }
 
     fn plan(protocol: &Protocol, nodes: u32) -> Result<ArgShapes, LoadError> {
@@ -135,7 +117,7 @@ impl ArgShapes {
                 );
                 return Err(LoadError::at(protocol, span, message));
             }
-            Ok(Shapes { shapes, words })
+            Ok(shapes)
         };
         Ok(ArgShapes {
             messages: protocol.messages.iter().map(|m| each("message", &m.name, &m.args)).collect::<Result<_, _>>()?,

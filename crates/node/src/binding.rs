@@ -44,7 +44,7 @@ pub fn disagree(
 
 impl<C> NodeCore<C> {
     /// A region comes under another protocol on this node, as it does on all at this moment: its blocks, whose tags are
-    /// those of the new protocol's first states from now on. `tag` is a block's tag so far, and `now` when it is, for people.
+    /// those of the new protocol's first states from now on. `tag` is a block's tag so far, and `when` says when it is, for people.
     /// Nothing if nothing is allocated there.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl<C> NodeCore<C> {
     pub fn bind(
         &mut self,
         binding: Binding,
-        now: u64,
+        when: &str,
         tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
     ) -> Result<Option<Range<u32>>, NodeError> {
         let blocks = blocks(&self.space.borrow(), self.protocols.block, binding);
@@ -62,7 +62,7 @@ impl<C> NodeCore<C> {
         let engine = self.protocols.engines[old].clone();
         for object in blocks.clone().map(|id| Object { kind: BLOCK, id }) {
             for role in engine.roles_of(BLOCK, self.is_at_home(object)) {
-                self.check_at_rest((old, role, object), now, tag)?;
+                self.check_at_rest((old, role, object), when, tag)?;
                 self.records.forget(old, role, object);
             }
         }
@@ -114,7 +114,7 @@ impl<C> NodeCore<C> {
     fn check_at_rest(
         &self,
         instance: Instance,
-        now: u64,
+        when: &str,
         tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
     ) -> Result<(), NodeError> {
         let (protocol, role, block) = instance;
@@ -135,7 +135,7 @@ impl<C> NodeCore<C> {
         };
         let state = engine.describe(role, record);
         Err(NodeError::new(format!("a region is bound to another protocol, but block {} {why}", block.id))
-            .note(format!("node {}, cycle {now}: {} is {state}", self.me, declared.name))
+            .note(format!("node {}, {when}: {} is {state}", self.me, declared.name))
             .help(format!(
                 "bring the region home first: under `{}`, let each home access its blocks after the last phase of others",
                 engine.protocol().name

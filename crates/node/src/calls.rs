@@ -10,14 +10,14 @@ use trivium_protocol::nearest;
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Type};
 
 /// Why a protocol has no answer to atomic operations.
-pub fn refused_atomic(protocol: &str, handler: &str) -> String {
+pub(crate) fn refused_atomic(protocol: &str, handler: &str) -> String {
     format!(
         "which protocol `{protocol}` cannot answer: its handler `{handler}` looks at the value that is about to be stored, and an atomic operation has none before it is performed"
     )
 }
 
 /// What to do about it.
-pub const ATOMIC_HELP: &str = "use a protocol whose `on write` does not name the stored value, or a lock and barriers that are calls of a protocol";
+pub(crate) const ATOMIC_HELP: &str = "use a protocol whose `on write` does not name the stored value, or a lock and barriers that are calls of a protocol";
 
 /// Why a call cannot be made.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Why a simulation could not be set up, or went wrong.
 
 use std::fmt;
-use trivium_node::NodeError;
+use trivium_node::{NodeError, Said, Unfit};
 
 /// Whose fault it is, which decides the exit code of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +29,6 @@ pub struct SimError {
     pub race: Option<Box<(u64, u32)>>,
     /// What the programs had said by then, if they had begun.
     pub said: Option<Box<Said>>,
-}
-
-/// What programs have said.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
-    /// What they printed to standard output, in the order of time and node.
-    pub output: String,
-    /// What they printed to standard error.
-    pub errors: String,
-    /// What they did that is hardly meant.
-    pub warnings: Vec<String>,
 }
 
 impl SimError {
@@ -102,5 +91,12 @@ impl std::error::Error for SimError {}
 impl From<NodeError> for SimError {
     fn from(error: NodeError) -> SimError {
         SimError { notes: error.notes, help: error.help, ..SimError::subject(error.what) }
+    }
+}
+
+/// The program and the protocols do not go together.
+impl From<Unfit> for SimError {
+    fn from(unfit: Unfit) -> SimError {
+        SimError { place: unfit.place, help: unfit.help, ..SimError::input(unfit.what) }
     }
 }

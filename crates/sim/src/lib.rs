@@ -31,7 +31,7 @@ mod reports;
 mod runs;
 mod timing;
 
-pub use error::{Blame, Said, SimError};
+pub use error::{Blame, SimError};
 pub use machine::Machine;
 pub use machine::load::{BUILT_IN, built_in, whole};
 pub use machine::price;
@@ -48,3 +48,4 @@ pub use runs::miss::{MissKind, MissReport, MissStep, measure};
 pub use runs::result::{MemoryUsed, RUN_STATISTICS, SimResult};
 pub use runs::setup::Setup;
 pub use runs::{Tracing, run, run_with_trace};
+pub use trivium_node::Said;

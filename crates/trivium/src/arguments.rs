@@ -117,6 +117,8 @@ pub struct Arguments {
 pub enum Command {
     /// Simulate a parallel program under a protocol on a machine
     Sim(Sim),
+    /// Run a parallel program for real, its nodes kept coherent by a protocol
+    Run(Run),
     /// Take one remote miss on a quiet machine apart, step by step
     Miss(Miss),
     /// Explore every interleaving of a protocol
@@ -293,6 +295,55 @@ pub struct Sim {
     /// What all commands take
     #[command(flatten)]
     pub common: Common,
+}
+
+/// How nodes are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// Each node is a thread of one process.
+    #[default]
+    Threads,
+}
+
+/// `trivium run`
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The program: one or more .c files (also .o and .a of `trivium cc`), or a .wasm file
+    #[arg(value_name = "PROGRAM", required = true)]
+    pub programs: Vec<PathBuf>,
+    /// Flags of the C compiler, in quotes: --cc "-O3 -DSIZE=64 -Iinclude"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cc: Option<String>,
+    /// A folder whose files the program may read, by their paths in it; links that lead out of it are refused
+    #[arg(long, value_name = "DATA")]
+    pub dir: Option<PathBuf>,
+    /// Protocol: a name or a .tri file; the first is the default of shared regions (repeatable)
+    #[arg(long, short, required = true)]
+    pub protocol: Vec<String>,
+    /// Number of nodes, 1 to 256; more than the host has processors take turns
+    #[arg(long, short, default_value_t = 2, allow_negative_numbers = true, value_parser = node_count)]
+    pub nodes: u32,
+    /// How nodes are run
+    #[arg(long, value_enum, default_value_t)]
+    pub transport: Transport,
+    /// Bytes of a coherence block, a power of two from 32 to 2048
+    #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
+    pub block: u32,
+    /// Stop, incomplete, after this many seconds
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    pub max_seconds: Option<u64>,
+    /// Override a value: protocol.KEY=V (repeatable)
+    #[arg(long, value_name = "KEY=V")]
+    pub set: Vec<String>,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write the result into this file, whole or not at all
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Arguments of the program; {nodes} in them stands for the number of nodes
+    #[arg(last = true)]
+    pub args: Vec<String>,
 }
 
 /// What kind of miss.

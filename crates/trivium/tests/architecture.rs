@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// Our crates, each with those that it uses. Tests may use `lang` everywhere, since they
 /// begin with a protocol's text; nobody else uses `contract`.
-const CRATES: [(&str, &[&str]); 12] = [
+const CRATES: [(&str, &[&str]); 13] = [
     ("files", &[]),
     ("fuzz", &[]),
     ("protocol", &[]),
@@ -17,8 +17,9 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("guest", &["files"]),
     ("node", &["engine", "guest", "protocol"]),
     ("sim", &["engine", "files", "guest", "node", "protocol"]),
+    ("run", &["engine", "guest", "node", "protocol"]),
     ("mpi", &[]),
-    ("trivium", &["check", "engine", "files", "guest", "lang", "mpi", "protocol", "sim"]),
+    ("trivium", &["check", "engine", "files", "guest", "lang", "mpi", "protocol", "run", "sim"]),
 ];
 
 /// The names of our crates as the table has them.

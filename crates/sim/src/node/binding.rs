@@ -14,7 +14,8 @@ impl NodeState {
     /// A block of it is not at rest, or not at home; or one of the protocols has cached processors.
     pub(crate) fn bind(&mut self, binding: Binding) -> Result<(), SimError> {
         let tags = &mut self.blocks.tags;
-        let bound = self.core.bind(binding, self.now, &mut |core, block| tag_of(tags, core, block))?;
+        let bound =
+            self.core.bind(binding, &format!("cycle {}", self.now), &mut |core, block| tag_of(tags, core, block))?;
         let Some(blocks) = bound else { return Ok(()) };
         let bytes = self.core.space.borrow().range(binding.region);
         let pages = self.core.space.borrow().page_of(bytes.start)..self.core.space.borrow().page_of(bytes.end);

@@ -127,8 +127,8 @@ impl Processor for NodeState {
 impl NodeState {
     fn program_memory(&self) -> Result<trivium_guest::Memory, Fault> {
         match &self.blocks.memory {
-            crate::node::memory::NodeMemory::Program(memory) => Ok(memory.clone()),
-            crate::node::memory::NodeMemory::Plain(_) => Err(Fault::new("atomic operations need a program's memory")),
+            trivium_node::NodeMemory::Program(memory) => Ok(memory.clone()),
+            trivium_node::NodeMemory::Plain(_) => Err(Fault::new("atomic operations need a program's memory")),
         }
     }
 

@@ -14,7 +14,6 @@ mod lines;
 pub(crate) mod mechanisms;
 #[cfg(test)]
 mod mechanisms_tests;
-pub(crate) mod memory;
 pub(crate) mod next;
 mod notes;
 pub(crate) mod processor;
@@ -29,7 +28,6 @@ use crate::events::{Arrival, Credit, Key, Local, Post, Posted, Signal};
 use crate::node::forced::Times;
 use crate::node::frames::Frames;
 use crate::node::mechanisms::Handling;
-use crate::node::memory::NodeMemory;
 use crate::node::processor::Compute;
 use crate::node::shared::Shared;
 use crate::node::watch::{FirstStore, TagChange};
@@ -43,7 +41,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object, Payload};
-use trivium_node::{Data, Lines, NodeCore, Space};
+use trivium_node::{Data, Lines, NodeCore, NodeMemory, Space};
 use trivium_protocol::{Access, EventKind, MessageId};
 
 /// What is on its way to a node, in the order in which it takes effect, and from it to others.

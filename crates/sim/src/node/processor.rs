@@ -7,7 +7,6 @@ use crate::machine::ratio::Ratio;
 use crate::node::NodeState;
 use crate::node::watch::FirstStore;
 use crate::reports::counters::{Counters, Spent};
-use crate::reports::said::NodeSaid;
 use crate::reports::timeline::{Cause, Reason, Stretch, Work};
 use crate::timing::cache::LineState;
 use std::ops::Range;
@@ -16,6 +15,7 @@ use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, Frame, ReadModifyWrite, SHARED_BASE, Step};
 use trivium_node::Binding;
+use trivium_node::NodeSaid;
 use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -383,7 +383,7 @@ impl NodeState {
         Ok(Step::Wait)
     }
 
-    /// Golden check: what hits in the cache, the tag must allow: no stale hits.
+    /// Golden check: what hits in the cache, the tag must allow (tempest.md 8, "stale cache hits").
     fn check_hit(&mut self, address: u32, kind: AccessKind) -> Result<(), Fault> {
         if address < SHARED_BASE {
             return Ok(());
@@ -459,7 +459,7 @@ impl NodeState {
         false
     }
 
-    /// A miss that the node's own memory or bus satisfies (Reinhardt, Pfile and Wood 1998: 10 + 28 + 3).
+    /// A miss that the node's own memory or bus satisfies (tempest.md 4.1: 10 + 28 + 3).
     fn local_miss(&mut self, address: u32, kind: AccessKind, line: LineState, writable: bool, spent: Spent) {
         let begun = self.compute.clock();
         let write = kind == AccessKind::Write;

@@ -1,13 +1,13 @@
 //! A few accesses and calls in place of a program: for measurements of single misses, and orders that are forced.
 
 use crate::node::NodeState;
-use crate::node::memory::NodeMemory;
 use crate::reports::counters::Spent;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use trivium_engine::number::index;
 use trivium_guest::{Access, AccessKind, Call, CallStep, Outcome, Processor, SHARED_BASE, Step};
+use trivium_node::NodeMemory;
 use trivium_node::shared_u32;
 
 /// What a processor is to do, and when.

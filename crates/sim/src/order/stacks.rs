@@ -140,8 +140,8 @@ impl Known<'_> {
             Some(region) => format!(", {}", describe(&space.allocation(region, self.map.as_ref()), offset)),
         };
         let value = match &state.blocks.memory {
-            crate::node::memory::NodeMemory::Program(memory) => memory.read_word(address, size).ok(),
-            crate::node::memory::NodeMemory::Plain(_) => None,
+            trivium_node::NodeMemory::Program(memory) => memory.read_word(address, size).ok(),
+            trivium_node::NodeMemory::Plain(_) => None,
         };
         let value = value.map_or(String::new(), |value| format!(", which is {value} here"));
         format!("{address:#x}{within}{value}")

@@ -5,6 +5,5 @@
 
 pub(crate) mod blame;
 pub(crate) mod counters;
-pub(crate) mod said;
 pub(crate) mod timeline;
 pub(crate) mod trace;

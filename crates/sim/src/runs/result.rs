@@ -1,19 +1,18 @@
 //! What a simulation tells: the keys of the command line's contract.
 
-use crate::error::Said;
 use crate::node::NodeState;
 use crate::node::processor::Doing;
 use crate::node::shared::Shared;
 use crate::order::{Ended, Stood, World};
 use crate::reports::blame::Blamed;
 use crate::reports::counters::{Counters, Misses, Statistic};
-use crate::reports::said::{NodeSaid, Saying};
 use crate::runs::changes::Changed;
 use crate::runs::setup::Setup;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_engine::number::fit;
 use trivium_guest::{Change, Program};
+use trivium_node::{NodeSaid, Said, Saying};
 
 /// The greatest memory of a program, in bytes: not the host's, so that it is the same in every run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

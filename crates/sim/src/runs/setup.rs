@@ -3,7 +3,6 @@
 use crate::error::SimError;
 use crate::machine::Machine;
 use crate::node::NodeState;
-use crate::node::memory::NodeMemory;
 use crate::node::shared::Shared;
 use crate::order::budget::Budget;
 use crate::order::{Runner, World};
@@ -12,11 +11,11 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use trivium_engine::Engine;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, Program, SHARED_BASE, Stage};
-use trivium_node::{ATOMIC_HELP, Protocols, Space, refused_atomic};
-use trivium_protocol::{BLOCK, EventKind, OpId, Protocol};
+use trivium_node::NodeMemory;
+use trivium_node::{Protocols, Space};
+use trivium_protocol::Protocol;
 
 /// What is simulated.
 pub struct Setup<'a> {
@@ -37,7 +36,7 @@ pub struct Setup<'a> {
     /// Ends incomplete after so many cycles.
     pub max_cycles: Option<u64>,
     /// Cycles for which nodes are simulated one after the other: 0 is the reference order, in which handlers are
-    /// walked over ([`Engine::walking`]) and each is priced anew; `None` the machine's lookahead. It changes nothing in the
+    /// walked over ([`trivium_engine::Engine::walking`]) and each is priced anew; `None` the machine's lookahead. It changes nothing in the
     /// result.
     pub window: Option<u64>,
     /// Host threads, at least 1. It changes nothing in the result; a run that is traced, or in the reference order,
@@ -87,85 +86,17 @@ pub(crate) fn make(
 
 /// What all nodes share, after a look at what the program and the protocols want of each other.
 pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, SimError> {
-    if setup.protocols.is_empty() {
-        return Err(SimError::input("no protocol is named").help("add --protocol stache"));
-    }
     // The oracle for whatever makes others faster.
     let reference = setup.window == Some(0);
-    let mut engines: Vec<Rc<Engine>> = Vec::new();
-    for protocol in &setup.protocols {
-        let name = &protocol.name;
-        if engines.iter().any(|engine| engine.protocol().name == *name) {
-            return Err(SimError::input(format!("protocol `{name}` is named twice")));
-        }
-        let of_access = |event| matches!(event, EventKind::Read | EventKind::Write);
-        if let Some(condition) = protocol.conditions.iter().find(|condition| of_access(condition.event)) {
-            let what = format!("it assumes `{}`, and accesses that hit are not watched", condition.text);
-            let help = "simulate a protocol that assumes this of its calls only, or of no access";
-            return Err(SimError::input(what).at(name).help(help));
-        }
-        let engine =
-            Engine::load(protocol.clone(), setup.nodes).map_err(|error| SimError::input(error.message).at(name))?;
-        engines.push(Rc::new(if reference { engine.walking() } else { engine }));
-    }
-    let mut calls = Vec::new();
-    for call in setup.program.calls() {
-        calls.push(bind(call, &setup.protocols)?);
-    }
-    let protocols = Protocols { calls, ..Protocols::new(engines, setup.block, setup.nodes) };
-    let shared = Shared {
+    let protocols = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), reference)?;
+    Ok(Shared {
         traced,
         blamed: setup.blame,
         unfolded: reference,
         room: setup.memory.filter(|budget| budget.refuses).map(|budget| budget.limit),
         has_tags: setup.program.build(setup.machine.cache.line) == Build::Fast,
         ..Shared::new(protocols, setup.machine.clone())
-    };
-    check_atomics(setup.program, &shared)?;
-    Ok(shared)
-}
-
-/// A program with atomic operations needs memory under a protocol that can answer them.
-fn check_atomics(program: &Program, shared: &Shared) -> Result<(), SimError> {
-    let of_memory = || {
-        (0..shared.protocols.engines.len()).filter(|&number| shared.protocols.engines[number].protocol().uses(BLOCK))
-    };
-    let refusal = of_memory().find_map(|number| Some((number, shared.protocols.looks_at_stores[number].as_ref()?)));
-    let Some((number, handler)) = refusal else { return Ok(()) };
-    if !program.uses_atomics() || of_memory().any(|number| shared.protocols.looks_at_stores[number].is_none()) {
-        return Ok(());
-    }
-    let name = &shared.protocols.engines[number].protocol().name;
-    let what = format!("the program uses atomic operations, {}", refused_atomic(name, handler));
-    Err(SimError::input(what).at(program.name()).help(ATOMIC_HELP))
-}
-
-/// The protocol and the call that a program's import means. Names with dashes are imported with dashes or
-/// underscores.
-fn bind(call: &trivium_guest::CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId), SimError> {
-    let plain = |name: &str| name.replace('-', "_");
-    let found = protocols.iter().position(|p| plain(&p.name) == plain(&call.protocol));
-    let Some(number) = found else {
-        let what = format!("the program calls `{}` of protocol `{}`, which is not loaded", call.op, call.protocol);
-        return Err(SimError::input(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
-    };
-    let protocol = &protocols[number];
-    let Some(op) = protocol.op(&call.op) else {
-        let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
-        let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);
-        return Err(SimError::input(what)
-            .help(format!("its calls are {}; include the header of this version", names.join(", "))));
-    };
-    let declared = &protocol.ops[op.index()];
-    let takes = declared.args.len() + usize::from(declared.object != trivium_protocol::NODE);
-    if takes != call.params || declared.result.is_some() != call.has_result {
-        let what = format!(
-            "the program calls `{}.{}` with {} arguments; it takes {takes}",
-            protocol.name, call.op, call.params
-        );
-        return Err(SimError::input(what).help("include the header of this version"));
-    }
-    Ok((number, op))
+    })
 }
 
 /// Whether a machine can have blocks of this size.

@@ -12,6 +12,7 @@ mod miss;
 mod mutate;
 pub(crate) mod program;
 mod replay;
+mod run;
 mod show;
 pub(crate) mod sim;
 mod together;
@@ -34,6 +35,7 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Cc(arguments) => cc::cc(arguments),
         Command::Sim(arguments) => sim::sim(arguments),
+        Command::Run(arguments) => run::run(arguments),
         Command::Miss(arguments) => miss::miss(arguments),
         Command::Check(arguments) => check::check(arguments, None),
         Command::Mutate(arguments) => mutate::mutate(arguments),
@@ -80,6 +82,7 @@ fn outputs(command: &Command) -> [Option<&PathBuf>; 3] {
         Command::Compare(a) => [a.common.out.as_ref(), a.run.html.as_ref(), a.svg.as_ref()],
         Command::Check(a) => [a.common.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
         Command::Replay(a) => [a.common.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
+        Command::Run(a) => [a.out.as_ref(), None, None],
         Command::Miss(a) => [a.common.out.as_ref(), None, None],
         Command::Mutate(a) => [a.common.out.as_ref(), None, None],
         Command::Study(a) => [a.common.out.as_ref(), None, None],
@@ -101,6 +104,10 @@ fn inputs(command: &Command) -> Vec<&Path> {
         | Command::Compare(Compare { run, protocols: protocol, machines: machine, .. }) => {
             files.extend(run.programs.iter().map(PathBuf::as_path));
             names.extend(protocol.iter().chain(machine));
+        }
+        Command::Run(a) => {
+            files.extend(a.programs.iter().map(PathBuf::as_path));
+            names.extend(&a.protocol);
         }
         Command::Miss(a) => names.extend(std::iter::once(&a.protocol).chain(&a.machine)),
         Command::Check(a) => names.push(&a.protocol),

@@ -1,4 +1,4 @@
-//! A node's memory, as the simulator reads and writes it: by byte offset in shared memory.
+//! A node's memory, as its handlers read and write it: by byte offset in shared memory.
 
 use trivium_engine::number::index;
 use trivium_guest::{PRIVATE_LIMIT, SHARED_BASE};
@@ -7,7 +7,7 @@ use trivium_guest::{PRIVATE_LIMIT, SHARED_BASE};
 pub enum NodeMemory {
     /// That of a running program.
     Program(trivium_guest::Memory),
-    /// Memory without a program, for measurements of single accesses.
+    /// Memory without a program, for measurements of single accesses, and tests.
     Plain(Vec<u8>),
 }
 

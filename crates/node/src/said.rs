@@ -1,12 +1,22 @@
 //! What programs say: output, and what they did that is hardly meant.
 
-use crate::error::Said;
 use trivium_engine::Node;
 use trivium_guest::SHARED_BASE;
 
+/// What programs have said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// What they printed to standard output, in the order of time and node.
+    pub output: String,
+    /// What they printed to standard error.
+    pub errors: String,
+    /// What they did that is hardly meant.
+    pub warnings: Vec<String>,
+}
+
 /// What one node has said.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct NodeSaid {
+pub struct NodeSaid {
     /// When it printed, to which descriptor, what.
     pub printed: Vec<(u64, u32, Vec<u8>)>,
     /// Where it first used an atomic operation on private memory: the address and the function.
@@ -17,18 +27,18 @@ pub(crate) struct NodeSaid {
 
 /// What all nodes have said, in the making.
 #[derive(Default)]
-pub(crate) struct Saying {
+pub struct Saying {
     nodes: Vec<(Node, NodeSaid)>,
 }
 
 impl Saying {
     /// What a node has said.
-    pub(crate) fn add(&mut self, node: Node, said: NodeSaid) {
+    pub fn add(&mut self, node: Node, said: NodeSaid) {
         self.nodes.push((node, said));
     }
 
     /// All of it.
-    pub(crate) fn said(self) -> Said {
+    pub fn said(self) -> Said {
         let [output, errors] = [1, 2].map(|fd| String::from_utf8_lossy(&self.printed(fd)).into_owned());
         Said { output, errors, warnings: self.private_atomics().into_iter().chain(self.refused_to_write()).collect() }
     }

@@ -1,0 +1,166 @@
+//! What a program asks of its node: accesses, poll points, calls.
+
+use super::{Incoming, NodeState, Wait};
+use crate::error::RunError;
+use trivium_engine::{Args, Event};
+use trivium_guest::{
+    Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
+};
+use trivium_node::{NodeMemory, Refusal};
+use trivium_protocol::{BLOCK, EventKind};
+
+impl Processor for NodeState {
+    fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
+        self.counts.instructions = instructions;
+        self.reach(access.addr, access.size, access.kind, access.value)
+    }
+
+    fn poll(&mut self, instructions: u64) -> Result<Step, Fault> {
+        self.counts.instructions = instructions;
+        if instructions >= self.next_poll {
+            self.poll_point(instructions)?;
+        }
+        Ok(Step::Go)
+    }
+
+    fn deadline(&self) -> u64 {
+        self.next_poll
+    }
+
+    fn private_memory(&mut self, bytes: u64) {
+        self.private_memory = bytes;
+    }
+
+    fn refused_to_write(&mut self, path: &str) {
+        self.said.refused_to_write.get_or_insert_with(|| path.to_string());
+    }
+
+    fn private_atomic(&mut self, address: u32, function: Option<&str>) {
+        self.said.private_atomic.get_or_insert_with(|| (address, function.map(String::from)));
+    }
+
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
+        self.counts.instructions = instructions;
+        let done = match call {
+            Call::Node => i64::from(self.core.me),
+            Call::Nodes => i64::from(self.core.protocols.nodes),
+            Call::Cycles | Call::Nanoseconds => i64::try_from(self.now()).unwrap_or(i64::MAX),
+            Call::Sleep { nanoseconds } => {
+                let end = self.now().saturating_add(*nanoseconds);
+                self.wait(Wait::Sleep(end))?;
+                0
+            }
+            Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref())?,
+            Call::Bind { addr, protocol } => {
+                let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
+                self.arrive(Some((binding.region, binding.protocol)))?
+            }
+            Call::Name { addr, name } => {
+                self.core.name_allocation(*addr, name).map_err(|error| self.fail(error))?;
+                0
+            }
+            Call::Barrier => self.arrive(None)?,
+            Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw)?,
+            Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old)?,
+            Call::RegionBegin => {
+                self.region_begin(instructions);
+                0
+            }
+            Call::RegionEnd => {
+                self.region_end(instructions);
+                0
+            }
+            Call::Print { fd, bytes } => {
+                let now = self.now();
+                self.said.printed.push((now, *fd, bytes.clone()));
+                0
+            }
+            Call::Op { import, args } => self.op(*import, args)?,
+        };
+        Ok(CallStep::Done(done))
+    }
+}
+
+impl NodeState {
+    fn program_memory(&self) -> Result<trivium_guest::Memory, Fault> {
+        match &self.memory {
+            NodeMemory::Program(memory) => Ok(memory.clone()),
+            NodeMemory::Plain(_) => Err(Fault::new("atomic operations need a program's memory")),
+        }
+    }
+
+    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<i64, Fault> {
+        self.core.check_atomic(rmw.addr).map_err(|error| self.fail(error))?;
+        self.atomic = Some(*rmw);
+        let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand)?;
+        self.atomic = None;
+        match step {
+            Step::Complete(old) => Ok(old.cast_signed()),
+            _ => Ok(self.program_memory()?.read_modify_write(rmw)?.cast_signed()),
+        }
+    }
+
+    /// At the run's barrier, on the way to another binding if there is one.
+    fn arrive(&mut self, binding: Option<(usize, usize)>) -> Result<i64, Fault> {
+        self.next_phase();
+        self.doing = super::Doing::Waiting(Wait::Barrier(binding));
+        self.report(0);
+        if !self.is_running() {
+            self.wait(Wait::Barrier(binding))?;
+        }
+        Ok(0)
+    }
+
+    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<i64, Fault> {
+        let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
+        let index = self.allocations;
+        let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
+        let offset = made.map_err(|error| self.fail(error))?;
+        self.allocations += 1;
+        if self.core.me != 0 {
+            let placement = placement.into();
+            self.tell(0, &crate::wire::Control::Allocated { index, bytes, placement, protocol: number });
+        }
+        self.look_for_homes();
+        Ok(i64::from(SHARED_BASE) + offset.cast_signed())
+    }
+
+    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<i64, Fault> {
+        loop {
+            let value = match self.reach(address, size, AccessKind::Read, 0)? {
+                Step::Complete(value) => value,
+                _ => self.program_memory()?.read_word(address, size)?,
+            };
+            if value != old {
+                return Ok(value.cast_signed());
+            }
+            // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
+            let block = self.core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
+            self.wait(Wait::Change(block, address))?;
+        }
+    }
+
+    fn op(&mut self, import: usize, args: &[i64]) -> Result<i64, Fault> {
+        let (protocol, op) = self.core.protocols.calls[import];
+        let mut words = args.to_vec();
+        let object = self.core.called_object(protocol, op, &mut words)?;
+        if object.kind == BLOCK {
+            self.map(self.core.offset_of(object))?;
+        }
+        self.core.begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
+            Refusal::Program(fault) => fault,
+            Refusal::Broken(error) => self.fail(error),
+        })?;
+        let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(op), object, 0) };
+        self.inbox.push_back(Incoming::Local(protocol, event));
+        self.wait(Wait::Call { protocol, op, object })?;
+        let what = || self.core.call_name(protocol, op);
+        match self.answered.take() {
+            Some(value) => Ok(value),
+            None => {
+                let what = format!("node {}: {} has returned without an answer", self.core.me, what());
+                Err(self.fail(RunError::subject(what)))
+            }
+        }
+    }
+}

@@ -1,0 +1,529 @@
+//! What the run itself needs: barriers, other bindings, the end, and whether anything can still happen. Node 0 decides.
+
+use super::{Doing, Left, Mapped, NodeState, Wait};
+use crate::error::RunError;
+use crate::wire::{Control, Doing as Told, Report};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use trivium_engine::{Node, Object};
+use trivium_guest::{AccessKind, Fault, SHARED_BASE};
+use trivium_node::{Binding, disagree, shared_u32};
+use trivium_protocol::{Access, BLOCK, NODE};
+
+/// After so long node 0 asks again, where the answers said nothing for certain.
+const AGAIN: Duration = Duration::from_micros(100);
+/// And where it is about a deadlock, which is in no hurry.
+const AGAIN_STUCK: Duration = Duration::from_millis(2);
+/// The first words of a deadlock's message.
+const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
+
+/// What all nodes are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// All are at the barrier, and a region comes under another protocol when all is quiet.
+    Bind((usize, usize)),
+    /// All programs have ended.
+    End,
+    /// All wait.
+    Stuck,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Nothing,
+    Asking {
+        why: Why,
+        answers: Vec<Option<Report>>,
+        before: Option<Vec<Report>>,
+        again: Option<Instant>,
+    },
+    /// So many nodes have not bound a region yet.
+    Binding(u32),
+}
+
+/// What node 0 has found out.
+#[derive(Debug, PartialEq)]
+enum Order {
+    Ask(u64),
+    Open,
+    Bind((usize, usize)),
+    End,
+    /// Two nodes are at the barrier for different things.
+    Disagree((usize, Option<(usize, usize)>), (usize, Option<(usize, usize)>)),
+    /// Nothing can happen any more: what each node does.
+    Deadlock(Vec<(usize, String)>),
+    /// Two nodes store to a block in the same phase.
+    TwoWriters(Node, Node, u32, u64),
+}
+
+/// What node 0 knows of all nodes.
+#[derive(Debug)]
+pub(crate) struct Coordinator {
+    /// What each has last said unasked, as far as it still holds.
+    latest: Vec<Option<Report>>,
+    stage: Stage,
+    round: u64,
+    /// Who has stored to a block in a phase, and how many phases of each node are known.
+    stored: BTreeMap<(u64, u32), Node>,
+    phases: Vec<u64>,
+}
+
+impl Coordinator {
+    pub(crate) fn new(nodes: u32) -> Coordinator {
+        let nodes = nodes as usize;
+        Coordinator {
+            latest: vec![None; nodes],
+            stage: Stage::Nothing,
+            round: 0,
+            stored: BTreeMap::new(),
+            phases: vec![0; nodes],
+        }
+    }
+
+    /// A node tells what it does.
+    fn heard(&mut self, from: Node, report: Report) -> Option<Order> {
+        let from = usize::from(from);
+        if report.round == 0 {
+            *self.latest.get_mut(from)? = Some(report);
+            return self.look();
+        }
+        let round = self.round;
+        let Stage::Asking { answers, .. } = &mut self.stage else { return None };
+        if report.round != round {
+            return None;
+        }
+        *answers.get_mut(from)? = Some(report);
+        if answers.iter().any(Option::is_none) { None } else { self.judge() }
+    }
+
+    /// Whether all do what lets something happen.
+    fn look(&mut self) -> Option<Order> {
+        let all: Option<Vec<Told>> = self.latest.iter().map(|report| report.as_ref().map(|r| r.doing)).collect();
+        let all = all.filter(|all| !all.contains(&Told::Runs))?;
+        if let Stage::Binding(_) | Stage::Asking { why: Why::Bind(_) | Why::End, .. } = self.stage {
+            return None;
+        }
+        let bindings: Option<Vec<_>> =
+            all.iter().map(|doing| if let Told::AtBarrier(binding) = doing { Some(*binding) } else { None }).collect();
+        let why = match bindings.as_deref() {
+            Some([first, rest @ ..]) => {
+                if let Some(other) = rest.iter().position(|binding| binding != first) {
+                    return Some(Order::Disagree((0, *first), (other + 1, rest[other])));
+                }
+                match first {
+                    None => {
+                        self.opens();
+                        return Some(Order::Open);
+                    }
+                    Some(binding) => Why::Bind(*binding),
+                }
+            }
+            _ if all.iter().all(|doing| *doing == Told::HasEnded) => Why::End,
+            _ => Why::Stuck,
+        };
+        if matches!(self.stage, Stage::Asking { why: Why::Stuck, .. }) && why == Why::Stuck {
+            return None;
+        }
+        Some(self.ask(why, None))
+    }
+
+    fn opens(&mut self) {
+        self.stage = Stage::Nothing;
+        self.latest.fill(None);
+    }
+
+    fn ask(&mut self, why: Why, before: Option<Vec<Report>>) -> Order {
+        self.round += 1;
+        self.stage = Stage::Asking { why, answers: vec![None; self.latest.len()], before, again: None };
+        Order::Ask(self.round)
+    }
+
+    /// All have answered.
+    fn judge(&mut self) -> Option<Order> {
+        let Stage::Asking { why, answers, before, again } = &mut self.stage else { return None };
+        let now: Vec<Report> = answers.iter().flatten().map(|report| Report { round: 0, ..report.clone() }).collect();
+        if now.iter().any(|report| report.doing == Told::Runs) {
+            for (latest, now) in self.latest.iter_mut().zip(&now) {
+                if now.doing == Told::Runs {
+                    *latest = None;
+                }
+            }
+            self.stage = Stage::Nothing;
+            return None;
+        }
+        let is_stable = before.as_ref() == Some(&now);
+        let sent: u64 = now.iter().map(|report| report.sent).sum();
+        let received: u64 = now.iter().map(|report| report.received).sum();
+        let is_still = is_stable && sent == received;
+        let is_quiet = now.iter().all(|report| report.is_quiet);
+        let order = match *why {
+            Why::Bind(binding) if is_still && is_quiet => Some(Order::Bind(binding)),
+            Why::End if is_still && is_quiet => Some(Order::End),
+            Why::Stuck if is_still && !now.iter().any(|report| report.has_timers) => {
+                let told = now.iter().map(|report| report.told.clone()).enumerate();
+                Some(Order::Deadlock(told.filter(|(node, _)| now[*node].doing != Told::HasEnded).collect()))
+            }
+            why => {
+                // What waits for room for ever is no end of a run.
+                let is_dead = is_still && why != Why::Stuck && !now.iter().any(|report| report.has_timers);
+                is_dead.then(|| Order::Deadlock(now.iter().map(|report| report.told.clone()).enumerate().collect()))
+            }
+        };
+        if order.is_none() {
+            *before = Some(now);
+            *again = Some(Instant::now() + if *why == Why::Stuck { AGAIN_STUCK } else { AGAIN });
+        } else if let Some(Order::Bind(_)) = order {
+            self.stage = Stage::Binding(self.latest.iter().map(|_| 1).sum());
+        }
+        order
+    }
+
+    /// Asks again, if it is time to.
+    fn due(&mut self) -> Option<Order> {
+        let Stage::Asking { why, before, again: Some(again), .. } = &mut self.stage else { return None };
+        if Instant::now() < *again {
+            return None;
+        }
+        let (why, before) = (*why, before.take());
+        Some(self.ask(why, before))
+    }
+
+    /// A node has bound the region.
+    fn bound(&mut self) -> Option<Order> {
+        let Stage::Binding(left) = &mut self.stage else { return None };
+        *left = left.saturating_sub(1);
+        if *left > 0 {
+            return None;
+        }
+        self.opens();
+        Some(Order::Open)
+    }
+
+    /// What a node has stored to in a phase.
+    fn stores(&mut self, from: Node, phase: u64, blocks: &[u32]) -> Option<Order> {
+        let mut caught = None;
+        for &block in blocks {
+            match self.stored.get(&(phase, block)) {
+                Some(&other) if other != from => {
+                    let (one, two) = (other.min(from), other.max(from));
+                    caught.get_or_insert(Order::TwoWriters(one, two, block, phase));
+                }
+                _ => drop(self.stored.insert((phase, block), from)),
+            }
+        }
+        *self.phases.get_mut(usize::from(from))? = phase + 1;
+        let known = self.phases.iter().copied().min().unwrap_or(0);
+        self.stored = self.stored.split_off(&(known, 0));
+        caught
+    }
+}
+
+impl NodeState {
+    /// Another node, or this, says something of the run.
+    pub(super) fn control(&mut self, from: Node, control: Control) -> Result<(), Fault> {
+        match control {
+            Control::Claim { page } => self.claimed(page, from),
+            Control::Placed { page, home } => self.placed(page, home).map_err(|what| self.nonsense(from, what))?,
+            Control::Allocated { index, bytes, placement, protocol } => {
+                self.allocated(from, index, bytes, placement.into(), protocol)?;
+            }
+            Control::Stored { phase, blocks } => {
+                let order = self.coordinator.as_mut().and_then(|known| known.stores(from, phase, &blocks));
+                self.carry_out(order)?;
+            }
+            Control::Report(report) => {
+                let order = self.coordinator.as_mut().and_then(|known| known.heard(from, report));
+                self.carry_out(order)?;
+            }
+            Control::Ask { round } => self.report(round),
+            Control::Open => {
+                if let Doing::Waiting(Wait::Barrier(_)) = self.doing {
+                    self.wake();
+                }
+            }
+            Control::Bind { region, protocol } => self.bind(from, Binding { region, protocol })?,
+            Control::Bound => {
+                let order = self.coordinator.as_mut().and_then(Coordinator::bound);
+                self.carry_out(order)?;
+            }
+            Control::End => {
+                self.is_over = true;
+                if self.doing == Doing::Waiting(Wait::End) {
+                    self.wake();
+                }
+            }
+            Control::Failed(error) => {
+                self.left.get_or_insert(Left::Told(error));
+                return Err(Fault::new(format!("node {from} has failed")));
+            }
+        }
+        Ok(())
+    }
+
+    fn nonsense(&mut self, from: Node, what: &str) -> Fault {
+        let what = format!("node {}: node {from} tells of {what}", self.core.me);
+        self.fail(RunError::subject(what).help("start the same version of Trivium on all hosts"))
+    }
+
+    fn placed(&mut self, page: usize, home: Node) -> Result<(), &'static str> {
+        if self.mapped.get(page) != Some(&Mapped::Asked) || u32::from(home) >= self.core.protocols.nodes {
+            return Err("the home of a page that nobody asked for");
+        }
+        self.core.space.borrow_mut().claim(page, home);
+        self.mapped[page] = Mapped::Yes;
+        if self.doing == Doing::Waiting(Wait::Page(page)) {
+            self.wake();
+        }
+        Ok(())
+    }
+
+    /// Another node's program has made an allocation, which must be that of all.
+    fn allocated(
+        &mut self,
+        from: Node,
+        index: usize,
+        bytes: u64,
+        placement: trivium_guest::Placement,
+        protocol: usize,
+    ) -> Result<(), Fault> {
+        let known = self.core.space.borrow().allocations();
+        if index > known || protocol >= self.core.protocols.engines.len() {
+            return Err(self.nonsense(from, "an allocation that comes too early"));
+        }
+        let made = self.core.space.borrow_mut().allocate(from, index, bytes, placement, protocol);
+        made.map_err(|error| self.fail(error))?;
+        self.look_for_homes();
+        Ok(())
+    }
+
+    /// Node 0 looks whether it has to ask again.
+    pub(super) fn coordinate(&mut self) {
+        let order = self.coordinator.as_mut().and_then(Coordinator::due);
+        if order.is_some() {
+            // What goes wrong is kept, and ends the program at its next step.
+            let _ = self.carry_out(order);
+        }
+    }
+
+    /// Tells node 0 what this node does; in answer to a question, or unasked.
+    pub(super) fn report(&mut self, round: u64) {
+        let doing = match self.doing {
+            Doing::Running | Doing::Waiting(Wait::Sleep(_)) => Told::Runs,
+            Doing::Waiting(Wait::Barrier(binding)) => Told::AtBarrier(binding),
+            Doing::Waiting(Wait::End) => Told::HasEnded,
+            Doing::Waiting(_) => Told::Waits,
+        };
+        let report = Report {
+            round,
+            doing,
+            told: if doing == Told::Runs { String::new() } else { self.told() },
+            moved: self.moved,
+            sent: self.sent,
+            received: self.received,
+            is_quiet: self.is_quiet(),
+            has_timers: self.has_timers(),
+        };
+        self.whisper(0, &Control::Report(report));
+    }
+
+    /// What node 0 has decided is done.
+    fn carry_out(&mut self, order: Option<Order>) -> Result<(), Fault> {
+        let Some(order) = order else { return Ok(()) };
+        match order {
+            Order::Ask(round) => self.tell_all(&Control::Ask { round }, false),
+            Order::Open => self.tell_all(&Control::Open, true),
+            Order::Bind((region, protocol)) => self.tell_all(&Control::Bind { region, protocol }, true),
+            Order::End => self.tell_all(&Control::End, true),
+            Order::Disagree(one, other) => {
+                let names: Vec<String> =
+                    self.core.protocols.engines.iter().map(|engine| engine.protocol().name.clone()).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let binding = |(node, binding): (usize, Option<(usize, usize)>)| {
+                    (node, binding.map(|(region, protocol)| Binding { region, protocol }))
+                };
+                let error = disagree(&self.core.space.borrow(), &names, binding(one), binding(other));
+                Err(self.fail(error))
+            }
+            Order::Deadlock(told) => {
+                let error = told.into_iter().fold(RunError::subject(DEADLOCK), |error, (node, told)| {
+                    error.note(format!("node {node}: {told}"))
+                });
+                let help = "`trivium check` on the protocol finds the shortest way to a deadlock; if it finds none, look at the program's locks and barriers";
+                Err(self.fail(error.help(help)))
+            }
+            Order::TwoWriters(one, other, block, phase) => {
+                let what = format!(
+                    "nodes {one} and {other} both write block {block} between two barriers (after {phase} of them)"
+                );
+                let help = "the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory";
+                Err(self.fail(RunError::subject(what).help(help)))
+            }
+        }
+    }
+
+    /// Tells all nodes, this one last: it may then go on.
+    fn tell_all(&mut self, control: &Control, is_counted: bool) -> Result<(), Fault> {
+        for to in self.others() {
+            match is_counted {
+                true => self.tell(to, control),
+                false => self.whisper(to, control),
+            }
+        }
+        self.control(self.core.me, control.clone())
+    }
+
+    /// A region comes under another protocol on this node, as it does on all: all is quiet.
+    fn bind(&mut self, from: Node, binding: Binding) -> Result<(), Fault> {
+        let is_there = binding.region < self.core.space.borrow().allocations();
+        if !is_there || binding.protocol >= self.core.protocols.engines.len() {
+            return Err(self.nonsense(from, "a region that there is not"));
+        }
+        let when = format!("{} ns", self.now());
+        let tags = &self.tags;
+        let bound = self.core.bind(binding, &when, &mut |core, block| match tags.get(block.id as usize) {
+            None | Some(0) => core.first_access(block),
+            Some(&tag) => [Access::None, Access::Read, Access::Write][usize::from(tag) - 1],
+        });
+        for id in bound.map_err(|error| self.fail(error))?.into_iter().flatten() {
+            let block = Object { kind: BLOCK, id };
+            if let Some(tag) = self.tags.get_mut(id as usize) {
+                *tag = 0;
+            }
+            self.publish(block, Access::None, false);
+        }
+        self.tell(0, &Control::Bound);
+        Ok(())
+    }
+
+    /// What the program waits for, in words, and what this node's handlers have not come to.
+    fn told(&self) -> String {
+        let mut told = match self.doing {
+            Doing::Running | Doing::Waiting(Wait::Sleep(_)) => "runs".to_string(),
+            Doing::Waiting(Wait::End) => "has left main".to_string(),
+            Doing::Waiting(Wait::Barrier(_)) => "waits at the barrier".to_string(),
+            Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
+            Doing::Waiting(Wait::Change(block, address)) => {
+                format!("waits for the word at {address:#x} in block {} to change", block.id)
+            }
+            Doing::Waiting(Wait::Access(block)) => {
+                let what = if self.pending_kind == AccessKind::Read { "load" } else { "store" };
+                let address = SHARED_BASE + shared_u32(self.pending.address);
+                let roles = self.core.protocol_at(self.pending.address).map(|protocol| self.roles(protocol, block));
+                format!("waits for access to block {}, a {what} at {address:#x}{}", block.id, roles.unwrap_or_default())
+            }
+            Doing::Waiting(Wait::Call { protocol, op, object }) => {
+                let name = self.core.call_name(protocol, op);
+                format!("waits in {name} of object {}{}", object.id, self.roles(protocol, object))
+            }
+        };
+        for lane in self.full_lanes() {
+            told += &format!("; {lane}");
+        }
+        told
+    }
+
+    /// The states of this node's roles for an object.
+    fn roles(&self, protocol: usize, object: Object) -> String {
+        let engine = &self.core.protocols.engines[protocol];
+        let is_home = object.kind != NODE && self.core.home_of(object) == self.core.me;
+        let mut text = String::new();
+        for role in engine.roles_of(object.kind, is_home) {
+            if let Some(record) = self.core.record_of(protocol, role, object) {
+                let declared = &engine.protocol().roles[role.index()];
+                text += &format!("; {}: {}", declared.name, engine.describe(role, record));
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(round: u64, doing: Told) -> Report {
+        Report { round, doing, told: String::new(), moved: 0, sent: 0, received: 0, is_quiet: true, has_timers: false }
+    }
+
+    /// All nodes answer a question with these.
+    fn answer(known: &mut Coordinator, reports: &[Report]) -> Option<Order> {
+        let round = known.round;
+        let mut order = None;
+        for (node, report) in (0..).zip(reports) {
+            order = known.heard(node, Report { round, ..report.clone() });
+        }
+        order
+    }
+
+    #[test]
+    fn the_barrier_opens_when_all_have_come() {
+        let mut known = Coordinator::new(2);
+        for _ in 0..2 {
+            assert_eq!(known.heard(1, report(0, Told::AtBarrier(None))), None);
+            assert_eq!(known.heard(0, report(0, Told::AtBarrier(None))), Some(Order::Open));
+        }
+        assert_eq!(known.heard(0, report(0, Told::AtBarrier(None))), None);
+        let other = known.heard(1, report(0, Told::AtBarrier(Some((0, 1)))));
+        assert_eq!(other, Some(Order::Disagree((0, None), (1, Some((0, 1))))));
+    }
+
+    #[test]
+    fn a_region_is_bound_when_no_message_is_on_its_way() {
+        let mut known = Coordinator::new(2);
+        let at = Told::AtBarrier(Some((3, 1)));
+        known.heard(0, report(0, at));
+        assert_eq!(known.heard(1, report(0, at)), Some(Order::Ask(1)));
+        let on_its_way = [Report { sent: 5, ..report(0, at) }, Report { received: 4, ..report(0, at) }];
+        assert_eq!(answer(&mut known, &on_its_way), None);
+        std::thread::sleep(AGAIN);
+        assert_eq!(known.due(), Some(Order::Ask(2)));
+        assert_eq!(answer(&mut known, &on_its_way), None, "the same, but one message has not arrived");
+        for round in [3, 4] {
+            std::thread::sleep(AGAIN);
+            assert_eq!(known.due(), Some(Order::Ask(round)));
+            let arrived = [on_its_way[0].clone(), Report { received: 5, ..report(0, at) }];
+            let order = answer(&mut known, &arrived);
+            assert_eq!(order, (round == 4).then_some(Order::Bind((3, 1))), "it must be seen twice");
+        }
+        assert_eq!((known.bound(), known.bound()), (None, Some(Order::Open)));
+    }
+
+    #[test]
+    fn a_deadlock_is_one_if_nothing_moves() {
+        let mut known = Coordinator::new(2);
+        known.heard(1, report(0, Told::HasEnded));
+        assert_eq!(known.heard(0, report(0, Told::Waits)), Some(Order::Ask(1)));
+        let waits =
+            |moved, has_timers| [Report { moved, has_timers, ..report(0, Told::Waits) }, report(0, Told::HasEnded)];
+        let mut ask = |reports: &[Report]| {
+            let order = answer(&mut known, reports);
+            std::thread::sleep(AGAIN_STUCK);
+            known.due();
+            order
+        };
+        assert_eq!(ask(&waits(1, false)), None);
+        assert_eq!(ask(&waits(2, false)), None, "it has moved");
+        assert_eq!(ask(&waits(2, true)), None, "a timer runs");
+        assert_eq!(ask(&waits(2, true)), None, "a timer still runs");
+        assert_eq!(ask(&waits(2, false)), None, "it has ended");
+        assert_eq!(ask(&waits(2, false)), Some(Order::Deadlock(vec![(0, String::new())])));
+    }
+
+    #[test]
+    fn a_node_that_runs_again_is_asked_again_only_when_it_waits() {
+        let mut known = Coordinator::new(1);
+        assert_eq!(known.heard(0, report(0, Told::Waits)), Some(Order::Ask(1)));
+        assert_eq!(answer(&mut known, &[report(0, Told::Runs)]), None);
+        assert_eq!(known.due(), None);
+        assert_eq!(known.heard(0, report(0, Told::HasEnded)), Some(Order::Ask(2)));
+    }
+
+    #[test]
+    fn two_nodes_that_store_to_a_block_in_one_phase_are_caught() {
+        let mut known = Coordinator::new(2);
+        assert_eq!(known.stores(0, 0, &[1, 2]), None);
+        assert_eq!(known.stores(0, 1, &[3]), None);
+        assert_eq!(known.stores(1, 0, &[3]), None, "another phase");
+        assert_eq!(known.stores(1, 1, &[3]), Some(Order::TwoWriters(0, 1, 3, 1)));
+    }
+}

@@ -1,0 +1,322 @@
+//! What a node's handlers do next, and what becomes of what they did.
+
+use super::mechanisms::{Touched, What};
+use super::{Doing, Grant, Incoming, Mapped, NodeState, Wait};
+use crate::error::RunError;
+use crate::wire::{Message, write_credit};
+use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
+use trivium_guest::{AccessKind, SHARED_BASE};
+use trivium_node::{Held, Instance};
+use trivium_protocol::{Access, BLOCK, EventKind, LaneId, Promise, RoleId, Type};
+
+/// What a node can do next.
+enum Action {
+    /// The deferred event at this place among the replays.
+    Replay(usize),
+    /// What is at this place in the inbox.
+    Incoming(usize),
+    /// The timer that ended then.
+    Timer((u64, u64)),
+}
+
+impl NodeState {
+    /// Runs one handler, if there is something for one.
+    ///
+    /// # Errors
+    /// A fault of a protocol.
+    pub(super) fn handle_one(&mut self) -> Result<bool, RunError> {
+        let Some(action) = self.choose() else { return Ok(false) };
+        self.moved += 1;
+        match action {
+            Action::Replay(at) => self.replay(at)?,
+            Action::Timer(at) => self.timer_ended(at)?,
+            Action::Incoming(at) => match self.inbox.remove(at) {
+                Some(Incoming::Message(from, message)) => self.message(from, message)?,
+                Some(Incoming::Local(protocol, event)) => self.dispatch(protocol, None, &event)?,
+                None => {}
+            },
+        }
+        Ok(true)
+    }
+
+    /// A replay that is due, a timer that has ended, else what came first, unless a lane has no room for it.
+    fn choose(&self) -> Option<Action> {
+        let is_simple =
+            self.core.schedule.has_no_replays() && !self.core.protocols.any_finite && self.timers.is_empty();
+        match self.inbox.front() {
+            None if is_simple => None,
+            Some(first) if is_simple && self.is_known(first) => Some(Action::Incoming(0)),
+            _ => self.choose_with_care(),
+        }
+    }
+
+    fn choose_with_care(&self) -> Option<Action> {
+        if let Some(at) = self.core.next_replay(&self.on_lanes) {
+            return Some(Action::Replay(at));
+        }
+        if !self.timers.is_empty() {
+            let now = self.now();
+            let ended = self.timers.range(..=(now, u64::MAX));
+            let mut can =
+                ended.filter(|(_, (instance, number))| !self.core.timer_must_wait(&self.on_lanes, *instance, *number));
+            if let Some((&at, _)) = can.next() {
+                return Some(Action::Timer(at));
+            }
+        }
+        let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
+        for (at, incoming) in self.inbox.iter().enumerate() {
+            let (protocol, event, lane) = match incoming {
+                Incoming::Message(from, message) => {
+                    let lane = self.lane_of(message);
+                    (message.protocol, event_of(*from, message), Some((message.protocol, *from, lane)))
+                }
+                Incoming::Local(protocol, event) => (*protocol, *event, None),
+            };
+            let waits = !self.is_known(incoming)
+                || self.core.is_behind_a_replay(protocol, &event)
+                || lane.is_some_and(|lane| stuck.contains(&lane));
+            if !waits && self.core.can_start(&self.on_lanes, protocol, &event) {
+                return Some(Action::Incoming(at));
+            }
+            stuck.extend(lane);
+        }
+        None
+    }
+
+    /// Whether this node has allocated what a message is about, and knows its home. Others may be ahead of it.
+    fn is_known(&self, incoming: &Incoming) -> bool {
+        let Incoming::Message(_, Message { object, .. }) = incoming else { return true };
+        if object.kind != BLOCK {
+            return true;
+        }
+        let (offset, space) = (self.core.offset_of(*object), self.core.space.borrow());
+        if offset >= space.bytes() {
+            return false;
+        }
+        let page = space.page_of(offset);
+        !space.by_first_touch(page) || self.mapped.get(page) == Some(&Mapped::Yes)
+    }
+
+    fn lane_of(&self, message: &Message) -> LaneId {
+        self.core.protocols.engines[message.protocol].protocol().messages[message.message.index()].lane
+    }
+
+    /// The lanes that have no room, while something waits: for those who look at a deadlock.
+    pub(super) fn full_lanes(&self) -> Vec<String> {
+        if self.inbox.is_empty() && self.core.schedule.has_no_replays() {
+            return Vec::new();
+        }
+        let name = |(protocol, lane): (usize, LaneId)| {
+            let protocol = self.core.protocols.engines[protocol].protocol();
+            format!("lane {}.{} has no room", protocol.name, protocol.lanes[lane.index()].name)
+        };
+        self.core.full_lanes(&self.on_lanes).into_iter().map(name).collect()
+    }
+
+    /// Whether nothing is left to handle.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.inbox.is_empty() && self.core.schedule.has_no_replays() && self.early.is_empty()
+    }
+
+    pub(super) fn has_timers(&self) -> bool {
+        self.timers.values().any(|(instance, number)| self.core.schedule.is_current(instance, *number))
+    }
+
+    fn replay(&mut self, at: usize) -> Result<(), RunError> {
+        let Some(((protocol, role, object), _)) = self.core.schedule.take_replay(at) else { return Ok(()) };
+        let protocols = self.core.protocols.clone();
+        let engine = &protocols.engines[protocol];
+        let record = self.core.record_of(protocol, role, object);
+        let event = record.and_then(|record| engine.replay_event(role, object, record));
+        self.handling.restart(protocol);
+        let outcome = engine.replay(role, object, self);
+        self.ended(protocol, engine, event.as_ref(), outcome)
+    }
+
+    fn timer_ended(&mut self, at: (u64, u64)) -> Result<(), RunError> {
+        let Some((instance, number)) = self.timers.remove(&at) else { return Ok(()) };
+        if !self.core.schedule.is_current(&instance, number) {
+            return Ok(());
+        }
+        let (protocol, role, object) = instance;
+        self.dispatch(protocol, Some(role), &Event::local(EventKind::Timer, object, 0))
+    }
+
+    fn message(&mut self, from: Node, message: Message) -> Result<(), RunError> {
+        self.core.check_binding(message.protocol, message.message, message.object, from)?;
+        let protocol = message.protocol;
+        if self.core.protocols.finite[protocol] {
+            let lane = self.lane_of(&message);
+            match from == self.core.me {
+                true => self.on_lanes.remove(protocol, lane),
+                false => self.post(from, write_credit(protocol, lane)),
+            }
+        }
+        let mut event = event_of(from, &message);
+        event.payload = message.data.map(|data| self.core.payloads.keep(data));
+        self.dispatch(protocol, None, &event)
+    }
+
+    fn dispatch(&mut self, protocol: usize, role: Option<RoleId>, event: &Event) -> Result<(), RunError> {
+        let protocols = self.core.protocols.clone();
+        let engine = &protocols.engines[protocol];
+        self.handling.restart(protocol);
+        let outcome = match role {
+            Some(role) => engine.dispatch_to(role, event, self),
+            None => engine.dispatch(event, self),
+        };
+        self.ended(protocol, engine, Some(event), outcome)
+    }
+
+    /// A handler has ended: what it did to others leaves.
+    fn ended(
+        &mut self,
+        protocol: usize,
+        engine: &Engine,
+        event: Option<&Event>,
+        outcome: Result<Outcome, Fault>,
+    ) -> Result<(), RunError> {
+        let outcome = outcome.map_err(|fault| broken(engine, &fault))?;
+        if let Some(what) = &self.handling.trouble {
+            let handler = outcome.handler.map_or(String::new(), |id| {
+                engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
+            });
+            let what = format!("node {}: handler {handler} of object {}: {what}", self.core.me, outcome.object.id);
+            return Err(RunError::subject(what));
+        }
+        match (outcome.disposition, event) {
+            (Disposition::Held, Some(event)) => {
+                self.core.schedule.hold(Held { protocol, role: outcome.role, event: *event });
+            }
+            (Disposition::Deferred, _) => {}
+            (_, Some(Event { payload: Some(payload), .. })) => drop(self.core.payloads.forget(*payload)),
+            _ => {}
+        }
+        self.lines.empty_buffers();
+        self.release(protocol, engine);
+        Ok(())
+    }
+
+    /// What a handler did to others, and to the program, takes its way.
+    fn release(&mut self, protocol: usize, engine: &Engine) {
+        let mut handling = std::mem::take(&mut self.handling);
+        for payload in handling.gathered.drain(..) {
+            self.core.payloads.forget(payload);
+        }
+        for sent in handling.sends.drain(..) {
+            self.counts.messages_sent += 1;
+            self.counts.bytes_sent += sent.bytes;
+            *self.counts.by_kind.entry((protocol, sent.message.0)).or_default() += 1;
+            if self.core.protocols.finite[protocol] {
+                self.on_lanes.add(protocol, sent.lane);
+            }
+            match sent.what {
+                What::Own(message) => self.inbox.push_back(Incoming::Message(self.core.me, message)),
+                What::Packet(packet) => self.post(sent.to, packet),
+            }
+        }
+        for value in handling.answers.drain(..) {
+            self.answer_call(value);
+        }
+        for (object, completed) in handling.resumed.drain(..) {
+            self.resume_access(object, completed);
+        }
+        if let Doing::Waiting(Wait::Change(block, _)) = self.doing
+            && handling.changed.contains(&block)
+        {
+            self.wake();
+        }
+        for (task, object, args) in handling.tasks.drain(..) {
+            let event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
+            self.inbox.push_back(Incoming::Local(protocol, event));
+        }
+        for (role, object, after) in handling.timers.drain(..) {
+            self.set_timer((protocol, role, object), after);
+        }
+        self.try_again(protocol, engine, &handling.touched);
+        self.handling = handling;
+    }
+
+    /// A timer runs from now on, for so many nanoseconds, or none does any more.
+    fn set_timer(&mut self, instance: Instance, after: Option<u64>) {
+        let number = self.core.schedule.new_timer(instance);
+        if let Some(after) = after {
+            let end = self.now().saturating_add(after);
+            let last = self.timers.range((end, 0)..=(end, u64::MAX)).next_back();
+            let place = last.map_or(0, |((_, place), _)| place + 1);
+            self.timers.insert((end, place), (instance, number));
+        }
+    }
+
+    fn answer_call(&mut self, value: i64) {
+        let Doing::Waiting(Wait::Call { protocol, op, .. }) = self.doing else { return };
+        let protocols = self.core.protocols.clone();
+        let declared = protocols.engines[protocol].protocol();
+        let is_address = declared.ops[op.index()].result == Some(Type::Address);
+        self.answered = Some(if is_address { value + i64::from(SHARED_BASE) } else { value });
+        if declared.promises.contains(&Promise::Barrier(op)) {
+            self.next_phase();
+        }
+        self.wake();
+    }
+
+    /// Handlers resumed an object, or have completed its access, which read `completed`.
+    fn resume_access(&mut self, object: Object, completed: Option<u64>) {
+        if self.doing != Doing::Waiting(Wait::Access(object)) {
+            return;
+        }
+        let tag = self.tag(object);
+        self.grant = match (completed, self.pending_kind) {
+            (Some(read), _) => Some(Grant::Complete(read)),
+            (None, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
+            (None, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
+        };
+        self.wake();
+    }
+
+    /// The program goes on.
+    pub(super) fn wake(&mut self) {
+        self.doing = Doing::Running;
+        self.moved += 1;
+    }
+
+    /// Deferred and held events of the instances that a handler touched get their turn.
+    fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[Touched]) {
+        for &Touched { role, object, before, place } in touched {
+            let record = self.core.records.at(place);
+            let (after, due) = (engine.state(role, record), engine.replay_due(role, record));
+            let instance = (protocol, role, object);
+            if due {
+                self.core.schedule.due(instance, None);
+            }
+            if before != after && !self.core.schedule.holds_nothing() {
+                for held in self.core.schedule.take_held(instance) {
+                    self.inbox.push_back(Incoming::Local(protocol, held.event));
+                }
+            }
+        }
+    }
+}
+
+/// The event of a message, without its data.
+fn event_of(from: Node, message: &Message) -> Event {
+    Event {
+        kind: EventKind::Message(message.message),
+        object: message.object,
+        sender: from,
+        thread: 0,
+        args: message.args,
+        payload: None,
+    }
+}
+
+fn broken(engine: &Engine, fault: &Fault) -> RunError {
+    let sources = &engine.protocol().sources;
+    let error = RunError::subject(fault.to_string())
+        .help("`trivium check` on the protocol finds the shortest way to such a fault");
+    if (fault.span.file as usize) < sources.files().count() {
+        error.at(sources.place(fault.span).to_string())
+    } else {
+        error
+    }
+}

@@ -1,0 +1,84 @@
+//! A real node's mechanisms against the contract that all backends share.
+
+use super::{Doing, Limits, NodeState, Wait};
+use crate::transport::threads::join;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use trivium_contract::{Bench, check_mechanisms};
+use trivium_engine::{Engine, Object, Pending, Thread};
+use trivium_guest::{AccessKind, Placement};
+use trivium_node::{NodeMemory, Protocols};
+use trivium_protocol::BLOCK;
+
+struct RunBench {
+    engine: Engine,
+    nodes: u32,
+}
+
+impl Bench for RunBench {
+    type M = NodeState;
+
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn make(&self) -> NodeState {
+        let protocols = Rc::new(Protocols::new(vec![Rc::new(self.engine.clone())], 64, self.nodes));
+        let transport = Box::new(join(self.nodes).swap_remove(0));
+        let limits = Limits { cancel: Arc::default(), nanoseconds: None };
+        let mut node = NodeState::new(transport, protocols, (4096, Instant::now()), limits);
+        node.core.space.borrow_mut().allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();
+        node.memory = NodeMemory::Plain(vec![0; 8192]);
+        node
+    }
+
+    /// One whose home is this node, and one whose home is another.
+    fn blocks(&self) -> [Object; 2] {
+        [Object { kind: BLOCK, id: 1 }, Object { kind: BLOCK, id: 65 }]
+    }
+
+    fn fill(&self, m: &mut NodeState, block: Object, seed: u8) {
+        let bytes: Vec<u8> = (0..64).map(|i| seed.wrapping_mul(31).wrapping_add(i)).collect();
+        let offset = m.core.offset_of(block);
+        let written = if m.is_cached() { m.write_copies(offset, &bytes) } else { m.memory.write(offset, &bytes) };
+        written.unwrap();
+    }
+
+    fn contents(&self, m: &mut NodeState, block: Object) -> Vec<u8> {
+        let (mut bytes, offset) = (vec![0; 64], m.core.offset_of(block));
+        let read = if m.is_cached() { m.read_copies(offset, &mut bytes) } else { m.memory.read(offset, &mut bytes) };
+        read.unwrap();
+        bytes
+    }
+
+    fn words(&self) -> Option<u64> {
+        Some(256)
+    }
+
+    fn lists(&self) -> bool {
+        true
+    }
+
+    fn wait(&self, m: &mut NodeState, _: Thread, block: Object) -> Option<Pending> {
+        m.pending = Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef };
+        m.pending_kind = AccessKind::Write;
+        m.doing = Doing::Waiting(Wait::Access(block));
+        Some(m.pending)
+    }
+}
+
+#[test]
+fn the_contract_is_kept_under_every_protocol() {
+    for name in ["flash-coherence", "msi", "stache", "swcc", "token-lock", "token-ring", "tree-barrier", "remote-write"]
+    {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../protocols/{name}.tri"));
+        let protocol = trivium_lang::compile_file(&path, &[]).unwrap();
+        for nodes in [2, 5] {
+            let engine = Engine::load(Arc::new(protocol.clone()), nodes).unwrap();
+            let breaches = check_mechanisms(&RunBench { engine, nodes });
+            assert!(breaches.is_empty(), "{name}: {breaches:#?}");
+        }
+    }
+}

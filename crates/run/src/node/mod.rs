@@ -1,0 +1,339 @@
+//! A node: its program's processor, its copies of blocks, the handlers that it runs, and what it knows of the run.
+
+mod calls;
+mod control;
+mod dispatch;
+mod lanes;
+mod lines;
+mod mechanisms;
+#[cfg(test)]
+mod mechanisms_tests;
+mod reach;
+mod waiting;
+
+use crate::error::RunError;
+use crate::latency::Latency;
+
+use crate::transport::Transport;
+use crate::wire::Message;
+use control::Coordinator;
+use lanes::OnLanes;
+use mechanisms::Handling;
+use serde::Serialize;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+use trivium_engine::{Event, Node, Object, Pending};
+use trivium_guest::{AccessKind, Fault, ReadModifyWrite, Tags};
+use trivium_node::{Instance, Lines, NodeCore, NodeMemory, NodeSaid, Protocols, Space};
+use trivium_protocol::{Access, OpId};
+
+/// For what a program waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Access to a block.
+    Access(Object),
+    /// The return of a protocol call.
+    Call { protocol: usize, op: OpId, object: Object },
+    /// The run's barrier.
+    Barrier(Option<(usize, usize)>),
+    /// A change of a word in a block: its address.
+    Change(Object, u32),
+    /// The home of a page.
+    Page(usize),
+    /// The end of a time for which the program sleeps, in nanoseconds since the beginning.
+    Sleep(u64),
+    /// The end of the run: the program has ended.
+    End,
+}
+
+/// What a program is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Running,
+    Waiting(Wait),
+}
+
+/// An access that is guaranteed to complete before any later event of its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grant {
+    /// The tag allows it.
+    Tag,
+    /// It has been performed on the node's memory, whatever the tag, and has read this.
+    Complete(u64),
+}
+
+/// Something for the node's handlers.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    Message(Node, Message),
+    Local(usize, Event),
+}
+
+/// What is counted on a node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Counts {
+    pub read_faults: u64,
+    pub write_faults: u64,
+    pub upgrades: u64,
+    pub messages_sent: u64,
+    pub bytes_sent: u64,
+    pub instructions: u64,
+    /// Nanoseconds in handlers, and in waiting without handlers.
+    pub handlers: u64,
+    pub waits: u64,
+    /// Messages by protocol and kind.
+    #[serde(skip)]
+    pub by_kind: BTreeMap<(usize, u16), u64>,
+}
+
+impl Counts {
+    /// What was counted after `earlier`.
+    pub(crate) fn since(&self, earlier: &Counts) -> Counts {
+        let before = |kind: &(usize, u16)| earlier.by_kind.get(kind).copied().unwrap_or(0);
+        let mut by_kind: BTreeMap<_, _> = self.by_kind.iter().map(|(kind, now)| (*kind, now - before(kind))).collect();
+        by_kind.retain(|_, count| *count > 0);
+        Counts {
+            read_faults: self.read_faults - earlier.read_faults,
+            write_faults: self.write_faults - earlier.write_faults,
+            upgrades: self.upgrades - earlier.upgrades,
+            messages_sent: self.messages_sent - earlier.messages_sent,
+            bytes_sent: self.bytes_sent - earlier.bytes_sent,
+            instructions: self.instructions - earlier.instructions,
+            handlers: self.handlers - earlier.handlers,
+            waits: self.waits - earlier.waits,
+            by_kind,
+        }
+    }
+
+    /// The sum of both.
+    pub(crate) fn plus(&self, other: &Counts) -> Counts {
+        let mut by_kind = self.by_kind.clone();
+        for (kind, count) in &other.by_kind {
+            *by_kind.entry(*kind).or_default() += count;
+        }
+        Counts {
+            read_faults: self.read_faults + other.read_faults,
+            write_faults: self.write_faults + other.write_faults,
+            upgrades: self.upgrades + other.upgrades,
+            messages_sent: self.messages_sent + other.messages_sent,
+            bytes_sent: self.bytes_sent + other.bytes_sent,
+            instructions: self.instructions + other.instructions,
+            handlers: self.handlers + other.handlers,
+            waits: self.waits + other.waits,
+            by_kind,
+        }
+    }
+}
+
+/// The region of interest of a node's program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Region {
+    /// Counts where it began, if it has and has not ended.
+    begun: Option<Counts>,
+    /// Counts of those that have ended, if there were any.
+    pub ended: Option<Counts>,
+    /// Nanoseconds of the first beginning and the last end.
+    pub span: Option<(u64, u64)>,
+}
+
+/// What ends a run from outside.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// The run ends, incomplete, when it is true.
+    pub cancel: Arc<AtomicBool>,
+    /// Or after so many nanoseconds.
+    pub nanoseconds: Option<u64>,
+}
+
+/// Why a node has left the run before its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Something went wrong here.
+    Failed(RunError),
+    /// Something went wrong on another node, which tells it.
+    Told(RunError),
+    /// It was cut off by a limit.
+    Stopped(String),
+}
+
+/// One node.
+pub(crate) struct NodeState {
+    /// What it is as far as no time is concerned.
+    pub core: NodeCore<()>,
+    transport: Box<dyn Transport>,
+    /// Its copy of shared memory.
+    pub memory: NodeMemory,
+    /// What its compiled code may access without asking.
+    published: Option<Tags>,
+    /// Tags by block: 0 not known yet, else 1 + access.
+    tags: Vec<u8>,
+    /// Which pages have a home that this node knows, or has asked for.
+    mapped: Vec<Mapped>,
+    /// Its processor's lines, where processors are cached.
+    lines: Lines,
+    /// What its handlers have not come to yet.
+    inbox: VecDeque<Incoming>,
+    /// Claims of pages that are not allocated here yet: the page, and who claims it.
+    early: Vec<(usize, Node)>,
+    on_lanes: OnLanes,
+    /// Timers by the nanosecond at which they end, and a number.
+    timers: BTreeMap<(u64, u64), (Instance, u64)>,
+    /// The handler that is running.
+    handling: Box<Handling>,
+    pub doing: Doing,
+    grant: Option<Grant>,
+    pending: Pending,
+    pending_kind: AccessKind,
+    /// The atomic operation that is being tried, if one is.
+    atomic: Option<ReadModifyWrite>,
+    /// The result of a call that has returned.
+    answered: Option<i64>,
+    /// Allocations made.
+    allocations: usize,
+    /// The number of instructions at which it next looks at what has arrived, and how many lie between two looks.
+    next_poll: u64,
+    poll_interval: u64,
+    begun: Instant,
+    limits: Limits,
+    pub counts: Counts,
+    pub region: Region,
+    pub latency: Latency,
+    pub said: NodeSaid,
+    pub private_memory: u64,
+    /// Packets that it has sent and received, but for questions and reports.
+    sent: u64,
+    received: u64,
+    /// Handlers that it has run, and times that its program went on.
+    moved: u64,
+    /// The phase between two barriers, and blocks that it has stored to in it, where only one node may.
+    phase: u64,
+    stored: Vec<u32>,
+    is_stored: Vec<u64>,
+    /// What node 0 knows of all.
+    coordinator: Option<Coordinator>,
+    /// Why it has left the run, if it has.
+    pub left: Option<Left>,
+    /// Whether the run is over.
+    is_over: bool,
+}
+
+/// What a node knows of where a page lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mapped {
+    #[default]
+    No,
+    Asked,
+    Yes,
+}
+
+/// So many instructions lie between two looks at what has arrived, at least and at most.
+const POLLS: std::ops::RangeInclusive<u64> = 1000..=16_000;
+
+impl NodeState {
+    /// A node at the beginning of a run; `page` is the bytes of a page.
+    pub(crate) fn new(
+        transport: Box<dyn Transport>,
+        protocols: Rc<Protocols>,
+        (page, begun): (u64, Instant),
+        limits: Limits,
+    ) -> NodeState {
+        let (me, nodes) = (transport.me(), transport.nodes());
+        let space = Rc::new(RefCell::new(Space::new(page, nodes)));
+        NodeState {
+            on_lanes: OnLanes::new(&protocols),
+            core: NodeCore::new(me, protocols, space),
+            transport,
+            memory: NodeMemory::Plain(Vec::new()),
+            published: None,
+            tags: Vec::new(),
+            mapped: Vec::new(),
+            lines: Lines::default(),
+            inbox: VecDeque::new(),
+            early: Vec::new(),
+            timers: BTreeMap::new(),
+            handling: Box::default(),
+            doing: Doing::Running,
+            grant: None,
+            pending: Pending::default(),
+            pending_kind: AccessKind::Read,
+            atomic: None,
+            answered: None,
+            allocations: 0,
+            next_poll: *POLLS.start(),
+            poll_interval: *POLLS.start(),
+            begun,
+            limits,
+            counts: Counts::default(),
+            region: Region::default(),
+            latency: Latency::default(),
+            said: NodeSaid::default(),
+            private_memory: 0,
+            sent: 0,
+            received: 0,
+            moved: 0,
+            phase: 0,
+            stored: Vec::new(),
+            is_stored: Vec::new(),
+            coordinator: (me == 0).then(|| Coordinator::new(nodes)),
+            left: None,
+            is_over: false,
+        }
+    }
+
+    /// Its program's memory, and what compiled code may access without asking.
+    pub(crate) fn runs_on(&mut self, memory: trivium_guest::Memory, tags: Option<Tags>) {
+        (self.memory, self.published) = (NodeMemory::Program(memory), tags);
+    }
+
+    /// Nanoseconds since the run began.
+    pub(crate) fn now(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// The tag of a block of an allocated page whose home is known.
+    fn tag(&mut self, block: Object) -> Access {
+        let at = block.id as usize;
+        if at >= self.tags.len() {
+            self.tags.resize(at + 64, 0);
+        }
+        if self.tags[at] == 0 {
+            self.tags[at] = 1 + self.core.first_access(block) as u8;
+        }
+        [Access::None, Access::Read, Access::Write][self.tags[at] as usize - 1]
+    }
+
+    /// Ends the program with an error that keeps its parts.
+    fn fail(&mut self, error: impl Into<RunError>) -> Fault {
+        let error = error.into();
+        let fault = Fault::new(error.what.clone());
+        self.left.get_or_insert(Left::Failed(error));
+        fault
+    }
+
+    /// The counts so far.
+    pub(crate) fn counted(&self, instructions: u64) -> Counts {
+        Counts { instructions, ..self.counts.clone() }
+    }
+
+    fn region_begin(&mut self, instructions: u64) {
+        if self.region.begun.is_none() {
+            let now = self.now();
+            self.region.begun = Some(self.counted(instructions));
+            self.region.span = Some((self.region.span.map_or(now, |span| span.0), now));
+        }
+    }
+
+    /// The region of interest ends here, as it does where the program ends.
+    pub(crate) fn region_end(&mut self, instructions: u64) {
+        if let Some(begun) = self.region.begun.take() {
+            let more = self.counted(instructions).since(&begun);
+            self.region.ended = Some(self.region.ended.take().unwrap_or_default().plus(&more));
+            let now = self.now();
+            self.region.span = self.region.span.map(|span| (span.0, now));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Accesses of the program: what it may do by itself, and what a handler has to be asked for.
+
+use super::{Doing, Grant, Mapped, NodeState, Wait};
+use crate::error::RunError;
+use crate::wire::Control;
+use trivium_engine::number::fit;
+use trivium_engine::{Event, Object, Pending};
+use trivium_guest::{AccessKind, Fault, SHARED_BASE, Step};
+use trivium_node::shared_u32;
+use trivium_protocol::{Access, EventKind};
+
+/// Private memory is allowed in pieces of so many bytes.
+const PRIVATE_LINE: u32 = 4096;
+
+impl NodeState {
+    /// An access of at most 8 bytes inside an aligned word; it waits until that may happen.
+    pub(super) fn reach(&mut self, address: u32, size: u32, kind: AccessKind, value: u64) -> Result<Step, Fault> {
+        if address < SHARED_BASE {
+            if let Some(tags) = &self.published {
+                tags.set(address & !(PRIVATE_LINE - 1), PRIVATE_LINE, true, true);
+            }
+            return Ok(Step::Go);
+        }
+        let offset = u64::from(address - SHARED_BASE);
+        let block = self.core.block_of(offset);
+        self.map(offset)?;
+        if kind == AccessKind::Write {
+            self.check_home_writes(offset, block)?;
+        }
+        if self.allows(block, kind) {
+            return Ok(self.goes(block, kind));
+        }
+        let begun = self.now();
+        let step = loop {
+            self.pending =
+                Pending { address: offset, size: fit(size, "the size of an access, which is at most 16 bytes"), value };
+            self.pending_kind = kind;
+            self.fault(offset, block, kind)?;
+            self.wait(Wait::Access(block))?;
+            match self.grant.take() {
+                Some(Grant::Tag) => break self.goes(block, kind),
+                Some(Grant::Complete(read)) => break Step::Complete(read),
+                None if self.allows(block, kind) => break self.goes(block, kind),
+                None => {}
+            }
+        };
+        let took = self.now() - begun;
+        self.latency.add(took);
+        Ok(step)
+    }
+
+    fn allows(&mut self, block: Object, kind: AccessKind) -> bool {
+        let tag = self.tag(block);
+        match kind {
+            AccessKind::Read => tag >= Access::Read,
+            AccessKind::Write => tag == Access::Write,
+        }
+    }
+
+    /// The access happens, and those after it need not ask as long as nothing is assumed about them.
+    fn goes(&mut self, block: Object, kind: AccessKind) -> Step {
+        if kind == AccessKind::Write {
+            self.note_store(block);
+        }
+        let tag = self.tag(block);
+        self.publish(block, tag, kind == AccessKind::Write);
+        Step::Go
+    }
+
+    /// Tells compiled code what it may do with a block. Stores that are watched have to ask once: they do not come with loads.
+    pub(super) fn publish(&mut self, block: Object, tag: Access, is_store: bool) {
+        let Some(tags) = &self.published else { return };
+        let protocols = &self.core.protocols;
+        let is_watched = || {
+            let protocol = self.core.protocol_at(self.core.offset_of(block));
+            protocol.is_none_or(|protocol| protocols.one_writer[protocol] || protocols.home_writes[protocol])
+        };
+        let stores = tag == Access::Write && (is_store || !is_watched());
+        let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
+        tags.set(address, shared_u32(protocols.block), tag >= Access::Read, stores);
+    }
+
+    /// Waits until the home of a page is known.
+    pub(super) fn map(&mut self, offset: u64) -> Result<(), Fault> {
+        let page = self.core.space.borrow().page_of(offset);
+        if self.mapped.get(page) == Some(&Mapped::Yes) {
+            return Ok(());
+        }
+        if offset >= self.core.space.borrow().bytes() {
+            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.core.me)));
+        }
+        self.ask_for(page);
+        while self.mapped[page] != Mapped::Yes {
+            self.wait(Wait::Page(page))?;
+        }
+        Ok(())
+    }
+
+    /// Asks where a page lives, if that is not known.
+    pub(super) fn ask_for(&mut self, page: usize) {
+        if page >= self.mapped.len() {
+            self.mapped.resize(page + 16, Mapped::No);
+        }
+        if self.mapped[page] != Mapped::No {
+            return;
+        }
+        let (by_first_touch, manager) = {
+            let space = self.core.space.borrow();
+            (space.by_first_touch(page), space.manager(page))
+        };
+        if !by_first_touch {
+            self.mapped[page] = Mapped::Yes;
+        } else if manager == self.core.me {
+            self.core.space.borrow_mut().claim(page, self.core.me);
+            self.mapped[page] = Mapped::Yes;
+        } else {
+            self.mapped[page] = Mapped::Asked;
+            self.tell(manager, &Control::Claim { page });
+        }
+    }
+
+    /// A store elsewhere than at the home, where a protocol assumes that there is none.
+    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), Fault> {
+        let Some(protocol) = self.core.protocol_at(offset) else { return Ok(()) };
+        let (home, me) = (self.core.home_of(block), self.core.me);
+        if !self.core.protocols.home_writes[protocol] || home == me {
+            return Ok(());
+        }
+        let help = format!(
+            "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
+            self.core.protocols.engines[protocol].protocol().name
+        );
+        let what = format!("node {me} writes block {}, whose home is node {home}", block.id);
+        Err(self.fail(RunError::subject(what).help(help)))
+    }
+
+    /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
+    fn note_store(&mut self, block: Object) {
+        if !self.core.protocols.any_one_writer {
+            return;
+        }
+        let protocol = self.core.protocol_at(self.core.offset_of(block));
+        if !protocol.is_some_and(|protocol| self.core.protocols.one_writer[protocol]) {
+            return;
+        }
+        let at = block.id as usize;
+        if at >= self.is_stored.len() {
+            self.is_stored.resize(at + 64, 0);
+        }
+        if self.is_stored[at] != self.phase + 1 {
+            self.is_stored[at] = self.phase + 1;
+            self.stored.push(block.id);
+        }
+    }
+
+    /// A phase between two barriers ends: what was stored in it is told, and stores ask again.
+    pub(super) fn next_phase(&mut self) {
+        if self.core.protocols.any_one_writer {
+            let blocks = std::mem::take(&mut self.stored);
+            for &id in &blocks {
+                let block = Object { kind: trivium_protocol::BLOCK, id };
+                let tag = self.tag(block);
+                self.publish(block, tag, false);
+            }
+            self.tell(0, &Control::Stored { phase: self.phase, blocks });
+        }
+        self.phase += 1;
+    }
+
+    /// Access control stops an access, and a handler hears of it.
+    fn fault(&mut self, offset: u64, block: Object, kind: AccessKind) -> Result<(), Fault> {
+        let Some(protocol) = self.core.protocol_at(offset) else {
+            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.core.me)));
+        };
+        let event = match kind {
+            AccessKind::Read => {
+                self.counts.read_faults += 1;
+                EventKind::Read
+            }
+            AccessKind::Write => {
+                self.counts.write_faults += 1;
+                self.counts.upgrades += u64::from(self.tag(block) == Access::Read);
+                EventKind::Write
+            }
+        };
+        self.inbox.push_back(super::Incoming::Local(protocol, Event::local(event, block, 0)));
+        Ok(())
+    }
+
+    /// Whether the program runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.doing == Doing::Running
+    }
+}

@@ -1,0 +1,248 @@
+//! What a node does while its program waits, and at poll points.
+
+use super::{Doing, Incoming, Left, Mapped, NodeState, POLLS, Wait};
+use crate::error::RunError;
+use crate::wire::{self, Control, Packet};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use trivium_engine::Node;
+use trivium_guest::Fault;
+use trivium_protocol::BLOCK;
+
+/// Who waits looks so long without a pause; then it lets others have the processor.
+const SPIN: Duration = Duration::from_micros(2);
+/// After so long without anything to do node 0 is told, which looks whether anything can still happen.
+const IDLE: Duration = Duration::from_millis(20);
+/// So many handlers are run at a poll point at most.
+const HANDLERS_AT_A_POLL: u32 = 32;
+/// So many packets are taken in before handlers get their turn.
+const PACKETS: u32 = 64;
+
+impl NodeState {
+    /// The program waits, and the node runs handlers, until it may go on.
+    pub(super) fn wait(&mut self, wait: Wait) -> Result<(), Fault> {
+        self.doing = Doing::Waiting(wait);
+        let begun = Instant::now();
+        let mut idle: Option<Instant> = None;
+        let mut is_told = false;
+        while !self.is_running() {
+            if self.progress(1)? {
+                idle = None;
+                continue;
+            }
+            if let Doing::Waiting(Wait::Sleep(end)) = self.doing
+                && self.now() >= end
+            {
+                self.wake();
+                break;
+            }
+            let since = *idle.get_or_insert_with(Instant::now);
+            let waited = since.elapsed();
+            if waited < SPIN {
+                std::hint::spin_loop();
+                continue;
+            }
+            std::thread::yield_now();
+            if waited > IDLE && !is_told {
+                is_told = true;
+                self.report(0);
+            }
+            self.coordinate();
+            if waited > IDLE {
+                // Others may need the processor for long: a packet is then seen a little later.
+                std::thread::sleep(Duration::from_micros(50));
+            }
+        }
+        let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.counts.waits += took;
+        Ok(())
+    }
+
+    /// The program computes, and lets handlers have their turn.
+    pub(super) fn poll_point(&mut self, instructions: u64) -> Result<(), Fault> {
+        let begun = Instant::now();
+        let mut handlers = 0;
+        while handlers < HANDLERS_AT_A_POLL && self.progress(1)? {
+            handlers += 1;
+        }
+        // Where something has come, more will: it should not wait for long.
+        self.poll_interval = match handlers {
+            0 => (self.poll_interval * 2).min(*POLLS.end()),
+            _ => *POLLS.start(),
+        };
+        self.next_poll = instructions + self.poll_interval;
+        if handlers > 0 {
+            self.counts.handlers += u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        }
+        self.coordinate();
+        Ok(())
+    }
+
+    /// Takes in what has arrived, and runs up to so many handlers, as long as the program does not go on. Whether
+    /// anything was there.
+    fn progress(&mut self, handlers: u32) -> Result<bool, Fault> {
+        let mut any = self.take_in()?;
+        let was_running = self.is_running();
+        for _ in 0..handlers {
+            let handled = self.handle_one().map_err(|error| self.fail(error))?;
+            any |= handled;
+            if !handled || (self.is_running() && !was_running) {
+                break;
+            }
+        }
+        Ok(any)
+    }
+
+    /// Takes in what has arrived.
+    fn take_in(&mut self) -> Result<bool, Fault> {
+        self.look_at_limits()?;
+        let mut any = false;
+        for _ in 0..PACKETS {
+            let Some((from, packet)) = self.transport.poll() else { break };
+            any = true;
+            let packet = wire::read(&packet, &self.core.protocols).map_err(|what| {
+                let what = format!("node {}: node {from} sends {what}", self.core.me);
+                self.fail(RunError::subject(what).help("start the same version of Trivium on all hosts"))
+            })?;
+            self.packet(from, packet)?;
+        }
+        Ok(any)
+    }
+
+    fn look_at_limits(&mut self) -> Result<(), Fault> {
+        if self.left.is_some() {
+            return Err(Fault::new("the run has ended"));
+        }
+        if self.limits.cancel.load(Ordering::Relaxed) {
+            return Err(self.stop("it was interrupted".into()));
+        }
+        match self.limits.nanoseconds {
+            Some(most) if self.now() >= most => Err(self.stop(format!("{} seconds have passed", most / 1_000_000_000))),
+            _ => Ok(()),
+        }
+    }
+
+    fn stop(&mut self, why: String) -> Fault {
+        let fault = Fault::new(why.clone());
+        self.left.get_or_insert(Left::Stopped(why));
+        fault
+    }
+
+    fn packet(&mut self, from: Node, packet: Packet) -> Result<(), Fault> {
+        match packet {
+            Packet::Message(message) => {
+                self.received += 1;
+                if message.object.kind == BLOCK {
+                    self.look_for_home(self.core.offset_of(message.object));
+                }
+                self.inbox.push_back(Incoming::Message(from, message));
+                Ok(())
+            }
+            Packet::Credit { protocol, lane } => {
+                self.received += 1;
+                self.on_lanes.remove(protocol, lane);
+                Ok(())
+            }
+            Packet::Control(control) => {
+                self.received += u64::from(!matches!(control, Control::Ask { .. } | Control::Report(_)));
+                self.control(from, control)
+            }
+        }
+    }
+
+    /// A message is about a block whose home this node may not know: it has one, since somebody has sent the message.
+    fn look_for_home(&mut self, offset: u64) {
+        let page = {
+            let space = self.core.space.borrow();
+            if offset >= space.bytes() {
+                return;
+            }
+            space.page_of(offset)
+        };
+        if self.mapped.get(page) != Some(&Mapped::Yes) {
+            self.ask_for(page);
+        }
+    }
+
+    /// Memory has been allocated: messages about it may have waited for that.
+    pub(super) fn look_for_homes(&mut self) {
+        let blocks: Vec<u64> = self
+            .inbox
+            .iter()
+            .filter_map(|incoming| match incoming {
+                Incoming::Message(_, message) if message.object.kind == BLOCK => {
+                    Some(self.core.offset_of(message.object))
+                }
+                _ => None,
+            })
+            .collect();
+        blocks.into_iter().for_each(|offset| self.look_for_home(offset));
+        for (page, by) in std::mem::take(&mut self.early) {
+            self.claimed(page, by);
+        }
+    }
+
+    /// A node claims a page whose manager this one is.
+    pub(super) fn claimed(&mut self, page: usize, by: Node) {
+        let offset_is_known = page < self.core.space.borrow().page_of(self.core.space.borrow().bytes());
+        if !offset_is_known {
+            return self.early.push((page, by));
+        }
+        let home = self.core.space.borrow_mut().claim(page, by);
+        self.tell(by, &Control::Placed { page, home });
+    }
+
+    /// Sends a packet to another node.
+    pub(super) fn post(&mut self, to: Node, packet: Vec<u8>) {
+        self.sent += 1;
+        self.transport.send(to, packet);
+    }
+
+    /// Tells a node something of the run, which is counted among the packets that are on their way.
+    pub(super) fn tell(&mut self, to: Node, control: &Control) {
+        if to == self.core.me {
+            // What goes wrong here is kept, and ends the program at its next step.
+            let _ = self.control(to, control.clone()).map_err(|fault| self.fail(RunError::subject(fault.message)));
+            return;
+        }
+        self.post(to, wire::write_control(control));
+    }
+
+    /// Asks or answers something that is not counted.
+    pub(super) fn whisper(&mut self, to: Node, control: &Control) {
+        if to == self.core.me {
+            let _ = self.control(to, control.clone()).map_err(|fault| self.fail(RunError::subject(fault.message)));
+            return;
+        }
+        self.transport.send(to, wire::write_control(control));
+    }
+
+    /// Tells all others that something went wrong here, before this node leaves.
+    pub(crate) fn tell_failure(&mut self) {
+        let Some(Left::Failed(error)) = self.left.clone() else { return };
+        let packet = wire::write_control(&Control::Failed(error));
+        let others: Vec<Node> = self.others().collect();
+        for to in others {
+            self.transport.send(to, packet.clone());
+        }
+    }
+
+    /// All nodes but this.
+    pub(super) fn others(&self) -> impl Iterator<Item = Node> + use<> {
+        let me = self.core.me;
+        (0..=Node::MAX).take(self.core.protocols.nodes as usize).filter(move |&node| node != me)
+    }
+
+    /// The program has ended: handlers go on until the run is over.
+    pub(crate) fn serve_until_the_end(&mut self) -> Result<(), Fault> {
+        if self.core.protocols.any_one_writer {
+            self.next_phase();
+        }
+        self.doing = Doing::Waiting(Wait::End);
+        self.report(0);
+        while !self.is_over {
+            self.wait(Wait::End)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! What a run tells: the keys of the command line's contract.
+
+use crate::latency::Quantiles;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The counts of one node: of its region of interest, or of the whole program if it marks none. Messages and bytes are always those
+/// of the whole program: regions begin and end at other moments on each node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LiveNode {
+    /// Instructions that its program executed.
+    pub instructions: u64,
+    /// Loads that access control stopped.
+    pub read_faults: u64,
+    /// Stores that access control stopped, upgrades included.
+    pub write_faults: u64,
+    /// Stores that access control stopped though the block could be read.
+    pub upgrades: u64,
+    /// Messages that the node's handlers sent, those to the node itself included.
+    pub messages_sent: u64,
+    /// Bytes of these messages: two header words, arguments, data.
+    pub bytes_sent: u64,
+    /// Seconds for which handlers held up a program that could have run: at its poll points.
+    pub handler_seconds: f64,
+    /// Seconds for which the program waited; the node runs handlers meanwhile.
+    pub wait_seconds: f64,
+}
+
+/// Faults by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Misses {
+    /// Loads of blocks without access.
+    pub read: u64,
+    /// Stores to blocks without access.
+    pub write: u64,
+    /// Stores to blocks that could be read.
+    pub upgrade: u64,
+}
+
+/// The greatest memory of the program, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MemoryUsed {
+    /// Of one node: its program's globals, stack and heap.
+    pub private: u64,
+    /// What was allocated to be shared. Each node has a copy of what it touches.
+    pub shared: u64,
+}
+
+/// The result of a run. Times differ from run to run, and counts do where sharing depends on timing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunResult {
+    /// How nodes are run: `threads`.
+    pub transport: &'static str,
+    /// Bytes of a block.
+    pub block: u64,
+    /// Why it is incomplete, if it is; then counts are those so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+    /// From the first beginning of the region of interest on any node to its last end.
+    pub wall_seconds: f64,
+    /// Instructions of all nodes.
+    pub instructions: u64,
+    /// Faults of all nodes.
+    pub misses: Misses,
+    /// How long accesses took that faulted, over the whole program; nothing if none did.
+    pub miss_latency: Option<Quantiles>,
+    /// Messages of all nodes, of the whole program, as `protocol.NAME`.
+    pub messages: BTreeMap<String, u64>,
+    /// Bytes of all messages, of the whole program.
+    pub bytes: u64,
+    /// The greatest memory of the program.
+    pub memory: MemoryUsed,
+    /// What the programs printed to standard output, line by line in the order of time and node.
+    pub output: String,
+    /// What they printed to standard error.
+    pub errors: String,
+    /// What they did that is hardly meant, in a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Exit codes that are not 0, by node.
+    pub exit_codes: BTreeMap<u32, i32>,
+    /// The nodes.
+    pub per_node: Vec<LiveNode>,
+}

@@ -1,0 +1,22 @@
+//! How packets of bytes get from node to node.
+
+pub mod contract;
+pub mod threads;
+
+use trivium_engine::Node;
+
+/// A node's way to all others. It runs no handlers and looks into no packet. [`contract`] checks an implementation.
+pub trait Transport {
+    /// This node.
+    fn me(&self) -> Node;
+
+    /// How many nodes there are.
+    fn nodes(&self) -> u32;
+
+    /// Sends a packet, to this node too. It never waits, however many packets of whatever size are on their way. What is sent to a node
+    /// that has left is lost.
+    fn send(&mut self, to: Node, packet: Vec<u8>);
+
+    /// A packet that has arrived, and who sent it. Those of one sender arrive in the order in which it sent them, each once.
+    fn poll(&mut self) -> Option<(Node, Vec<u8>)>;
+}

@@ -1,0 +1,351 @@
+//! What nodes tell each other, as bytes. What comes in is looked at as if anybody could have sent it: what is wrong with
+//! it is an error, before an engine or memory sees any of it.
+
+use crate::error::RunError;
+use serde::{Deserialize, Serialize};
+use trivium_engine::number::{fit, index};
+use trivium_engine::{Args, MAX_ARGS, Node, Object};
+use trivium_guest::Placement;
+use trivium_node::{Data, Protocols};
+use trivium_protocol::{EventKind, LaneId, MessageId, ObjectKindId, PayloadShape};
+
+/// A message of a protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub protocol: usize,
+    pub message: MessageId,
+    pub object: Object,
+    pub args: Args,
+    pub data: Option<Box<Data>>,
+}
+
+/// What one node tells another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Packet {
+    /// For a handler.
+    Message(Message),
+    /// A message that this node sent on a finite lane is no longer on it.
+    Credit { protocol: usize, lane: LaneId },
+    /// The run's own.
+    Control(Control),
+}
+
+/// What the run itself needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Control {
+    /// To the manager of a page that is placed by first touch: the sender has touched it.
+    Claim { page: usize },
+    /// Its answer: where the page lives.
+    Placed { page: usize, home: Node },
+    /// To node 0: the sender's program has made this allocation.
+    Allocated { index: usize, bytes: u64, placement: Where, protocol: usize },
+    /// To node 0: blocks that the sender has stored to in a phase, where only one node may.
+    Stored { phase: u64, blocks: Vec<u32> },
+    /// To node 0: what the sender does, when it waits, or has been asked.
+    Report(Report),
+    /// From node 0: tell what you do.
+    Ask { round: u64 },
+    /// From node 0: the barrier is open.
+    Open,
+    /// From node 0: all is quiet; a region comes under another protocol.
+    Bind { region: usize, protocol: usize },
+    /// To node 0: it has.
+    Bound,
+    /// From node 0: the run is over.
+    End,
+    /// To all: something went wrong on the sender.
+    Failed(RunError),
+}
+
+/// [`Placement`], as it is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Where {
+    On(u32),
+    RoundRobin,
+    FirstTouch,
+}
+
+impl From<Placement> for Where {
+    fn from(placement: Placement) -> Where {
+        match placement {
+            Placement::Explicit(node) => Where::On(node),
+            Placement::RoundRobin => Where::RoundRobin,
+            Placement::FirstTouch => Where::FirstTouch,
+        }
+    }
+}
+
+impl From<Where> for Placement {
+    fn from(place: Where) -> Placement {
+        match place {
+            Where::On(node) => Placement::Explicit(node),
+            Where::RoundRobin => Placement::RoundRobin,
+            Where::FirstTouch => Placement::FirstTouch,
+        }
+    }
+}
+
+/// What a node's program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Doing {
+    /// It runs, or sleeps.
+    Runs,
+    /// It waits for something that others have to do.
+    Waits,
+    /// It is at the barrier; on the way to another binding, if there is one: a region and a protocol.
+    AtBarrier(Option<(usize, usize)>),
+    /// It has ended.
+    HasEnded,
+}
+
+/// What a node tells of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Report {
+    /// Which question it answers; 0: none.
+    pub round: u64,
+    pub doing: Doing,
+    /// In words.
+    pub told: String,
+    /// Handlers that it has run, and times that its program went on.
+    pub moved: u64,
+    /// Packets that it has sent and received, but for questions and reports.
+    pub sent: u64,
+    pub received: u64,
+    /// Whether it has nothing to handle.
+    pub is_quiet: bool,
+    /// Whether a timer of it runs.
+    pub has_timers: bool,
+}
+
+const MESSAGE: u8 = 0;
+const CREDIT: u8 = 1;
+const CONTROL: u8 = 2;
+/// Bytes of a message before its arguments: kind, kind of object, number of arguments, whether it has data; protocol,
+/// message; object; places; bytes of data.
+const HEAD: usize = 20;
+
+/// Writes a message.
+pub(crate) fn write_message(
+    (protocol, message): (usize, MessageId),
+    object: Object,
+    args: &Args,
+    data: Option<&Data>,
+) -> Vec<u8> {
+    let words = args.words();
+    let (places, bytes) = data.map_or((&[][..], &[][..]), |data| (&data.places[..], &data.bytes[..]));
+    let mut packet = Vec::with_capacity(HEAD + 8 * words.len() + 12 * places.len() + bytes.len());
+    packet.extend([MESSAGE, object.kind.0, fit(words.len(), "the words of arguments"), u8::from(data.is_some())]);
+    packet.extend(fit::<_, u16>(protocol, "a protocol of a run, of which there are at most 65536").to_le_bytes());
+    packet.extend(message.0.to_le_bytes());
+    packet.extend(object.id.to_le_bytes());
+    packet.extend(fit::<_, u32>(places.len(), "a number of places").to_le_bytes());
+    packet.extend(fit::<_, u32>(bytes.len(), "shared memory, which has 1 GiB").to_le_bytes());
+    words.iter().for_each(|word| packet.extend(word.to_le_bytes()));
+    for (offset, length) in places {
+        packet.extend(offset.to_le_bytes());
+        packet.extend(length.to_le_bytes());
+    }
+    packet.extend_from_slice(bytes);
+    packet
+}
+
+/// Writes that a message is no longer on its lane.
+pub(crate) fn write_credit(protocol: usize, lane: LaneId) -> Vec<u8> {
+    let protocol: u16 = fit(protocol, "a protocol of a run, of which there are at most 65536");
+    let [low, high] = protocol.to_le_bytes();
+    vec![CREDIT, lane.0, low, high]
+}
+
+/// Writes what the run itself needs.
+pub(crate) fn write_control(control: &Control) -> Vec<u8> {
+    let mut packet = vec![CONTROL];
+    // Nothing of it can fail to be written: there are no maps, and no floating-point numbers.
+    if let Ok(text) = serde_json::to_vec(control) {
+        packet.extend(text);
+    }
+    packet
+}
+
+/// Reads a packet.
+///
+/// # Errors
+/// No node of this run has written it.
+pub(crate) fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, String> {
+    match packet {
+        [MESSAGE, rest @ ..] => read_message(rest, protocols).map(Packet::Message),
+        &[CREDIT, lane, low, high] => {
+            let protocol = usize::from(u16::from_le_bytes([low, high]));
+            let engine = protocols.engines.get(protocol).ok_or("a credit of a protocol that there is not")?;
+            match usize::from(lane) < engine.protocol().lanes.len() {
+                true => Ok(Packet::Credit { protocol, lane: LaneId(lane) }),
+                false => Err("a credit of a lane that there is not".into()),
+            }
+        }
+        [CONTROL, text @ ..] => {
+            serde_json::from_slice(text).map(Packet::Control).map_err(|error| format!("a packet of the run: {error}"))
+        }
+        _ => Err(format!("a packet of {} bytes that says nothing known", packet.len())),
+    }
+}
+
+/// Takes so many bytes off a packet.
+fn take<'a>(packet: &mut &'a [u8], bytes: usize) -> Result<&'a [u8], String> {
+    let (first, rest) = packet.split_at_checked(bytes).ok_or("a message that ends too early")?;
+    *packet = rest;
+    Ok(first)
+}
+
+fn number<const BYTES: usize>(packet: &mut &[u8]) -> Result<[u8; BYTES], String> {
+    let mut bytes = [0; BYTES];
+    bytes.copy_from_slice(take(packet, BYTES)?);
+    Ok(bytes)
+}
+
+fn read_message(mut packet: &[u8], protocols: &Protocols) -> Result<Message, String> {
+    let rest = &mut packet;
+    let [kind, words, has_data] = number(rest)?;
+    let protocol = usize::from(u16::from_le_bytes(number(rest)?));
+    let message = MessageId(u16::from_le_bytes(number(rest)?));
+    let object = Object { kind: ObjectKindId(kind), id: u32::from_le_bytes(number(rest)?) };
+    let (places, bytes) = (u32::from_le_bytes(number(rest)?), u32::from_le_bytes(number(rest)?));
+    let engine = protocols.engines.get(protocol).ok_or("a message of a protocol that there is not")?;
+    let declared =
+        engine.protocol().messages.get(message.index()).ok_or("a message that its protocol does not have")?;
+    if declared.object != object.kind {
+        return Err(format!("a {} about an object of another kind", declared.name));
+    }
+    if usize::from(words) > MAX_ARGS {
+        return Err(format!("a {} with {words} words of arguments", declared.name));
+    }
+    let mut args = Args::NONE;
+    for _ in 0..words {
+        args.push(i64::from_le_bytes(number(rest)?));
+    }
+    engine.check_args(EventKind::Message(message), &args).map_err(|what| format!("a {}: {what}", declared.name))?;
+    let data = match has_data {
+        0 => None,
+        1 => {
+            let mut data = Data::default();
+            for _ in 0..places {
+                data.places.push((u64::from_le_bytes(number(rest)?), u32::from_le_bytes(number(rest)?)));
+            }
+            let length: u64 = data.places.iter().map(|&(_, length)| u64::from(length)).sum();
+            if places > 0 && length != u64::from(bytes) {
+                return Err(format!("a {} whose data do not go back to where they came from", declared.name));
+            }
+            data.bytes.extend_from_slice(take(rest, index(u64::from(bytes)))?);
+            Some(Box::new(data))
+        }
+        other => return Err(format!("a {} with {other} data", declared.name)),
+    };
+    if data.is_some() != (declared.payload != PayloadShape::Nothing) {
+        return Err(format!("a {} with data that it does not have, or without those that it has", declared.name));
+    }
+    if declared.payload == PayloadShape::Block
+        && data.as_ref().is_some_and(|data| data.bytes.len() as u64 != protocols.block)
+    {
+        return Err(format!("a {} with data that are not a block", declared.name));
+    }
+    if !rest.is_empty() {
+        return Err(format!("a {} with {} bytes too many", declared.name, rest.len()));
+    }
+    Ok(Message { protocol, message, object, args, data })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::path::Path;
+    use std::rc::Rc;
+    use std::sync::Arc;
+    use trivium_engine::Engine;
+    use trivium_protocol::BLOCK;
+
+    fn protocols() -> Protocols {
+        let engine = |name: &str| {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../protocols/{name}.tri"));
+            Rc::new(Engine::load(Arc::new(trivium_lang::compile_file(&path, &[]).unwrap()), 4).unwrap())
+        };
+        Protocols::new(["stache", "deferred-update", "token-lock"].map(engine).to_vec(), 64, 4)
+    }
+
+    /// The number of a message of `stache`.
+    fn message(protocols: &Protocols, name: &str) -> MessageId {
+        let all = &protocols.engines[0].protocol().messages;
+        MessageId::at(all.iter().position(|message| message.name == name).unwrap())
+    }
+
+    const BLOCK_5: Object = Object { kind: BLOCK, id: 5 };
+
+    fn readable(protocols: &Protocols) -> Vec<u8> {
+        let data = Data { bytes: (0..64).collect(), places: Vec::new() };
+        write_message((0, message(protocols, "Readable")), BLOCK_5, &Args::NONE, Some(&data))
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let protocols = protocols();
+        let Ok(Packet::Message(read)) = read(&readable(&protocols), &protocols) else { panic!() };
+        assert_eq!((read.protocol, read.object, read.args), (0, BLOCK_5, Args::NONE));
+        assert_eq!(read.data.unwrap().bytes, (0..64).collect::<Vec<u8>>());
+        let credit = super::read(&write_credit(2, LaneId(0)), &protocols).unwrap();
+        assert_eq!(credit, Packet::Credit { protocol: 2, lane: LaneId(0) });
+        let bind = Control::Bind { region: 3, protocol: 1 };
+        assert_eq!(super::read(&write_control(&bind), &protocols), Ok(Packet::Control(bind)));
+    }
+
+    #[test]
+    fn what_nobody_sends_is_refused() {
+        let protocols = protocols();
+        let (readable, get) = (message(&protocols, "Readable"), message(&protocols, "GetRead"));
+        let (block, short) =
+            (Data { bytes: vec![0; 64], ..Data::default() }, Data { bytes: vec![0; 8], ..Data::default() });
+        let lock = Object { kind: ObjectKindId(9), id: 0 };
+        for (wrong, what) in [
+            (write_message((0, readable), BLOCK_5, &Args::NONE, None), "without those that it has"),
+            (write_message((0, readable), BLOCK_5, &Args::NONE, Some(&short)), "not a block"),
+            (write_message((0, get), BLOCK_5, &Args::NONE, Some(&block)), "data that it does not have"),
+            (write_message((0, get), lock, &Args::NONE, None), "another kind"),
+            (write_message((0, get), BLOCK_5, &Args::of(&[1]), None), "do not fit"),
+            (write_message((0, MessageId(99)), BLOCK_5, &Args::NONE, None), "does not have"),
+            (write_message((7, get), BLOCK_5, &Args::NONE, None), "a protocol that there is not"),
+            (write_credit(0, LaneId(9)), "a lane that there is not"),
+            (vec![], "nothing known"),
+            (vec![CONTROL, b'{'], "a packet of the run"),
+        ] {
+            let told = read(&wrong, &protocols).unwrap_err();
+            assert!(told.contains(what), "{told}, not {what}");
+        }
+    }
+
+    #[test]
+    fn a_set_of_nodes_has_no_node_that_there_is_not() {
+        let text = "protocol sets\npromises coherent\nlane main fifo buffered\nmessage Ask on main\nmessage Tell(who: set of node) on main\n\
+            role home of block {\n  state S: write { on Ask { send Tell({me}) to sender } }\n}\n\
+            role cache of block {\n  state S: write { on Tell(who) { for n in who { send Ask to home } } }\n}\n";
+        let protocol = trivium_lang::compile("sets.tri", text, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+        let engine = Rc::new(Engine::load(Arc::new(protocol), 4).unwrap());
+        let protocols = Protocols::new(vec![engine], 64, 4);
+        let tell = |nodes: i64| write_message((0, MessageId(1)), BLOCK_5, &Args::of(&[nodes]), None);
+        assert!(read(&tell(0b1111), &protocols).is_ok());
+        assert!(read(&tell(0b10000), &protocols).is_err());
+        assert!(read(&tell(-1), &protocols).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read(&bytes, &protocols());
+        }
+
+        #[test]
+        fn a_damaged_message_is_read_or_refused(at in 0usize..84, to in any::<u8>(), length in 0usize..90) {
+            let protocols = protocols();
+            let mut packet = readable(&protocols);
+            packet[at] = to;
+            packet.truncate(length);
+            let _ = read(&packet, &protocols);
+        }
+    }
+}

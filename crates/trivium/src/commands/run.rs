@@ -1,0 +1,159 @@
+//! `trivium run`
+
+use crate::arguments::{Format, Run};
+use crate::output::{self, Head, grouped, table};
+use crate::{Failure, failure, library, stop};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use trivium_guest::{Inputs, Program};
+use trivium_protocol::Protocol;
+use trivium_run::{RunError, RunResult, Setup};
+use trivium_sim::Said;
+
+/// Runs a program for real and prints the result.
+pub fn run(arguments: &Run) -> Result<u8, Failure> {
+    let settings = library::settings(&arguments.set)?;
+    let protocols = library::protocols(&arguments.protocol, &settings)?;
+    let inputs = Inputs::new(arguments.dir.as_deref()).map_err(|e| super::program::guest(&e))?;
+    let inputs = Arc::new(inputs);
+    let program = super::program::load(&arguments.programs, arguments.cc.as_deref(), &protocols)?;
+    let program = program.reading(inputs.clone());
+    let setup = Setup {
+        program: &program,
+        protocols: protocols.clone(),
+        nodes: arguments.nodes,
+        block: arguments.block.into(),
+        args: arguments.args.iter().map(|arg| arg.replace("{nodes}", &arguments.nodes.to_string())).collect(),
+        limit: arguments.max_seconds.map(Duration::from_secs),
+        cancel: stop::flag(),
+    };
+    let begun = Instant::now();
+    let ended = trivium_run::run(&setup);
+    let head = head(arguments, (&program, &protocols, &inputs), setup.args, begun.elapsed().as_secs_f64());
+    match ended {
+        Ok(result) => tell(arguments, &head, &result),
+        Err(failure) => Err(failed(arguments, &head, &failure.0, &failure.1)),
+    }
+}
+
+fn head(
+    arguments: &Run,
+    (program, protocols, inputs): (&Program, &[Arc<Protocol>], &Inputs),
+    args: Vec<String>,
+    host_seconds: f64,
+) -> Head {
+    let mut hashes = vec![("program".to_string(), program.hash().to_string())];
+    hashes.extend(protocols.iter().map(|protocol| library::hash(protocol)));
+    hashes.extend(inputs.hashes());
+    Head {
+        command: "run",
+        protocols: protocols.iter().map(|protocol| protocol.name.clone()).collect(),
+        machine: None,
+        program: Some(program.name().to_string()),
+        args,
+        hashes,
+        nodes: arguments.nodes,
+        seed: 0,
+        host_seconds,
+    }
+}
+
+fn tell(arguments: &Run, head: &Head, result: &RunResult) -> Result<u8, Failure> {
+    let text = match arguments.format {
+        Format::Text => text(head, result),
+        Format::Json => {
+            output::pretty(&head.with(serde_json::to_value(result).expect("a result can be written as JSON")))
+        }
+    };
+    output::write(arguments.out.as_ref(), &text)?;
+    eprint!("{}", result.errors);
+    super::sim::warn(&result.warnings);
+    if let Some(why) = &result.incomplete {
+        eprintln!("incomplete: {why}");
+        return Ok(failure::INCOMPLETE);
+    }
+    match result.exit_codes.iter().next() {
+        None => Ok(0),
+        Some((node, code)) => {
+            let what = format!("{} ended with code {code} on node {node}", head.program.as_deref().unwrap_or_default());
+            Err(Failure::new(failure::WRONG, what, "see what it printed above"))
+        }
+    }
+}
+
+/// What is told of a run that went wrong: what its program has said, since that is what one looks for.
+fn failed(arguments: &Run, head: &Head, error: &RunError, said: &Said) -> Failure {
+    let written = match arguments.format {
+        // A file that was named for the result stays as it was.
+        Format::Text => output::write(None, &said.output),
+        Format::Json => {
+            let value = head.with(serde_json::json!({
+                "transport": "threads",
+                "block": arguments.block,
+                "error": { "what": error.what, "place": error.place, "notes": error.notes, "help": error.help },
+                "output": said.output,
+                "errors": said.errors,
+                "warnings": said.warnings,
+            }));
+            output::write(arguments.out.as_ref(), &output::pretty(&value))
+        }
+    };
+    if let Err(unwritten) = written {
+        return unwritten;
+    }
+    eprint!("{}", said.errors);
+    super::sim::warn(&said.warnings);
+    let code = if error.is_input { failure::BAD_INPUT } else { failure::WRONG };
+    Failure::rendered(code, format!("error: {error}"))
+}
+
+/// So many nodes are told one by one.
+const SHOWN: usize = 8;
+
+fn text(head: &Head, result: &RunResult) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| out.push_str(&format!("{name:<14}{value}\n"));
+    line("protocols", head.protocols.join(", "));
+    let program = head.program.as_deref().unwrap_or_default();
+    line("program", format!("{program} {}", head.args.join(" ")).trim_end().to_string());
+    line("nodes", format!("{} {}, blocks of {} bytes", head.nodes, result.transport, result.block));
+    if let Some(why) = &result.incomplete {
+        line("incomplete", format!("{why}; counts are those so far"));
+    }
+    line("time", format!("{:.6} s", result.wall_seconds));
+    line("instructions", grouped(result.instructions));
+    let misses = &result.misses;
+    let [read, write, upgrade] = [misses.read, misses.write, misses.upgrade].map(grouped);
+    line("misses", format!("{read} read, {write} write, {upgrade} upgrade"));
+    if let Some(latency) = &result.miss_latency {
+        let [p50, p90, p99, max] = [latency.p50, latency.p90, latency.p99, latency.max].map(grouped);
+        line("miss latency", format!("p50 {p50}, p90 {p90}, p99 {p99}, longest {max} {}", latency.unit));
+    }
+    line("messages", format!("{}, {} bytes", grouped(result.messages.values().sum()), grouped(result.bytes)));
+    let width = result.messages.keys().map(String::len).max().unwrap_or(0).max(28);
+    for (name, count) in &result.messages {
+        out.push_str(&format!("  {name:<width$}{:>14}\n", grouped(*count)));
+    }
+    out.push('\n');
+    let row = |(number, node): (usize, &trivium_run::LiveNode)| {
+        vec![
+            number.to_string(),
+            grouped(node.instructions),
+            grouped(node.read_faults),
+            grouped(node.write_faults),
+            grouped(node.messages_sent),
+            format!("{:.6}", node.handler_seconds),
+            format!("{:.6}", node.wait_seconds),
+        ]
+    };
+    let rows: Vec<Vec<String>> = result.per_node.iter().enumerate().take(SHOWN).map(row).collect();
+    let columns = ["node", "instructions", "read faults", "write faults", "messages", "handlers, s", "waits, s"];
+    out.push_str(&table(&columns, &rows));
+    if result.per_node.len() > SHOWN {
+        out.push_str(&format!("(and {} more nodes, which --format json tells)\n", result.per_node.len() - SHOWN));
+    }
+    if !result.output.is_empty() {
+        out.push_str(&format!("\noutput\n{}", result.output));
+    }
+    out
+}

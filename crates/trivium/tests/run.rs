@@ -1,0 +1,199 @@
+//! `trivium run`: programs that run for real give right answers, count what the simulator counts, and end well however they end.
+
+mod harness;
+
+use harness::{Run, keys, trivium};
+use std::time::{Duration, Instant};
+
+/// Runs a program for real under protocols, on so many nodes.
+fn live(program: &str, protocols: &[&str], nodes: u32, more: &[&str]) -> Run {
+    let (path, nodes) = (format!("programs/{program}"), nodes.to_string());
+    let mut args = vec!["run", &path, "--nodes", &nodes, "--max-seconds", "120", "--format", "json"];
+    protocols.iter().for_each(|protocol| args.extend(["-p", protocol]));
+    args.extend(more);
+    trivium(&args)
+}
+
+/// Its answer is right, as the program itself says.
+#[track_caller]
+fn right(program: &str, protocols: &[&str], nodes: u32, args: &[&str]) -> serde_json::Value {
+    let more: Vec<&str> = if args.is_empty() { Vec::new() } else { [&["--"], args].concat() };
+    let result = live(program, protocols, nodes, &more).json(0);
+    let output = result["output"].as_str().unwrap();
+    let is_right = output.contains("ok") || output.contains("has counted to") || nodes < 2;
+    assert!(is_right, "{program} under {protocols:?} on {nodes}: {output}");
+    result
+}
+
+/// Protocols under which a program may use memory as if there were one copy.
+const SEQUENTIAL: [&str; 7] = ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages"];
+const PROGRAMS: [(&str, &[&str]); 8] = [
+    ("em3d.c", &["-n", "60", "-i", "2"]),
+    ("matmul.c", &["-n", "16", "-b", "5"]),
+    ("pingpong.c", &["-n", "20"]),
+    ("bodies.c", &[]),
+    ("atomics.c", &[]),
+    ("barrierbench.c", &[]),
+    ("lockbench.c", &[]),
+    ("litmus.c", &[]),
+];
+/// Programs that need protocols of their own.
+const CUSTOM: [(&str, &[&str]); 6] = [
+    ("em3d-update.c", &["stache", "deferred-update"]),
+    ("bodies-update.c", &["stache", "update", "migratory"]),
+    ("lockbench-token.c", &["stache", "token-lock"]),
+    ("barrierbench-tree.c", &["stache", "tree-barrier"]),
+    ("splitphase.c", &["swcc"]),
+    ("scatter.c", &["stache", "remote-write"]),
+];
+
+/// A program that does not fit so few processors says so.
+fn fits(program: &str, nodes: u32) -> bool {
+    nodes > 1 || program != "em3d.c"
+}
+
+#[test]
+fn programs_are_right_on_threads() {
+    for (program, args) in PROGRAMS {
+        right(program, &["stache"], 3, args);
+    }
+    for protocol in SEQUENTIAL {
+        right("bodies.c", &[protocol], 4, &[]);
+    }
+    for (program, protocols) in CUSTOM {
+        right(program, protocols, 4, &[]);
+    }
+}
+
+#[test]
+#[ignore = "minutes"]
+fn every_program_is_right_under_every_protocol_on_threads() {
+    for nodes in [1, 2, 3, 4, 8] {
+        for protocol in SEQUENTIAL {
+            for (program, args) in PROGRAMS.iter().filter(|(program, _)| fits(program, nodes)) {
+                right(program, &[protocol], nodes, args);
+            }
+        }
+        for (program, protocols) in CUSTOM {
+            right(program, protocols, nodes, &[]);
+        }
+    }
+}
+
+/// What does not depend on timing: faults of the region of interest. Without regions, messages by kind too.
+#[test]
+fn faults_and_messages_are_those_of_the_simulator() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (program, protocols, args) in [
+        ("em3d.c", &["stache"][..], &["-n", "200", "-i", "2"][..]),
+        ("em3d.c", &["msi"], &["-n", "200", "-i", "2"]),
+        ("em3d.c", &["swcc"], &["-n", "200", "-i", "2"]),
+        ("em3d-update.c", &["stache", "deferred-update"], &["-n", "200"]),
+        ("matmul.c", &["stache"], &["-n", "24"]),
+        ("matmul.c", &["msi"], &["-n", "24"]),
+    ] {
+        let whole = folder.join(program);
+        let text = "#include \"trivium.h\"\n#define trivium_begin() (void)0\n#define trivium_end() (void)0\n#include";
+        std::fs::write(&whole, format!("{text} \"{}\"\n", harness::root().join("programs").join(program).display()))
+            .unwrap();
+        for path in [&format!("programs/{program}"), whole.to_str().unwrap()] {
+            let mut common = vec![path, "--nodes", "4", "--format", "json"];
+            protocols.iter().for_each(|protocol| common.extend(["-p", protocol]));
+            let tail = [&["--"], args].concat();
+            let ran = trivium(&[&["run"], &common[..], &tail].concat()).json(0);
+            let simulated = trivium(&[&["sim", "--machine", "typhoon"], &common[..], &tail].concat()).json(0);
+            assert_eq!(ran["misses"], simulated["misses"], "{path} {protocols:?}");
+            assert_eq!(ran["output"], simulated["output"]);
+            if path == whole.to_str().unwrap() {
+                assert_eq!(ran["messages"], simulated["messages"], "{program} {protocols:?}");
+                assert_eq!(ran["bytes"], simulated["bytes"]);
+                assert_eq!(ran["instructions"], simulated["instructions"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_result_has_the_keys_of_the_contract() {
+    let result = right("em3d.c", &["stache"], 2, &[]);
+    let head = ["schema", "version", "command", "protocols", "machine", "program", "args", "hashes", "nodes", "seed"];
+    assert_eq!(keys(&result)[..10], head);
+    for key in ["host_seconds", "wall_seconds", "misses", "messages", "bytes", "output", "miss_latency", "per_node"] {
+        assert!(!result[key].is_null(), "{key}");
+    }
+    assert_eq!(keys(&result["miss_latency"]), ["p50", "p90", "p99", "max", "unit"]);
+    let node = keys(&result["per_node"][1]);
+    for key in ["read_faults", "write_faults", "messages_sent", "bytes_sent", "handler_seconds", "wait_seconds"] {
+        assert!(node.contains(&key), "{key}");
+    }
+    let sent: u64 = result["messages"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    let told = |node: &serde_json::Value| node["messages_sent"].as_u64().unwrap();
+    assert_eq!(sent, result["per_node"].as_array().unwrap().iter().map(told).sum::<u64>());
+}
+
+/// A region comes under another protocol when nothing is on its way, whatever a node has begun.
+#[test]
+fn regions_are_bound() {
+    for why in ["4", "6"] {
+        live("bad/bind.c", &["stache", "msi"], 4, &["--", why]).json(0);
+    }
+    for (why, what) in [
+        ("0", "is away from its home, node 0"),
+        ("1", "under protocol `misi`, which is not loaded"),
+        ("2", "but node 1 binds 0x40000000 to `msi`"),
+        ("3", "where no allocation begins"),
+        ("5", "processors have caches"),
+    ] {
+        let error = live("bad/bind.c", &["stache", "msi", "flash-coherence"], 2, &["--", why]);
+        assert!(error.err.contains(what), "{why}: {error:?}");
+        error.json(1);
+    }
+}
+
+#[test]
+fn whatever_ends_a_run_ends_all_of_it() {
+    for (program, nodes, code, words) in [
+        ("deadlock.c", 2, 1, &["deadlock: nothing can happen any more", "node 1: waits at the barrier"][..]),
+        ("divide.c", 4, 1, &["divided by zero", "programs/bad/divide.c:4"]),
+        ("null.c", 2, 1, &["a null pointer was used", "null.c:9"]),
+        ("recursion.c", 2, 1, &["the call stack is full"]),
+        ("trap.c", 3, 1, &["the program aborted"]),
+        ("wrong-answer.c", 2, 1, &["1 + 1 is not 3"]),
+        ("unknown-import.c", 2, 2, &["trivium.teleport"]),
+    ] {
+        let begun = Instant::now();
+        let run = live(&format!("bad/{program}"), &["stache"], nodes, &[]);
+        assert_eq!(run.code, Some(code), "{run:?}");
+        words.iter().for_each(|word| assert!(run.err.contains(word), "{program}: {run:?}"));
+        assert_eq!(run.err.matches("error: ").count(), 1, "{run:?}");
+        assert!(begun.elapsed() < Duration::from_secs(100));
+    }
+}
+
+#[test]
+fn a_time_limit_ends_a_run_with_what_is_known() {
+    let path = "programs/bad/endless.c";
+    let run = trivium(&["run", path, "-p", "stache", "--nodes", "3", "--max-seconds", "1", "--format", "json"]);
+    let result = run.json(3);
+    assert!(result["incomplete"].as_str().unwrap().contains("1 seconds have passed"), "{result}");
+    assert!(result["instructions"].as_u64().unwrap() > 100_000);
+}
+
+/// On real threads an outcome that is forbidden does not occur, and those that a program may not rely on do.
+#[test]
+fn a_wrong_protocol_is_caught_by_a_program() {
+    // Each location is coherent, and no more: a barrier of counters in memory is none.
+    let run = live("barrierbench.c", &["write-update"], 4, &[]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("the barrier released before all had arrived"), "{run:?}");
+}
+
+#[test]
+fn what_cannot_be_run_is_refused() {
+    trivium(&["run", "programs/hello.c"]).refuses(2, &["--protocol"]);
+    trivium(&["run", "programs/hello.c", "-p", "stache", "--nodes", "0"]).refuses(2, &["1 to 256"]);
+    trivium(&["run", "programs/hello.c", "-p", "stach"]).refuses(2, &["stach"]);
+    trivium(&["run", "programs/splitphase.c", "-p", "stache"]).refuses(2, &["add --protocol swcc"]);
+    trivium(&["run", "programs/hello.c", "-p", "token-lock", "-p", "token-lock"]).refuses(2, &["named twice"]);
+}
