@@ -84,6 +84,7 @@ impl Engine {
     }
 
     /// Whether an event that comes from outside fits its declaration.
+    #[inline]
     fn check_event(&self, role: RoleId, event: &Event, is_home: bool) -> Result<(), FaultKind> {
         let declared = &self.protocol.roles[role.index()];
         let object = event.object;
@@ -101,8 +102,7 @@ impl Engine {
     }
 
     fn check_words(&self, kind: EventKind, words: usize) -> Result<(), FaultKind> {
-        let declared = self.args.of(kind).iter().map(Shape::words).sum::<usize>();
-        if declared == words { Ok(()) } else { Err(FaultKind::BadArguments) }
+        if self.args.words(kind) == words { Ok(()) } else { Err(FaultKind::BadArguments) }
     }
 
     /// Whether arguments that nobody has checked are some that the event can have: those of a call, or of a message that comes

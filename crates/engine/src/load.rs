@@ -86,21 +86,39 @@ impl RolePlan {
 /// What the engine knows of the arguments of every message, call and task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArgShapes {
-    messages: Vec<Vec<Shape>>,
-    ops: Vec<Vec<Shape>>,
-    tasks: Vec<Vec<Shape>>,
+    messages: Vec<Shapes>,
+    ops: Vec<Shapes>,
+    tasks: Vec<Shapes>,
+}
+
+/// The arguments of one event.
+#[derive(Clone, Debug, Default)]
+struct Shapes {
+    shapes: Vec<Shape>,
+    /// Words that they take together.
+    words: usize,
 }
 
 impl ArgShapes {
     /// The shapes of an event's arguments.
     pub fn of(&self, event: EventKind) -> &[Shape] {
-        let all = match event {
+        self.declared(event).map_or(&[], |declared| &declared.shapes[..])
+    }
+
+    /// How many words they take.
+    #[inline]
+    pub fn words(&self, event: EventKind) -> usize {
+        self.declared(event).map_or(0, |declared| declared.words)
+    }
+
+    #[inline]
+    fn declared(&self, event: EventKind) -> Option<&Shapes> {
+        match event {
             EventKind::Message(m) => self.messages.get(m.index()),
             EventKind::Op(o) => self.ops.get(o.index()),
             EventKind::Task(t) => self.tasks.get(t.index()),
             _ => None,
-        };
-        all.map_or(&[], |shapes| &shapes[..])
+        }
     }
 
     fn plan(protocol: &Protocol, nodes: u32) -> Result<ArgShapes, LoadError> {
@@ -117,7 +135,7 @@ impl ArgShapes {
                 );
                 return Err(LoadError::at(protocol, span, message));
             }
-            Ok(shapes)
+            Ok(Shapes { shapes, words })
         };
         Ok(ArgShapes {
             messages: protocol.messages.iter().map(|m| each("message", &m.name, &m.args)).collect::<Result<_, _>>()?,

@@ -44,6 +44,12 @@ impl Set {
         self.0[index_of_word(element) / 64] |= 1 << (element % 64);
     }
 
+    /// Takes out a number from 0 to 255.
+    #[inline]
+    pub fn remove(&mut self, element: i64) {
+        self.0[index_of_word(element) / 64] &= !(1 << (element % 64));
+    }
+
     /// The least element that is not below `count`.
     // Word by word, and no more than there are: several at once would have to wait until each has been written.
     #[inline]

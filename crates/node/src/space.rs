@@ -183,7 +183,7 @@ impl Space {
         self.region(page).is_some_and(|region| region.placement == Placement::FirstTouch)
     }
 
-    /// Who decides where a page lives that is placed by first touch (tempest.md 5.1: the home table is
+    /// Who decides where a page lives that is placed by first touch (Reinhardt, Pfile and Wood 1998: the home table is
     /// distributed).
     pub fn manager(&self, page: usize) -> Node {
         fit(page as u64 % u64::from(self.nodes), "a node, of which there are at most 256")

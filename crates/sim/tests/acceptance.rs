@@ -1,5 +1,5 @@
-//! The published study's acceptance tests about EM3D (tempest.md 11, A7 to A11), on 8 nodes of the published 32, each with the
-//! published work, and with 3 iterations of 20. `trivium study tempest` has them at the published size. A1 to A4 are in
+//! Acceptance tests about EM3D, made of statements of Reinhardt, Pfile and Wood 1998: on 8 nodes of the published 32, each with
+//! the published work, and with 3 iterations of 20. `trivium study tempest` has them at the published size. A1 to A4 are in
 //! `miss.rs`, A6 in `programs.rs`.
 
 mod bench;

@@ -1,4 +1,4 @@
-//! The remote misses of the four machines, against tempest.md 4.2, 4.4 and 11 (A1, A2, A3).
+//! The remote misses of the four machines, against Reinhardt, Pfile and Wood 1998.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn a2_latency_adds_twice() {
     }
 }
 
-/// tempest.md 4.7 and 11 (A4): the prototype's breakdown in hundredths of a microsecond. The processor's own second
+/// Reinhardt, Pfile and Wood 1998: the prototype's breakdown in hundredths of a microsecond. The processor's own second
 /// bus transaction is two steps of ours and one of the source's.
 #[test]
 fn a4_the_prototype_step_by_step() {
@@ -102,7 +102,7 @@ fn a3_slower_engines() {
 }
 
 /// The table of docs/machines.md. Write: as a read, but on `typhoon-0` the home neither writes back nor changes the
-/// tag twice. Upgrade: no data move, and the home drops its own copy off the critical path (tempest.md 5.1).
+/// tag twice. Upgrade: no data move, and the home drops its own copy off the critical path (Reinhardt, Pfile and Wood 1998).
 #[test]
 fn write_and_upgrade_misses_are_as_documented() {
     let document =

@@ -56,7 +56,7 @@ fn em3d_is_right_everywhere() {
     right_everywhere(&em3d, &[32, 64], &[64]);
 }
 
-/// tempest.md 11, A6: the custom protocol changes no bit of the answer, on no machine and for no size of block.
+/// The custom protocol changes no bit of the answer, on no machine and for no size of block.
 #[test]
 fn em3d_is_the_same_under_deferred_update() {
     for (nodes, block) in [(1, 64), (2, 32), (5, 64), (8, 512)] {

@@ -92,7 +92,7 @@ fn a_remote_stall_is_told_apart_as_a_miss_is() {
         let parts = stall.parts.iter().filter(|part| part.reason == reason);
         parts.map(|part| part.cycles.end - part.cycles.start).sum::<u64>()
     };
-    // tempest.md 4.2: request and response are 100 cycles each on the wire; blocks have 64 bytes here.
+    // Reinhardt, Pfile and Wood 1998: request and response are 100 cycles each on the wire; blocks have 64 bytes here.
     assert_eq!(of(Reason::Network), 200, "{stall:?}");
     assert_eq!(of(Reason::Memory), 10 + 2 * 48, "{stall:?}");
     assert_eq!(of(Reason::Turn), 0, "{stall:?}");

@@ -115,7 +115,7 @@ fn a_fault_of_a_protocol_names_its_place() {
     says(&run.error(), Blame::Subject, &["cycle ", "impossible", "brittle.tri:"]);
 }
 
-/// tempest.md 8: the golden check names both nodes.
+/// The golden check names both nodes.
 #[test]
 fn two_writers_are_seen_where_one_is_promised() {
     let text = "protocol careless\npromises single_writer\nlane main fifo buffered\nmessage Get on main\nmessage Give on main with block\n\

@@ -139,3 +139,52 @@ fn options_are_told_where_they_act() {
         assert!(told(command, "--seed") && told(command, "--jobs"), "{command}");
     }
 }
+
+/// The commands of `docs/gallery.md` draw the pictures that it shows.
+#[test]
+fn pictures_of_the_gallery_are_what_their_commands_draw() {
+    let folder = tempfile::tempdir().unwrap();
+    let gallery = std::fs::read_to_string(root().join("docs/gallery.md")).unwrap();
+    let mut drawn = 0;
+    for command in gallery.lines().filter_map(|line| line.strip_prefix("`trivium ")?.strip_suffix('`')) {
+        let mut words: Vec<&str> = command.split(' ').collect();
+        let file = words.iter().position(|word| *word == "--svg").unwrap() + 1;
+        let shown = root().join(words[file]);
+        let made = folder.path().join("made.svg");
+        words[file] = made.to_str().unwrap();
+        let run = trivium(&words);
+        assert!(run.code.is_some_and(|code| code < 2), "{command}: {}", run.err);
+        let same = std::fs::read_to_string(&made).unwrap() == std::fs::read_to_string(&shown).unwrap();
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::copy(&made, &shown).unwrap();
+        } else {
+            assert!(same, "{command} draws another picture: UPDATE=1 writes it");
+        }
+        drawn += 1;
+    }
+    assert_eq!(drawn, std::fs::read_dir(root().join("docs/pictures")).unwrap().count());
+}
+
+/// A comment or a page that names a file of ours names one that is there.
+#[test]
+fn documents_that_are_cited_are_there() {
+    let listed = Command::new("git").args(["ls-files"]).current_dir(root()).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let named: std::collections::BTreeSet<&str> =
+        listed.lines().filter_map(|file| file.rsplit('/').next()).filter(|name| name.ends_with(".md")).collect();
+    if named.is_empty() {
+        return; // not a checkout
+    }
+    let mut wrong = Vec::new();
+    for file in listed.lines().filter(|file| !file.ends_with(".svg") && !file.contains("/tests/")) {
+        let Ok(text) = std::fs::read_to_string(root().join(file)) else { continue };
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c)));
+        for word in words.map(|word| word.trim_end_matches('.')).filter(|word| word.ends_with(".md") && word.len() > 3)
+        {
+            if !named.contains(word) {
+                wrong.push(format!("{file}: {word}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

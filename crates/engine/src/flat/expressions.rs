@@ -102,6 +102,11 @@ impl Lowering<'_> {
                     _ => Op::Arithmetic { operator: *operator, to, left, right },
                 }
             }
+            ExprKind::SetEqual(left, right) if matches!(&right.kind, ExprKind::SetOf(nothing) if nothing.is_empty()) => {
+                let set = self.set(left)?;
+                self.emit(Op::Count { to, set }, span);
+                Op::Not { to, from: to }
+            }
             ExprKind::SetEqual(left, right) => {
                 let (lo, _) = self.engine.set_range(&left.ty);
                 let (left, right) = (self.set(left)?, self.set_from(right, lo)?);

@@ -337,6 +337,10 @@ pub(crate) enum Op {
         set: SetReg,
         element: Reg,
     },
+    LeaveNode {
+        set: SetReg,
+        element: Reg,
+    },
     JoinNumber {
         set: SetReg,
         element: Reg,
@@ -521,6 +525,12 @@ pub(crate) enum Op {
     },
     Send {
         to: Reg,
+        charge: u16,
+        plan: u16,
+    },
+    /// To who sent the present message, or to the home of the present object.
+    SendTo {
+        home: bool,
         charge: u16,
         plan: u16,
     },

@@ -2,7 +2,7 @@
 
 use super::lower::Lowering;
 use super::{Op, SetReg};
-use trivium_protocol::{Expr, ExprKind, Type};
+use trivium_protocol::{Expr, ExprKind, SetOperator, Type};
 
 impl Lowering<'_> {
     /// The register with the value of a set expression: that of a local, or a new one. It is not changed.
@@ -64,6 +64,25 @@ impl Lowering<'_> {
                         }
                     };
                     self.emit(op, element.span);
+                    self.scalars = scalars;
+                }
+            }
+            // Nodes that are named one by one need no set of their own.
+            ExprKind::SetBinary(operator @ (SetOperator::Union | SetOperator::Difference), left, right)
+                if let ExprKind::SetOf(nodes) = &right.kind
+                    && right.ty == Type::NodeSet
+                    && expr.ty == Type::NodeSet =>
+            {
+                let (lo, _) = self.engine.set_range(&expr.ty);
+                self.fill_from(left, lo, set)?;
+                for node in nodes {
+                    let scalars = self.scalars;
+                    let element = self.value(node)?;
+                    let op = match operator {
+                        SetOperator::Union => Op::JoinNode { set, element },
+                        _ => Op::LeaveNode { set, element },
+                    };
+                    self.emit(op, node.span);
                     self.scalars = scalars;
                 }
             }

@@ -124,7 +124,9 @@ impl Lowering<'_> {
             (Shape::Set(cell), [expr]) => {
                 let (lo, cell) = (cell.lo, self.set_cell(*cell)?);
                 let set = self.set_from(expr, lo)?;
-                self.emit(Op::CheckSet { set, cell }, expr.span);
+                if !is_of_nodes(expr) {
+                    self.emit(Op::CheckSet { set, cell }, expr.span);
+                }
                 let other = self.change(place, span)?;
                 self.emit(Op::WriteSet { set, other, cell }, span);
             }
@@ -366,6 +368,20 @@ impl Lowering<'_> {
             None => About::Present,
         };
         let args = self.args(EventKind::Message(message), args)?;
+        let is_about_object = self.engine.protocol.roles[self.role.index()].object != NODE;
+        let is_plain = matches!(payload, PayloadSource::Nothing | PayloadSource::Block);
+        let home = match to.kind {
+            ExprKind::Sender if is_plain => Some(false),
+            ExprKind::Home if is_plain && is_about_object => Some(true),
+            _ => None,
+        };
+        if let Some(home) = home {
+            let data = if matches!(payload, PayloadSource::Block) { Source::Block } else { Source::Nothing };
+            let plan = self.plan(SendPlan { message, task: TaskId::default(), kind, about, args, data })?;
+            let charge = std::mem::take(&mut self.charges);
+            self.emit(Op::SendTo { home, charge, plan }, to.span);
+            return Some(());
+        }
         let destination = self.value(to)?;
         let data = match payload {
             PayloadSource::Nothing => Source::Nothing,
@@ -445,4 +461,15 @@ impl Lowering<'_> {
         self.effect(Op::InstallAt { address }, step.span);
         Some(())
     }
+}
+
+/// Whether an expression is a set in which there can be nothing but nodes: each was looked at when it was put in. What an
+/// event brings was not.
+fn is_of_nodes(expr: &Expr) -> bool {
+    expr.ty == Type::NodeSet
+        && match &expr.kind {
+            ExprKind::SetOf(_) | ExprKind::Var(_) | ExprKind::AllNodes => true,
+            ExprKind::SetBinary(_, left, right) => is_of_nodes(left) && is_of_nodes(right),
+            _ => false,
+        }
 }

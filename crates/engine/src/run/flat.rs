@@ -3,12 +3,52 @@
 use super::Run;
 use crate::evaluate::{Try, trouble};
 use crate::fault::FaultKind;
-use crate::flat::lower::MOST_DEPTH;
 use crate::flat::{About, FaultPart, Op, Seek, SendPlan, Source, Target, Whose, Word};
 use crate::layout::ListCell;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload};
 use crate::set::Set;
-use trivium_protocol::{BLOCK, EventKind, NODE, Operator, RoleId, SetOperator, StateId};
+use trivium_protocol::{EventKind, NODE, Operator, RoleId, SetOperator, StateId};
+
+/// The value of a register.
+macro_rules! reg {
+    ($self:ident, $reg:expr) => {
+        $self.frame.scalars[$reg as usize]
+    };
+}
+macro_rules! set {
+    ($self:ident, $set:expr) => {
+        $self.frame.sets[$set as usize]
+    };
+}
+/// The record in which a variable lies.
+macro_rules! record {
+    ($self:ident, $beside:ident, $other:expr) => {
+        if $other { $self.m.record($beside.other.0, $beside.other.1) } else { $self.m.record($self.role, $self.object) }
+    };
+}
+/// Where the instruction before a place was written.
+macro_rules! span {
+    ($self:ident, $at:ident) => {
+        $self.engine.flat.spans.get($at - 1).copied().unwrap_or_default()
+    };
+}
+/// What may go wrong does so where this instruction was written.
+macro_rules! check {
+    ($self:ident, $at:ident, $result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(kind) => return trouble(kind, span!($self, $at)),
+        }
+    };
+}
+/// Plain steps before what an instruction does.
+macro_rules! charge {
+    ($self:ident, $steps:expr) => {
+        if $steps > 0 {
+            $self.m.charge(Charge::Steps($steps));
+        }
+    };
+}
 
 /// A list that a loop goes over, as it was when the loop began.
 struct Snapshot {
@@ -22,7 +62,7 @@ struct Beside {
     /// The record that was sought last.
     other: (RoleId, Object),
     /// Whose steps run outside of those that run.
-    outer: [(RoleId, Object); MOST_DEPTH as usize],
+    outer: Vec<(RoleId, Object)>,
     /// Data for the next message.
     gathered: Option<Payload>,
     /// Lists that loops go over, the innermost last.
@@ -32,410 +72,420 @@ struct Beside {
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
     /// Runs a handler that begins at an instruction: its guard, and if that holds all of it. Whether it does; the end is
     /// not settled yet.
+    // Only what most handlers do is here, so that the loop has registers and little code; what has large values, or is rare,
+    // is in functions of its own.
     pub fn flat(&mut self, at: Target) -> Try<bool> {
         let code = &self.engine.flat;
         let ops = &code.ops[..];
         let own = (self.role, self.object);
-        let nobody = (RoleId(0), Object { kind: BLOCK, id: 0 });
-        let mut beside = Beside { other: own, outer: [nobody; MOST_DEPTH as usize], gathered: None, lists: Vec::new() };
+        let mut beside = Beside { other: own, outer: Vec::new(), gathered: None, lists: Vec::new() };
         let mut at = at as usize;
-
-        /// The value of a register.
-        macro_rules! reg {
-            ($reg:expr) => {
-                self.frame.scalars[$reg as usize]
-            };
-        }
-        macro_rules! set {
-            ($set:expr) => {
-                self.frame.sets[$set as usize]
-            };
-        }
-        /// The record in which a variable lies.
-        macro_rules! record {
-            ($other:expr) => {
-                if $other {
-                    self.m.record(beside.other.0, beside.other.1)
-                } else {
-                    self.m.record(self.role, self.object)
-                }
-            };
-        }
-        /// Where this instruction was written.
-        macro_rules! span {
-            () => {
-                code.spans.get(at - 1).copied().unwrap_or_default()
-            };
-        }
-        /// What may go wrong does so where this instruction was written.
-        macro_rules! check {
-            ($result:expr) => {
-                match $result {
-                    Ok(value) => value,
-                    Err(kind) => return trouble(kind, span!()),
-                }
-            };
-        }
-
-        /// Plain steps before what an instruction does.
-        macro_rules! charge {
-            ($steps:expr) => {
-                if $steps > 0 {
-                    self.m.charge(Charge::Steps($steps));
-                }
-            };
-        }
-
         loop {
             // Not copied: most instructions are smaller than the largest.
             let op = &ops[at];
             at += 1;
             match *op {
-                Op::Number { to, value } => reg!(to) = value,
-                Op::Move { to, from } => reg!(to) = reg!(from),
+                Op::Number { to, value } => reg!(self, to) = value,
+                Op::Move { to, from } => reg!(self, to) = reg!(self, from),
                 Op::Argument { to, word } => {
-                    reg!(to) = self.event.args.words().get(word as usize).copied().unwrap_or(0);
-                }
-                Op::ArgumentSet { to, word, words } => {
-                    let given = self.event.args.words();
-                    let from = (word as usize).min(given.len());
-                    let end = (from + words as usize).min(given.len());
-                    set!(to) = Set::of_words(&given[from..end]);
+                    reg!(self, to) = self.event.args.words().get(word as usize).copied().unwrap_or(0);
                 }
                 Op::Read { to, other, cell } => {
                     let cell = &code.cells[cell as usize];
-                    reg!(to) = cell.read(record!(other), 0);
+                    reg!(self, to) = cell.read(record!(self, beside, other), 0);
                 }
                 Op::Sender { to } => {
-                    reg!(to) = match self.event.kind {
-                        EventKind::Message(_) => i64::from(self.event.sender),
-                        _ => i64::from(self.me),
-                    }
+                    reg!(self, to) = i64::from(self.sender());
                 }
-                Op::Me { to } => reg!(to) = i64::from(self.me),
-                Op::Home { to } => reg!(to) = i64::from(self.m.home(self.object)),
-                Op::Caller { to } => reg!(to) = self.caller(),
-                Op::ObjectNumber { to } => reg!(to) = i64::from(self.object.id),
-                Op::Fault { to, part } => {
-                    let pending = self.m.pending(self.event.thread);
-                    reg!(to) = match part {
-                        FaultPart::Address => pending.address.cast_signed(),
-                        FaultPart::Size => i64::from(pending.size),
-                        FaultPart::Value => pending.value.cast_signed(),
-                    }
-                }
-                Op::Not { to, from } => reg!(to) = i64::from(reg!(from) == 0),
-                Op::Truth { to, from } => reg!(to) = i64::from(reg!(from) != 0),
-                Op::Negate { to, from } => reg!(to) = check!(reg!(from).checked_neg().ok_or(FaultKind::Overflow)),
-                Op::Equal { to, left, right } => reg!(to) = i64::from(reg!(left) == reg!(right)),
-                Op::Different { to, left, right } => reg!(to) = i64::from(reg!(left) != reg!(right)),
-                Op::Less { to, left, right } => reg!(to) = i64::from(reg!(left) < reg!(right)),
-                Op::LessEqual { to, left, right } => reg!(to) = i64::from(reg!(left) <= reg!(right)),
-                Op::Arithmetic { operator, to, left, right } => {
-                    reg!(to) = check!(arithmetic(operator, reg!(left), reg!(right)));
-                }
-                Op::Index { to, from } => reg!(to) = i64::from(check!(self.engine.node(reg!(from)))),
-                Op::NodeAt { to, from } => {
-                    let number = reg!(from);
-                    reg!(to) = i64::from(check!(self.engine.node(number).map_err(|_| FaultKind::NoSuchNode(number))));
-                }
+                Op::Me { to } => reg!(self, to) = i64::from(self.me),
+                Op::Home { to } => reg!(self, to) = i64::from(self.m.home(self.object)),
+                Op::Not { to, from } => reg!(self, to) = i64::from(reg!(self, from) == 0),
+                Op::Truth { to, from } => reg!(self, to) = i64::from(reg!(self, from) != 0),
+                Op::Equal { to, left, right } => reg!(self, to) = i64::from(reg!(self, left) == reg!(self, right)),
+                Op::Different { to, left, right } => reg!(self, to) = i64::from(reg!(self, left) != reg!(self, right)),
+                Op::Less { to, left, right } => reg!(self, to) = i64::from(reg!(self, left) < reg!(self, right)),
+                Op::LessEqual { to, left, right } => reg!(self, to) = i64::from(reg!(self, left) <= reg!(self, right)),
                 Op::InRecord { to, element, other, cell, lo } => {
-                    let bit = reg!(element).wrapping_sub(i64::from(lo));
-                    reg!(to) = i64::from(code.sets[cell as usize].contains(record!(other), 0, bit));
+                    let bit = reg!(self, element).wrapping_sub(i64::from(lo));
+                    reg!(self, to) = i64::from(code.sets[cell as usize].contains(record!(self, beside, other), 0, bit));
                 }
-                Op::InSet { to, element, set, lo } => {
-                    reg!(to) = i64::from(set!(set).contains(reg!(element).wrapping_sub(i64::from(lo))));
+                Op::NodeBit { to, from } => {
+                    reg!(self, to) = i64::from(check!(self, at, self.engine.node(reg!(self, from))))
                 }
-                Op::Count { to, set } => reg!(to) = i64::from(set!(set).count()),
-                Op::Pick { to, set, lo } => {
-                    let mut elements = set!(set);
-                    reg!(to) = check!(elements.take_least().ok_or(FaultKind::Empty)) + i64::from(lo);
-                }
-                Op::Same { to, left, right } => reg!(to) = i64::from(set!(left) == set!(right)),
-                Op::Length { to, other, list } => {
-                    reg!(to) = i64::from(code.lists[list as usize].len(record!(other)));
-                }
-                Op::Element { to, index, field, other, list } => {
-                    let list = &code.lists[list as usize];
-                    let index = reg!(index);
-                    let record = record!(other);
-                    let at = u32::try_from(index).ok().filter(|&at| at < list.len(record));
-                    let at = check!(at.ok_or(FaultKind::NoElement(index)));
-                    reg!(to) = list.fields[field as usize].read(record, list.element_at(at));
-                }
-                Op::Room { to, count, lane } => {
-                    // It has been checked.
-                    let count = u32::try_from(reg!(count)).unwrap_or(u32::MAX);
-                    reg!(to) = i64::from(self.m.room(lane, count));
-                }
-                Op::Load { to, address } => reg!(to) = self.m.load(reg!(address).cast_unsigned()).cast_signed(),
-                Op::Probe { to } => reg!(to) = self.m.probe(self.object) as i64,
-                Op::InState { to, states } => {
-                    let (role, object) = beside.other;
-                    reg!(to) = i64::from(self.in_state(role, object, &code.states[states as usize]));
-                }
-
-                Op::Empty { set } => set!(set) = Set::default(),
-                Op::All { set } => set!(set) = Set::all(self.engine.nodes),
-                Op::MoveSet { to, from } => set!(to) = set!(from),
-                Op::ReadSet { set, other, cell } => set!(set) = code.sets[cell as usize].read(record!(other), 0),
-                Op::JoinNode { set, element } => {
-                    let node = check!(self.engine.node(reg!(element)));
-                    set!(set).insert(i64::from(node));
-                }
-                Op::JoinNumber { set, element, lo, count } => {
-                    let bit = check!(bit_of(reg!(element), lo, count));
-                    set!(set).insert(bit);
-                }
-                Op::Merge { operator, into, with } => {
-                    let with = set!(with);
-                    merge(operator, &mut set!(into), &with);
-                }
-                Op::Shift { set, from, lo } => {
-                    let shifted = shift(set!(set), i64::from(from), i64::from(lo));
-                    set!(set) = check!(shifted);
-                }
-
-                Op::CheckValue { from, cell } => check!(code.cells[cell as usize].check(reg!(from))),
-                Op::CheckSet { set, cell } => {
-                    let cell = &code.sets[cell as usize];
-                    if let Some(outside) = set!(set).first_from(cell.count) {
-                        check!(cell.bit(outside + cell.lo));
-                    }
-                }
-                Op::CheckNode { from } => {
-                    check!(self.engine.node(reg!(from)));
-                }
-                Op::CheckObject { from } => {
-                    let value = reg!(from);
-                    if u32::try_from(value).is_err() {
-                        return trouble(FaultKind::Range { value, lo: 0, hi: i64::from(u32::MAX) }, span!());
-                    }
-                }
-                Op::CheckAddress { from } => {
-                    if reg!(from) < 0 {
-                        return trouble(FaultKind::BadAddress(reg!(from)), span!());
-                    }
-                }
-                Op::CheckOrder { from, to } => {
-                    if reg!(to) < reg!(from) {
-                        return trouble(FaultKind::BadAddress(reg!(to)), span!());
-                    }
-                }
-                Op::CheckThread { from } => {
-                    if reg!(from) == -1 {
-                        return trouble(FaultKind::NoneUsed, span!());
-                    }
-                }
-                Op::CheckData => {
-                    check!(self.data());
-                }
-                Op::NodeBit { to, from } => reg!(to) = i64::from(check!(self.engine.node(reg!(from)))),
-                Op::NumberBit { to, from, lo, count } => reg!(to) = check!(bit_of(reg!(from), lo, count)),
-
                 Op::Write { from, other, cell } => {
-                    let value = reg!(from);
-                    code.cells[cell as usize].write(record!(other), 0, value);
-                }
-                Op::WriteSet { set, other, cell } => {
-                    let value = set!(set);
-                    code.sets[cell as usize].write(record!(other), 0, value);
+                    let value = reg!(self, from);
+                    code.cells[cell as usize].write(record!(self, beside, other), 0, value);
                 }
                 Op::Insert { bit, other, cell } => {
-                    let bit = reg!(bit);
-                    code.sets[cell as usize].insert(record!(other), 0, bit);
+                    let bit = reg!(self, bit);
+                    code.sets[cell as usize].insert(record!(self, beside, other), 0, bit);
                 }
                 Op::Remove { bit, other, cell } => {
-                    let bit = reg!(bit);
-                    code.sets[cell as usize].remove(record!(other), 0, bit);
+                    let bit = reg!(self, bit);
+                    code.sets[cell as usize].remove(record!(self, beside, other), 0, bit);
                 }
-                Op::Push { from, fields, other, list } => {
-                    let list = &code.lists[list as usize];
-                    let values = &self.frame.scalars[from as usize..from as usize + fields as usize];
-                    let record = record!(other);
-                    let len = list.len(record);
-                    if len >= list.capacity {
-                        return trouble(FaultKind::ListFull, span!());
-                    }
-                    list.set_len(record, len + 1);
-                    for (cell, &value) in list.fields.iter().zip(values) {
-                        cell.write(record, list.element_at(len), value);
-                    }
-                }
-                Op::Pop { to, other, list } => {
-                    let list = &code.lists[list as usize];
-                    let record = record!(other);
-                    if list.len(record) == 0 {
-                        return trouble(FaultKind::Empty, span!());
-                    }
-                    read_element(list, record, list.element_at(0), &mut self.frame.scalars[to as usize..]);
-                    list.remove(record, 0);
-                }
-                Op::Clear { other, at, bytes } => record!(other)[at as usize..(at + bytes) as usize].fill(0),
-
                 Op::Charge { steps } => self.m.charge(Charge::Steps(steps)),
                 Op::Taken { steps } => self.steps += u32::from(steps),
-                Op::Seek { whose, seek, role, object } => {
-                    let object = reg!(object);
-                    let (role, object) = check!(self.meant(whose, role, object));
-                    if seek != Seek::Find {
-                        self.touch(role, object, seek == Seek::Change, span!())?;
-                    }
-                    beside.other = (role, object);
-                }
                 Op::Jump { steps, to } => {
                     self.steps += u32::from(steps);
                     at = to as usize;
                 }
                 Op::JumpIf { from, to } => {
-                    if reg!(from) != 0 {
+                    if reg!(self, from) != 0 {
                         at = to as usize;
                     }
                 }
                 Op::JumpUnless { from, to } => {
-                    if reg!(from) == 0 {
+                    if reg!(self, from) == 0 {
                         at = to as usize;
                     }
                 }
                 Op::Branch { from, charge, steps, otherwise } => {
-                    charge!(charge);
+                    charge!(self, charge);
                     self.steps += u32::from(steps);
-                    let holds = reg!(from) != 0;
-                    self.m.way(span!(), holds);
+                    let holds = reg!(self, from) != 0;
+                    self.m.way(span!(self, at), holds);
                     if !holds {
                         at = otherwise as usize;
                     }
                 }
                 Op::Guard { from } => {
-                    if reg!(from) == 0 {
+                    if reg!(self, from) == 0 {
                         return Ok(false);
                     }
                 }
                 Op::End { charge, steps } => {
-                    charge!(charge);
+                    charge!(self, charge);
                     self.steps += u32::from(steps);
                     return Ok(true);
                 }
-                Op::AnyOfSet { set } => self.m.way(span!(), set!(set).count() > 0),
-                Op::NextOfSet { set, to, lo, exit } => match set!(set).take_least() {
-                    Some(bit) => {
-                        self.m.charge(Charge::Element);
-                        reg!(to) = bit + i64::from(lo);
-                    }
-                    None => at = exit as usize,
-                },
-                Op::AnyOfRange { from, to } => self.m.way(span!(), reg!(from) <= reg!(to)),
-                Op::NextOfRange { next, last, to, exit } => {
-                    let (value, end) = (reg!(next), reg!(last));
-                    if value > end {
-                        at = exit as usize;
-                    } else {
-                        self.m.charge(Charge::Element);
-                        // Behind the last there may be no number.
-                        (reg!(next), reg!(last)) = if value < end { (value + 1, end) } else { (1, 0) };
-                        reg!(to) = value;
-                    }
-                }
-                Op::AllOfList { other, list } => {
-                    let list = &code.lists[list as usize];
-                    let record = record!(other);
-                    let len = list.len(record);
-                    let elements = record[list.element_at(0)..list.element_at(len)].to_vec();
-                    beside.lists.push(Snapshot { elements, next: 0, len });
-                    self.m.way(span!(), len > 0);
-                }
-                Op::NextOfList { to, list, exit } => match beside.lists.last_mut() {
-                    Some(known) if known.next < known.len => {
-                        self.m.charge(Charge::Element);
-                        let list = &code.lists[list as usize];
-                        let from = (known.next * list.element) as usize;
-                        read_element(list, &known.elements, from, &mut self.frame.scalars[to as usize..]);
-                        known.next += 1;
-                    }
-                    _ => {
-                        beside.lists.pop();
-                        at = exit as usize;
-                    }
-                },
-                Op::Enter { depth } => {
-                    beside.outer[depth as usize] = (self.role, self.object);
-                    (self.role, self.object) = beside.other;
-                }
-                Op::Leave { depth } => (self.role, self.object) = beside.outer[depth as usize],
-                Op::Asserted => self.m.way(span!(), true),
-                Op::Assert { from } => {
-                    if reg!(from) == 0 {
-                        return trouble(FaultKind::Assertion, span!());
-                    }
-                }
-                Op::Impossible => return trouble(FaultKind::Impossible, span!()),
-
-                Op::Received => beside.gathered = Some(check!(self.event.payload.ok_or(FaultKind::NoData))),
-                Op::GatherMemory { from, to } => {
-                    let (from, to) = (reg!(from).cast_unsigned(), reg!(to).cast_unsigned());
-                    beside.gathered = Some(self.m.gather_memory(from, to));
-                }
-                Op::GatherList { other, blocks, list } => {
-                    let list = &code.lists[list as usize];
-                    let record = record!(other);
-                    let items: Vec<i64> =
-                        (0..list.len(record)).map(|i| list.fields[0].read(record, list.element_at(i))).collect();
-                    beside.gathered = Some(self.m.gather_list(blocks, &items));
-                }
-                Op::Send { to, charge, plan } => {
-                    charge!(charge);
-                    let to = check!(self.engine.node(reg!(to)));
-                    self.send_flat(&code.sends[plan as usize], to, &mut beside.gathered);
-                }
-                Op::Start { plan } => {
-                    let plan = &code.sends[plan as usize];
-                    let mut args = Args::NONE;
-                    self.words(&plan.args, &mut args);
-                    self.m.start(plan.task, beside.other.1, args);
-                }
-                Op::Yield => match self.event.kind {
-                    EventKind::Task(task) => self.m.start(task, self.event.object, self.event.args),
-                    _ => return trouble(FaultKind::Malformed, span!()),
-                },
                 Op::Goto { charge, to } => {
-                    charge!(charge);
+                    charge!(self, charge);
                     self.goto(to);
                 }
                 Op::Resume => self.m.resume(self.object),
-                Op::Complete => self.m.complete(self.object),
-                Op::PerformRead { at, to } => {
-                    let (at, to) = (reg!(at).cast_unsigned(), reg!(to).cast_unsigned());
-                    self.m.perform_read(self.object, at, to);
+                Op::Install => check!(self, at, self.install_here()),
+                Op::CheckValue { from, cell } => check!(self, at, code.cells[cell as usize].check(reg!(self, from))),
+                Op::Count { to, set } => reg!(self, to) = i64::from(set!(self, set).count()),
+                Op::Empty { set } => set!(self, set) = Set::default(),
+                Op::MoveSet { to, from } => set!(self, to) = set!(self, from),
+                Op::ReadSet { set, other, cell } => {
+                    set!(self, set) = code.sets[cell as usize].read(record!(self, beside, other), 0)
                 }
-                Op::PerformWrite { value, at } => {
-                    let (value, at) = (reg!(value).cast_unsigned(), reg!(at).cast_unsigned());
-                    self.m.perform_write(self.object, at, value);
+                Op::WriteSet { set, other, cell } => {
+                    let value = set!(self, set);
+                    code.sets[cell as usize].write(record!(self, beside, other), 0, value);
                 }
-                Op::Return { value, thread } => {
-                    let (value, thread) = (reg!(value), reg!(thread));
-                    check!(self.answer_to(thread, value));
+                Op::AnyOfSet { set } => self.m.way(span!(self, at), set!(self, set).count() > 0),
+                Op::NextOfSet { set, to, lo, exit } => match set!(self, set).take_least() {
+                    Some(bit) => {
+                        self.m.charge(Charge::Element);
+                        reg!(self, to) = bit + i64::from(lo);
+                    }
+                    None => at = exit as usize,
+                },
+                Op::JoinNode { set, element } => {
+                    let node = check!(self, at, self.engine.node(reg!(self, element)));
+                    set!(self, set).insert(i64::from(node));
                 }
-                Op::Defer => check!(self.defer()),
-                Op::Install => check!(self.install_here()),
-                Op::InstallAt { address } => {
-                    let (payload, _) = check!(self.data());
-                    self.m.install_memory(payload, Some(reg!(address).cast_unsigned()));
+                Op::LeaveNode { set, element } => {
+                    let node = check!(self, at, self.engine.node(reg!(self, element)));
+                    set!(self, set).remove(i64::from(node));
                 }
-                Op::Copy { from, to, bytes } => {
-                    let (from, to) = (reg!(from).cast_unsigned(), reg!(to).cast_unsigned());
-                    self.m.copy(from, to, reg!(bytes).cast_unsigned());
+                Op::SendTo { home, charge, plan } => {
+                    charge!(self, charge);
+                    let to = if home { self.m.home(self.object) } else { self.sender() };
+                    let to = check!(self, at, self.engine.node(i64::from(to)));
+                    self.send_flat(&code.sends[plan as usize], to, &mut beside.gathered);
                 }
-                Op::Store { address, value } => {
-                    self.m.store(reg!(address).cast_unsigned(), reg!(value).cast_unsigned());
+                Op::Send { to, charge, plan } => {
+                    charge!(self, charge);
+                    let to = check!(self, at, self.engine.node(reg!(self, to)));
+                    self.send_flat(&code.sends[plan as usize], to, &mut beside.gathered);
                 }
-                Op::Invoke { function, args, count } => {
-                    let function = reg!(function);
-                    let args = &self.frame.scalars[args as usize..args as usize + count as usize];
-                    self.m.invoke(function, args);
-                }
-                Op::Line { step } => check!(self.line(step)),
+                Op::All { .. }
+                | Op::Merge { .. }
+                | Op::JoinNumber { .. }
+                | Op::InSet { .. }
+                | Op::Pick { .. }
+                | Op::Same { .. }
+                | Op::Shift { .. }
+                | Op::CheckSet { .. }
+                | Op::ArgumentSet { .. } => self.on_sets(op, at)?,
+                _ => at = self.seldom(op, at, &mut beside)?,
             }
         }
+    }
+
+    /// Who sent the present message; of other events this node.
+    #[inline]
+    fn sender(&self) -> Node {
+        match self.event.kind {
+            EventKind::Message(_) => self.event.sender,
+            _ => self.me,
+        }
+    }
+
+    /// Instructions on sets; the one that lies before a place.
+    #[inline(never)]
+    fn on_sets(&mut self, op: &Op, at: usize) -> Try<()> {
+        let code = &self.engine.flat;
+        match *op {
+            Op::All { set } => set!(self, set) = Set::all(self.engine.nodes),
+            Op::Merge { operator, into, with } => {
+                let with = set!(self, with);
+                merge(operator, &mut set!(self, into), &with);
+            }
+            Op::JoinNumber { set, element, lo, count } => {
+                let bit = check!(self, at, bit_of(reg!(self, element), lo, count));
+                set!(self, set).insert(bit);
+            }
+            Op::InSet { to, element, set, lo } => {
+                reg!(self, to) = i64::from(set!(self, set).contains(reg!(self, element).wrapping_sub(i64::from(lo))));
+            }
+            Op::Pick { to, set, lo } => {
+                let mut elements = set!(self, set);
+                reg!(self, to) = check!(self, at, elements.take_least().ok_or(FaultKind::Empty)) + i64::from(lo);
+            }
+            Op::Same { to, left, right } => reg!(self, to) = i64::from(set!(self, left) == set!(self, right)),
+            Op::Shift { set, from, lo } => {
+                let shifted = shift(set!(self, set), i64::from(from), i64::from(lo));
+                set!(self, set) = check!(self, at, shifted);
+            }
+            Op::CheckSet { set, cell } => {
+                let cell = &code.sets[cell as usize];
+                if let Some(outside) = set!(self, set).first_from(cell.count) {
+                    check!(self, at, cell.bit(outside + cell.lo));
+                }
+            }
+            Op::ArgumentSet { to, word, words } => {
+                let given = self.event.args.words();
+                let from = (word as usize).min(given.len());
+                let end = (from + words as usize).min(given.len());
+                set!(self, to) = Set::of_words(&given[from..end]);
+            }
+            _ => return trouble(FaultKind::Malformed, span!(self, at)),
+        }
+        Ok(())
+    }
+
+    /// Instructions that few handlers have; the place from which to go on.
+    #[inline(never)]
+    fn seldom(&mut self, op: &Op, mut at: usize, beside: &mut Beside) -> Try<usize> {
+        let code = &self.engine.flat;
+        match *op {
+            Op::Caller { to } => reg!(self, to) = self.caller(),
+            Op::ObjectNumber { to } => reg!(self, to) = i64::from(self.object.id),
+            Op::Fault { to, part } => {
+                let pending = self.m.pending(self.event.thread);
+                reg!(self, to) = match part {
+                    FaultPart::Address => pending.address.cast_signed(),
+                    FaultPart::Size => i64::from(pending.size),
+                    FaultPart::Value => pending.value.cast_signed(),
+                }
+            }
+            Op::Negate { to, from } => {
+                reg!(self, to) = check!(self, at, reg!(self, from).checked_neg().ok_or(FaultKind::Overflow))
+            }
+            Op::Arithmetic { operator, to, left, right } => {
+                reg!(self, to) = check!(self, at, arithmetic(operator, reg!(self, left), reg!(self, right)));
+            }
+            Op::Index { to, from } => reg!(self, to) = i64::from(check!(self, at, self.engine.node(reg!(self, from)))),
+            Op::NodeAt { to, from } => {
+                let number = reg!(self, from);
+                reg!(self, to) =
+                    i64::from(check!(self, at, self.engine.node(number).map_err(|_| FaultKind::NoSuchNode(number))));
+            }
+            Op::Length { to, other, list } => {
+                reg!(self, to) = i64::from(code.lists[list as usize].len(record!(self, beside, other)));
+            }
+            Op::Element { to, index, field, other, list } => {
+                let list = &code.lists[list as usize];
+                let index = reg!(self, index);
+                let record = record!(self, beside, other);
+                let place = u32::try_from(index).ok().filter(|&place| place < list.len(record));
+                let place = check!(self, at, place.ok_or(FaultKind::NoElement(index)));
+                reg!(self, to) = list.fields[field as usize].read(record, list.element_at(place));
+            }
+            Op::Room { to, count, lane } => {
+                // It has been checked.
+                let count = u32::try_from(reg!(self, count)).unwrap_or(u32::MAX);
+                reg!(self, to) = i64::from(self.m.room(lane, count));
+            }
+            Op::Load { to, address } => reg!(self, to) = self.m.load(reg!(self, address).cast_unsigned()).cast_signed(),
+            Op::Probe { to } => reg!(self, to) = self.m.probe(self.object) as i64,
+            Op::InState { to, states } => {
+                let (role, object) = beside.other;
+                reg!(self, to) = i64::from(self.in_state(role, object, &code.states[states as usize]));
+            }
+            Op::CheckNode { from } => {
+                check!(self, at, self.engine.node(reg!(self, from)));
+            }
+            Op::CheckObject { from } => {
+                let value = reg!(self, from);
+                if u32::try_from(value).is_err() {
+                    return trouble(FaultKind::Range { value, lo: 0, hi: i64::from(u32::MAX) }, span!(self, at));
+                }
+            }
+            Op::CheckAddress { from } => {
+                if reg!(self, from) < 0 {
+                    return trouble(FaultKind::BadAddress(reg!(self, from)), span!(self, at));
+                }
+            }
+            Op::CheckOrder { from, to } => {
+                if reg!(self, to) < reg!(self, from) {
+                    return trouble(FaultKind::BadAddress(reg!(self, to)), span!(self, at));
+                }
+            }
+            Op::CheckThread { from } => {
+                if reg!(self, from) == -1 {
+                    return trouble(FaultKind::NoneUsed, span!(self, at));
+                }
+            }
+            Op::CheckData => {
+                check!(self, at, self.data());
+            }
+            Op::NumberBit { to, from, lo, count } => {
+                reg!(self, to) = check!(self, at, bit_of(reg!(self, from), lo, count))
+            }
+            Op::Push { from, fields, other, list } => {
+                let list = &code.lists[list as usize];
+                let values = &self.frame.scalars[from as usize..from as usize + fields as usize];
+                let record = record!(self, beside, other);
+                let len = list.len(record);
+                if len >= list.capacity {
+                    return trouble(FaultKind::ListFull, span!(self, at));
+                }
+                list.set_len(record, len + 1);
+                for (cell, &value) in list.fields.iter().zip(values) {
+                    cell.write(record, list.element_at(len), value);
+                }
+            }
+            Op::Pop { to, other, list } => {
+                let list = &code.lists[list as usize];
+                let record = record!(self, beside, other);
+                if list.len(record) == 0 {
+                    return trouble(FaultKind::Empty, span!(self, at));
+                }
+                read_element(list, record, list.element_at(0), &mut self.frame.scalars[to as usize..]);
+                list.remove(record, 0);
+            }
+            Op::Clear { other, at, bytes } => record!(self, beside, other)[at as usize..(at + bytes) as usize].fill(0),
+            Op::Seek { whose, seek, role, object } => {
+                let object = reg!(self, object);
+                let (role, object) = check!(self, at, self.meant(whose, role, object));
+                if seek != Seek::Find {
+                    self.touch(role, object, seek == Seek::Change, span!(self, at))?;
+                }
+                beside.other = (role, object);
+            }
+            Op::AnyOfRange { from, to } => self.m.way(span!(self, at), reg!(self, from) <= reg!(self, to)),
+            Op::NextOfRange { next, last, to, exit } => {
+                let (value, end) = (reg!(self, next), reg!(self, last));
+                if value > end {
+                    at = exit as usize;
+                } else {
+                    self.m.charge(Charge::Element);
+                    // Behind the last there may be no number.
+                    (reg!(self, next), reg!(self, last)) = if value < end { (value + 1, end) } else { (1, 0) };
+                    reg!(self, to) = value;
+                }
+            }
+            Op::AllOfList { other, list } => {
+                let list = &code.lists[list as usize];
+                let record = record!(self, beside, other);
+                let len = list.len(record);
+                let elements = record[list.element_at(0)..list.element_at(len)].to_vec();
+                beside.lists.push(Snapshot { elements, next: 0, len });
+                self.m.way(span!(self, at), len > 0);
+            }
+            Op::NextOfList { to, list, exit } => match beside.lists.last_mut() {
+                Some(known) if known.next < known.len => {
+                    self.m.charge(Charge::Element);
+                    let list = &code.lists[list as usize];
+                    let from = (known.next * list.element) as usize;
+                    read_element(list, &known.elements, from, &mut self.frame.scalars[to as usize..]);
+                    known.next += 1;
+                }
+                _ => {
+                    beside.lists.pop();
+                    at = exit as usize;
+                }
+            },
+            Op::Enter { depth } => {
+                beside.outer.truncate(usize::from(depth));
+                beside.outer.push((self.role, self.object));
+                (self.role, self.object) = beside.other;
+            }
+            Op::Leave { depth } => {
+                // Whoever enters leaves.
+                if let Some(&outer) = beside.outer.get(usize::from(depth)) {
+                    (self.role, self.object) = outer;
+                }
+            }
+            Op::Asserted => self.m.way(span!(self, at), true),
+            Op::Assert { from } => {
+                if reg!(self, from) == 0 {
+                    return trouble(FaultKind::Assertion, span!(self, at));
+                }
+            }
+            Op::Impossible => return trouble(FaultKind::Impossible, span!(self, at)),
+            Op::Received => beside.gathered = Some(check!(self, at, self.event.payload.ok_or(FaultKind::NoData))),
+            Op::GatherMemory { from, to } => {
+                let (from, to) = (reg!(self, from).cast_unsigned(), reg!(self, to).cast_unsigned());
+                beside.gathered = Some(self.m.gather_memory(from, to));
+            }
+            Op::GatherList { other, blocks, list } => {
+                let list = &code.lists[list as usize];
+                let record = record!(self, beside, other);
+                let items: Vec<i64> =
+                    (0..list.len(record)).map(|i| list.fields[0].read(record, list.element_at(i))).collect();
+                beside.gathered = Some(self.m.gather_list(blocks, &items));
+            }
+            Op::Start { plan } => {
+                let plan = &code.sends[plan as usize];
+                let mut args = Args::NONE;
+                self.words(&plan.args, &mut args);
+                self.m.start(plan.task, beside.other.1, args);
+            }
+            Op::Yield => match self.event.kind {
+                EventKind::Task(task) => self.m.start(task, self.event.object, self.event.args),
+                _ => return trouble(FaultKind::Malformed, span!(self, at)),
+            },
+            Op::Complete => self.m.complete(self.object),
+            Op::PerformRead { at, to } => {
+                let (at, to) = (reg!(self, at).cast_unsigned(), reg!(self, to).cast_unsigned());
+                self.m.perform_read(self.object, at, to);
+            }
+            Op::PerformWrite { value, at } => {
+                let (value, at) = (reg!(self, value).cast_unsigned(), reg!(self, at).cast_unsigned());
+                self.m.perform_write(self.object, at, value);
+            }
+            Op::Return { value, thread } => {
+                let (value, thread) = (reg!(self, value), reg!(self, thread));
+                check!(self, at, self.answer_to(thread, value));
+            }
+            Op::Defer => check!(self, at, self.defer()),
+            Op::InstallAt { address } => {
+                let (payload, _) = check!(self, at, self.data());
+                self.m.install_memory(payload, Some(reg!(self, address).cast_unsigned()));
+            }
+            Op::Copy { from, to, bytes } => {
+                let (from, to) = (reg!(self, from).cast_unsigned(), reg!(self, to).cast_unsigned());
+                self.m.copy(from, to, reg!(self, bytes).cast_unsigned());
+            }
+            Op::Store { address, value } => {
+                self.m.store(reg!(self, address).cast_unsigned(), reg!(self, value).cast_unsigned());
+            }
+            Op::Invoke { function, args, count } => {
+                let function = reg!(self, function);
+                let args = &self.frame.scalars[args as usize..args as usize + count as usize];
+                self.m.invoke(function, args);
+            }
+            Op::Line { step } => check!(self, at, self.line(step)),
+            _ => return trouble(FaultKind::Malformed, span!(self, at)),
+        }
+        Ok(at)
     }
 
     /// Goes on to the end of a handler that has run: what is dead is cleared, changes of states are told. Gives the state.
@@ -478,6 +528,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         }
     }
 
+    #[inline]
     fn send_flat(&mut self, plan: &SendPlan, to: Node, gathered: &mut Option<Payload>) {
         let id = match plan.about {
             About::Agent => 0,

@@ -144,7 +144,7 @@ pub struct MemoryModel {
     pub critical_word: u64,
     /// Bytes of a page: the unit of placement. A power of two.
     pub page: u64,
-    /// So many pages of other homes a node has memory for, at least 1; without it, for all (tempest.md 5.1: the study
+    /// So many pages of other homes a node has memory for, at least 1; without it, for all (Reinhardt, Pfile and Wood 1998: the study
     /// does not limit them).
     pub frames: Option<u64>,
 }

@@ -9,7 +9,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use trivium_protocol::Access;
 
-/// A kind of bus transaction (tempest.md 4.6).
+/// A kind of bus transaction (Reinhardt, Pfile and Wood 1998).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transaction {

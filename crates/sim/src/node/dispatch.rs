@@ -16,7 +16,7 @@ use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
 use trivium_node::Held;
 use trivium_protocol::{EventKind, RoleId};
 
-/// A handler may take so many cycles (tempest.md 8: watchdog).
+/// A handler may take so many cycles: the watchdog.
 const WATCHDOG: u64 = 1_000_000;
 
 /// How an event came to the engine.

@@ -2,7 +2,7 @@
 //! its own up (`docs/semantics.md`, section 9).
 //!
 //! A page gets a frame when its node's program first wants a block of it. When all are taken, the page that has had one
-//! for longest is given up (tempest.md 5.1, `evict_page`: first in, first out): the engine hears `evict` of each of its
+//! for longest is given up (Reinhardt, Pfile and Wood 1998, `evict_page`: first in, first out): the engine hears `evict` of each of its
 //! blocks that the node holds, and the program waits until none is left. A processor with a cache of its own keeps blocks there.
 
 use crate::error::SimError;

@@ -383,7 +383,7 @@ impl NodeState {
         Ok(Step::Wait)
     }
 
-    /// Golden check: what hits in the cache, the tag must allow (tempest.md 8, "stale cache hits").
+    /// Golden check: what hits in the cache, the tag must allow: no stale hits.
     fn check_hit(&mut self, address: u32, kind: AccessKind) -> Result<(), Fault> {
         if address < SHARED_BASE {
             return Ok(());
@@ -459,7 +459,7 @@ impl NodeState {
         false
     }
 
-    /// A miss that the node's own memory or bus satisfies (tempest.md 4.1: 10 + 28 + 3).
+    /// A miss that the node's own memory or bus satisfies (Reinhardt, Pfile and Wood 1998: 10 + 28 + 3).
     fn local_miss(&mut self, address: u32, kind: AccessKind, line: LineState, writable: bool, spent: Spent) {
         let begun = self.compute.clock();
         let write = kind == AccessKind::Write;

@@ -1,4 +1,4 @@
-//! The golden check: at most one node may write a block, and then no other may read it (tempest.md 8).
+//! The golden check: at most one node may write a block, and then no other may read it.
 
 use crate::error::SimError;
 use std::collections::{BTreeMap, VecDeque};

@@ -430,7 +430,7 @@ mod tests {
         timing
     }
 
-    /// tempest.md 4.3: home handler 49, 94, 265, 564.
+    /// Reinhardt, Pfile and Wood 1998: home handler 49, 94, 265, 564.
     #[test]
     fn the_home_of_a_read_miss_is_occupied_as_published() {
         let data = Some((DataFrom::Block(B), 32));
@@ -447,7 +447,7 @@ mod tests {
         }
     }
 
-    /// tempest.md 4.3: response side 1, 21, 105, 460, and the unmasking of step 15.
+    /// Reinhardt, Pfile and Wood 1998: response side 1, 21, 105, 460, and the unmasking of step 15.
     #[test]
     fn the_response_side_is_occupied_as_published() {
         let effects = [Primitive::InstallBlock(B), Primitive::Tag(B, Access::None, Access::Read), Primitive::Resume];
@@ -459,7 +459,7 @@ mod tests {
         }
     }
 
-    /// tempest.md 4.5: block prices once per granule, the control part once.
+    /// Reinhardt, Pfile and Wood 1998: block prices once per granule, the control part once.
     #[test]
     fn larger_blocks_pay_by_the_granule() {
         let data = Some((DataFrom::Block(B), 128));
@@ -467,7 +467,7 @@ mod tests {
         assert_eq!(time("typhoon", MESSAGE, &effects, 128).end - 1000, 9 + 17 + 4 * 48);
     }
 
-    /// tempest.md 4.4: only the engine's own cycles are stretched.
+    /// Reinhardt, Pfile and Wood 1998: only the engine's own cycles are stretched.
     #[test]
     fn a_slower_engine_does_not_slow_the_bus() {
         let mut machine = Machine::load("typhoon", &[]).unwrap();
