@@ -388,7 +388,40 @@ impl<'m> Stepper<'m> {
     }
 
     /// What is true for threads when a handler has ended.
+    #[inline]
     fn settle(
+        &mut self,
+        world: &mut World,
+        node: Node,
+        outcome: Result<Outcome, Fault>,
+        thread: Option<usize>,
+    ) -> Result<(), Violation> {
+        match outcome {
+            Ok(outcome) if self.concerns_no_thread(&outcome, thread) => {
+                if let Some(handler) = outcome.handler {
+                    self.reached.ran(outcome.role, handler);
+                }
+                self.account.outcome = Some(outcome);
+                Ok(())
+            }
+            outcome => self.settle_all(world, node, outcome, thread),
+        }
+    }
+
+    /// Whether a handler has done nothing but change its node's records and contents, and send: as most do.
+    #[inline]
+    fn concerns_no_thread(&self, outcome: &Outcome, thread: Option<usize>) -> bool {
+        let Effects { resumed, answers, performed, trouble, .. } = &self.effects;
+        (outcome.disposition == Disposition::Handled || thread.is_none())
+            && resumed.is_empty()
+            && answers.is_empty()
+            && performed.is_empty()
+            && trouble.is_none()
+            && !self.model.protocol().cached
+            && self.model.forgetting == [None; 2]
+    }
+
+    fn settle_all(
         &mut self,
         world: &mut World,
         node: Node,

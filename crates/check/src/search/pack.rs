@@ -29,15 +29,16 @@ const WINDOW: usize = 2 * GROUP;
 /// Writes one group; how many bytes it takes.
 #[inline]
 fn pack_group(group: [u8; GROUP], out: &mut [u8]) -> usize {
-    let word = u64::from_le_bytes(group);
-    let mut rest = nonzero(word);
+    let mut rest = u64::from_le_bytes(group);
     let Some(out) = out.first_chunk_mut::<WINDOW>() else { return 0 };
-    out[0] = rest;
+    out[0] = nonzero(rest);
     let mut len = 0;
     while rest != 0 {
+        // What is 0 in front of the next byte is passed over.
+        rest >>= rest.trailing_zeros() & !7;
         len += 1;
-        out[len % WINDOW] = low_u8(word >> (8 * rest.trailing_zeros()));
-        rest &= rest - 1;
+        out[len % WINDOW] = low_u8(rest);
+        rest >>= 8;
     }
     1 + len
 }
