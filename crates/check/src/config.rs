@@ -83,11 +83,14 @@ pub struct Progress {
     pub whole: Option<u64>,
 }
 
+/// Most nodes of a system: in a state a node's number is a byte. There is no search of so many.
+pub const MAX_NODES: u32 = 256;
+
 /// The system that is explored. `System::default()` is three nodes, one object of each kind, two values.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// All nodes, 1 to 256, whether they act or only serve.
+    /// All nodes, 1 to [`MAX_NODES`], whether they act or only serve.
     pub nodes: u32,
     /// How many nodes have threads that act: nodes 0 to this number, less one. `None`: all.
     pub clients: Option<u32>,

@@ -42,7 +42,9 @@ mod usage;
 mod vacuity;
 mod world;
 
-pub use config::{Checkpoints, Config, ConfigError, Method, Network, Origin, Progress, Search, System, Writer};
+pub use config::{
+    Checkpoints, Config, ConfigError, MAX_NODES, Method, Network, Origin, Progress, Search, System, Writer,
+};
 pub use coverage::{Counted, Coverage, Never};
 pub use deadlock::Waiting;
 pub use explore::explore;

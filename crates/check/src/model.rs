@@ -2,7 +2,7 @@
 
 use crate::begin::Begun;
 use crate::client::{Client, Intent, object_counts};
-use crate::config::{ConfigError, Network, System};
+use crate::config::{ConfigError, MAX_NODES, Network, System};
 use crate::coverage::each_step;
 use crate::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::mark;
@@ -405,8 +405,8 @@ fn counted(count: u32, what: &str) -> String {
 
 fn check_limits(system: &System) -> Result<(), ConfigError> {
     let wrong = |message: String, help: &str| Err(ConfigError::new(message, help));
-    if system.nodes == 0 || system.nodes > 256 {
-        return wrong(format!("{} nodes", system.nodes), "a system has 1 to 256 nodes");
+    if !(1..=MAX_NODES).contains(&system.nodes) {
+        return wrong(format!("{} nodes", system.nodes), &format!("a system has 1 to {MAX_NODES} nodes"));
     }
     if system.clients.is_some_and(|clients| clients > system.nodes) {
         let clients = system.clients.unwrap_or_default();

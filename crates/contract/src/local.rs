@@ -145,11 +145,7 @@ impl Mechanisms for Local {
     }
 
     fn home(&self, object: Object) -> Node {
-        if object.kind == NODE {
-            self.me
-        } else {
-            fit(object.id % self.nodes, "a node, of which there are at most 256")
-        }
+        if object.kind == NODE { self.me } else { fit(object.id % self.nodes, "the number of a node") }
     }
 
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {

@@ -9,7 +9,7 @@ use crate::layout::{ListCell, Planner, Shape, get, put};
 use crate::mechanisms::{Args, Object, Payload};
 use crate::number::{self, fit, low_u32};
 use crate::set::Set;
-use trivium_protocol::{EventKind, PayloadShape, Protocol, Role};
+use trivium_protocol::{EventKind, PayloadShape, Protocol, Role, Type};
 
 /// Where the parts of the defer space of one role lie.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ pub(crate) struct DeferLayout {
     events: ListCell,
     /// Bytes of an event's column in the role's table, which comes first in its entry.
     column_width: u8,
-    /// Offset of the sender (nodes are below 256), if messages may be deferred.
-    sender: Option<u32>,
+    /// The sender, a scalar, if messages may be deferred.
+    sender: Option<Shape>,
     /// Offset of the thread, if accesses or calls may be deferred.
     thread: Option<u32>,
     /// Offset of the payload, if messages with data may be deferred.
@@ -60,14 +60,15 @@ impl DeferLayout {
         let mut entry = Planner { protocol, nodes: planner.nodes, at: 0 };
         let column_width = if role.events.len() > 256 { 2 } else { 1 };
         entry.at += u32::from(column_width);
+        let any = |test: &dyn Fn(EventKind) -> bool| role.deferrable.iter().any(|&e| test(e));
+        let is_message = any(&|e| matches!(e, EventKind::Message(_)));
+        let sender = is_message.then(|| entry.argument(&Type::Node { optional: false }, role.span)).transpose()?;
         let mut part = |needed: bool, width: u8| {
             needed.then(|| {
                 entry.at += u32::from(width);
                 entry.at - u32::from(width)
             })
         };
-        let any = |test: &dyn Fn(EventKind) -> bool| role.deferrable.iter().any(|&e| test(e));
-        let sender = part(any(&|e| matches!(e, EventKind::Message(_))), 1);
         let thread = part(any(&|e| matches!(e, EventKind::Read | EventKind::Write | EventKind::Op(_))), 1);
         let payload = part(any(&|e| carries_data(protocol, e)), 4);
         let args_at = entry.at;
@@ -118,8 +119,8 @@ impl DeferLayout {
         let column = number::index(get(record, at, self.column_width));
         let (kind, shapes) = self.columns.get(column)?.as_ref()?;
         let mut event = Event::local(*kind, object, 0);
-        if let (Some(offset), EventKind::Message(_)) = (self.sender, kind) {
-            event.sender = u16::from(record[at + offset as usize]);
+        if let (Some(Shape::Scalar(sender)), EventKind::Message(_)) = (&self.sender, kind) {
+            event.sender = fit(sender.read(record, at), "the number of a node");
         }
         if let (Some(offset), true) = (self.thread, event.has_caller()) {
             event.thread = record[at + offset as usize];
@@ -143,29 +144,25 @@ impl DeferLayout {
     }
 
     /// Every number of a node and every set of nodes among the deferred events, in order: the offset that its place
-    /// counts from, and the place. Senders are at the offset itself, without a shape.
-    pub fn naming(&self, record: &[u8], see: &mut dyn FnMut(usize, Option<&Shape>)) {
+    /// counts from, and the place. A sender comes before the arguments.
+    pub fn naming(&self, record: &[u8], see: &mut dyn FnMut(usize, &Shape)) {
         for index in 0..self.len(record) {
             let at = self.events.element_at(index);
             let column = number::index(get(record, at, self.column_width));
             let Some(Some((kind, shapes))) = self.columns.get(column) else { continue };
-            if let (Some(offset), EventKind::Message(_)) = (self.sender, kind) {
-                see(at + offset as usize, None);
-            }
-            shapes.iter().filter(|shape| shape.names_nodes()).for_each(|shape| see(at, Some(shape)));
+            let sender = self.sender.iter().filter(|_| matches!(kind, EventKind::Message(_)));
+            sender.chain(shapes).filter(|shape| shape.names_nodes()).for_each(|shape| see(at, shape));
         }
     }
 
     /// The same of a record that changes there, but neither in length nor in kinds of events.
-    pub fn naming_mut(&self, record: &mut [u8], mut change: impl FnMut(&mut [u8], usize, Option<&Shape>)) {
+    pub fn naming_mut(&self, record: &mut [u8], mut change: impl FnMut(&mut [u8], usize, &Shape)) {
         for index in 0..self.len(record) {
             let at = self.events.element_at(index);
             let column = number::index(get(record, at, self.column_width));
             let Some(Some((kind, shapes))) = self.columns.get(column) else { continue };
-            if let (Some(offset), EventKind::Message(_)) = (self.sender, kind) {
-                change(record, at + offset as usize, None);
-            }
-            shapes.iter().filter(|shape| shape.names_nodes()).for_each(|shape| change(record, at, Some(shape)));
+            let sender = self.sender.iter().filter(|_| matches!(kind, EventKind::Message(_)));
+            sender.chain(shapes).filter(|shape| shape.names_nodes()).for_each(|shape| change(record, at, shape));
         }
     }
 
@@ -190,13 +187,17 @@ impl DeferLayout {
             return Err(FaultKind::DeferFull);
         }
         let Some(Some((_, shapes))) = self.columns.get(column) else { return Err(FaultKind::Unanswered) };
-        // Checked before the record changes: a place that only the mechanisms can get wrong has one byte.
-        let sender = u8::try_from(event.sender).map_err(|_| FaultKind::NoSuchNode(event.sender.into()))?;
+        let sender = match (&self.sender, event.kind) {
+            (Some(Shape::Scalar(sender)), EventKind::Message(_)) => Some(sender),
+            _ => None,
+        };
+        // Looked at before the record changes: only the mechanisms can get it wrong.
+        sender.map_or(Ok(()), |cell| cell.check(event.sender.into()))?;
         self.events.insert(record, index);
         let at = self.events.element_at(index);
         put(record, at, self.column_width, column as u64);
-        if let (Some(offset), EventKind::Message(_)) = (self.sender, event.kind) {
-            record[at + offset as usize] = sender;
+        if let Some(cell) = sender {
+            cell.write(record, at, event.sender.into());
         }
         if let (Some(offset), true) = (self.thread, event.has_caller()) {
             record[at + offset as usize] = event.thread;
@@ -220,7 +221,7 @@ impl DeferLayout {
                         .iter_mut()
                         .zip(words.by_ref().take(set.words()))
                         .for_each(|(to, from)| *to = from.cast_unsigned());
-                    set.write(record, at, value);
+                    set.write(record, at, &value);
                 }
                 Shape::List(_) | Shape::Record(_) => {}
             }

@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultKind, place};
 use crate::flat::{Entry, Way};
 use crate::layout::Shape;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object};
-use crate::run::{Frame, LargeFlatRoom, LargeRoom, Run, SmallFlatRoom, SmallRoom, Start};
+use crate::run::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, Run, SmallFlatRoom, SmallRoom, Start};
 use trivium_protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
 /// What came of an event: what an [`Outcome`] says besides who answered, in parts that are read as they were written.
@@ -226,10 +226,17 @@ impl Engine {
         let columns = declared.events.len();
         let way = self.flat.ways[start.role.index()][start.before.index() * columns + start.column];
         // Which role is meant where none is named was resolved for objects of its kind.
-        if way == Way::Small && declared.object == start.event.object.kind {
+        let resolved = declared.object == start.event.object.kind;
+        if way == Way::NoSet && resolved {
+            let mut room = NoSetRoom::EMPTY;
+            self.handle_flat(room.frame(), handlers, entries, start, m, came)
+        } else if way == Way::OneSet && resolved {
+            let mut room = OneSetRoom::EMPTY;
+            self.handle_flat(room.frame(), handlers, entries, start, m, came)
+        } else if way == Way::Small && resolved {
             let mut room = SmallFlatRoom::EMPTY;
             self.handle_flat(room.frame(), handlers, entries, start, m, came)
-        } else if way == Way::Large && declared.object == start.event.object.kind {
+        } else if way == Way::Large && resolved {
             let mut room = LargeFlatRoom::EMPTY;
             self.handle_flat(room.frame(), handlers, entries, start, m, came)
         } else if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {

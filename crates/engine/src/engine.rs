@@ -6,6 +6,7 @@ use crate::layout::get;
 use crate::load::{ArgShapes, RolePlan};
 use crate::mechanisms::Object;
 use crate::number::low_u16;
+use crate::set::FEW;
 use std::sync::Arc;
 use trivium_protocol::{Access, BLOCK, EventKind, LaneId, ObjectKindId, Protocol, Response, RoleId, StateId};
 
@@ -61,6 +62,18 @@ impl Engine {
     #[inline]
     pub fn lane_holds(&self, lane: LaneId) -> Option<u32> {
         self.lanes[lane.index()]
+    }
+
+    /// Most elements of a set.
+    #[inline]
+    pub(crate) fn most_elements(&self) -> i64 {
+        FEW.max(self.nodes).into()
+    }
+
+    /// Whether all sets have few elements.
+    #[inline]
+    pub(crate) fn few(&self) -> bool {
+        self.nodes <= FEW
     }
 
     /// How many words the arguments of an event take: one each, but for sets.

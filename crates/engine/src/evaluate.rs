@@ -98,7 +98,7 @@ impl Engine {
         match ty {
             Type::IntSet { lo, hi } => {
                 let lo = lo.at(self.nodes);
-                (lo, hi.at(self.nodes).saturating_sub(lo).saturating_add(1).min(256))
+                (lo, hi.at(self.nodes).saturating_sub(lo).saturating_add(1).min(self.most_elements()))
             }
             _ => (0, i64::from(self.nodes)),
         }
@@ -109,9 +109,7 @@ impl Engine {
     pub(crate) fn node(&self, value: i64) -> Result<u16, FaultKind> {
         match value {
             -1 => Err(FaultKind::NoneUsed),
-            node if (0..i64::from(self.nodes)).contains(&node) => {
-                Ok(fit(node, "a node, of which there are at most 256"))
-            }
+            node if (0..i64::from(self.nodes)).contains(&node) => Ok(fit(node, "the number of a node")),
             node => Err(FaultKind::NoSuchNode(node)),
         }
     }
@@ -153,13 +151,13 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         ExprKind::SetCount(of) => {
             let mut elements = Set::default();
             set(scope, of, &mut elements)?;
-            Ok(i64::from(elements.count()))
+            Ok(i64::from(elements.count(false)))
         }
         ExprKind::Pick(of) => {
             let (lo, _) = scope.engine().set_range(&of.ty);
             let mut elements = Set::default();
             set(scope, of, &mut elements)?;
-            elements.take_least().map(|bit| bit + lo).ok_or(FaultKind::Empty).at(span)
+            elements.least(false).map(|bit| bit + lo).ok_or(FaultKind::Empty).at(span)
         }
         ExprKind::Length(place) => {
             let list = scope.engine().list_cell(place, span)?;
@@ -292,11 +290,13 @@ pub(crate) fn set_from<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, lo: i64, in
     }
     let mut value = Set::default();
     set(scope, expr, &mut value)?;
-    for bit in value.iter() {
+    for bit in value.iter(false) {
         let element = bit.wrapping_add(from);
         let bit = element.wrapping_sub(lo);
-        if !(0..256).contains(&bit) {
-            return trouble(FaultKind::Range { value: element, lo, hi: lo.saturating_add(255) }, expr.span);
+        let most = scope.engine().most_elements();
+        if !(0..most).contains(&bit) {
+            let hi = lo.saturating_add(most - 1);
+            return trouble(FaultKind::Range { value: element, lo, hi }, expr.span);
         }
         into.insert(bit);
     }

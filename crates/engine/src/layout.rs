@@ -6,7 +6,7 @@
 
 use crate::fault::{FaultKind, LoadError};
 use crate::number::{fit, index_of_word, low_u8, low_u16, low_u32};
-use crate::set::{MAX_ELEMENTS, Set};
+use crate::set::{FEW, Set};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Protocol, Type};
 
@@ -118,26 +118,53 @@ impl SetCell {
         self.count.div_ceil(64) as usize
     }
 
+    /// Tells its elements, counted from the least possible one, in ascending order.
+    // Most sets fit a word, and a whole one takes longer to copy.
+    #[inline]
+    pub fn each(&self, bytes: &[u8], base: usize, few: bool, mut see: impl FnMut(i64)) {
+        match self.bytes() {
+            width @ (1 | 2 | 4 | 8) => {
+                let mut bits = get(bytes, base + self.at as usize, low_u8(u64::from(width)));
+                while bits != 0 {
+                    see(bits.trailing_zeros().into());
+                    bits &= bits - 1;
+                }
+            }
+            _ => self.read(bytes, base).iter(few).for_each(see),
+        }
+    }
+
+    /// Puts its value in place of another.
+    #[inline]
+    pub fn read_into(&self, bytes: &[u8], base: usize, into: &mut Set, few: bool) {
+        into.clear(few);
+        let from = base + self.at as usize;
+        match self.bytes() {
+            width @ (1 | 2 | 4 | 8) => into.0[0] = get(bytes, from, low_u8(u64::from(width))),
+            _ => into.copy(&self.read(bytes, base), few),
+        }
+    }
+
     /// Its value.
     #[inline]
     pub fn read(&self, bytes: &[u8], base: usize) -> Set {
         let (from, count) = (base + self.at as usize, self.bytes() as usize);
         if let width @ (1 | 2 | 4 | 8) = self.bytes() {
-            return Set([get(bytes, from, low_u8(u64::from(width))), 0, 0, 0]);
+            let mut set = Set::default();
+            set.0[0] = get(bytes, from, low_u8(u64::from(width)));
+            return set;
         }
-        let mut whole = [0; 32];
-        whole[..count].copy_from_slice(&bytes[from..from + count]);
-        Set::from_bytes(&whole)
+        Set::from_bytes(&bytes[from..from + count])
     }
 
     /// Writes it.
     #[inline]
-    pub fn write(&self, bytes: &mut [u8], base: usize, set: Set) {
+    pub fn write(&self, bytes: &mut [u8], base: usize, set: &Set) {
         let (from, count) = (base + self.at as usize, self.bytes() as usize);
         if let width @ (1 | 2 | 4 | 8) = self.bytes() {
             return put(bytes, from, low_u8(u64::from(width)), set.0[0]);
         }
-        bytes[from..from + count].copy_from_slice(&set.to_bytes()[..count]);
+        set.write_bytes(&mut bytes[from..from + count]);
     }
 
     /// Whether it has the element of a bit, which may be any number.
@@ -353,11 +380,12 @@ impl Planner<'_> {
 
     fn set(&mut self, lo: i64, hi: i64, nodes: bool, span: Span) -> Result<SetCell, LoadError> {
         let count = hi.saturating_sub(lo).saturating_add(1);
-        if !(0..=i64::from(MAX_ELEMENTS)).contains(&count) {
-            let message = format!("a set of {lo}..{hi} does not fit: at most {MAX_ELEMENTS} elements are possible");
+        let most = FEW.max(self.nodes);
+        if !(0..=i64::from(most)).contains(&count) {
+            let message = format!("a set of {lo}..{hi} does not fit: at most {most} elements are possible");
             return Err(self.error(span, message));
         }
-        let set = SetCell { at: self.at, lo, count: fit(count, "a set, which has at most 256 elements"), nodes };
+        let set = SetCell { at: self.at, lo, count: fit(count, "a set, whose size has been looked at"), nodes };
         self.at += set.bytes();
         Ok(set)
     }

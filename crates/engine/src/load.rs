@@ -10,11 +10,11 @@ use crate::number::fit;
 use crate::run::{FRAME_SCALARS, FRAME_SETS};
 use std::sync::Arc;
 use trivium_protocol::{
-    Access, BLOCK, Bound, EventKind, Handler, Lane, Named, Protocol, Response, Role, RoleId, StateId, Step, StepKind,
+    Access, BLOCK, Bound, COMPILED_FOR, EventKind, Handler, Lane, MAX_NODES, MAX_STEPS, Named, Protocol, Response,
+    Role, RoleId, StateId, Step, StepKind,
 };
 
 /// Most nodes of a machine (`docs/semantics.md`, section 1).
-const MAX_NODES: u32 = 256;
 /// Most bytes of a record.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024;
 /// No column: the role never answers the event.
@@ -146,17 +146,22 @@ impl ArgShapes {
 }
 
 impl Engine {
-    /// Loads a protocol for a machine of `nodes` nodes, 1 to 256.
+    /// Loads a protocol for a machine of `nodes` nodes, 1 to [`MAX_NODES`].
     ///
     /// # Errors
     /// When something does not fit so many nodes: arguments of more than [`MAX_ARGS`] words, a set of more than
-    /// 256 elements, a record of more than 64 KiB, an empty range, a lane that would hold nothing, a handler that may
-    /// send more on a lane than it holds.
+    /// [`MAX_NODES`] elements, a record of more than 64 KiB, an empty range, a lane that would hold nothing, a handler that may
+    /// send more on a lane than it holds or take more than [`MAX_STEPS`] steps.
     pub fn load(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, LoadError> {
         if !(1..=MAX_NODES).contains(&nodes) {
             let message = format!("a machine has 1 to {MAX_NODES} nodes, not {nodes}");
             return Err(LoadError { span: None, message });
         }
+        protocol
+            .roles
+            .iter()
+            .flat_map(|role| role.code())
+            .try_for_each(|handler| look_at_length(&protocol, handler, nodes))?;
         let args = ArgShapes::plan(&protocol, nodes)?;
         let lanes = protocol.lanes.iter().map(|lane| plan_lane(&protocol, lane, nodes)).collect::<Result<_, _>>()?;
         let roles = protocol.roles.iter().map(|role| plan_role(&protocol, role, nodes)).collect::<Result<_, _>>()?;
@@ -185,6 +190,20 @@ impl Engine {
         };
         self.roles_of(BLOCK, is_home).find(gives).or_else(|| self.roles_of(BLOCK, is_home).find(answers))
     }
+}
+
+/// Whether a handler is short enough with more nodes than the compiler has looked at.
+fn look_at_length(protocol: &Protocol, handler: &Handler, nodes: u32) -> Result<(), LoadError> {
+    let steps = handler.longest.at(nodes);
+    if nodes <= COMPILED_FOR || steps <= MAX_STEPS {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` may take {steps} steps with {nodes} nodes; a handler takes at most {MAX_STEPS}: \
+         use up to {COMPILED_FOR} nodes, or do a part of it in a task",
+        handler.name
+    );
+    Err(LoadError::at(protocol, handler.span, message))
 }
 
 /// What a lane holds with so many nodes; `None` if it is buffered.

@@ -26,7 +26,7 @@ impl Engine {
         let fields = |cells: &[Cell], base: usize| cells.iter().map(|cell| cell.read(record, base)).collect();
         match &self.roles[role.index()].vars[var.index()] {
             Shape::Scalar(cell) => Value::Scalar(cell.read(record, 0)),
-            Shape::Set(set) => Value::Set(set.read(record, 0).iter().map(|bit| bit + set.lo).collect()),
+            Shape::Set(set) => Value::Set(set.read(record, 0).iter(false).map(|bit| bit + set.lo).collect()),
             Shape::List(list) => {
                 Value::List((0..list.len(record)).map(|i| fields(&list.fields, list.element_at(i))).collect())
             }
@@ -120,7 +120,7 @@ impl Engine {
             let Some((mine, rest)) = words.split_at_checked(shape.words()) else { break };
             words = rest;
             texts.push(match shape {
-                Shape::Set(set) => set_text(Set::of_words(mine).iter().map(|bit| bit + set.lo)),
+                Shape::Set(set) => set_text(Set::of_words(mine).iter(false).map(|bit| bit + set.lo)),
                 _ => self.scalar_text(&named.ty, mine[0]),
             });
         }

@@ -34,39 +34,34 @@ impl Engine {
 
     /// Renames all nodes that a record names; `to` has the new name of each node, each name once.
     pub fn rename_record(&self, role: RoleId, record: &mut [u8], to: &[Node]) {
-        let plan = &self.roles[role.index()];
+        let (plan, few) = (&self.roles[role.index()], self.few());
         for shape in plan.vars.iter().filter(|shape| shape.names_nodes()) {
-            rename_shape(shape, record, to);
+            rename_shape(shape, record, to, few);
         }
         let Some(defers) = plan.defers.as_ref().filter(|d| d.len(record) > 0 && d.names_nodes()) else { return };
         defers.naming_mut(record, |record, at, shape| match shape {
-            None => record[at] = fit(to[usize::from(record[at])], "a node, of which there are at most 256"),
-            Some(Shape::Scalar(cell)) => rename_cell(cell, record, at, to),
-            Some(Shape::Set(set)) => rename_set(set, record, at, to),
-            Some(_) => {}
+            Shape::Scalar(cell) => rename_cell(cell, record, at, to),
+            Shape::Set(set) => rename_set(set, record, at, to, few),
+            Shape::List(_) | Shape::Record(_) => {}
         });
     }
 
     /// Tells each node that a record names, with a number that says where: the same for records that differ only in
     /// names.
     pub fn named_nodes(&self, role: RoleId, record: &[u8], mut see: impl FnMut(u32, Node)) {
-        let plan = &self.roles[role.index()];
+        let (plan, few) = (&self.roles[role.index()], self.few());
         for (number, shape) in plan.vars.iter().enumerate().filter(|(_, shape)| shape.names_nodes()) {
             let place = fit::<_, u32>(number, "the number of a variable, which has 16 bits") << 16;
-            see_shape(shape, record, place, &mut see);
+            see_shape(shape, record, place, few, &mut see);
         }
         let Some(defers) = plan.defers.as_ref().filter(|d| d.len(record) > 0) else { return };
         let mut place = fit::<_, u32>(plan.vars.len(), "the number of a variable, which has 16 bits") << 16;
         defers.naming(record, &mut |at, shape| {
             place += 1;
             match shape {
-                None => see(place, Node::from(record[at])),
-                Some(Shape::Scalar(cell)) => see_cell(cell, record, at, place, &mut see),
-                Some(Shape::Set(set)) => set
-                    .read(record, at)
-                    .iter()
-                    .for_each(|node| see(place, fit(node, "a node, of which there are at most 256"))),
-                Some(_) => {}
+                Shape::Scalar(cell) => see_cell(cell, record, at, place, &mut see),
+                Shape::Set(set) => set.each(record, at, few, |node| see(place, fit(node, "the number of a node"))),
+                Shape::List(_) | Shape::Record(_) => {}
             }
         });
     }
@@ -86,7 +81,7 @@ impl Engine {
             match shape {
                 Shape::Scalar(cell) if cell.node => renamed.push(renamed_node(mine[0], to)),
                 Shape::Set(set) if set.nodes => {
-                    let value = renamed_set(Set::of_words(mine), to);
+                    let value = renamed_set(&Set::of_words(mine), to, self.few());
                     value.0[..mine.len()].iter().for_each(|&word| renamed.push(word.cast_signed()));
                 }
                 _ => mine.iter().for_each(|&word| renamed.push(word)),
@@ -100,9 +95,9 @@ fn renamed_node(node: i64, to: &[Node]) -> i64 {
     usize::try_from(node).ok().and_then(|node| to.get(node)).map_or(node, |&node| i64::from(node))
 }
 
-fn renamed_set(set: Set, to: &[Node]) -> Set {
+fn renamed_set(set: &Set, to: &[Node], few: bool) -> Set {
     let mut renamed = Set::default();
-    set.iter().for_each(|node| renamed.insert(renamed_node(node, to)));
+    set.iter(few).for_each(|node| renamed.insert(renamed_node(node, to)));
     renamed
 }
 
@@ -113,15 +108,16 @@ fn rename_cell(cell: &Cell, record: &mut [u8], base: usize, to: &[Node]) {
     }
 }
 
-fn rename_set(set: &SetCell, record: &mut [u8], base: usize, to: &[Node]) {
-    let value = set.read(record, base);
-    set.write(record, base, renamed_set(value, to));
+fn rename_set(set: &SetCell, record: &mut [u8], base: usize, to: &[Node], few: bool) {
+    let mut renamed = Set::default();
+    set.each(record, base, few, |node| renamed.insert(renamed_node(node, to)));
+    set.write(record, base, &renamed);
 }
 
-fn rename_shape(shape: &Shape, record: &mut [u8], to: &[Node]) {
+fn rename_shape(shape: &Shape, record: &mut [u8], to: &[Node], few: bool) {
     match shape {
         Shape::Scalar(cell) => rename_cell(cell, record, 0, to),
-        Shape::Set(set) => rename_set(set, record, 0, to),
+        Shape::Set(set) => rename_set(set, record, 0, to, few),
         Shape::Record(fields) => fields.iter().for_each(|cell| rename_cell(cell, record, 0, to)),
         Shape::List(list) => {
             for element in 0..list.len(record) {
@@ -139,12 +135,10 @@ fn see_cell(cell: &Cell, record: &[u8], base: usize, place: u32, see: &mut impl 
     }
 }
 
-fn see_shape(shape: &Shape, record: &[u8], place: u32, see: &mut impl FnMut(u32, Node)) {
+fn see_shape(shape: &Shape, record: &[u8], place: u32, few: bool, see: &mut impl FnMut(u32, Node)) {
     match shape {
         Shape::Scalar(cell) => see_cell(cell, record, 0, place, see),
-        Shape::Set(set) => {
-            set.read(record, 0).iter().for_each(|node| see(place, fit(node, "a node, of which there are at most 256")))
-        }
+        Shape::Set(set) => set.each(record, 0, few, |node| see(place, fit(node, "the number of a node"))),
         Shape::Record(fields) => {
             fields.iter().zip(place..).for_each(|(cell, place)| see_cell(cell, record, 0, place, see));
         }

@@ -17,7 +17,7 @@ use crate::flat::lower::{MOST_SCALARS, MOST_SETS};
 use crate::layout::get;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
 use crate::number::{index_of_word, low_u16};
-use crate::set::Set;
+use crate::set::{Set, WORDS};
 use trivium_protocol::source::Span;
 use trivium_protocol::{
     EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId,
@@ -53,10 +53,14 @@ pub(crate) type SmallRoom = Room<8, 2>;
 pub(crate) type LargeFlatRoom = Room<{ MOST_SCALARS as usize }, { MOST_SETS as usize }>;
 /// Room for most handlers as flat code.
 pub(crate) type SmallFlatRoom = Room<16, 3>;
+/// Room for those that have to do with one set at a time.
+pub(crate) type OneSetRoom = Room<16, 1>;
+/// Room for those that have to do with no set as a whole.
+pub(crate) type NoSetRoom = Room<16, 0>;
 
 impl<const SCALARS: usize, const SETS: usize> Room<SCALARS, SETS> {
     /// Locals that are all zero, or empty.
-    pub const EMPTY: Self = Room { scalars: [0; SCALARS], sets: [Set([0; 4]); SETS] };
+    pub const EMPTY: Self = Room { scalars: [0; SCALARS], sets: [Set([0; WORDS]); SETS] };
 
     /// Whether a handler has no more locals than these.
     pub fn suffices(handler: &Handler) -> bool {

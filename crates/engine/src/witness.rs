@@ -164,7 +164,7 @@ impl<W: World> Telling<'_, '_, '_, W> {
         let mut elements = Set::default();
         set(self.view, expr, &mut elements)?;
         let (lo, _) = self.engine.set_range(&expr.ty);
-        let value = format!("`{}` is {}", self.text(expr), set_text(elements.iter().map(|bit| bit + lo)));
+        let value = format!("`{}` is {}", self.text(expr), set_text(elements.iter(false).map(|bit| bit + lo)));
         if !out.contains(&value) {
             out.push(value);
         }

@@ -17,10 +17,10 @@ fn plain() -> Hand {
 }
 
 #[test]
-fn the_number_of_nodes_is_1_to_256() {
-    assert_eq!(refusal(plain(), 0), "a machine has 1 to 256 nodes, not 0");
-    assert_eq!(refusal(plain(), 257), "a machine has 1 to 256 nodes, not 257");
-    for nodes in [1, 256] {
+fn the_number_of_nodes_is_1_to_1024() {
+    assert_eq!(refusal(plain(), 0), "a machine has 1 to 1024 nodes, not 0");
+    assert_eq!(refusal(plain(), 1025), "a machine has 1 to 1024 nodes, not 1025");
+    for nodes in [1, 256, 257, 1024] {
         assert_eq!(plain().load(nodes).nodes(), nodes);
     }
 }
@@ -37,10 +37,30 @@ fn arguments_must_fit_eight_words() {
 }
 
 #[test]
-fn a_set_has_at_most_256_elements() {
+fn a_set_has_at_most_256_elements_or_as_many_as_there_are_nodes() {
     let mut hand = plain();
     hand.var("s", Type::IntSet { lo: Bound::fixed(0), hi: Bound { constant: 0, per_node: 4 } }, 0);
     assert!(refusal(hand, 64).starts_with("a set of 0..256 does not fit: at most 256 elements"));
+    let with = |per_node| {
+        let mut hand = plain();
+        hand.var("s", Type::IntSet { lo: Bound::fixed(1), hi: Bound { constant: 0, per_node } }, 0);
+        hand
+    };
+    assert_eq!(with(1).load(1024).nodes(), 1024);
+    assert!(refusal(with(2), 513).starts_with("a set of 1..1026 does not fit: at most 513 elements"));
+}
+
+#[test]
+fn a_handler_that_is_too_long_with_more_nodes_than_the_compiler_looks_at_is_refused_for_these() {
+    let text = "protocol t\nlane main buffered\nobject thing\nop go(t: thing)\nmessage M on main\n\
+        role c of thing everywhere {\n  var n: 0..9\n  state A {\n\
+        on M { for s in all { for t in all { for i in 1..9 { n = 1 } } } }\n\
+        on go { send M to home; return }\n  }\n}\n";
+    let protocol = Arc::new(trivium_lang::compile("t.tri", text, &Default::default()).unwrap());
+    assert_eq!(Engine::load(protocol.clone(), 256).unwrap().nodes(), 256);
+    let refused = Engine::load(protocol, 1024).unwrap_err();
+    assert!(refused.message.starts_with("`A.M` may take "), "{}", refused.message);
+    assert!(refused.message.contains("steps with 1024 nodes; a handler takes at most 4000000: use up to 256 nodes"));
 }
 
 #[test]
@@ -114,5 +134,9 @@ fn records_are_small() {
     hand.answer(StateId(0), EventKind::Message(get), Response::Defer);
     hand.defers(2, &[EventKind::Message(get)]);
     // State 1, owner 1, sharers 4, cursor 1, length 1, and 2 for each deferred event.
-    assert_eq!(hand.load(32).record_bytes(HOME), 12);
+    let engine = |nodes| Engine::load(Arc::new(hand.protocol.clone()), nodes).unwrap();
+    assert_eq!(engine(32).record_bytes(HOME), 12);
+    // Beyond 255 nodes an owner, who may be `none`, takes two bytes; beyond 256 a sender too.
+    assert_eq!(engine(256).record_bytes(HOME), 1 + 2 + 32 + 1 + 1 + 2 * 2);
+    assert_eq!(engine(257).record_bytes(HOME), 1 + 2 + 33 + 1 + 1 + 2 * 3);
 }

@@ -46,7 +46,7 @@ proptest! {
     }
 
     #[test]
-    fn other_scalars_round_trip(nodes in 1u32..=256, at in 0u32..=256, word in any::<i64>(), optional in any::<bool>()) {
+    fn other_scalars_round_trip(nodes in 1u32..=1024, at in 0u32..=256, word in any::<i64>(), optional in any::<bool>()) {
         let node = i64::from(at % (nodes + 1)) - 1;
         prop_assert_eq!(round_trip(Type::Node { optional }, 0, nodes, node), Value::Scalar(node));
         prop_assert_eq!(round_trip(Type::Word, 5, nodes, word), Value::Scalar(word));
@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn no_sequence_of_events_panics(events in prop::collection::vec(any_event(), 1..80), nodes in 1u32..=256) {
+    fn no_sequence_of_events_panics(events in prop::collection::vec(any_event(), 1..80), nodes in 1u32..=1024) {
         let engine = busy_protocol(nodes);
         let mut m = node0(&engine);
         let payload = m.gather_block(block(0));

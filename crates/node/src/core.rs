@@ -65,7 +65,7 @@ impl<C> NodeCore<C> {
         match object.kind {
             NODE => self.me,
             BLOCK => self.space.borrow().home(self.offset_of(object)).unwrap_or(0),
-            _ => fit(object.id % self.protocols.nodes, "a node, of which there are at most 256"),
+            _ => fit(object.id % self.protocols.nodes, "the number of a node"),
         }
     }
 

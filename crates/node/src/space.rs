@@ -112,10 +112,8 @@ impl Space {
         }
         for page in first_page..first_page + number::index(count) {
             let home = match placement {
-                Placement::Explicit(home) => Home::At(fit(home, "a node, of which there are at most 256")),
-                Placement::RoundRobin => {
-                    Home::At(fit(page as u64 % u64::from(self.nodes), "a node, of which there are at most 256"))
-                }
+                Placement::Explicit(home) => Home::At(fit(home, "the number of a node")),
+                Placement::RoundRobin => Home::At(fit(page as u64 % u64::from(self.nodes), "the number of a node")),
                 Placement::FirstTouch => Home::Unclaimed,
             };
             self.pages.push((home, index));
@@ -186,7 +184,7 @@ impl Space {
     /// Who decides where a page lives that is placed by first touch (Reinhardt, Pfile and Wood 1998: the home table is
     /// distributed).
     pub fn manager(&self, page: usize) -> Node {
-        fit(page as u64 % u64::from(self.nodes), "a node, of which there are at most 256")
+        fit(page as u64 % u64::from(self.nodes), "the number of a node")
     }
 
     /// A node claims a page; the first claim makes the home, which is given back.

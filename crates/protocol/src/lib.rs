@@ -75,6 +75,16 @@ ids! {
     LocalId(u16);
 }
 
+/// Most nodes of a machine. What a protocol may need with any number of nodes is worked out for so many.
+pub const MAX_NODES: u32 = 1024;
+
+/// For so many nodes it is looked at when a protocol is compiled whether its lists, sets and handlers are too long. Whether they
+/// are with more, up to [`MAX_NODES`], is looked at when it is loaded for so many.
+pub const COMPILED_FOR: u32 = 256;
+
+/// Most steps of a handler: what a handler does is one move of the whole system, which cannot be interrupted.
+pub const MAX_STEPS: i64 = 4_000_000;
+
 /// The built-in object kind `block`.
 pub const BLOCK: ObjectKindId = ObjectKindId(0);
 /// The built-in object kind `node`, of which each node has exactly one: its agent.
@@ -168,7 +178,7 @@ pub enum Type {
     Thread,
     /// A set of nodes.
     NodeSet,
-    /// A set of whole numbers from `lo` to `hi`, at most 256 of them.
+    /// A set of whole numbers from `lo` to `hi`, at most [`MAX_NODES`] of them.
     IntSet {
         /// Least element.
         lo: Bound,

@@ -192,7 +192,7 @@ fn gather(setup: &Setup, ends: Vec<NodeEnd>) -> Result<RunResult, Box<(RunError,
         per_node: Vec::new(),
     };
     for (number, end) in ends.into_iter().enumerate() {
-        let number: Node = fit(number, "a node, of which there are at most 256");
+        let number: Node = fit(number, "the number of a node");
         match end.left {
             Some(Left::Failed(error)) => drop(failed.get_or_insert(error)),
             Some(Left::Told(error)) => drop(told.get_or_insert(error)),

@@ -197,8 +197,8 @@ fn an_endless_program_ends_at_the_limit_or_when_interrupted() {
 #[test]
 fn impossible_sizes_are_refused() {
     let hello = Run::of("hello", &[]);
-    says(&hello.clone().nodes(0).error(), Blame::Input, &["0 nodes", "1 to 256"]);
-    says(&hello.clone().nodes(257).error(), Blame::Input, &["257 nodes"]);
+    says(&hello.clone().nodes(0).error(), Blame::Input, &["0 nodes", "1 to 1024"]);
+    says(&hello.clone().nodes(1025).error(), Blame::Input, &["1025 nodes"]);
     for block in [0, 16, 33, 4096] {
         says(&hello.clone().block(block).error(), Blame::Input, &["power of two"]);
     }

@@ -5,11 +5,26 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 use trivium_check::Method;
+use trivium_protocol::MAX_NODES;
 
-/// A node is named by 8 bits.
+fn up_to(most: u32, text: &str) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| format!("there can be 1 to {most} nodes"))
+}
+
+/// Nodes that are simulated.
 fn node_count(text: &str) -> Result<u32, String> {
-    let count = text.parse().ok().filter(|count| (1..=256).contains(count));
-    count.ok_or_else(|| "there can be 1 to 256 nodes".to_string())
+    up_to(MAX_NODES, text)
+}
+
+/// Nodes that run for real, each a thread: more have not been tried.
+fn run_nodes(text: &str) -> Result<u32, String> {
+    up_to(256, text)
+}
+
+/// Nodes of a system that is checked.
+fn checked_nodes(text: &str) -> Result<u32, String> {
+    up_to(trivium_check::MAX_NODES, text)
 }
 
 fn block_size(text: &str) -> Result<u32, String> {
@@ -227,7 +242,7 @@ pub struct Simulated {
     /// has gone well, and not by `compare`
     #[arg(long, value_name = "DATA", conflicts_with = "dir")]
     pub dir_rw: Option<PathBuf>,
-    /// Number of nodes, 1 to 256
+    /// Number of nodes, 1 to 1024
     #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
     /// Bytes of a coherence block, a power of two from 32 to 2048
@@ -321,7 +336,7 @@ pub struct Run {
     #[arg(long, short, required = true)]
     pub protocol: Vec<String>,
     /// Number of nodes, 1 to 256; more than the host has processors take turns
-    #[arg(long, short, default_value_t = 2, allow_negative_numbers = true, value_parser = node_count)]
+    #[arg(long, short, default_value_t = 2, allow_negative_numbers = true, value_parser = run_nodes)]
     pub nodes: u32,
     /// How nodes are run
     #[arg(long, value_enum, default_value_t)]
@@ -391,7 +406,7 @@ pub enum Network {
 #[derive(Debug, Args)]
 pub struct System {
     /// All nodes, acting or not (default: as the file declares, else 3)
-    #[arg(long, short, allow_negative_numbers = true, value_parser = node_count)]
+    #[arg(long, short, allow_negative_numbers = true, value_parser = checked_nodes)]
     pub nodes: Option<u32>,
     /// How many of them act (default: as the file declares, else all)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]

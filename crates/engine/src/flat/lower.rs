@@ -3,7 +3,7 @@
 use super::{Code, Entry, Op, Reg, SetReg, Target, Way};
 use crate::engine::Engine;
 use crate::layout::{Cell, ListCell, SetCell, Shape};
-use crate::run::{FRAME_SCALARS, FRAME_SETS, LargeFlatRoom, SmallFlatRoom};
+use crate::run::{FRAME_SCALARS, FRAME_SETS, LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Handler, Local, Place, Response, RoleId, Slot};
 
@@ -35,7 +35,11 @@ impl Code {
         let entries = &self.handlers[role];
         let fits =
             |suffices: fn(&Entry) -> bool| handlers.iter().all(|id| entries[id.index()].as_ref().is_some_and(suffices));
-        if fits(SmallFlatRoom::suffices_flat) {
+        if fits(NoSetRoom::suffices_flat) {
+            Way::NoSet
+        } else if fits(OneSetRoom::suffices_flat) {
+            Way::OneSet
+        } else if fits(SmallFlatRoom::suffices_flat) {
             Way::Small
         } else if fits(LargeFlatRoom::suffices_flat) {
             Way::Large

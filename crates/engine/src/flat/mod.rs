@@ -53,7 +53,11 @@ pub(crate) enum Way {
     /// Their steps are walked over.
     #[default]
     Walk,
-    /// As flat code with few registers.
+    /// As flat code with few registers, none of them a set.
+    NoSet,
+    /// With one set.
+    OneSet,
+    /// With few registers.
     Small,
     /// As flat code with any number of them.
     Large,

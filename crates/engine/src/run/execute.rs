@@ -124,8 +124,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let (lo, _) = self.engine.set_range(&of.ty);
         let mut elements = Set::default();
         set(self, of, &mut elements)?;
-        self.m.way(span, elements.count() > 0);
-        for bit in elements.iter() {
+        self.m.way(span, elements.count(false) > 0);
+        for bit in elements.iter(false) {
             self.element(local, bit + lo, span)?;
             self.execute(body)?;
         }

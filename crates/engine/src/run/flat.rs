@@ -3,7 +3,7 @@
 use super::Run;
 use crate::evaluate::{Try, trouble};
 use crate::fault::FaultKind;
-use crate::flat::{About, FaultPart, Op, Seek, SendPlan, Source, Target, Whose, Word};
+use crate::flat::{About, FaultPart, Op, Seek, SendPlan, SetReg, Source, Target, Whose, Word};
 use crate::layout::ListCell;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload};
 use crate::set::Set;
@@ -166,18 +166,18 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Op::Resume => self.m.resume(self.object),
                 Op::Install => check!(self, at, self.install_here()),
                 Op::CheckValue { from, cell } => check!(self, at, code.cells[cell as usize].check(reg!(self, from))),
-                Op::Count { to, set } => reg!(self, to) = i64::from(set!(self, set).count()),
-                Op::Empty { set } => set!(self, set) = Set::default(),
-                Op::MoveSet { to, from } => set!(self, to) = set!(self, from),
+                Op::Count { to, set } => reg!(self, to) = i64::from(set!(self, set).count(self.engine.few())),
+                Op::Empty { set } => set!(self, set).clear(self.engine.few()),
+                Op::MoveSet { to, from } => self.move_set(to, from),
                 Op::ReadSet { set, other, cell } => {
-                    set!(self, set) = code.sets[cell as usize].read(record!(self, beside, other), 0)
+                    let few = self.engine.few();
+                    code.sets[cell as usize].read_into(record!(self, beside, other), 0, &mut set!(self, set), few);
                 }
                 Op::WriteSet { set, other, cell } => {
-                    let value = set!(self, set);
-                    code.sets[cell as usize].write(record!(self, beside, other), 0, value);
+                    code.sets[cell as usize].write(record!(self, beside, other), 0, &set!(self, set));
                 }
-                Op::AnyOfSet { set } => self.m.way(span!(self, at), set!(self, set).count() > 0),
-                Op::NextOfSet { set, to, lo, exit } => match set!(self, set).take_least() {
+                Op::AnyOfSet { set } => self.m.way(span!(self, at), set!(self, set).least(self.engine.few()).is_some()),
+                Op::NextOfSet { set, to, lo, exit } => match set!(self, set).take_least(self.engine.few()) {
                     Some(bit) => {
                         self.m.charge(Charge::Element);
                         reg!(self, to) = bit + i64::from(lo);
@@ -226,6 +226,16 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         }
     }
 
+    /// A set becomes the same as another.
+    #[inline]
+    fn move_set(&mut self, to: SetReg, from: SetReg) {
+        let few = self.engine.few();
+        // Otherwise it is the same register.
+        if let Ok([to, from]) = self.frame.sets.get_disjoint_mut([to as usize, from as usize]) {
+            to.copy(from, few);
+        }
+    }
+
     /// Instructions on sets; the one that lies before a place.
     #[inline(never)]
     fn on_sets(&mut self, op: &Op, at: usize) -> Try<()> {
@@ -233,8 +243,13 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         match *op {
             Op::All { set } => set!(self, set) = Set::all(self.engine.nodes),
             Op::Merge { operator, into, with } => {
-                let with = set!(self, with);
-                merge(operator, &mut set!(self, into), &with);
+                let few = self.engine.few();
+                if let Ok([into, with]) = self.frame.sets.get_disjoint_mut([into as usize, with as usize]) {
+                    merge(operator, into, with, few);
+                } else {
+                    let with = set!(self, with);
+                    merge(operator, &mut set!(self, into), &with, few);
+                }
             }
             Op::JoinNumber { set, element, lo, count } => {
                 let bit = check!(self, at, bit_of(reg!(self, element), lo, count));
@@ -244,17 +259,17 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 reg!(self, to) = i64::from(set!(self, set).contains(reg!(self, element).wrapping_sub(i64::from(lo))));
             }
             Op::Pick { to, set, lo } => {
-                let mut elements = set!(self, set);
-                reg!(self, to) = check!(self, at, elements.take_least().ok_or(FaultKind::Empty)) + i64::from(lo);
+                let least = set!(self, set).least(self.engine.few());
+                reg!(self, to) = check!(self, at, least.ok_or(FaultKind::Empty)) + i64::from(lo);
             }
             Op::Same { to, left, right } => reg!(self, to) = i64::from(set!(self, left) == set!(self, right)),
             Op::Shift { set, from, lo } => {
-                let shifted = shift(set!(self, set), i64::from(from), i64::from(lo));
+                let shifted = shift(&set!(self, set), i64::from(from), i64::from(lo), self.engine.most_elements());
                 set!(self, set) = check!(self, at, shifted);
             }
             Op::CheckSet { set, cell } => {
                 let cell = &code.sets[cell as usize];
-                if let Some(outside) = set!(self, set).first_from(cell.count) {
+                if let Some(outside) = set!(self, set).first_from(cell.count, self.engine.few()) {
                     check!(self, at, cell.bit(outside + cell.lo));
                 }
             }
@@ -573,8 +588,8 @@ fn bit_of(element: i64, lo: i32, count: u16) -> Result<i64, FaultKind> {
     if (0..count).contains(&bit) { Ok(bit) } else { Err(FaultKind::Range { value: element, lo, hi: lo + count - 1 }) }
 }
 
-fn merge(operator: SetOperator, into: &mut Set, with: &Set) {
-    for (l, r) in into.0.iter_mut().zip(with.0) {
+fn merge(operator: SetOperator, into: &mut Set, with: &Set, few: bool) {
+    for (l, r) in into.0.iter_mut().zip(with.words(few)) {
         match operator {
             SetOperator::Union => *l |= r,
             SetOperator::Difference => *l &= !r,
@@ -584,13 +599,13 @@ fn merge(operator: SetOperator, into: &mut Set, with: &Set) {
 }
 
 /// A set whose elements counted from `from`, with elements that count from `lo`.
-fn shift(set: Set, from: i64, lo: i64) -> Result<Set, FaultKind> {
+fn shift(set: &Set, from: i64, lo: i64, most: i64) -> Result<Set, FaultKind> {
     let mut shifted = Set::default();
-    for bit in set.iter() {
+    for bit in set.iter(false) {
         let element = bit.wrapping_add(from);
         let bit = element.wrapping_sub(lo);
-        if !(0..256).contains(&bit) {
-            return Err(FaultKind::Range { value: element, lo, hi: lo.saturating_add(255) });
+        if !(0..most).contains(&bit) {
+            return Err(FaultKind::Range { value: element, lo, hi: lo.saturating_add(most - 1) });
         }
         shifted.insert(bit);
     }

@@ -16,10 +16,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             (Some(Shape::Set(cell)), [expr]) => {
                 let mut value = Set::default();
                 set_from(self, expr, cell.lo, &mut value)?;
-                if let Some(outside) = value.first_from(cell.count) {
+                if let Some(outside) = value.first_from(cell.count, false) {
                     cell.bit(outside + cell.lo).at(expr.span)?;
                 }
-                cell.write(self.record_mut(place, span)?, 0, value);
+                cell.write(self.record_mut(place, span)?, 0, &value);
                 Ok(())
             }
             (Some(Shape::Record(fields)), exprs) if place.field.is_none() => {

@@ -1,7 +1,7 @@
 //! The lane rule (docs/semantics.md, section 5), the room that is kept for what a handler sends unasked, and loops whose
 //! bound nobody knows.
 
-use super::{MAX_NODES, greater, iterations, product, range, sum};
+use super::{greater, iterations, product, range, sum};
 use crate::diagnostics::Diagnostics;
 use trivium_protocol::source::Span;
 use trivium_protocol::*;
@@ -59,11 +59,11 @@ fn unasked_by(protocol: &Protocol, step: &StepKind) -> Sends {
                 yes[lane.index()] = Bound::fixed(0);
             }
             let no = unasked(protocol, no);
-            yes.into_iter().zip(no).map(|(yes, no)| greater(yes, no)).collect()
+            yes.into_iter().zip(no).map(|(yes, no)| greater(yes, no, MAX_NODES)).collect()
         }
         StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
             let times = iterations(protocol, step);
-            unasked(protocol, body).into_iter().map(|each| product(times, each)).collect()
+            unasked(protocol, body).into_iter().map(|each| product(times, each, MAX_NODES)).collect()
         }
         StepKind::Elsewhere(_, _, body) => unasked(protocol, body),
         _ => nothing(protocol),
@@ -91,7 +91,8 @@ fn keep(protocol: &Protocol, steps: &mut [Step], rest: &mut Sends) {
             }
             StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
                 let others = sum(times, Bound::fixed(-1));
-                let mut behind: Sends = unasked(protocol, body).into_iter().map(|each| product(others, each)).collect();
+                let mut behind: Sends =
+                    unasked(protocol, body).into_iter().map(|each| product(others, each, MAX_NODES)).collect();
                 add(&mut behind, rest);
                 keep(protocol, body, &mut behind);
             }
@@ -191,7 +192,8 @@ fn judge(
     for (lane, sends) in protocol.lanes.iter().zip(sends) {
         let Some(holds) = &lane.holds else { continue };
         // Where the lane itself is refused with so many nodes, nothing is sent on it.
-        let short = (1..=MAX_NODES).find(|&nodes| lane.room(nodes).is_some_and(|room| sends.at(nodes) > room.into()));
+        let short =
+            (1..=COMPILED_FOR).find(|&nodes| lane.room(nodes).is_some_and(|room| sends.at(nodes) > room.into()));
         if let Some(nodes) = short {
             let depends = if holds.is_fixed() { String::new() } else { at_so_many(lane, *sends, nodes) };
             diagnostics

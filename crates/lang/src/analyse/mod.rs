@@ -7,7 +7,6 @@ mod live;
 mod longest;
 
 use crate::diagnostics::Diagnostics;
-pub use longest::MAX_STEPS;
 use trivium_protocol::*;
 
 /// Runs all analyses: fills in [`Handler::longest`], [`Handler::sends`], [`State::dead`] and [`State::copy_is_dead`], and notes
@@ -24,16 +23,13 @@ pub fn find_dead(protocol: &mut Protocol) {
     live::live(protocol);
 }
 
-/// Most nodes of a machine; bounds that are not linear in the number of nodes are taken there.
-pub const MAX_NODES: u32 = 256;
-
 fn sum(a: Bound, b: Bound) -> Bound {
     Bound { constant: a.constant.saturating_add(b.constant), per_node: a.per_node.saturating_add(b.per_node) }
 }
 
-/// The greater of two bounds for every number of nodes: one of them where it is never less than the other.
-fn greater(a: Bound, b: Bound) -> Bound {
-    let covers = |a: Bound, b: Bound| [1, MAX_NODES].into_iter().all(|nodes| a.at(nodes) >= b.at(nodes));
+/// The greater of two bounds for every number of nodes up to `most`: one of them where it is never less than the other.
+fn greater(a: Bound, b: Bound, most: u32) -> Bound {
+    let covers = |a: Bound, b: Bound| [1, most].into_iter().all(|nodes| a.at(nodes) >= b.at(nodes));
     if covers(a, b) {
         return a;
     }
@@ -43,14 +39,14 @@ fn greater(a: Bound, b: Bound) -> Bound {
     Bound { constant: a.constant.max(b.constant), per_node: a.per_node.max(b.per_node) }
 }
 
-/// The product; where it would be quadratic in the number of nodes, its value for the most nodes.
-fn product(times: Bound, body: Bound) -> Bound {
+/// The product; where it would be quadratic in the number of nodes, its value for `most`.
+fn product(times: Bound, body: Bound, most: u32) -> Bound {
     let fixed =
         |k: i64, b: Bound| Bound { constant: b.constant.saturating_mul(k), per_node: b.per_node.saturating_mul(k) };
     match (times.per_node, body.per_node) {
         (0, _) => fixed(times.constant, body),
         (_, 0) => fixed(body.constant, times),
-        _ => Bound::fixed(times.at(MAX_NODES).saturating_mul(body.at(MAX_NODES))),
+        _ => Bound::fixed(times.at(most).saturating_mul(body.at(most))),
     }
 }
 
@@ -93,7 +89,7 @@ fn all_but_one(from: &Expr, taken: &Expr) -> bool {
 /// How many elements a set of the numbers from `lo` to `hi` has at the most, whatever the number of nodes.
 fn elements(lo: Bound, hi: Bound) -> i64 {
     let of = |nodes| hi.at(nodes).saturating_sub(lo.at(nodes)).saturating_add(1);
-    of(1).max(of(MAX_NODES)).clamp(0, 256)
+    of(1).max(of(MAX_NODES)).clamp(0, i64::from(MAX_NODES))
 }
 
 /// The least value that an expression's type allows.

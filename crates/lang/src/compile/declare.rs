@@ -207,7 +207,7 @@ impl Compiler {
     /// For some number of nodes a finite lane must hold something; for which, is asked when the protocol is loaded.
     fn check_holds(&mut self, lane: &Lane, span: Span) {
         let Some(holds) = &lane.holds else { return };
-        if (1..=crate::analyse::MAX_NODES).any(|nodes| lane.room(nodes).is_some()) {
+        if (1..=MAX_NODES).any(|nodes| lane.room(nodes).is_some()) {
             return;
         }
         let most = Lane::MOST;
@@ -261,7 +261,7 @@ impl Compiler {
             }
             let defers = role.defers.as_ref().and_then(|d| self.bound(d));
             if let (Some(bound), Some(written)) = (defers, &role.defers)
-                && (bound.at(1) < 1 || bound.at(256) > 65_536)
+                && (bound.at(1) < 1 || bound.at(COMPILED_FOR) > 65_536)
             {
                 self.error(
                     written.span,
@@ -366,7 +366,7 @@ impl Compiler {
             (ast::ExprKind::Name(n), Type::Bool) if n == "true" => 1,
             (ast::ExprKind::Name(n), Type::Bool) if n == "false" => 0,
             (_, Type::Int { lo, hi }) => match self.number(expr) {
-                Some(n) if n >= lo.at(1) && n <= hi.at(256) => n,
+                Some(n) if n >= lo.at(1) && n <= hi.at(MAX_NODES) => n,
                 Some(n) => {
                     let ty = self.type_name(ty);
                     self.error(expr.span, format!("{n} is not in {ty}"));

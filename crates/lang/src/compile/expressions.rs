@@ -71,7 +71,7 @@ impl Compiler {
         }
         if let (ExprKind::Constant(c), Type::Int { lo, hi }) = (&lowered.kind, wanted)
             && c.per_node == 0
-            && (c.constant < lo.at(1).min(lo.at(256)) || c.constant > hi.at(256).max(hi.at(1)))
+            && (c.constant < lo.at(1).min(lo.at(MAX_NODES)) || c.constant > hi.at(MAX_NODES).max(hi.at(1)))
         {
             let wanted = self.type_name(wanted);
             self.error(expr.span, format!("{c} is not in {wanted}"));

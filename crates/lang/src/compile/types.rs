@@ -63,7 +63,7 @@ impl Compiler {
             ast::Type::Range { lo, hi } => {
                 let span = lo.span.to(hi.span);
                 let (lo, hi) = (self.bound(lo)?, self.bound(hi)?);
-                if lo.at(1) > hi.at(1) || lo.at(256) > hi.at(256) {
+                if lo.at(1) > hi.at(1) || lo.at(COMPILED_FOR) > hi.at(COMPILED_FOR) {
                     self.error(span, format!("the range {lo}..{hi} is empty")).help("write the smaller number first");
                     return None;
                 }
@@ -71,7 +71,7 @@ impl Compiler {
             }
             ast::Type::Set { of, span } => match self.ty(of)? {
                 Type::Node { .. } => Some(Type::NodeSet),
-                Type::Int { lo, hi } if hi.at(256).saturating_sub(lo.at(256)) < MAX_SET => {
+                Type::Int { lo, hi } if hi.at(COMPILED_FOR).saturating_sub(lo.at(COMPILED_FOR)) < MAX_SET => {
                     Some(Type::IntSet { lo, hi })
                 }
                 Type::Int { .. } => {
@@ -94,7 +94,7 @@ impl Compiler {
                         .help("declare a record for the elements");
                     return None;
                 }
-                if bound.at(1) < 1 || bound.at(256) > MAX_LIST {
+                if bound.at(1) < 1 || bound.at(COMPILED_FOR) > MAX_LIST {
                     self.error(up_to.span, format!("a list may hold 1 to {MAX_LIST} elements, not {bound}"));
                     return None;
                 }

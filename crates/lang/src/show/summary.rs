@@ -228,7 +228,7 @@ pub(super) fn worst_sends<'a>(protocol: &'a Protocol, role: &'a Role) -> Vec<(&'
 }
 
 /// The greatest machine: bounds that depend on the number of nodes are compared there.
-const MANY: u32 = crate::analyse::MAX_NODES;
+const MANY: u32 = MAX_NODES;
 
 /// Where a role's instances live, in words.
 pub(super) fn lives(role: &Role) -> &'static str {

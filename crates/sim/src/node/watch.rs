@@ -132,13 +132,13 @@ impl Holders<'_> {
             Access::Read => readers[word] |= bit,
             Access::Write if *writer == NOBODY => *writer = FIRST + u64::from(node),
             Access::Write => {
-                let other = fit(*writer - FIRST, "a node, of which there are at most 256");
+                let other = fit(*writer - FIRST, "the number of a node");
                 return Some((node.min(other), node.max(other)));
             }
         }
-        let writer = fit(writer.checked_sub(FIRST)?, "a node, of which there are at most 256");
+        let writer = fit(writer.checked_sub(FIRST)?, "the number of a node");
         let at = readers.iter().position(|&word| word != 0)?;
-        Some((writer, fit(64 * at + readers[at].trailing_zeros() as usize, "a node, of which there are at most 256")))
+        Some((writer, fit(64 * at + readers[at].trailing_zeros() as usize, "the number of a node")))
     }
 }
 

@@ -158,7 +158,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     plan.check()?;
     let until = (u64::from(order.steps) + 2) * gap;
     let (mut nodes, mut runners, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-    for me in 0..trivium_engine::number::fit::<_, Node>(order.nodes, "a node, of which there are at most 256") {
+    for me in 0..trivium_engine::number::fit::<_, Node>(order.nodes, "the number of a node") {
         let mut node = NodeState::new(me, shared.clone(), space.clone(), 0);
         node.blocks.memory = plain_memory(order.block * u64::from(blocks));
         plan.prepare(&mut node)?;

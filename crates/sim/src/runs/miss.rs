@@ -94,13 +94,12 @@ impl Quiet {
         let shared = Rc::new(Shared::new(Protocols::new(vec![Rc::new(engine)], block, NODES), machine));
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
-        let nodes =
-            (0..trivium_engine::number::fit::<_, Node>(NODES, "a node, of which there are at most 256")).map(|me| {
-                let mut node = NodeState::new(me, shared.clone(), space.clone(), 0);
-                node.blocks.memory = plain_memory(page);
-                node.recording = true;
-                Rc::new(RefCell::new(node))
-            });
+        let nodes = (0..trivium_engine::number::fit::<_, Node>(NODES, "the number of a node")).map(|me| {
+            let mut node = NodeState::new(me, shared.clone(), space.clone(), 0);
+            node.blocks.memory = plain_memory(page);
+            node.recording = true;
+            Rc::new(RefCell::new(node))
+        });
         let nodes = nodes.collect();
         let runners = (0..NODES).map(|_| Runner::Script(Script::idle())).collect();
         Ok(Quiet { world: World::new(shared, space, nodes, runners, Some(0)), mhz })

@@ -16,6 +16,7 @@ use changes::together;
 use result::{NodeEnd, SimResult};
 use setup::{Setup, check_block, make, of_guest, share};
 use std::ops::Range;
+use trivium_protocol::MAX_NODES;
 
 /// The cycles of which a trace is wanted, and who is told.
 pub type Tracing<'a> = (Range<u64>, &'a dyn Fn(&Note));
@@ -40,8 +41,8 @@ pub fn run_with_trace(setup: &Setup, trace: Tracing) -> Result<SimResult, SimErr
 
 fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError> {
     check_block(&setup.machine, setup.block)?;
-    if !(1..=256).contains(&setup.nodes) {
-        return Err(SimError::input(format!("{} nodes: there can be 1 to 256", setup.nodes)));
+    if !(1..=MAX_NODES).contains(&setup.nodes) {
+        return Err(SimError::input(format!("{} nodes: there can be 1 to {MAX_NODES}", setup.nodes)));
     }
     // What is told of the host's time is that of the simulation.
     setup.program.prepare(setup.machine.cache.line).map_err(of_guest)?;

@@ -172,7 +172,7 @@ impl SimResult {
         let mut exit_codes = BTreeMap::new();
         let mut stood = Vec::new();
         for (number, node) in nodes.into_iter().enumerate() {
-            let number = fit(number, "a node, of which there are at most 256");
+            let number = fit(number, "the number of a node");
             if let Some(code) = node.exit_code {
                 exit_codes.insert(u32::from(number), code);
             }

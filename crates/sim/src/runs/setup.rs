@@ -25,7 +25,7 @@ pub struct Setup<'a> {
     pub protocols: Vec<Arc<Protocol>>,
     /// The machine.
     pub machine: Machine,
-    /// Nodes, 1 to 256.
+    /// Nodes, 1 to [`trivium_protocol::MAX_NODES`].
     pub nodes: u32,
     /// Bytes of a block: a power of two from 32 to 2048.
     pub block: u64,
@@ -70,7 +70,7 @@ pub(crate) fn make(
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in numbers {
         let node = Rc::new(RefCell::new(NodeState::new(
-            fit(me, "a node, of which there are at most 256"),
+            fit(me, "the number of a node"),
             shared.clone(),
             space.clone(),
             setup.seed,

@@ -62,15 +62,15 @@ impl Last {
     }
 }
 
-/// Nodes.
-pub(super) type Nodes = [u64; 4];
-
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Word {
+struct Word {
     stored: Last,
     accessed: Last,
-    pub(super) readers: Nodes,
-    pub(super) writers: Nodes,
+}
+
+/// Words of a set of so many nodes.
+fn words_of_set(nodes: u64) -> u64 {
+    nodes.div_ceil(64)
 }
 
 /// Misses that have not been decided, of one access if it had to try again.
@@ -120,10 +120,20 @@ impl Holder {
 /// A block of which anybody has told anything.
 #[derive(Default)]
 pub(super) struct Block {
-    pub(super) words: Vec<Word>,
+    words: Vec<Word>,
+    /// Of each word the set of its readers, then that of its writers.
+    users: Vec<u64>,
     holders: BTreeMap<Node, Holder>,
     /// Misses by false sharing, by node and whether they are counted.
     pub(super) falsely: BTreeMap<(Node, bool), u64>,
+}
+
+impl Block {
+    /// The sets of nodes that have read, and that have written, each word.
+    pub(super) fn users(&self) -> impl Iterator<Item = (&[u64], &[u64])> {
+        let each = self.users.len() / self.words.len().max(1);
+        self.users.chunks(each.max(1)).map(move |sets| sets.split_at(each / 2))
+    }
 }
 
 /// Decides of misses.
@@ -150,7 +160,9 @@ impl Judge {
 
     /// Bytes that it keeps of a block of so many words, if each of so many nodes has missed it, once for reading and once for writing.
     pub(super) fn bytes_for_block(nodes: u64, words: u64) -> u64 {
-        let of_block = 2 * size_of::<(u32, Block)>() as u64 + on_heap(words * size_of::<Word>() as u64);
+        let of_block = 2 * size_of::<(u32, Block)>() as u64
+            + on_heap(words * size_of::<Word>() as u64)
+            + on_heap(words * 2 * 8 * words_of_set(nodes));
         let holders = in_tree(nodes, size_of::<(Node, Holder)>()) + in_tree(nodes, size_of::<((Node, bool), u64)>());
         // Lists double when they are full.
         let misses = 2 * 2 * size_of::<(Option<usize>, Option<u32>)>() as u64;
@@ -201,8 +213,12 @@ impl Judge {
     }
 
     fn block(&mut self, block: u32) -> &mut Block {
-        let words = self.words;
-        self.blocks.entry(block).or_insert_with(|| Block { words: vec![Word::default(); words], ..Block::default() })
+        let (words, each) = (self.words, index(words_of_set(self.misses.len() as u64)));
+        self.blocks.entry(block).or_insert_with(|| Block {
+            words: vec![Word::default(); words],
+            users: vec![0; words * 2 * each],
+            ..Block::default()
+        })
     }
 
     fn miss(&mut self, block: u32, miss: (Account, Wanted), tag: Access) {
@@ -271,7 +287,9 @@ impl Judge {
 
     fn access(&mut self, node: Node, block: u32, word: usize, store: bool) {
         let now = self.clock;
-        let Block { words, holders, .. } = self.block(block);
+        let Block { words, users, holders, .. } = self.block(block);
+        let each = users.len() / words.len().max(1);
+        let Some(users) = users.get_mut(word * each..) else { return };
         let Some(word) = words.get_mut(word) else { return };
         if let Some(holder) = holders.get_mut(&node) {
             let (stored, accessed) = (word.stored.by_others(node), word.accessed.by_others(node));
@@ -293,10 +311,10 @@ impl Judge {
         }
         word.accessed.set(node, now);
         let bit = 1 << (node % 64);
-        word.readers[usize::from(node) / 64] |= if store { 0 } else { bit };
+        let at = usize::from(node) / 64 + if store { each / 2 } else { 0 };
+        users[at] |= bit;
         if store {
             word.stored.set(node, now);
-            word.writers[usize::from(node) / 64] |= bit;
         }
     }
 

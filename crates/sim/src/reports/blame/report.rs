@@ -1,6 +1,6 @@
 //! Blame as results tell it: by allocation, and by line.
 
-use super::judge::{Account, Judge, Nodes, Tally};
+use super::judge::{Account, Judge, Tally};
 use super::{Sites, WORD};
 use crate::reports::counters::Misses;
 use serde::Serialize;
@@ -196,7 +196,7 @@ impl Judge {
             let offset = u64::from(number) * block;
             let Some(region) = space.region_of(offset).filter(|_| misses > 0) else { continue };
             let from = offset - space.range(region).start;
-            let parts = parts(&shared.words, from);
+            let parts = parts(shared.users(), from);
             allocations[region].falsely_shared.push(FalseShare { from, misses, parts });
         }
         for allocation in &mut allocations {
@@ -208,10 +208,10 @@ impl Judge {
 }
 
 /// Words that the same nodes use, one after the other; those that nobody uses are left out.
-fn parts(words: &[super::judge::Word], from: u64) -> Vec<Part> {
+fn parts<'j>(words: impl Iterator<Item = (&'j [u64], &'j [u64])>, from: u64) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    for (number, word) in words.iter().enumerate() {
-        let (read_by, written_by) = (nodes(&word.readers), nodes(&word.writers));
+    for (number, (readers, writers)) in words.enumerate() {
+        let (read_by, written_by) = (nodes(readers), nodes(writers));
         let at = from + number as u64 * WORD;
         match parts.last_mut() {
             Some(part) if part.to == at && (&part.read_by, &part.written_by) == (&read_by, &written_by) => {
@@ -224,7 +224,7 @@ fn parts(words: &[super::judge::Word], from: u64) -> Vec<Part> {
     parts
 }
 
-fn nodes(set: &Nodes) -> Vec<Node> {
+fn nodes(set: &[u64]) -> Vec<Node> {
     let is_in = |node: &usize| set[node / 64] >> (node % 64) & 1 == 1;
-    (0..256).filter(is_in).map(|node| fit(node, "a node, of which there are at most 256")).collect()
+    (0..64 * set.len()).filter(is_in).map(|node| fit(node, "the number of a node")).collect()
 }
