@@ -151,6 +151,38 @@ fn regions_are_bound() {
     }
 }
 
+/// Who waits long at a barrier has come to it once, however often it is heard of.
+#[test]
+fn nobody_passes_a_barrier_before_all_have_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("late.c");
+    let text = r#"
+#include <stdio.h>
+#include <unistd.h>
+#include "trivium.h"
+int main(void) {
+    int self = trivium_node(), nodes = trivium_nodes();
+    volatile int *rounds = trivium_alloc_on(0, nodes * 64);
+    for (int round = 1; round <= 12; round++) {
+        /* One is late, about as late as the others are asked what they wait for. */
+        if (self == round % nodes) usleep(19000 + 300 * round);
+        rounds[16 * self] = round;
+        trivium_barrier();
+        for (int node = 0; node < nodes; node++)
+            if (rounds[16 * node] != round) trivium_fail("a node is not there yet");
+        trivium_barrier();
+    }
+    printf("ok\n");
+    return 0;
+}
+"#;
+    std::fs::write(&program, text).unwrap();
+    for _ in 0..4 {
+        let run = trivium(&["run", program.to_str().unwrap(), "-p", "stache", "--nodes", "4", "--max-seconds", "60"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+}
+
 #[test]
 fn whatever_ends_a_run_ends_all_of_it() {
     for (program, nodes, code, words) in [

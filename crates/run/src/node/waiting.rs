@@ -24,7 +24,8 @@ impl NodeState {
         self.doing = Doing::Waiting(wait);
         let begun = Instant::now();
         let mut idle: Option<Instant> = None;
-        let mut is_told = false;
+        // Who comes to a barrier, or to its end, tells it then, and once: told late, it would count for the next barrier.
+        let mut is_told = matches!(wait, Wait::Barrier(_) | Wait::End);
         while !self.is_running() {
             if self.progress(1)? {
                 idle = None;
