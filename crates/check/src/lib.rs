@@ -10,48 +10,27 @@
 // A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-mod begin;
 pub mod chart;
-mod client;
-mod conclude;
 mod config;
 mod coverage;
-mod deadlock;
-mod explore;
-mod flood;
-mod ghost;
-pub mod group;
-mod late;
-mod layout;
-mod mark;
-mod mechanisms;
-mod model;
-mod murphi;
-mod mutants;
-mod payload;
-mod progress;
-mod promise;
-mod remember;
+mod export;
 mod report;
+mod runs;
 mod search;
-mod spin;
 mod step;
-mod store;
-mod trace;
-mod usage;
-mod vacuity;
-mod world;
+mod system;
 
+pub use config::group;
 pub use config::{
     Checkpoints, Config, ConfigError, MAX_NODES, Method, Network, Origin, Progress, Search, System, Writer,
 };
 pub use coverage::{Counted, Coverage, Never};
-pub use deadlock::Waiting;
-pub use explore::explore;
-pub use layout::BLOCK_BYTES;
-pub use murphi::murphi;
-pub use mutants::{Fate, judge};
+pub use export::murphi::murphi;
+pub use export::spin::spin;
+pub use report::deadlock::Waiting;
+pub use report::trace::{Trace, is_minimal};
 pub use report::{Change, Omission, Report, Saved, Step, Together, Verdict, text, text_around};
+pub use runs::explore::explore;
+pub use runs::mutants::{Fate, judge};
 pub use search::{leftovers, orbits, unseen};
-pub use spin::spin;
-pub use trace::{Trace, is_minimal};
+pub use system::layout::BLOCK_BYTES;

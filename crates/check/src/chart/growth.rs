@@ -2,8 +2,8 @@
 //! range.
 
 use super::source::{Source, lines};
-use crate::model::Model;
-use crate::world::World;
+use crate::system::model::Model;
+use crate::system::world::World;
 use serde::Serialize;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, FaultKind, Node, Object, Value};

@@ -1,15 +1,16 @@
 //! A counterexample as it is kept in a file: what was explored, the events, and the states that they led through.
 
 use super::story::{Frame, Story};
-use crate::client::Intent;
 use crate::config::{ConfigError, System};
-use crate::deadlock::Waiting;
-use crate::model::Model;
-use crate::payload::Data;
 use crate::report::Report;
-use crate::step::{Action, Fate, Stepper, event_kind};
-use crate::trace::{Label, is_trap};
-use crate::world::{Flight, World};
+use crate::report::deadlock::Waiting;
+use crate::report::trace::{Label, is_trap};
+use crate::step::Stepper;
+use crate::system::action::{Action, Fate, event_kind};
+use crate::system::client::Intent;
+use crate::system::model::Model;
+use crate::system::payload::Data;
+use crate::system::world::{Flight, World};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -149,7 +150,7 @@ impl Recording {
     /// The counterexample of a report, told as a story; none if nothing is violated.
     ///
     /// # Errors
-    /// As [`crate::explore`].
+    /// As [`crate::runs::explore`].
     pub fn of(
         protocol: &Arc<Protocol>,
         system: &System,

@@ -1,6 +1,6 @@
 //! Where in the protocol's text an event is answered.
 
-use crate::model::Model;
+use crate::system::model::Model;
 use serde::Serialize;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, Outcome};

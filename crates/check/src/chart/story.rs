@@ -2,8 +2,8 @@
 
 use super::growth::Growth;
 use super::source::{Source, SourceText};
-use crate::deadlock::Waiting;
 use crate::report::Change;
+use crate::report::deadlock::Waiting;
 use serde::{Deserialize, Serialize};
 use trivium_engine::Node;
 

@@ -7,7 +7,7 @@
 use super::labels::{Area, Line, Places};
 use super::story::{Arrow, Frame, Moment, Story};
 use super::words::wrapped;
-use crate::trace::{DEADLOCK, FAULT, LIVELOCK, STARVATION};
+use crate::system::promise::{DEADLOCK, FAULT, LIVELOCK, STARVATION};
 use std::fmt::Write;
 use trivium_engine::Node;
 

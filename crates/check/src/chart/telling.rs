@@ -4,16 +4,18 @@ use super::growth::growth;
 use super::recording::{Event, resolve};
 use super::source::{self, Source};
 use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
-use crate::client::Intent;
 use crate::config::{ConfigError, System};
-use crate::deadlock::{explain, stuck};
-use crate::ghost;
-use crate::model::Model;
-use crate::promise::{Violation, check_state};
 use crate::report::Report;
-use crate::step::{Action, Stepper, event_kind};
-use crate::trace::{DEADLOCK, Subject, access_text, also, flight_text, message_text, subject};
-use crate::world::{Flight, Phase, World, Written};
+use crate::report::deadlock::{explain, stuck};
+use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject};
+use crate::step::Stepper;
+use crate::step::ghost;
+use crate::system::action::{Action, event_kind};
+use crate::system::client::Intent;
+use crate::system::model::Model;
+use crate::system::promise::DEADLOCK;
+use crate::system::promise::{Violation, check_state};
+use crate::system::world::{Flight, Phase, World, Written};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::number::fit;
@@ -23,7 +25,7 @@ use trivium_protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId, Proto
 /// The story of a report's counterexample; none if nothing is violated.
 ///
 /// # Errors
-/// As [`crate::explore`].
+/// As [`crate::runs::explore`].
 pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Result<Option<Story>, ConfigError> {
     let Some(trace) = &report.trace else { return Ok(None) };
     let model = Model::new(protocol, system)?;
@@ -46,7 +48,7 @@ pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Resu
 /// Executes recorded events. An event that cannot happen is an error: its number, from 1.
 ///
 /// # Errors
-/// As [`crate::explore`]; the inner error is the number of the first event that cannot happen.
+/// As [`crate::runs::explore`]; the inner error is the number of the first event that cannot happen.
 pub fn replay(
     protocol: &Arc<Protocol>,
     system: &System,
@@ -84,7 +86,7 @@ struct Telling<'m> {
 impl<'m> Telling<'m> {
     fn new(model: &'m Model) -> Telling<'m> {
         let world = model.first();
-        let violation = crate::begin::check_first(model, &world).err();
+        let violation = crate::system::begin::check_first(model, &world).err();
         Telling {
             model,
             stepper: Stepper::new(model),

@@ -267,7 +267,7 @@ impl Chart<'_> {
         }
         if !self.story.waiting.is_empty() {
             self.out.push_str("\nwho waits for whom\n");
-            let width_of = |text: fn(&crate::Waiting) -> &str| {
+            let width_of = |text: fn(&crate::report::deadlock::Waiting) -> &str| {
                 self.story.waiting.iter().map(|w| text(w).chars().count()).max().unwrap_or(0)
             };
             let (who, what) = (width_of(|w| &w.who), width_of(|w| &w.waits_for));

@@ -1,8 +1,8 @@
 //! Packed states one after the other, in the order in which a breadth-first search finds them.
 
 use super::ascending::Ascending;
-pub(crate) use crate::store::StateNumber;
-use crate::store::state_number;
+pub(crate) use crate::search::store::StateNumber;
+use crate::search::store::state_number;
 use std::ops::Range;
 use trivium_engine::number::fit;
 

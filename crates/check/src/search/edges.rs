@@ -5,7 +5,7 @@
 
 use super::arena::StateNumber;
 use super::frames::{Framed, Unframed, Unread};
-use crate::progress::Wishes;
+use crate::system::progress::Wishes;
 use rustc_hash::FxHashMap;
 use std::io::{self, Read};
 

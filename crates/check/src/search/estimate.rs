@@ -122,16 +122,10 @@ impl Line {
     }
 }
 
-/// A number as it can be trusted: with two digits.
-pub(crate) fn rounded(number: u64) -> u64 {
-    let digits = number.checked_ilog10().unwrap_or(0);
-    let unit = 10u64.pow(digits.saturating_sub(1));
-    (number + unit / 2) / unit * unit
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Widths, rounded};
+    use super::Widths;
+    use crate::report::rounded;
 
     #[test]
     fn a_bell_is_followed_to_its_end() {

@@ -2,9 +2,9 @@
 
 use super::{End, Search, pack};
 use crate::config::{Config, ConfigError, System};
-use crate::model::Model;
-use crate::store::state_number;
-use crate::world::{Phase, World};
+use crate::search::store::state_number;
+use crate::system::model::Model;
+use crate::system::world::{Phase, World};
 use std::sync::Arc;
 use trivium_protocol::Protocol;
 
@@ -13,7 +13,7 @@ use trivium_protocol::Protocol;
 /// where not all states were visited.
 ///
 /// # Errors
-/// As [`crate::explore`].
+/// As [`crate::runs::explore`].
 pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, ConfigError> {
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let system = |clearing| System { clearing, ..config.system.clone() };
@@ -33,7 +33,7 @@ pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u6
 /// where not all states were visited.
 ///
 /// # Errors
-/// As [`crate::explore`].
+/// As [`crate::runs::explore`].
 pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, ConfigError> {
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let all = System { late_values: false, dead_copies: false, ..config.system.clone() };

@@ -1,11 +1,13 @@
 //! Threads that never get through although events go on (`docs/semantics.md`, section 7), and what repeats itself then.
 
 use super::edges::{Contents, Edges};
-use crate::model::Model;
-use crate::progress::{Wishes, content, everybody, must_happen};
-use crate::step::{Action, Stepper};
-use crate::trace::{LIVELOCK, STARVATION};
-use crate::world::World;
+use crate::step::Stepper;
+use crate::step::through::moves;
+use crate::system::action::Action;
+use crate::system::model::Model;
+use crate::system::progress::{content, everybody};
+use crate::system::promise::{LIVELOCK, STARVATION};
+use crate::system::world::World;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
@@ -28,28 +30,6 @@ impl Liveness {
     pub fn memory(&self) -> u64 {
         self.edges.memory() + self.content.memory()
     }
-}
-
-/// The threads that get through from a state by what must happen: goes on from there until all do, or nothing is left.
-pub(crate) fn get_through(stepper: &mut Stepper, start: &World) -> Wishes {
-    let all = everybody(stepper.model);
-    let mut through = 0;
-    let mut seen = FxHashSet::default();
-    let mut waiting = VecDeque::from([start.clone()]);
-    let mut bytes = Vec::new();
-    while let Some(world) = waiting.pop_front() {
-        through |= content(stepper.model, &world);
-        if through == all {
-            break;
-        }
-        for (_, next) in moves(stepper, &world) {
-            stepper.model.codec.encode(&next, &mut bytes);
-            if seen.insert(bytes.clone()) {
-                waiting.push_back(next);
-            }
-        }
-    }
-    through
 }
 
 /// Under which name a thread that does not get through from a state is reported: whether some other may still get through that
@@ -130,25 +110,6 @@ fn walk(stepper: &mut Stepper, start: &World) -> (Cycle, World) {
             None => return (Cycle { before: events.len(), events }, world),
         }
     }
-}
-
-/// Whether nothing that must happen changes a state.
-pub(crate) fn ends(stepper: &mut Stepper, world: &World) -> bool {
-    moves(stepper, world).is_empty()
-}
-
-/// What must happen and changes something.
-fn moves(stepper: &mut Stepper, world: &World) -> Vec<(Action, World)> {
-    let mut actions = Vec::new();
-    stepper.actions(world, &mut actions);
-    let mut moves = Vec::new();
-    for action in actions {
-        let mut next = world.clone();
-        if must_happen(stepper.model, world, action) && stepper.perform(&mut next, action).is_ok() && next != *world {
-            moves.push((action, next));
-        }
-    }
-    moves
 }
 
 /// The shortest way from a state to another, if it is found among the first states; `round`: at least one event.

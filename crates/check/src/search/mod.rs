@@ -4,7 +4,6 @@
 //! they lead to join those found before (`states`). Numbers, counts and counterexamples are those of a search on one host
 //! thread, without symmetry even those of the brute force.
 
-pub(crate) mod alike;
 mod arena;
 mod ascending;
 mod checkpoint;
@@ -28,32 +27,31 @@ mod ranks;
 mod runs;
 mod signatures;
 mod states;
+pub(crate) mod store;
 mod sweep;
 mod symmetry;
 mod table;
 mod trail;
 mod walks;
 
-use crate::begin::check_first;
-use crate::conclude::{Conclusion, Tally, conclude};
 use crate::config::{Config, ConfigError, Method, Progress};
 use crate::coverage::Seen;
-use crate::model::Model;
-use crate::progress::{NOT_TOLD_APART, can_tell_apart, content};
 use crate::report::Report;
-use crate::store::state_number;
-use crate::world::World;
+use crate::report::conclude::{Conclusion, Tally, conclude};
+use crate::search::store::state_number;
+use crate::system::begin::check_first;
+use crate::system::model::Model;
+use crate::system::progress::{NOT_TOLD_APART, can_tell_apart, content};
+use crate::system::world::World;
 use arena::StateNumber;
 use checkpoint::{Keeping, Place};
 use compact::{Compact, Signatures};
 use disk::Disk;
 use edges::Edge;
 use estimate::Widths;
-pub(crate) use estimate::rounded;
 use expand::{CANDIDATE, Found, Harvest, Worker, up_to_violation};
 pub use leftovers::{leftovers, unseen};
 use liveness::Liveness;
-pub(crate) use liveness::{ends, get_through};
 pub(crate) use path::add_trap;
 pub(crate) use ranks::allow;
 use signatures::{Bits, Compacted};
@@ -432,7 +430,7 @@ impl<'m> Search<'m> {
 /// count: each state is visited, and all names are tried. To test symmetry by.
 ///
 /// # Errors
-/// As [`crate::explore`].
+/// As [`crate::runs::explore`].
 pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), ConfigError> {
     let model = Model::new(protocol, &config.system)?;
     let config = Config { symmetry: false, liveness: false, ..config.clone() };

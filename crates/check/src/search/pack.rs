@@ -3,9 +3,9 @@
 //! Eight bytes become a mask, bit i for byte i, and the bytes whose bit is set. What has no fixed size follows as the
 //! codec writes it.
 
-use crate::layout::GROUP;
-use crate::model::Model;
-use crate::world::World;
+use crate::system::layout::GROUP;
+use crate::system::model::Model;
+use crate::system::world::World;
 use trivium_engine::number::low_u8;
 
 /// Writes a state.

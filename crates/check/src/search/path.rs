@@ -8,12 +8,13 @@ use super::expand::{Worker, pack_by};
 use super::liveness::{cycle, kind_of_trap};
 use super::pack::hash;
 use super::states::States;
-use crate::deadlock::wish_text;
-use crate::late::LateTrace;
-use crate::promise::Violation;
+use crate::report::deadlock::wish_text;
+use crate::report::late::LateTrace;
+use crate::report::trace::{Trace, last_state};
 use crate::step::Stepper;
-use crate::trace::{LEADS_TO, STARVATION, Trace, last_state};
-use crate::world::World;
+use crate::system::promise::Violation;
+use crate::system::promise::{LEADS_TO, STARVATION};
+use crate::system::world::World;
 
 /// A sequence of events, and the state at its end.
 pub(crate) struct Path {

@@ -9,7 +9,7 @@ use super::crew::side_by_side;
 use super::expand::Harvest;
 use super::pack::hash;
 use super::table::{SHARDS, Shard, Slot, reserve, reserve_all, shard_of};
-use crate::store::state_number;
+use crate::search::store::state_number;
 use std::hint::black_box;
 use trivium_engine::number::fit;
 

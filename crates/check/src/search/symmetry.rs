@@ -5,13 +5,13 @@
 //! and of the orders that this leaves open the one is taken that gives the least bytes. Both are the same for each of
 //! these states, so that the form is exact: as many states are kept as there are different ones.
 
-use super::alike::nodes_are_alike;
 use super::pack::{halves, pack};
-use crate::client::Intent;
-use crate::layout::Layout;
-use crate::model::Model;
-use crate::progress::{Demand, Wishes, image};
-use crate::world::{Flight, Phase, World, node};
+use crate::system::alike::nodes_are_alike;
+use crate::system::client::Intent;
+use crate::system::layout::Layout;
+use crate::system::model::Model;
+use crate::system::progress::{Demand, Wishes, image};
+use crate::system::world::{Flight, Phase, World, node};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use trivium_engine::number::{fit, index};
@@ -195,7 +195,7 @@ impl<'m> Symmetry<'m> {
         to
     }
 
-    /// What each thread and demand becomes under a renaming (`crate::progress`).
+    /// What each thread and demand becomes under a renaming (`crate::system::progress`).
     pub fn image(&self, renaming: u32) -> Vec<u8> {
         let to = self.names(renaming);
         image(self.model, &to, |thread| renamed_thread(self.model, thread, &to))

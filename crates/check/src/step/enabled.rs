@@ -1,11 +1,12 @@
 //! Which events can happen in a state.
 
-use super::{Action, Stepper, event_kind};
-use crate::client::Offer;
-use crate::model::Model;
-use crate::promise::may_start;
-use crate::usage::may_use;
-use crate::world::{Phase, World};
+use super::Stepper;
+use crate::step::usage::may_use;
+use crate::system::action::{Action, event_kind};
+use crate::system::client::Offer;
+use crate::system::model::Model;
+use crate::system::promise::may_start;
+use crate::system::world::{Phase, World};
 use std::borrow::Cow;
 use std::ops::Range;
 use trivium_engine::{Node, Object};

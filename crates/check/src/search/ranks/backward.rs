@@ -4,10 +4,10 @@
 //! through the news goes back along these, to whatever rank has the state before, until no rank has any news.
 
 use super::post::Post;
-use crate::progress::Wishes;
 use crate::search::arena::StateNumber;
 use crate::search::edges::{Contents, renamed_back};
 use crate::search::letters::{Letter, put};
+use crate::system::progress::Wishes;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use trivium_engine::number::fit;

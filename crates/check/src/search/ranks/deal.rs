@@ -12,7 +12,7 @@ use crate::search::edges::Edge;
 use crate::search::expand::{CANDIDATE, Harvest};
 use crate::search::letters::{Letter, put, put_bytes};
 use crate::search::pack::hash;
-use crate::store::state_number;
+use crate::search::store::state_number;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;

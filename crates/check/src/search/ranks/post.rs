@@ -1,6 +1,6 @@
 //! The way to the other ranks, with a count of what goes over it.
 
-use crate::group::{Group, spread};
+use crate::config::group::{Group, spread};
 use crate::report::Together;
 use std::cell::Cell;
 use trivium_engine::number::index;

@@ -1,0 +1,172 @@
+//! A protocol and the system that is explored, as a Murphi model for Rumur: an independent oracle.
+//!
+//! The text describes the same transition system as [`crate::runs::explore`] walks: one rule an event, one firing a
+//! transition, the same states. So without symmetry the two count the same states and the same firings, and agree
+//! on the verdict. What the model contains in place of the engine is generated from the compiled protocol; what it
+//! contains in place of the explorer (threads, channels, promises) follows `docs/semantics.md`, sections 4 to 7.
+//!
+//! Sets are numbers, one bit an element; `none` is -1, a truth value 0 or 1, a message's data 0 (none) or one more
+//! than the word (where ranges of memory travel: see [`memory`]). Whatever is not in use has the least value of its type.
+
+mod cache;
+mod expressions;
+mod ghosts;
+mod handlers;
+mod late;
+mod lines;
+mod mark;
+mod memory;
+mod network;
+mod promises;
+mod records;
+mod steps;
+mod system;
+mod threads;
+mod types;
+
+use crate::config::{ConfigError, System};
+use crate::system::model::Model;
+pub(crate) use lines::Lines;
+use std::sync::Arc;
+use trivium_engine::Engine;
+use trivium_engine::number::fit;
+use trivium_protocol::{BLOCK, MessageId, PayloadShape, Protocol, Role, RoleId};
+
+/// Most nodes, and most elements of a set, since sets are numbers here.
+const MOST_ELEMENTS: i64 = 40;
+
+/// The text of the model.
+///
+/// `channel` is the most messages of one lane that may be on their way from one node to another, and the most tasks
+/// of a software queue: in the model an array must hold them. One more is an error that says so, not a violation.
+///
+/// # Errors
+/// When such a system cannot be made of the protocol, or Murphi cannot express it.
+pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, ConfigError> {
+    let model = Model::new(protocol, system)?;
+    let export = Export::new(&model, system, channel)?;
+    let mut out = Lines::default();
+    export.head(system, &mut out);
+    export.types(&mut out);
+    export.variables(&mut out);
+    export.basics(&mut out);
+    export.memory(&mut out);
+    export.lanes(&mut out);
+    export.tasks(&mut out);
+    export.records(&mut out);
+    export.ghosts(&mut out);
+    export.thread_accesses(&mut out);
+    export.interventions(&mut out);
+    export.handlers(&mut out);
+    export.initially(&mut out);
+    export.settling(&mut out);
+    export.rules(&mut out);
+    export.promises(&mut out);
+    Ok(out.text())
+}
+
+/// What is translated.
+struct Export<'m> {
+    model: &'m Model,
+    channel: u32,
+    /// Words of each node's memory, and words of a block among them.
+    words: u32,
+    stride: u32,
+    /// The greatest value of a word of memory.
+    most_word: u64,
+    /// The greatest value of a word in a variable or an argument.
+    most_declared: i64,
+    /// Whether messages carry ranges of memory, or lists.
+    moves_memory: bool,
+    threads_per_node: usize,
+}
+
+impl<'m> Export<'m> {
+    fn new(model: &'m Model, system: &System, channel: u32) -> Result<Export<'m>, ConfigError> {
+        let kept = model
+            .layout
+            .memory(0)
+            .map(|bytes| fit::<_, u32>(bytes.len() / 8, "the number of a word: a state is small"));
+        let (words, stride) = match kept {
+            Some(words) => (words, crate::system::layout::WORDS_PER_BLOCK),
+            None => (model.objects[BLOCK.index()], 1),
+        };
+        let stored = model.client.intents.iter().map(|intent| match intent {
+            crate::system::client::Intent::Write { value, .. } => crate::system::mark::most_left(model, *value),
+            // A word that a call passes may be stored too.
+            crate::system::client::Intent::Call { .. } => u64::from(system.values - 1),
+            _ => 0,
+        });
+        let stored = stored.max().unwrap_or(0);
+        let moves_memory =
+            model.protocol().messages.iter().any(|m| matches!(m.payload, PayloadShape::Memory | PayloadShape::List));
+        let most_declared = if moves_memory { memory::DIGIT - 1 } else { types::MOST_WORD };
+        let most_word = if kept.is_some() { most_declared.cast_unsigned() } else { stored };
+        let threads_per_node = model.client.threads_of.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        let export = Export {
+            model,
+            channel: channel.max(1),
+            words,
+            stride,
+            most_word,
+            most_declared,
+            moves_memory,
+            threads_per_node,
+        };
+        export.check()?;
+        Ok(export)
+    }
+
+    /// What Murphi, or this use of it, cannot express.
+    fn check(&self) -> Result<(), ConfigError> {
+        if i64::from(self.model.nodes) > MOST_ELEMENTS {
+            return Err(ConfigError::new(
+                format!("{} nodes cannot be exported", self.model.nodes),
+                format!("a set of nodes is a number of {MOST_ELEMENTS} bits in the model: use fewer nodes"),
+            ));
+        }
+        let protocol = self.protocol();
+        for role in &protocol.roles {
+            for var in &role.vars {
+                self.check_type(&var.name, &var.ty)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn protocol(&self) -> &'m Protocol {
+        self.model.protocol()
+    }
+
+    fn engine(&self) -> &'m Engine {
+        &self.model.engine
+    }
+
+    fn role(&self, role: RoleId) -> &'m Role {
+        &self.protocol().roles[role.index()]
+    }
+
+    fn roles(&self) -> impl Iterator<Item = (RoleId, &'m Role)> + use<'m> {
+        self.protocol().roles.iter().enumerate().map(|(id, role)| (RoleId::at(id), role))
+    }
+
+    fn message_lane(&self, message: MessageId) -> usize {
+        self.protocol().messages[message.index()].lane.index()
+    }
+
+    fn head(&self, system: &System, out: &mut Lines) {
+        let model = self.model;
+        out.comment(&format!("Protocol {}, for Rumur; written by `trivium export --to murphi`.", self.protocol().name));
+        out.comment(&format!(
+            "{} nodes, {} objects of each kind, {} values, {} threads; at most {} messages in a channel.",
+            model.nodes,
+            system.objects,
+            system.values,
+            model.client.threads.len(),
+            self.channel
+        ));
+        out.comment("rumur --deadlock-detection off --symmetry-reduction off -o model.c model.m");
+        out.comment("cc -O3 -mcx16 -o model model.c -lpthread && ./model");
+        out.blank();
+    }
+}

@@ -1,0 +1,386 @@
+//! Threads: what each may do, and its accesses on the memory of its node.
+
+use super::Export;
+use super::lines::Lines;
+use crate::system::action::event_kind;
+use crate::system::client::Intent;
+use crate::system::layout::{WORD, WORDS_PER_BLOCK, checks_values};
+use crate::system::model::most_stored;
+use trivium_protocol::{BLOCK, CopyIn, NODE, Response, RoleId, StateId, Watched};
+
+impl Export<'_> {
+    /// Whether there are blocks at all.
+    pub fn has_blocks(&self) -> bool {
+        self.model.objects[BLOCK.index()] > 0
+    }
+
+    fn block_word(&self, node: &str, block: &str) -> String {
+        self.copy_of(CopyIn::Processor, node, block)
+    }
+
+    /// The word of a block that is looked at in a node's copy.
+    pub fn copy_of(&self, copy: CopyIn, node: &str, block: &str) -> String {
+        if self.cached() && copy == CopyIn::Processor {
+            return format!("cached[{node}][{block}]");
+        }
+        format!("mem[{node}][{block} * {}]", self.stride)
+    }
+
+    pub fn thread_accesses(&self, out: &mut Lines) {
+        self.places(out);
+        self.tags(out);
+        self.announced(out);
+        self.advance(out);
+        self.finish(out);
+        self.for_program(out);
+        self.pending(out);
+    }
+
+    /// Accesses that a handler performs for the program on its node.
+    fn for_program(&self, out: &mut Lines) {
+        if !self.has_blocks() {
+            return;
+        }
+        let checked = checks_values(self.protocol());
+        let block_bytes = WORD * u64::from(WORDS_PER_BLOCK);
+        let word = self.block_word("me", "b");
+        let check = format!(
+            "if at != b * {block_bytes} & at != b * {block_bytes} + {WORD} then error \"fault: an address is not in the block\"; end;"
+        );
+        let beside = format!("if at != b * {block_bytes} then return; end;");
+        let told = [word.clone()];
+        out.routine("procedure perform_read(me: Node; b: Obj_block; at: Int)", &self.ghost_locals(), |out| {
+            out.line(&check);
+            out.line(&beside);
+            if checked {
+                out.line(format!("if {word} != last[b] then error \"a read misses the last write\"; end;"));
+            }
+            self.tell(Watched::Read, BLOCK, "b", "me", &told, out);
+        });
+        let head = "procedure perform_write(me: Node; b: Obj_block; at: Int; value: Int)";
+        out.routine(head, &self.ghost_locals(), |out| {
+            out.line(&check);
+            out.line(&beside);
+            out.line(format!("{word} := value;"));
+            if checked {
+                out.line("last[b] := value;");
+            }
+            self.tell(Watched::Write, BLOCK, "b", "me", &["value".into()], out);
+        });
+    }
+
+    fn places(&self, out: &mut Lines) {
+        let client = &self.model.client;
+        out.routine("function node_of(t: Thread): Node", &[], |out| {
+            out.open("switch t");
+            for (t, place) in client.threads.iter().enumerate() {
+                out.line(format!("case {t}: return {};", place.node));
+            }
+            out.close("end;");
+            out.line("return 0;");
+        });
+        out.routine("function number_of(t: Thread): Number", &[], |out| {
+            out.open("switch t");
+            for (t, place) in client.threads.iter().enumerate() {
+                out.line(format!("case {t}: return {};", place.number));
+            }
+            out.close("end;");
+            out.line("return 0;");
+        });
+        out.routine("function thread_at(me: Node; number: Int): Int", &[], |out| {
+            for (t, place) in client.threads.iter().enumerate() {
+                out.line(format!("if me = {} & number = {} then return {t}; end;", place.node, place.number));
+            }
+            out.line("return -1;");
+        });
+        out.comment("The block that an intent accesses, or -1; and the access that it needs: 1 read, 2 write.");
+        out.routine("function block_of(i: Int): Int", &[], |out| {
+            out.open("switch i");
+            for (i, intent) in client.intents.iter().enumerate().filter(|(_, intent)| intent.is_access()) {
+                out.line(format!("case {i}: return {};", intent.object().id));
+            }
+            out.close("end;");
+            out.line("return -1;");
+        });
+        out.routine("function needs(i: Int): Int", &[], |out| {
+            out.open("switch i");
+            for (i, intent) in client.intents.iter().enumerate() {
+                match intent {
+                    Intent::Read { .. } => out.line(format!("case {i}: return 1;")),
+                    Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+                        out.line(format!("case {i}: return 2;"));
+                    }
+                    Intent::Call { .. } => {}
+                }
+            }
+            out.close("end;");
+            out.line("return 0;");
+        });
+    }
+
+    /// The tag of a block on a node.
+    fn tags(&self, out: &mut Lines) {
+        if self.cached() {
+            self.cache_tag(out);
+            self.allowed(out);
+            return;
+        }
+        let roles = [self.engine().tag_role(false), self.engine().tag_role(true)];
+        let mut made: Vec<RoleId> = Vec::new();
+        for role in roles.into_iter().flatten() {
+            if self.has_blocks() && !made.contains(&role) {
+                self.access_function(role, self.role(role), out);
+                made.push(role);
+            }
+        }
+        let access = |role: Option<RoleId>| match role {
+            Some(role) if self.has_blocks() => format!("access{}(me, b)", role.0),
+            _ => "0".into(),
+        };
+        out.routine("function tag(me: Node; b: Obj_block): Int", &[], |out| {
+            out.line(format!("if b % {} = me then return {}; end;", self.model.nodes, access(roles[1])));
+            out.line(format!("return {};", access(roles[0])));
+        });
+        self.allowed(out);
+    }
+
+    fn allowed(&self, out: &mut Lines) {
+        out.routine("function allowed(t: Thread; i: Int): boolean", &[], |out| {
+            out.line("if block_of(i) = -1 then return false; end;");
+            out.line("return tag(node_of(t), block_of(i)) >= needs(i);");
+        });
+    }
+
+    /// In a scenario: an action is done; its result goes to its register.
+    fn advance(&self, out: &mut Lines) {
+        let client = &self.model.client;
+        out.routine("procedure advance(t: Thread; known: boolean; value: Int)", &[], |out| {
+            let Some(script) = &client.script else { return };
+            out.open("if known then");
+            for (t, actions) in script.actions.iter().enumerate() {
+                for (at, (_, register)) in actions.iter().enumerate() {
+                    if let Some(register) = register {
+                        out.line(format!("if t = {t} & count[t] = {at} then register[{register}] := value; end;"));
+                    }
+                }
+            }
+            out.close("end;");
+            out.line("count[t] := count[t] + 1;");
+        });
+    }
+
+    /// Performs a thread's access on its node's memory; it is idle afterwards.
+    fn finish(&self, out: &mut Lines) {
+        let checked = checks_values(self.protocol());
+        let mut locals = vec!["seen: Int".to_string(), "known: boolean".to_string()];
+        locals.extend(self.ghost_locals());
+        let mut which = "i";
+        if self.is_late() {
+            self.chosen_store(out);
+            locals.push("which: Int".into());
+            which = "which";
+        }
+        out.routine("procedure finish(t: Thread; i: Int)", &locals, |out| {
+            out.line("known := false;");
+            out.line("seen := 0;");
+            if self.is_late() {
+                out.line("which := chosen_store(i);");
+            }
+            out.open(format!("switch {which}"));
+            for (i, intent) in self.model.client.intents.iter().enumerate() {
+                match intent {
+                    Intent::Read { block } => {
+                        out.open(format!("case {i}: -- reads block {block}"));
+                        out.line("known := true;");
+                        out.line(format!("seen := {};", self.block_word("node_of(t)", &block.to_string())));
+                        self.marked_load(*block, out);
+                        if checked {
+                            let in_phase = if self.promises_last_phase() {
+                                let most = most_stored(&self.model.client);
+                                format!(
+                                    " & (writer[{block}] = node_of(t) + 1 | !(seen = earlier[{block}] | (seen <= {most} ? stored[{block}][seen] : false)))"
+                                )
+                            } else {
+                                String::new()
+                            };
+                            out.line(format!(
+                                "if seen != last[{block}]{in_phase} then error \"a read misses the last write\"; end;"
+                            ));
+                        }
+                        self.tell(Watched::Read, BLOCK, &block.to_string(), "node_of(t)", &["seen".into()], out);
+                        out.close("");
+                    }
+                    Intent::Write { block, value } => {
+                        out.open(format!("case {i}: -- writes {value} to block {block}"));
+                        let value = self.marked_value(*block, *value, out);
+                        out.line(format!("{} := {value};", self.block_word("node_of(t)", &block.to_string())));
+                        if checked {
+                            out.line(format!("last[{block}] := {value};"));
+                        }
+                        if self.promises_last_phase() {
+                            out.line(format!("stored[{block}][{value}] := true;"));
+                        }
+                        let value = value.to_string();
+                        self.tell(Watched::Write, BLOCK, &block.to_string(), "node_of(t)", &[value], out);
+                        out.close("");
+                    }
+                    Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
+                }
+            }
+            out.close("end;");
+            out.line("phase[t] := 0;");
+            out.line("intent[t] := 0;");
+            out.line("advance(t, known, seen);");
+        });
+        out.comment("The waiting accesses of a node to a block are performed, whatever the tag.");
+        out.routine("procedure complete(me: Node; b: Obj_block)", &[], |out| {
+            out.open("for t: Thread do");
+            out.open("if node_of(t) = me & phase[t] = 1 then");
+            out.line("if block_of(intent[t]) = b then finish(t, intent[t]); end;");
+            out.close("end;");
+            out.close("end;");
+        });
+    }
+
+    /// The address of the access with which a thread waits, and what it would store.
+    fn pending(&self, out: &mut Lines) {
+        let client = &self.model.client;
+        let block_bytes = WORD * u64::from(WORDS_PER_BLOCK);
+        for (name, what) in [("pending_address", 0), ("pending_value", 1)] {
+            out.routine(&format!("function {name}(me: Node; number: Int): Int"), &["t: Int".into()], |out| {
+                out.line("t := thread_at(me, (number < 0 ? 0 : number));");
+                out.line("if t = -1 then error \"fault: no thread waits with an access\"; end;");
+                out.line("if phase[t] = 0 then error \"fault: no thread waits with an access\"; end;");
+                out.open("switch intent[t]");
+                for (i, intent) in client.intents.iter().enumerate() {
+                    let (address, value) = match intent {
+                        Intent::Read { block } => (u64::from(*block) * block_bytes, 0),
+                        Intent::Write { block, value } => (u64::from(*block) * block_bytes, *value),
+                        Intent::WriteBeside { block } => (u64::from(*block) * block_bytes + WORD, 0),
+                        // Left open only where nobody reads what is stored.
+                        Intent::Store { block } => (u64::from(*block) * block_bytes, 0),
+                        Intent::Call { .. } => continue,
+                    };
+                    out.line(format!("case {i}: return {};", [address, value][what]));
+                }
+                out.close("end;");
+                out.line("error \"fault: no thread waits with an access\";");
+            });
+        }
+    }
+
+    /// For each intent: whether a thread can perform or raise it, and what happens then.
+    pub fn raising(&self, out: &mut Lines) {
+        for (i, intent) in self.model.client.intents.iter().enumerate() {
+            out.comment(&format!("Intent {i}: {}", self.intent_text(intent)));
+            out.routine(
+                &format!("function can_raise{i}(t: Thread; first: boolean): boolean"),
+                &["me: Node".into()],
+                |out| {
+                    out.line("me := node_of(t);");
+                    if intent.is_access() {
+                        out.line(format!("if allowed(t, {i}) then return true; end;"));
+                    }
+                    if intent.is_access() && self.cached() {
+                        let block = intent.object().id;
+                        out.line(format!("if cache[me][{block}] = 3 | requested(me, {block}) then return false; end;"));
+                    }
+                    self.by_role(intent, out, |answers, out| match answers {
+                        Some((role, column)) => self.can_raise(role, column, intent, out),
+                        None if self.must_be_answered(intent) => out.line("return true;"),
+                        None => {}
+                    });
+                    out.line("return false;");
+                },
+            );
+            let locals = ["me: Node".to_string(), "fx: Effects".to_string()];
+            out.routine(&format!("procedure raise{i}(t: Thread)"), &locals, |out| {
+                out.line("me := node_of(t);");
+                if intent.is_access() {
+                    out.line(format!("if allowed(t, {i}) then finish(t, {i}); return; end;"));
+                }
+                out.line("begin_effects(fx);");
+                out.line("phase[t] := 1;");
+                out.line(format!("intent[t] := {i};"));
+                let arguments: String = match intent {
+                    Intent::Call { args, .. } => args.words().iter().map(|word| format!(", {word}")).collect(),
+                    _ => String::new(),
+                };
+                let object = intent.object().id;
+                self.by_role(intent, out, |answers, out| match answers {
+                    Some((role, column)) => {
+                        let role = role.0;
+                        out.line(format!("on{role}_{column}(me, {object}, me, number_of(t){arguments}, 0, -1, fx);"));
+                    }
+                    None if self.must_be_answered(intent) => out.line("error \"fault: nothing answers this event\";"),
+                    None => {}
+                });
+                out.line("settle(me, t, fx);");
+            });
+        }
+    }
+
+    /// Whether it is a fault where nobody answers an intent.
+    fn must_be_answered(&self, intent: &Intent) -> bool {
+        intent.is_access() && self.engine().answers_accesses()
+    }
+
+    fn can_raise(&self, role: RoleId, column: usize, intent: &Intent, out: &mut Lines) {
+        let object = intent.object().id;
+        let declared = self.role(role);
+        let holds = (0..declared.states.len())
+            .filter(|&state| *self.engine().response(role, StateId::at(state), event_kind(intent)) == Response::Hold);
+        let held: Vec<String> = holds
+            .map(|state| {
+                let name = self.state_name(role, StateId::at(state));
+                format!("{}[me][{object}] = {name}", self.state_var(role))
+            })
+            .collect();
+        if !held.is_empty() {
+            out.line(format!("if !first & ({}) then return false; end;", held.join(" | ")));
+        }
+        out.line(format!("return ready{}_{column}(me, {object});", role.0));
+    }
+
+    /// Lines for the role that answers an intent, if there is one: at the object's home, and elsewhere.
+    fn by_role(&self, intent: &Intent, out: &mut Lines, each: impl Fn(Option<(RoleId, usize)>, &mut Lines)) {
+        let (kind, object) = (event_kind(intent), intent.object());
+        let found = |is_home| {
+            let role = self.engine().role_for(kind, object.kind, is_home)?;
+            Some((role, self.role(role).column(kind)?))
+        };
+        let is_agent = object.kind == NODE;
+        let (away, home) = (found(false), if is_agent { found(false) } else { found(true) });
+        if away == home {
+            each(away, out);
+            return;
+        }
+        out.open(format!("if me = {} then", object.id % self.model.nodes));
+        each(home, out);
+        out.middle("else");
+        each(away, out);
+        out.close("end;");
+    }
+
+    pub fn intent_text(&self, intent: &Intent) -> String {
+        match intent {
+            Intent::Read { block } => format!("read block {block}"),
+            Intent::Write { block, value } => format!("write {value} to block {block}"),
+            Intent::WriteBeside { block } => format!("write beside the word of block {block}"),
+            Intent::Store { block } => format!("write to block {block}"),
+            Intent::Call { op, object, args } => {
+                format!("{} {} {:?}", self.protocol().ops[op.index()].name, object.id, args.words())
+            }
+        }
+    }
+
+    /// What threads are in the first state.
+    pub fn first_threads(&self, out: &mut Lines) {
+        out.line("clear phase;");
+        out.line("clear intent;");
+        if let Some(most) = self.most_count() {
+            let first = if self.model.client.script.is_some() { 0 } else { most };
+            out.line(format!("for t: Thread do count[t] := {first}; end;"));
+        }
+    }
+}

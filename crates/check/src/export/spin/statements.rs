@@ -1,0 +1,125 @@
+//! Statements and routines in C.
+
+use super::expressions::{Kind, Scope};
+use super::harmless;
+use super::parser::Parsed;
+use super::syntax::{Declared, Expr, Statement, Through};
+use super::types::TypeId;
+use crate::export::murphi::Lines;
+
+impl Scope<'_> {
+    /// Local variables, all zero; the names are bound.
+    pub fn locals(&mut self, locals: &[Declared], out: &mut Lines) -> Parsed<()> {
+        for local in locals {
+            let ty = self.types.resolve(&local.ty)?;
+            let text = self.bind(&local.name, ty);
+            let first = if self.types.is_whole(ty) { "{0}" } else { "0" };
+            out.line(format!("{} {text} = {first};", self.types.local(ty)));
+        }
+        Ok(())
+    }
+
+    pub fn statements(&mut self, statements: &[Statement], out: &mut Lines) -> Parsed<()> {
+        statements.iter().try_for_each(|statement| self.statement(statement, out))
+    }
+
+    fn truth(&mut self, expr: &Expr) -> Parsed<String> {
+        let value = self.value(expr)?;
+        if value.kind == Kind::Truth { Ok(value.text) } else { Err(format!("a condition that is a number: {expr:?}")) }
+    }
+
+    fn statement(&mut self, statement: &Statement, out: &mut Lines) -> Parsed<()> {
+        match statement {
+            Statement::Assign(place, value) => {
+                let (text, ty) = self.place(place)?;
+                let value = self.fitted(value, ty)?;
+                out.line(format!("{text} = {value};"));
+            }
+            Statement::Call(name, arguments) => {
+                let (text, _) = self.call(name, arguments)?;
+                out.line(format!("{text};"));
+            }
+            Statement::If(branches, otherwise) => {
+                for (b, (condition, body)) in branches.iter().enumerate() {
+                    let head = if b == 0 { "if" } else { "} else if" };
+                    let head = format!("{head} ({}) {{", self.truth(condition)?);
+                    if b == 0 {
+                        out.open(head)
+                    } else {
+                        out.middle(head)
+                    }
+                    self.statements(body, out)?;
+                }
+                if !otherwise.is_empty() {
+                    out.middle("} else {");
+                    self.statements(otherwise, out)?;
+                }
+                out.close("}");
+            }
+            Statement::While(condition, body) => {
+                out.open(format!("while ({}) {{", self.truth(condition)?));
+                self.statements(body, out)?;
+                out.close("}");
+            }
+            Statement::For(name, through, body) => self.repeat(name, through, body, out)?,
+            Statement::Switch(value, cases) => self.switch(value, cases, out)?,
+            Statement::Clear(place) => {
+                let (text, ty) = self.place(place)?;
+                out.line(self.types.clear(ty, &text));
+            }
+            Statement::Error(text) => out.line(format!("fail(\"{}\");", harmless(text))),
+            Statement::Assume(condition) => {
+                let condition = self.truth(condition)?;
+                out.line(format!("if (!({condition})) not_fired = 1;"));
+            }
+            Statement::Return(value) => self.give(value.as_ref(), out)?,
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, name: &str, through: &Through, body: &[Statement], out: &mut Lines) -> Parsed<()> {
+        let whole = super::syntax::TypeExpr::Range(i64::MIN, i64::MAX);
+        let (from, to, ty): (String, String, TypeId) = match through {
+            Through::Numbers(from, to) => (self.value(from)?.text, self.value(to)?.text, self.types.resolve(&whole)?),
+            Through::Type(ty) => {
+                let ty = self.types.resolve(ty)?;
+                let (least, most) = self.types.bounds(ty).ok_or("a loop over something that is no range")?;
+                (least.to_string(), most.to_string(), ty)
+            }
+        };
+        let variable = self.bind(name, ty);
+        out.open(format!("for (int64_t {variable} = {from}; {variable} <= {to}; {variable}++) {{"));
+        self.statements(body, out)?;
+        out.close("}");
+        self.variables.pop();
+        Ok(())
+    }
+
+    fn switch(&mut self, value: &Expr, cases: &[(Vec<Expr>, Vec<Statement>)], out: &mut Lines) -> Parsed<()> {
+        let value = self.value(value)?.text;
+        out.open(format!("switch ({value}) {{"));
+        for (labels, body) in cases {
+            for label in labels {
+                out.line(format!("case {}:", self.value(label)?.text));
+            }
+            out.open("{");
+            self.statements(body, out)?;
+            out.line("break;");
+            out.close("}");
+        }
+        out.close("}");
+        Ok(())
+    }
+
+    fn give(&mut self, value: Option<&Expr>, out: &mut Lines) -> Parsed<()> {
+        match (value, self.result) {
+            (Some(value), Some(ty)) => {
+                let value = self.fitted(value, ty)?;
+                out.line(format!("return {value};"));
+            }
+            (None, None) => out.line("return;"),
+            _ => return Err("a return that does not fit its routine".into()),
+        }
+        Ok(())
+    }
+}

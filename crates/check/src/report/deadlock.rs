@@ -1,0 +1,223 @@
+//! States in which nothing more happens by itself although somebody waits (`docs/semantics.md`, section 7).
+
+use crate::step::Stepper;
+use crate::system::action::{Action, event_kind};
+use crate::system::client::Intent;
+use crate::system::model::Model;
+use crate::system::progress::{must_happen, somebody_waits};
+use crate::system::promise::{holder, missing};
+use crate::system::world::{Flight, Phase, Queued, World};
+use serde::{Deserialize, Serialize};
+use trivium_engine::{Event, Node, Object};
+use trivium_protocol::{EventKind, LaneId, NODE, Response, RoleId};
+
+/// One line of the explanation of a deadlock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// A thread, a role of a node, or a message.
+    pub who: String,
+    /// What it waits for.
+    pub waits_for: String,
+    /// The state in which it does.
+    pub state: String,
+}
+
+/// Whether nothing that must happen changes anything any more, and somebody waits.
+pub(crate) fn stuck(stepper: &mut Stepper, world: &World) -> bool {
+    let mut actions = Vec::new();
+    stepper.actions(world, &mut actions);
+    if !waits(stepper.model, world, &actions) {
+        return false;
+    }
+    let mut next = World::default();
+    !actions.into_iter().filter(|action| must_happen(stepper.model, world, *action)).any(|action| {
+        next.copy_from(world);
+        stepper.perform(&mut next, action).is_err() || next != *world
+    })
+}
+
+/// Whether a thread waits for what it must get, or the first message of a channel or the first task of a node for room.
+pub(crate) fn waits(model: &Model, world: &World, actions: &[Action]) -> bool {
+    let waits_for_room = || {
+        let heads = world.deliverable(|lane| model.lanes[lane.index()].fifo).count();
+        let tasks = world.queues.iter().filter(|queue| !queue.is_empty()).count();
+        let started = actions.iter().filter(|a| matches!(a, Action::Deliver { .. } | Action::Task { .. })).count();
+        started < heads + tasks
+    };
+    somebody_waits(model, world) || waits_for_room()
+}
+
+/// Who waits for what: threads, then the roles that await a message or keep events, then tasks, then messages.
+pub(crate) fn explain(model: &Model, world: &World) -> Vec<Waiting> {
+    let mut lines: Vec<Waiting> =
+        (0..model.client.threads.len()).filter_map(|thread| explain_thread(model, world, thread)).collect();
+    lines.extend(model.instances().filter_map(|(node, role, object)| explain_role(model, world, node, role, object)));
+    lines.extend((0..).zip(&world.queues).filter_map(|(node, queue)| explain_task(model, world, node, queue.first()?)));
+    lines.extend((0..world.flights.len()).map(|flight| explain_flight(model, world, flight)));
+    lines
+}
+
+fn explain_role(model: &Model, world: &World, node: Node, role: RoleId, object: Object) -> Option<Waiting> {
+    let record = model.record(world, node, role, object)?;
+    let declared = &model.protocol().roles[role.index()];
+    let state = &declared.states[model.engine.state(role, record).index()];
+    if !state.waiting && model.engine.deferred(role, object, record).is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = state.awaits.iter().map(|m| model.protocol().messages[m.index()].name.as_str()).collect();
+    let waits_for = match due(model, role, object, record) {
+        Some(event) => match no_room(model, world, node, role, record, event.kind) {
+            Some(room) => format!("{room}, to try {} again", model.engine.event_text(&event)),
+            None => format!("its turn to try {} again", model.engine.event_text(&event)),
+        },
+        None if names.is_empty() => "a change of its state".into(),
+        None => names.join(" or "),
+    };
+    Some(Waiting {
+        who: format!("node {node}: {}{}", declared.name, of(model, object)),
+        waits_for,
+        state: model.engine.describe(role, record),
+    })
+}
+
+/// The first task of a node, if something keeps it from running.
+fn explain_task(model: &Model, world: &World, node: Node, queued: &Queued) -> Option<Waiting> {
+    let kind = EventKind::Task(queued.task);
+    let role = model.protocol().tasks[queued.task.index()].role;
+    let record = model.record(world, node, role, queued.object)?;
+    let waits_for = obstacle(model, world, node, role, queued.object, kind)?;
+    let who = format!("node {node}: task {}{}", model.engine.call_text(kind, &queued.args), of(model, queued.object));
+    Some(Waiting { who, waits_for, state: model.engine.describe(role, record) })
+}
+
+/// What keeps an event from being dispatched to a role; nothing if it can be.
+fn obstacle(model: &Model, world: &World, node: Node, role: RoleId, object: Object, kind: EventKind) -> Option<String> {
+    let record = model.record(world, node, role, object)?;
+    if let Some(event) = due(model, role, object, record) {
+        let text = format!("the deferred {}, which is tried first", model.engine.event_text(&event));
+        let room = no_room(model, world, node, role, record, event.kind);
+        return Some(room.map_or(text.clone(), |room| format!("{text} and waits for {room}")));
+    }
+    no_room(model, world, node, role, record, kind)
+}
+
+/// The deferred event of a record that is tried again before any other event is handled.
+fn due(model: &Model, role: RoleId, object: Object, record: &[u8]) -> Option<Event> {
+    let due = model.engine.replay_due(role, record);
+    model.engine.replay_event(role, object, record).filter(|_| due)
+}
+
+/// The room that an event needs before it is dispatched and does not have.
+fn no_room(model: &Model, world: &World, node: Node, role: RoleId, record: &[u8], kind: EventKind) -> Option<String> {
+    let needed = model.engine.room_needed(kind, role, model.engine.state(role, record));
+    let full = |&(lane, count): &(LaneId, u32)| count > 0 && !model.room(world, node, lane, count);
+    let (lane, count) = (0..).map(LaneId).zip(needed.iter().copied()).find(full)?;
+    Some(format!("room for {count} on lane {} at node {node}", model.protocol().lanes[lane.index()].name))
+}
+
+/// What a thread waits for, as part of a sentence: `node 1's write of block 0`.
+pub(crate) fn wish_text(model: &Model, world: &World, thread: usize) -> String {
+    let (_, number) = world.thread(&model.layout, thread);
+    let place = model.client.threads[thread];
+    let who = match model.client.threads_of[usize::from(place.node)].len() {
+        1 => format!("node {}'s", place.node),
+        _ => format!("node {}'s thread {}'s", place.node, place.number),
+    };
+    format!("{who} {}", intent_text(model, &model.client.intents[number]))
+}
+
+fn intent_text(model: &Model, intent: &Intent) -> String {
+    let object = intent.object();
+    match intent {
+        Intent::Read { .. } => format!("read of {}", model.object_name(object)),
+        Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+            format!("write of {}", model.object_name(object))
+        }
+        Intent::Call { .. } => {
+            format!("call of {}{}", called(model, intent), on(model, object))
+        }
+    }
+}
+
+fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting> {
+    let (phase, number) = world.thread(&model.layout, thread);
+    if phase == Phase::Idle {
+        return None;
+    }
+    let place = model.client.threads[thread];
+    let intent = &model.client.intents[number];
+    let object = intent.object();
+    let kind = event_kind(intent);
+    let what = match intent {
+        Intent::Read { .. } | Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+            format!("its {}", intent_text(model, intent))
+        }
+        Intent::Call { .. } => {
+            let call = format!("its {}", intent_text(model, intent));
+            let missing: Vec<String> =
+                missing(model, world, thread, intent).into_iter().flatten().map(|node| node.to_string()).collect();
+            match holder(model, world, intent).map(|holder| model.client.threads[holder]) {
+                Some(other) => format!("{call}, which node {}: thread {} holds", other.node, other.number),
+                None if missing.is_empty() => call,
+                None => format!("{call}, to which node {} has not come", missing.join(" and ")),
+            }
+        }
+    };
+    let role = model.engine.role_for(kind, object.kind, model.is_home(place.node, object));
+    let state = role.and_then(|role| Some((role, model.record(world, place.node, role, object)?)));
+    // What it keeps it raises again, unless its role keeps it waiting.
+    let kept = role.filter(|_| phase == Phase::Held).and_then(|role| {
+        let record = model.record(world, place.node, role, object)?;
+        let held = *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold;
+        if held { None } else { obstacle(model, world, place.node, role, object, kind) }
+    });
+    Some(Waiting {
+        who: format!("node {}: thread {}", place.node, place.number),
+        waits_for: kept.map_or(what.clone(), |kept| format!("{what}, which waits for {kept}")),
+        state: state.map_or(String::new(), |(role, record)| {
+            format!("{} {}", model.protocol().roles[role.index()].name, model.engine.describe(role, record))
+        }),
+    })
+}
+
+fn explain_flight(model: &Model, world: &World, number: usize) -> Waiting {
+    let flight = &world.flights[number];
+    let kind = EventKind::Message(flight.message);
+    let name = |flight: &Flight| model.engine.call_text(EventKind::Message(flight.message), &flight.args);
+    let who =
+        format!("{} from node {} to node {}{}", name(flight), flight.from, flight.to, about(model, flight.object));
+    let role = model.engine.role_for(kind, flight.object.kind, model.is_home(flight.to, flight.object));
+    let instance = role.and_then(|role| Some((role, model.record(world, flight.to, role, flight.object)?)));
+    let Some((role, record)) = instance else {
+        return Waiting { who, waits_for: "a role that handles it".into(), state: String::new() };
+    };
+    let channel = |flight: &Flight| (flight.to, flight.from, flight.lane);
+    let ordered = model.lanes[flight.lane.index()].fifo;
+    let before = world.flights[..number].iter().rfind(|other| ordered && channel(other) == channel(flight));
+    let waits_for = match before {
+        Some(other) if other.object == flight.object => format!("{}, which is before it", name(other)),
+        Some(other) => format!("{}{}, which is before it", name(other), about(model, other.object)),
+        None => obstacle(model, world, flight.to, role, flight.object, kind)
+            .unwrap_or_else(|| "nothing: it can be handled".into()),
+    };
+    Waiting { who, waits_for, state: model.engine.describe(role, record) }
+}
+
+fn of(model: &Model, object: Object) -> String {
+    if object.kind == NODE { String::new() } else { format!(" of {}", model.object_name(object)) }
+}
+
+fn called(model: &Model, intent: &Intent) -> String {
+    match intent {
+        Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args),
+        _ => model.protocol().event_name(event_kind(intent)),
+    }
+}
+
+fn on(model: &Model, object: Object) -> String {
+    if object.kind == NODE { String::new() } else { format!(" on {}", model.object_name(object)) }
+}
+
+fn about(model: &Model, object: Object) -> String {
+    if object.kind == NODE { String::new() } else { format!(" about {}", model.object_name(object)) }
+}

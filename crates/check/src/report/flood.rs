@@ -1,0 +1,74 @@
+//! What grew while an exploration came to no end: a channel or a software queue that gets longer and longer.
+
+use crate::report::trace::Trace;
+use crate::step::Stepper;
+use crate::system::model::Model;
+use crate::system::world::World;
+use std::collections::BTreeMap;
+use trivium_engine::Node;
+use trivium_protocol::LaneId;
+
+/// So many messages in one channel, or tasks in one queue, are worth telling.
+const MANY: usize = 6;
+
+/// The story of the channel or queue that is longest at the end of a trace, if it is long: what it is, and after how
+/// many events it had reached which length.
+pub(crate) fn flood(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
+    let model = stepper.model;
+    let mut world = model.first();
+    let mut worlds = vec![crowds(&world)];
+    let mut actions = Vec::new();
+    for label in &trace.labels {
+        stepper.actions(&world, &mut actions);
+        let action = label.resolve(stepper, &world, &actions)?;
+        if stepper.perform(&mut world, action).is_err() {
+            break;
+        }
+        worlds.push(crowds(&world));
+    }
+    let (what, &most) = worlds.last()?.iter().max_by_key(|(_, count)| **count)?;
+    if most < MANY {
+        return None;
+    }
+    let name = what.name(model);
+    let reached = |length: usize| worlds.iter().position(|w| w.get(what).is_some_and(|count| *count >= length));
+    let lengths =
+        [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024].into_iter().filter(|length| *length < most).chain([most]);
+    let points: Vec<String> =
+        lengths.filter_map(|length| Some(format!("{length} after {}", events(reached(length)?)))).collect();
+    Some(format!("{name} may grow without bound: {}", points.join(", ")))
+}
+
+fn events(count: usize) -> String {
+    format!("{count} event{}", if count == 1 { "" } else { "s" })
+}
+
+/// Something that may get longer and longer.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Channel { lane: LaneId, from: Node, to: Node },
+    Queue { node: usize },
+}
+
+impl Place {
+    fn name(&self, model: &Model) -> String {
+        match self {
+            Place::Channel { lane, from, to } => {
+                format!("lane {} from node {from} to node {to}", model.protocol().lanes[lane.index()].name)
+            }
+            Place::Queue { node } => format!("the software queue of node {node}"),
+        }
+    }
+}
+
+/// How many messages each channel holds, and tasks each software queue.
+fn crowds(world: &World) -> BTreeMap<Place, usize> {
+    // Messages of a channel stand together.
+    let channels = world.flights.chunk_by(|a, b| a.channel() == b.channel());
+    let channels = channels.map(|flights| {
+        let (to, from, lane) = flights[0].channel();
+        (Place::Channel { lane, from, to }, flights.len())
+    });
+    let queues = world.queues.iter().enumerate().filter(|(_, queue)| !queue.is_empty());
+    channels.chain(queues.map(|(node, queue)| (Place::Queue { node }, queue.len()))).collect()
+}

@@ -1,0 +1,346 @@
+//! Breadth first through all states, so that the first violation found has the shortest story.
+
+use crate::config::{Config, ConfigError, Progress, Search};
+use crate::coverage::Seen;
+use crate::report::Report;
+use crate::report::conclude::{Conclusion, Tally, conclude};
+use crate::report::deadlock::{stuck, waits};
+use crate::report::late::LateTrace;
+use crate::report::trace::Trace;
+use crate::search::add_trap;
+use crate::search::store::{StateNumber, Store, state_number};
+use crate::step::Stepper;
+use crate::system::action::Action;
+use crate::system::begin::check_first;
+use crate::system::model::Model;
+use crate::system::progress::{NOT_TOLD_APART, Wishes, can_tell_apart, content, everybody, must_happen};
+use crate::system::promise::DEADLOCK;
+use crate::system::promise::{Violation, check_state};
+use crate::system::world::World;
+use std::sync::Arc;
+use std::time::Instant;
+use trivium_protocol::Protocol;
+
+/// States between two looks at the clock.
+const BREATH: StateNumber = 1 << 12;
+/// States between two looks at the cancel flag.
+const LOOK: StateNumber = 1 << 4;
+
+/// Visits every state that a protocol can reach in the given system.
+///
+/// ```no_run
+/// # fn example(protocol: std::sync::Arc<trivium_protocol::Protocol>) -> Result<(), trivium_check::ConfigError> {
+/// let system = trivium_check::System { nodes: 2, objects: 2, ..Default::default() };
+/// let report = trivium_check::explore(&protocol, &system.into())?;
+/// print!("{}", trivium_check::text(&report));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When such a system cannot be made of the protocol.
+pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
+    let mut model = Model::new(protocol, &config.system)?;
+    crate::search::allow(&model, config)?;
+    if config.search == Search::Fast {
+        return crate::search::explore(&model, config);
+    }
+    // The oracle for whatever makes the other faster.
+    model.engine = model.engine.walking();
+    let mut search = BruteForce::new(&model, config);
+    let end = search.run();
+    Ok(search.report(end))
+}
+
+/// Why a search ended.
+enum End {
+    /// All states have been visited.
+    Exhausted,
+    /// A limit was met.
+    Limit(String),
+    /// Something is violated, after this event of this state (a deadlock: in the state itself).
+    Found(Found),
+    /// From this state on this thread does not get through.
+    Starves(StateNumber, usize),
+}
+
+struct Found {
+    state: StateNumber,
+    action: Option<Action>,
+    violation: Violation,
+}
+
+struct BruteForce<'m> {
+    model: &'m Model,
+    config: &'m Config<'m>,
+    stepper: Stepper<'m>,
+    store: Store,
+    transitions: u64,
+    depth: u32,
+    begun: Instant,
+    present: World,
+    next: World,
+    bytes: Vec<u8>,
+    actions: Vec<Action>,
+}
+
+impl<'m> BruteForce<'m> {
+    fn new(model: &'m Model, config: &'m Config) -> BruteForce<'m> {
+        BruteForce {
+            model,
+            config,
+            stepper: Stepper::late(model),
+            store: Store::new(),
+            transitions: 0,
+            depth: 0,
+            begun: Instant::now(),
+            present: World::default(),
+            next: World::default(),
+            bytes: Vec::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) -> End {
+        let first = self.model.first();
+        self.model.codec.encode(&first, &mut self.bytes);
+        self.store.insert(&self.bytes, 0);
+        if let Err(violation) = check_first(self.model, &first) {
+            return End::Found(Found { state: 0, action: None, violation });
+        }
+        let mut state = 0;
+        let mut level_end = 1;
+        let mut found = None;
+        while (state as usize) < self.store.len() {
+            if state == level_end {
+                if let Some(found) = found {
+                    return End::Found(found);
+                }
+                self.depth += 1;
+                level_end = state_number(self.store.len());
+            }
+            if let Some(limit) = self.limit(state) {
+                // A violation that is known is worth more than the wish to stop.
+                return found.map_or(End::Limit(limit), End::Found);
+            }
+            let bytes = self.store.get(state);
+            self.model.codec.decode(bytes, &mut self.present);
+            if found.is_none() {
+                found = self.expand(state);
+            }
+            // A deadlock in a state of this level is one event shorter than a violation that follows one.
+            if found.as_ref().is_some_and(|f| f.action.is_some()) && stuck(&mut self.stepper, &self.present) {
+                return End::Found(self.deadlock(state));
+            }
+            if found.as_ref().is_some_and(|f| f.action.is_none()) {
+                break;
+            }
+            state += 1;
+        }
+        match found {
+            Some(found) => End::Found(found),
+            None if self.config.liveness => self.look_for_starvation(),
+            None => End::Exhausted,
+        }
+    }
+
+    /// Whether there is a state in which a thread waits that does not get through by what must happen. All is executed once more.
+    fn look_for_starvation(&mut self) -> End {
+        if !can_tell_apart(self.model) {
+            return End::Limit(format!("safety and deadlock hold; starvation was not looked for: {NOT_TOLD_APART}"));
+        }
+        let all = state_number(self.store.len());
+        let mut through: Vec<Wishes> = Vec::with_capacity(all as usize);
+        let mut edges: Vec<(StateNumber, StateNumber)> = Vec::new();
+        for state in 0..all {
+            if let Some(limit) = self.stopped(state) {
+                return End::Limit(format!("{limit}: safety and deadlock hold, but starvation was still looked for"));
+            }
+            self.model.codec.decode(self.store.get(state), &mut self.present);
+            through.push(content(self.model, &self.present));
+            let mut actions = std::mem::take(&mut self.actions);
+            self.stepper.actions(&self.present, &mut actions);
+            for &action in actions.iter().filter(|action| must_happen(self.model, &self.present, **action)) {
+                self.stepper.restart_ways();
+                loop {
+                    self.next.copy_from(&self.present);
+                    if self.stepper.perform_in_way(&mut self.next, action).is_ok() {
+                        self.model.codec.encode(&self.next, &mut self.bytes);
+                        edges.extend(self.store.find(&self.bytes).map(|target| (state, target)));
+                    }
+                    if !self.stepper.next_way() {
+                        break;
+                    }
+                }
+            }
+            self.actions = actions;
+        }
+        loop {
+            let mut changed = false;
+            for &(source, target) in edges.iter().rev() {
+                let gained = through[target as usize] & !through[source as usize];
+                through[source as usize] |= gained;
+                changed |= gained != 0;
+            }
+            if !changed {
+                break;
+            }
+        }
+        let everybody = everybody(self.model);
+        let state = through.iter().position(|through| *through != everybody);
+        state.map_or(End::Exhausted, |state| {
+            let thread = (everybody & !through[state]).trailing_zeros();
+            End::Starves(state_number(state), thread as usize)
+        })
+    }
+
+    /// Executes every event of the present state.
+    fn expand(&mut self, state: StateNumber) -> Option<Found> {
+        let mut actions = std::mem::take(&mut self.actions);
+        self.stepper.actions(&self.present, &mut actions);
+        let mut moved = false;
+        let mut found = None;
+        'events: for &action in &actions {
+            self.stepper.restart_ways();
+            loop {
+                match self.execute(state, action) {
+                    Ok(changes) => moved |= changes && must_happen(self.model, &self.present, action),
+                    Err(violation) => {
+                        found = Some(Found { state, action: Some(action), violation });
+                        break 'events;
+                    }
+                }
+                if !self.stepper.next_way() {
+                    break;
+                }
+            }
+        }
+        if found.is_none() && !moved && waits(self.model, &self.present, &actions) {
+            found = Some(self.deadlock(state));
+        }
+        self.actions = actions;
+        found
+    }
+
+    /// Executes an event of the present state in its next way. Whether it changes anything.
+    fn execute(&mut self, state: StateNumber, action: Action) -> Result<bool, Violation> {
+        self.next.copy_from(&self.present);
+        self.transitions += 1;
+        self.stepper.perform_in_way(&mut self.next, action)?;
+        if self.next == self.present {
+            return Ok(false);
+        }
+        self.model.codec.encode(&self.next, &mut self.bytes);
+        if self.store.insert(&self.bytes, state).is_some() {
+            check_state(self.model, &self.next)?;
+        }
+        Ok(true)
+    }
+
+    fn deadlock(&self, state: StateNumber) -> Found {
+        let sentence = "nothing more can happen, and somebody waits";
+        Found { state, action: None, violation: Violation::new(DEADLOCK, sentence) }
+    }
+
+    /// Why the search must stop before it expands a state, if it must.
+    fn limit(&self, state: StateNumber) -> Option<String> {
+        let states = self.store.len() as u64;
+        if self.config.max_states.is_some_and(|most| states >= most) || self.store.is_full() {
+            return Some(format!("the limit of {states} states is reached"));
+        }
+        if let Some(limit) = self.config.out_of_memory(self.store.memory()) {
+            return Some(limit);
+        }
+        if state.is_multiple_of(BREATH)
+            && let Some(report) = self.config.progress
+        {
+            report(&Progress {
+                states,
+                transitions: self.transitions,
+                depth: self.depth,
+                waiting: states - u64::from(state),
+                memory: self.store.memory(),
+                seconds: self.begun.elapsed().as_secs_f64(),
+                whole: None,
+            });
+        }
+        self.stopped(state)
+    }
+
+    fn stopped(&self, state: StateNumber) -> Option<String> {
+        let looks = state.is_multiple_of(LOOK);
+        let stopped = looks && self.config.is_stopped();
+        stopped.then(|| "the exploration was stopped".into())
+    }
+
+    fn report(mut self, end: End) -> Report {
+        let tally = Tally {
+            states: self.store.len() as u64,
+            transitions: self.transitions,
+            depth: self.depth,
+            seconds: self.begun.elapsed().as_secs_f64(),
+            memory: self.store.memory(),
+            packed: self.store.packed(),
+            symmetry: false,
+            liveness: self.config.liveness,
+            method: Some("brute force"),
+            ..Tally::default()
+        };
+        let seen = Seen::of(self.model, &self.stepper.reached);
+        let conclusion = match end {
+            End::Exhausted => Conclusion::Holds,
+            End::Limit(limit) => {
+                // A state found last lies as deep as any, so that what grows is long there.
+                let last = state_number(self.store.len()) - 1;
+                let (trace, _) = self.trace_to(last);
+                Conclusion::Incomplete { limit, trace: trace.settle(&mut self.stepper) }
+            }
+            End::Found(found) => {
+                let trace = self.trace(&found);
+                Conclusion::Violated { violation: found.violation, trace }
+            }
+            End::Starves(state, thread) => {
+                let (trace, _) = self.trace_to(state);
+                let mut trace = trace.settle(&mut self.stepper);
+                let violation = add_trap(&mut self.stepper, &mut trace, thread);
+                Conclusion::Violated { violation, trace }
+            }
+        };
+        conclude(&mut self.stepper, tally, seen, conclusion)
+    }
+
+    /// The events that lead from the first state to what was found.
+    fn trace(&mut self, found: &Found) -> Trace {
+        let (mut trace, end) = self.trace_to(found.state);
+        if let Some(action) = found.action {
+            let property = &found.violation.property;
+            trace.add_way(&mut self.stepper, &end, action, |_, _, result| {
+                result.is_err_and(|violation| violation.property == *property)
+            });
+        }
+        trace.settle(&mut self.stepper)
+    }
+
+    /// The events that lead from the first state to another, and that state.
+    fn trace_to(&mut self, state: StateNumber) -> (LateTrace, World) {
+        let mut path = vec![state];
+        while let Some(&state) = path.last().filter(|&&state| state != 0) {
+            path.push(self.store.parent(state));
+        }
+        let mut trace = LateTrace::default();
+        let mut world = self.model.first();
+        let (mut actions, mut bytes) = (Vec::new(), Vec::new());
+        for &number in path.iter().rev().skip(1) {
+            self.stepper.actions(&world, &mut actions);
+            let wanted = self.store.get(number);
+            let next = actions.iter().find_map(|&action| {
+                trace.add_way(&mut self.stepper, &world, action, |stepper, next, result| {
+                    stepper.model.codec.encode(next, &mut bytes);
+                    result.is_ok() && bytes == wanted
+                })
+            });
+            world = next.expect("a state was reached by an event of its parent");
+        }
+        (trace, world)
+    }
+}

@@ -1,0 +1,420 @@
+//! `Mechanisms` over an explored state: sends go into the network of the state, data are small values.
+
+use crate::coverage::Reached;
+use crate::step::ghost::{self, Sight};
+use crate::system::client::Intent;
+use crate::system::late::Choices;
+use crate::system::layout::{BLOCK_BYTES, WORD};
+use crate::system::model::Model;
+use crate::system::payload::{Data, Payloads};
+use crate::system::promise::FAULT;
+use crate::system::promise::{Violation, load, perform_access, store};
+use crate::system::world::{Flight, Phase, Queued, World, Written};
+use trivium_engine::number::{fit, index};
+use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_protocol::source::Span;
+use trivium_protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId, Watched};
+
+/// An access that was performed: by whom, and what a load saw or a store has stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Performed {
+    pub thread: usize,
+    pub intent: usize,
+    pub seen: Option<u64>,
+}
+
+/// An access that a handler performed for the program on its node: what a load saw, or what a store wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ForProgram {
+    pub node: Node,
+    pub block: Object,
+    pub stores: bool,
+    pub value: u64,
+}
+
+/// What a handler did that is not yet true for threads when it ends, and what a report wants to know.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    /// Objects whose waiting threads try again.
+    pub resumed: Vec<Object>,
+    /// Calls that return: threads of the node, and what they get.
+    pub answers: Vec<(Thread, i64)>,
+    /// Accesses that `perform` has performed.
+    pub for_program: Vec<ForProgram>,
+    /// Accesses that `complete` has performed.
+    pub performed: Vec<Performed>,
+    /// Messages that left, and to whom.
+    pub sends: Vec<(Node, Outgoing)>,
+    /// What is chosen while the event is executed.
+    pub choices: Choices,
+    /// Whether the handler has looked at more than its event and the records and contents of its node, or changed or done
+    /// more than that and what is in `resumed`, `answers` and `sends`.
+    pub looks_farther: bool,
+    /// The first thing that went wrong in a place where a handler cannot be told.
+    pub trouble: Option<Violation>,
+}
+
+impl Effects {
+    pub fn clear(&mut self) {
+        self.resumed.clear();
+        self.answers.clear();
+        self.for_program.clear();
+        self.performed.clear();
+        self.sends.clear();
+        self.looks_farther = false;
+        self.trouble = None;
+    }
+}
+
+/// One node of an explored state.
+pub(crate) struct Here<'a> {
+    pub model: &'a Model,
+    pub payloads: &'a mut Payloads,
+    pub world: &'a mut World,
+    pub effects: &'a mut Effects,
+    pub scratch: &'a mut Vec<u8>,
+    pub reached: &'a mut Reached,
+    pub me: Node,
+}
+
+impl Here<'_> {
+    fn trouble(&mut self, sentence: String) {
+        let me = self.me;
+        self.effects.trouble.get_or_insert_with(|| Violation::new(FAULT, format!("node {me}: {sentence}")));
+    }
+
+    /// Where the word at an address is kept, if it is.
+    fn word(&mut self, address: u64) -> Option<std::ops::Range<usize>> {
+        let word = self.model.layout.word_at(self.me, address);
+        if word.is_none() {
+            self.trouble(format!("the word at address {address} is not in the explored memory"));
+        }
+        word.flatten()
+    }
+
+    fn write_word(&mut self, address: u64, value: u64) {
+        let Some(at) = self.word(address) else { return };
+        if at.len() < 8 && value >> (8 * at.len()) != 0 {
+            self.trouble(format!("{value} does not fit a word of the explored memory"));
+        } else {
+            self.world.set_number(at, value);
+        }
+    }
+
+    /// Where bytes of this node's memory lie in the state; only where memory is kept as bytes.
+    fn bytes(&mut self, from: u64, to: u64) -> Option<std::ops::Range<usize>> {
+        let memory = self.model.layout.memory(self.me).filter(|m| from <= to && to <= m.len() as u64);
+        if memory.is_none() {
+            self.trouble(format!("addresses {from} to {to} are not in the explored memory"));
+        }
+        memory.map(|memory| memory.start + index(from)..memory.start + index(to))
+    }
+
+    /// Whether an access for the program names the word of the block that is looked at; the one beside it is nobody's
+    /// concern, and elsewhere there is nothing.
+    fn looks_at(&mut self, block: Object, address: u64) -> bool {
+        let beside = address.checked_sub(u64::from(block.id) * BLOCK_BYTES);
+        if !beside.is_some_and(|beside| beside % WORD == 0 && beside < BLOCK_BYTES) {
+            self.trouble(format!("no word of {} is at address {address}", self.model.object_name(block)));
+        }
+        beside == Some(0)
+    }
+
+    /// Ghosts see an access for the program.
+    fn see(&mut self, what: Watched, block: Object, value: u64) -> Result<(), Violation> {
+        let sight = Sight { what, node: self.me, object: block, words: &[value.cast_signed()] };
+        ghost::tell(self, sight)
+    }
+
+    fn change_line(&mut self, block: Object, change: impl FnOnce(&mut CacheLine)) {
+        let mut line = self.world.line(&self.model.layout, self.me, block.id);
+        change(&mut line);
+        self.world.set_line(&self.model.layout, self.me, block.id, line);
+    }
+
+    fn intent(&self, thread: u16) -> (Phase, usize) {
+        self.world.thread(&self.model.layout, thread as usize)
+    }
+}
+
+impl Mechanisms for Here<'_> {
+    fn me(&self) -> Node {
+        self.me
+    }
+
+    fn home(&self, object: Object) -> Node {
+        if object.kind == NODE { self.me } else { self.model.home(object) }
+    }
+
+    fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
+        match self.model.layout.record(self.me, role, object.id) {
+            Some(range) => &mut self.world.fixed[range],
+            None => {
+                self.trouble(format!("{} is not among the explored objects", self.model.object_name(object)));
+                self.scratch.clear();
+                self.scratch.resize(self.model.engine.record_bytes(role), 0);
+                self.scratch
+            }
+        }
+    }
+
+    fn send(&mut self, to: Node, message: &Outgoing) {
+        let lane = self.model.protocol().messages[message.message.index()].lane;
+        let flight = Flight {
+            to,
+            from: self.me,
+            lane,
+            message: message.message,
+            object: message.object,
+            args: message.args,
+            payload: message.payload,
+            written: Written::default(),
+        };
+        let flight = self.model.codec.sealed(flight);
+        let form = &self.model.lanes[lane.index()];
+        if form.capacity.is_some() && !self.model.room(self.world, self.me, lane, 1) {
+            let name = &self.model.protocol().lanes[lane.index()].name;
+            self.trouble(format!("a message is sent on lane `{name}`, which is full: no room was kept for it"));
+        }
+        if !(form.duplicating && self.world.stands_for(&flight, form.fifo)) {
+            self.world.post(flight, form.fifo);
+        }
+        self.effects.sends.push((to, *message));
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        self.effects.looks_farther = true;
+        self.model.room(self.world, self.me, lane, count)
+    }
+
+    fn gather_block(&mut self, block: Object) -> Payload {
+        let word = self.load(u64::from(block.id) * BLOCK_BYTES);
+        self.payloads.handle(Data::Block(word))
+    }
+
+    fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
+        let bytes = match self.bytes(from, to) {
+            Some(at) => self.world.fixed[at].to_vec(),
+            None => Vec::new(),
+        };
+        self.payloads.handle(Data::Memory(bytes))
+    }
+
+    fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
+        let words = items
+            .iter()
+            .map(|&item| {
+                let address =
+                    if blocks { item.cast_unsigned().saturating_mul(BLOCK_BYTES) } else { item.cast_unsigned() };
+                (address, self.load(address))
+            })
+            .collect();
+        self.payloads.handle(Data::List(words))
+    }
+
+    fn install_block(&mut self, payload: Payload, block: Object) {
+        match self.payloads.data(payload) {
+            Data::Block(word) => self.write_word(u64::from(block.id) * BLOCK_BYTES, word),
+            _ => self.trouble(format!("what arrived is not the contents of {}", self.model.object_name(block))),
+        }
+    }
+
+    fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
+        let bytes = match (self.payloads.data(payload), address) {
+            (Data::List(words), None) => {
+                words.into_iter().for_each(|(address, word)| self.write_word(address, word));
+                return;
+            }
+            (Data::Block(word), Some(_)) => word.to_le_bytes().to_vec(),
+            (Data::Memory(bytes), Some(_)) => bytes,
+            (Data::List(words), Some(_)) => words.iter().flat_map(|(_, word)| word.to_le_bytes()).collect(),
+            (_, None) => return self.trouble("the data that arrived do not say where they go".into()),
+        };
+        let from = address.unwrap_or_default();
+        if let Some(at) = self.bytes(from, from.saturating_add(bytes.len() as u64)) {
+            self.world.fixed[at].copy_from_slice(&bytes);
+        }
+    }
+
+    fn set_access(&mut self, _block: Object, _from: Access, _to: Access) {
+        // The tag is read off the record.
+    }
+
+    fn load(&mut self, address: u64) -> u64 {
+        self.word(address).map_or(0, |at| self.world.number(at))
+    }
+
+    fn store(&mut self, address: u64, value: u64) {
+        self.write_word(address, value);
+    }
+
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        let source = self.bytes(from, from.saturating_add(bytes));
+        let target = self.bytes(to, to.saturating_add(bytes));
+        if let (Some(source), Some(target)) = (source, target) {
+            self.world.fixed.copy_within(source, target.start);
+        }
+    }
+
+    fn resume(&mut self, object: Object) {
+        if self.model.protocol().cached && object.kind == BLOCK {
+            self.change_line(object, CacheLine::answered);
+        }
+        self.effects.resumed.push(object);
+    }
+
+    fn complete(&mut self, object: Object) {
+        self.effects.looks_farther = true;
+        for at in 0..self.model.client.threads_of[self.me as usize].len() {
+            let thread = self.model.client.threads_of[self.me as usize][at];
+            let (phase, number) = self.intent(thread);
+            let intent = &self.model.client.intents[number];
+            if phase != Phase::Waiting || !intent.is_access() || intent.object() != object {
+                continue;
+            }
+            let number = self.effects.choices.choose(self.model, self.world, thread as usize, number);
+            let intent = &self.model.client.intents[number];
+            let performed = perform_access(self.model, self.world, thread as usize, intent);
+            let performed = performed.and_then(|seen| ghost::tell_access(self, self.me, intent, seen).map(|()| seen));
+            match performed {
+                Ok(seen) => {
+                    self.effects.performed.push(Performed { thread: thread as usize, intent: number, seen });
+                    self.world.set_thread(&self.model.layout, thread as usize, Phase::Idle, 0);
+                }
+                Err(violation) => {
+                    self.effects.trouble.get_or_insert(violation);
+                }
+            }
+        }
+    }
+
+    fn perform_read(&mut self, block: Object, address: u64, _to: u64) {
+        self.effects.looks_farther = true;
+        if !self.looks_at(block, address) {
+            return;
+        }
+        let performed = load(self.model, self.world, self.me, block.id);
+        match performed.and_then(|value| self.see(Watched::Read, block, value).map(|()| value)) {
+            Ok(value) => {
+                self.reached.loads = true;
+                self.effects.for_program.push(ForProgram { node: self.me, block, stores: false, value });
+            }
+            Err(violation) => {
+                self.effects.trouble.get_or_insert(violation);
+            }
+        }
+    }
+
+    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
+        self.effects.looks_farther = true;
+        if !self.looks_at(block, address) {
+            return;
+        }
+        let width = self.model.layout.block(self.me, block.id).len();
+        if width < 8 && value >> (8 * width) != 0 {
+            return self.trouble(format!("{value} does not fit a word of the explored memory"));
+        }
+        store(self.model, self.world, self.me, block.id, value);
+        self.reached.stores = true;
+        if let Err(violation) = self.see(Watched::Write, block, value) {
+            self.effects.trouble.get_or_insert(violation);
+        }
+        self.effects.for_program.push(ForProgram { node: self.me, block, stores: true, value });
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.effects.answers.push((thread, value));
+    }
+
+    fn pending(&mut self, thread: Thread) -> Pending {
+        self.effects.looks_farther = true;
+        let access = |block: u32, word: u64, value| Pending {
+            address: u64::from(block) * BLOCK_BYTES + word * WORD,
+            size: fit(WORD, "the size of an access"),
+            value,
+        };
+        let thread = self.model.client.threads_of[self.me as usize].get(usize::from(thread)).copied();
+        let intent = thread.map(|thread| self.intent(thread)).filter(|(phase, _)| *phase != Phase::Idle);
+        match intent.map(|(_, number)| &self.model.client.intents[number]) {
+            Some(Intent::Read { block }) => access(*block, 0, 0),
+            Some(Intent::Write { block, value }) => access(*block, 0, *value),
+            // Nobody looks at the value, nor at the address unless it is the same for all that it may turn out to be.
+            Some(Intent::Store { block }) => access(*block, 0, 0),
+            Some(Intent::WriteBeside { block }) => access(*block, 1, 0),
+            _ => {
+                self.trouble("the address of an access was asked for, and no thread waits with one".into());
+                Pending::default()
+            }
+        }
+    }
+
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.effects.looks_farther = true;
+        // It runs as an event of its own, so that it cannot be seen before this handler has ended.
+        self.world.queues[self.me as usize].push(Queued { task, object, args });
+    }
+
+    fn timer(&mut self, _role: RoleId, _object: Object, _after: Option<u64>) {
+        // A state that has a timer may see it at any time.
+    }
+
+    fn probe(&mut self, block: Object) -> Line {
+        self.world.line(&self.model.layout, self.me, block.id).line
+    }
+
+    fn fill(&mut self, block: Object, to: Line) -> bool {
+        self.effects.looks_farther = true;
+        if !self.model.requested(self.world, self.me, block.id) {
+            return false;
+        }
+        let mut fills = false;
+        self.change_line(block, |line| fills = line.fill(to));
+        if let (true, Some((_, word))) = (fills, self.model.layout.line(self.me, block.id)) {
+            let copy = self.model.layout.block(self.me, block.id);
+            self.world.fixed.copy_within(copy, word.start);
+        }
+        true
+    }
+
+    fn upgrade(&mut self, block: Object) -> bool {
+        self.effects.looks_farther = true;
+        let requested = self.model.requested(self.world, self.me, block.id);
+        if requested {
+            self.change_line(block, CacheLine::upgrade);
+        }
+        requested
+    }
+
+    fn take(&mut self, block: Object, to: Line) {
+        self.effects.looks_farther = true;
+        let requested = self.model.requested(self.world, self.me, block.id);
+        if let Some((_, word)) = self.model.layout.line(self.me, block.id) {
+            let copy = self.model.layout.block(self.me, block.id);
+            self.world.fixed.copy_within(word, copy.start);
+        }
+        self.change_line(block, |line| line.take(to, requested));
+    }
+
+    fn invalidate(&mut self, block: Object) {
+        self.effects.looks_farther = true;
+        let requested = self.model.requested(self.world, self.me, block.id);
+        self.change_line(block, |line| line.invalidate(requested));
+    }
+
+    fn invoke(&mut self, _function: i64, _args: &[i64]) {
+        // What a program's function does is not part of the explored system.
+    }
+
+    fn charge(&mut self, _what: Charge) {}
+
+    fn state_changed(&mut self, role: RoleId, _object: Object, _from: StateId, to: StateId) {
+        self.reached.enter(role, to);
+    }
+
+    fn way(&mut self, step: Span, taken: bool) {
+        self.reached.way(step, taken);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,562 @@
+//! Transitions: which events can happen in a state (`enabled`), and what each does (`docs/semantics.md`, section 6).
+
+mod enabled;
+pub(crate) mod ghost;
+pub(crate) mod mechanisms;
+pub(crate) mod remember;
+pub(crate) mod through;
+pub(crate) mod usage;
+
+use crate::coverage::Reached;
+use crate::step::mechanisms::{Effects, ForProgram, Here, Performed};
+use crate::step::remember::{Meeting, Memory};
+use crate::step::usage::may_use;
+use crate::system::action::{Action, event_kind};
+use crate::system::client::Intent;
+use crate::system::model::Model;
+use crate::system::payload::{Data, Payloads};
+use crate::system::progress::note_demands;
+use crate::system::promise::FAULT;
+use crate::system::promise::{Violation, new_phase, note_contention, perform_access, returned, started};
+use crate::system::world::{Phase, World};
+use enabled::{Answer, evictable};
+use std::ops::Range;
+use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
+use trivium_protocol::{Access, BLOCK, EventKind, NODE, RoleId};
+
+/// What a transition did, for reports.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    pub outcome: Option<Outcome>,
+    pub sends: Vec<(Node, Outgoing)>,
+    pub performed: Vec<Performed>,
+    pub for_program: Vec<ForProgram>,
+    pub returned: Vec<(usize, usize, i64)>,
+}
+
+/// Executes transitions; owns what they need besides the state.
+pub(crate) struct Stepper<'m> {
+    pub model: &'m Model,
+    pub payloads: Payloads,
+    pub reached: Reached,
+    pub account: Account,
+    /// Whether threads that must wait leave open what they will store, where the system allows it.
+    pub is_late: bool,
+    effects: Effects,
+    scratch: Vec<u8>,
+    /// What handlers did before, where that is remembered.
+    memory: Option<Memory>,
+    instances: Vec<(Node, RoleId, Object)>,
+    /// For each role, whether it defers nothing and needs no room: so it may meet any event at once.
+    always_ready: Vec<bool>,
+    /// Whether some lane loses messages.
+    loses: bool,
+    /// Who answers what threads raise.
+    answers: Vec<Answer>,
+    evictable: Vec<(Node, u32, RoleId, Range<usize>)>,
+}
+
+impl<'m> Stepper<'m> {
+    pub fn new(model: &'m Model) -> Stepper<'m> {
+        let protocol = model.protocol();
+        let waits = |role: RoleId| {
+            let role = &protocol.roles[role.index()];
+            role.defers.is_some() || role.states.iter().any(|s| s.timer.is_some())
+        };
+        let mut reached = Reached::new(protocol);
+        reached.begun(&model.begun);
+        Stepper {
+            model,
+            payloads: Payloads::default(),
+            reached,
+            account: Account::default(),
+            is_late: false,
+            effects: Effects::default(),
+            scratch: Vec::new(),
+            memory: None,
+            always_ready: protocol.roles.iter().map(|role| role.defers.is_none() && !model.needs_room).collect(),
+            loses: model.lanes.iter().any(|lane| lane.lossy),
+            answers: Answer::all(model),
+            evictable: evictable(model),
+            instances: model.instances().filter(|(_, role, _)| waits(*role)).collect(),
+        }
+    }
+
+    /// One that leaves stores open while their threads wait.
+    pub fn late(model: &'m Model) -> Stepper<'m> {
+        let mut stepper = Stepper::new(model);
+        stepper.is_late = true;
+        stepper
+    }
+
+    /// Remembers from now on what handlers do.
+    pub fn remember(&mut self) {
+        self.memory = Some(Memory::new(self.model));
+    }
+
+    /// Executes one event; of several ways in which it can go, the first.
+    ///
+    /// # Errors
+    /// What it violates. The state is then what it was when the violation was noticed.
+    pub fn perform(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
+        self.restart_ways();
+        self.perform_in_way(world, action)
+    }
+
+    /// The next event is executed in its first way.
+    pub fn restart_ways(&mut self) {
+        self.effects.choices.restart();
+    }
+
+    /// The event that was executed last will be executed in its next way: open stores turn out to be others. Whether there
+    /// is one.
+    pub fn next_way(&mut self) -> bool {
+        self.effects.choices.advance()
+    }
+
+    /// The open stores that the event that was executed last has performed: the thread and what it stored.
+    pub fn choices(&self) -> &[(usize, usize)] {
+        &self.effects.choices.made
+    }
+
+    /// Executes one event in the way that [`Stepper::restart_ways`] or [`Stepper::next_way`] has set.
+    ///
+    /// # Errors
+    /// As [`Stepper::perform`].
+    pub fn perform_in_way(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
+        self.effects.choices.begin();
+        self.account.outcome = None;
+        self.account.performed.clear();
+        self.account.returned.clear();
+        self.effects.clear();
+        let result = self.execute(world, action).and_then(|()| match self.model.demands.is_empty() {
+            true => Ok(()),
+            false => note_demands(self.model, world),
+        });
+        std::mem::swap(&mut self.account.sends, &mut self.effects.sends);
+        std::mem::swap(&mut self.account.for_program, &mut self.effects.for_program);
+        result
+    }
+
+    fn execute(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
+        match action {
+            Action::Start { thread, intent } => {
+                if self.model.client.ops.is_some() {
+                    let left = world.count(&self.model.layout, thread);
+                    world.set_count(&self.model.layout, thread, left - 1);
+                }
+                let intended = &self.model.client.intents[intent];
+                note_contention(self.model, world, intended, &mut self.reached.contended);
+                started(self.model, world, thread, &self.model.client.intents[intent]);
+                let model = self.model;
+                may_use(model, world, thread, &model.client.intents[intent])?;
+                let node = model.client.threads[thread].node;
+                ghost::tell_call(&mut self.here(world, node), node, &model.client.intents[intent])?;
+                self.raise(world, thread, intent)
+            }
+            Action::Retry { thread } => {
+                let (_, intent) = world.thread(&self.model.layout, thread);
+                self.raise(world, thread, intent)
+            }
+            Action::Evict { node, block } if self.model.protocol().cached => {
+                let role = self.model.engine.role_for(
+                    EventKind::Evict,
+                    BLOCK,
+                    self.model.is_home(node, Object { kind: BLOCK, id: block }),
+                );
+                let heard = role.is_some_and(|role| self.model.engine.answers(role, EventKind::Evict));
+                let mut line = world.line(&self.model.layout, node, block);
+                line.evict(heard);
+                world.set_line(&self.model.layout, node, block, line);
+                Ok(())
+            }
+            Action::Leave { node, block } => self.leave(world, node, block),
+            Action::Evict { node, block } => {
+                let event = Event::local(EventKind::Evict, Object { kind: BLOCK, id: block }, 0);
+                self.dispatch(world, node, None, &event, None)?;
+                self.empty_copy(world, node, event.object);
+                Ok(())
+            }
+            Action::Lose { flight } => {
+                world.flights.remove(flight);
+                Ok(())
+            }
+            Action::Deliver { flight: at } | Action::Repeat { flight: at } => {
+                let flight = &world.flights[at];
+                let to = flight.to;
+                let event = Event {
+                    kind: EventKind::Message(flight.message),
+                    object: flight.object,
+                    sender: flight.from,
+                    thread: 0,
+                    args: flight.args,
+                    payload: flight.payload,
+                };
+                if matches!(action, Action::Deliver { .. }) {
+                    world.flights.remove(at);
+                }
+                self.dispatch(world, to, None, &event, None)
+            }
+            Action::Replay { node, role, object } => self.replay(world, node, role, object),
+            Action::Task { node } => {
+                let queued = world.queues[node as usize].remove(0);
+                let kind = EventKind::Task(queued.task);
+                let event =
+                    Event { kind, object: queued.object, sender: node, thread: 0, args: queued.args, payload: None };
+                self.dispatch(world, node, None, &event, None)
+            }
+            Action::Timer { node, role, object } => {
+                self.dispatch(world, node, Some(role), &Event::local(EventKind::Timer, object, 0), None)
+            }
+            Action::Phase => {
+                new_phase(self.model, world);
+                Ok(())
+            }
+        }
+    }
+
+    /// What left a processor's cache comes to its engine.
+    fn leave(&mut self, world: &mut World, node: Node, block: u32) -> Result<(), Violation> {
+        let object = Object { kind: BLOCK, id: block };
+        let mut line = world.line(&self.model.layout, node, block);
+        let word = self.model.layout.line(node, block).map_or(0, |(_, word)| world.number(word));
+        let kind = line.left();
+        world.set_line(&self.model.layout, node, block, line);
+        let payload = (kind == EventKind::WriteBack).then(|| self.payloads.handle(Data::Block(word)));
+        self.dispatch(world, node, None, &Event { payload, ..Event::local(kind, object, 0) }, None)
+    }
+
+    /// A thread performs its access if the tag allows it, and else raises its event.
+    fn raise(&mut self, world: &mut World, thread: usize, number: usize) -> Result<(), Violation> {
+        let model = self.model;
+        let intent = &model.client.intents[number];
+        if model.allowed(world, thread, intent) {
+            return self.finish_access(world, thread, number);
+        }
+        let place = model.client.threads[thread];
+        let event = match intent {
+            Intent::Call { op, object, args } => Event {
+                kind: EventKind::Op(*op),
+                object: *object,
+                sender: place.node,
+                thread: place.number,
+                args: *args,
+                payload: None,
+            },
+            _ => Event::local(event_kind(intent), intent.object(), place.number),
+        };
+        // It waits from the start, so that the handler itself can complete it or return.
+        world.set_thread(&model.layout, thread, Phase::Waiting, number);
+        self.dispatch(world, place.node, None, &event, Some(thread))
+    }
+
+    fn replay(&mut self, world: &mut World, node: Node, role: RoleId, object: Object) -> Result<(), Violation> {
+        let model = self.model;
+        let event =
+            model.record(world, node, role, object).and_then(|record| model.engine.replay_event(role, object, record));
+        let thread = event.filter(Event::has_caller).and_then(|event| {
+            model.client.threads_of[node as usize].get(usize::from(event.thread)).map(|&t| t as usize)
+        });
+        if let Some(thread) = thread {
+            let (_, intent) = world.thread(&model.layout, thread);
+            world.set_thread(&model.layout, thread, Phase::Waiting, intent);
+        }
+        let outcome = match event {
+            Some(event) => self.meet(world, &Meeting { node, role, is_replay: true, event: &event }),
+            None => model.engine.replay(role, object, &mut self.here(world, node)),
+        };
+        self.settle(world, node, outcome, thread)
+    }
+
+    fn dispatch(
+        &mut self,
+        world: &mut World,
+        node: Node,
+        role: Option<RoleId>,
+        event: &Event,
+        thread: Option<usize>,
+    ) -> Result<(), Violation> {
+        let engine = &self.model.engine;
+        let is_home = self.model.is_home(node, event.object);
+        let role = role.or_else(|| engine.role_for(event.kind, event.object.kind, is_home));
+        let outcome = match role {
+            Some(role) => self.meet(world, &Meeting { node, role, is_replay: false, event }),
+            None => engine.dispatch(event, &mut self.here(world, node)),
+        };
+        self.settle(world, node, outcome, thread)
+    }
+
+    /// A role handles an event, or does again what it did before.
+    fn meet(&mut self, world: &mut World, meeting: &Meeting) -> Result<Outcome, Fault> {
+        let &Meeting { node, role, is_replay, event } = meeting;
+        let memory = self.memory.as_mut();
+        if let Some(memory) = memory {
+            // As `here` makes it, beside what is remembered.
+            let mut here = Here {
+                model: self.model,
+                payloads: &mut self.payloads,
+                world,
+                effects: &mut self.effects,
+                scratch: &mut self.scratch,
+                reached: &mut self.reached,
+                me: node,
+            };
+            if let Some(outcome) = memory.recall(meeting, &mut here) {
+                return Ok(outcome);
+            }
+        }
+        self.mark(world, node, role, event);
+        let engine = &self.model.engine;
+        let mut here = self.here(world, node);
+        let outcome = match is_replay {
+            true => engine.replay(role, event.object, &mut here),
+            false => engine.dispatch_to(role, event, &mut here),
+        };
+        if let (Some(memory), Ok(outcome)) = (&mut self.memory, &outcome) {
+            memory.keep(meeting, self.model, &self.effects, world, *outcome);
+        }
+        outcome
+    }
+
+    fn here<'a>(&'a mut self, world: &'a mut World, node: Node) -> Here<'a> {
+        Here {
+            model: self.model,
+            payloads: &mut self.payloads,
+            world,
+            effects: &mut self.effects,
+            scratch: &mut self.scratch,
+            reached: &mut self.reached,
+            me: node,
+        }
+    }
+
+    /// Notes that an event has met a state.
+    fn mark(&mut self, world: &World, node: Node, role: RoleId, event: &Event) {
+        let engine = &self.model.engine;
+        if let Some(record) = self.model.record(world, node, role, event.object)
+            && let Some(column) = engine.column(role, event.kind)
+        {
+            self.reached.mark(role, engine.state(role, record), column);
+        }
+    }
+
+    /// What is true for threads when a handler has ended.
+    #[inline]
+    fn settle(
+        &mut self,
+        world: &mut World,
+        node: Node,
+        outcome: Result<Outcome, Fault>,
+        thread: Option<usize>,
+    ) -> Result<(), Violation> {
+        match outcome {
+            Ok(outcome) if self.concerns_no_thread(&outcome, thread) => {
+                if let Some(handler) = outcome.handler {
+                    self.reached.ran(outcome.role, handler);
+                }
+                self.account.outcome = Some(outcome);
+                Ok(())
+            }
+            outcome => self.settle_all(world, node, outcome, thread),
+        }
+    }
+
+    /// Whether a handler has done nothing but change its node's records and contents, and send: as most do.
+    #[inline]
+    fn concerns_no_thread(&self, outcome: &Outcome, thread: Option<usize>) -> bool {
+        let Effects { resumed, answers, performed, trouble, .. } = &self.effects;
+        (outcome.disposition == Disposition::Handled || thread.is_none())
+            && resumed.is_empty()
+            && answers.is_empty()
+            && performed.is_empty()
+            && trouble.is_none()
+            && !self.model.protocol().cached
+            && self.model.forgetting == [None; 2]
+    }
+
+    fn settle_all(
+        &mut self,
+        world: &mut World,
+        node: Node,
+        outcome: Result<Outcome, Fault>,
+        thread: Option<usize>,
+    ) -> Result<(), Violation> {
+        let outcome = outcome.map_err(Violation::fault)?;
+        if self.model.protocol().cached {
+            self.empty_buffers(world, node);
+        }
+        if self.model.forgetting != [None; 2] {
+            self.model.forget_dead_copies(world, node);
+        }
+        if let Some(violation) = self.effects.trouble.take() {
+            return Err(violation);
+        }
+        if let Some(handler) = outcome.handler {
+            self.reached.ran(outcome.role, handler);
+        }
+        self.account.outcome = Some(outcome);
+        for at in 0..self.effects.performed.len() {
+            let performed = self.effects.performed[at];
+            self.note_access(performed.intent);
+            self.advance(world, performed.thread, performed.seen.map(u64::cast_signed));
+            self.account.performed.push(performed);
+        }
+        match (outcome.disposition, thread) {
+            (Disposition::Passed, Some(thread)) => {
+                let (_, intent) = world.thread(&self.model.layout, thread);
+                return self.finish_access(world, thread, intent);
+            }
+            (Disposition::Held, Some(thread)) => self.rephase(world, thread, Phase::Held),
+            (Disposition::Deferred, Some(thread)) => self.rephase(world, thread, Phase::Deferred),
+            _ => {}
+        }
+        self.answer(world, node)?;
+        self.wake(world, node)
+    }
+
+    /// An engine keeps the contents of blocks of other homes no longer than a handler runs.
+    fn empty_buffers(&self, world: &mut World, node: Node) {
+        for block in 0..self.model.objects[BLOCK.index()] {
+            if !self.model.is_home(node, Object { kind: BLOCK, id: block }) {
+                world.set_number(self.model.layout.block(node, block), 0);
+            }
+        }
+    }
+
+    /// What a node has given up has no contents any more (`docs/semantics.md`, section 9).
+    fn empty_copy(&self, world: &mut World, node: Node, block: Object) {
+        let model = self.model;
+        let Some(role) = model.engine.tag_role(false).filter(|_| !model.is_home(node, block)) else { return };
+        let Some(record) = model.record(world, node, role, block) else { return };
+        let state = &model.protocol().roles[role.index()].states[model.engine.state(role, record).index()];
+        if state.access == Access::None && state.awaits.is_empty() {
+            model.layout.block_words(node, block.id).for_each(|word| world.set_number(word, 0));
+        }
+    }
+
+    fn rephase(&self, world: &mut World, thread: usize, phase: Phase) {
+        let (present, intent) = world.thread(&self.model.layout, thread);
+        if present == Phase::Waiting {
+            world.set_thread(&self.model.layout, thread, phase, intent);
+        }
+    }
+
+    /// Calls return.
+    fn answer(&mut self, world: &mut World, node: Node) -> Result<(), Violation> {
+        let model = self.model;
+        for at in 0..self.effects.answers.len() {
+            let (number, value) = self.effects.answers[at];
+            let thread = model.client.threads_of[node as usize].get(usize::from(number)).map(|&t| t as usize);
+            let call = thread.and_then(|thread| {
+                let (phase, intent) = world.thread(&model.layout, thread);
+                let waits = matches!(phase, Phase::Waiting | Phase::Deferred);
+                match &model.client.intents.get(intent) {
+                    Some(Intent::Call { op, object, .. }) if waits => Some((thread, intent, *op, *object)),
+                    _ => None,
+                }
+            });
+            let Some((thread, intent, op, object)) = call else {
+                let sentence = format!("node {node}: a call returns to thread {number}, which waits for none");
+                return Err(Violation::new(FAULT, sentence));
+            };
+            world.set_thread(&model.layout, thread, Phase::Idle, 0);
+            self.reached.answer(op);
+            self.account.returned.push((thread, intent, value));
+            self.advance(world, thread, Some(value));
+            returned(model, world, thread, op, object)?;
+            ghost::tell_return(&mut self.here(world, node), node, op, object, value)?;
+        }
+        Ok(())
+    }
+
+    /// Threads that were resumed complete what the tag allows; the others try again as new events.
+    fn wake(&mut self, world: &mut World, node: Node) -> Result<(), Violation> {
+        let model = self.model;
+        for at in 0..self.effects.resumed.len() {
+            let object = self.effects.resumed[at];
+            let in_any_order = model.client.shares_nodes() && self.order_counts(world, node, object);
+            for &thread in &model.client.threads_of[node as usize] {
+                let thread = thread as usize;
+                let (phase, number) = world.thread(&model.layout, thread);
+                let waits = matches!(phase, Phase::Waiting | Phase::Held);
+                let Some(intent) = model.client.intents.get(number).filter(|i| waits && i.is_access()) else {
+                    continue;
+                };
+                if intent.object() != object {
+                    continue;
+                }
+                if model.allowed(world, thread, intent) {
+                    if in_any_order {
+                        world.set_thread(&model.layout, thread, Phase::Going, number);
+                    } else {
+                        self.finish_access(world, thread, number)?;
+                    }
+                } else {
+                    world.set_thread(&model.layout, thread, Phase::Held, number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether several threads of a node that an object's `resume` lets go may see in which order they go: two access the
+    /// word that is looked at, and one of them stores.
+    fn order_counts(&self, world: &World, node: Node, object: Object) -> bool {
+        let model = self.model;
+        // What may turn out to be a store counts as one, however it is chosen.
+        let are_open = !model.client.open_stores.is_empty();
+        let (mut loads, mut stores) = (0, 0);
+        for &thread in &model.client.threads_of[node as usize] {
+            let (phase, number) = world.thread(&model.layout, usize::from(thread));
+            let Some(intent) = model.client.intents.get(number) else { continue };
+            if matches!(phase, Phase::Waiting | Phase::Held)
+                && intent.is_access()
+                && intent.object() == object
+                && model.allowed(world, usize::from(thread), intent)
+            {
+                loads += u32::from(matches!(intent, Intent::Read { .. }));
+                stores += u32::from(match intent {
+                    Intent::Write { .. } | Intent::Store { .. } => true,
+                    Intent::WriteBeside { .. } => are_open,
+                    Intent::Read { .. } | Intent::Call { .. } => false,
+                });
+            }
+        }
+        stores > 0 && loads + stores > 1
+    }
+
+    fn finish_access(&mut self, world: &mut World, thread: usize, number: usize) -> Result<(), Violation> {
+        let model = self.model;
+        let number = self.effects.choices.choose(model, world, thread, number);
+        let (node, intent) = (model.client.threads[thread].node, &model.client.intents[number]);
+        let seen = perform_access(model, world, thread, intent)?;
+        ghost::tell_access(&mut self.here(world, node), node, intent, seen)?;
+        world.set_thread(&self.model.layout, thread, Phase::Idle, 0);
+        self.note_access(number);
+        self.account.performed.push(Performed { thread, intent: number, seen });
+        self.advance(world, thread, seen.map(u64::cast_signed));
+        Ok(())
+    }
+
+    /// Notes that an access to the word that is looked at has been performed.
+    fn note_access(&mut self, intent: usize) {
+        match self.model.client.intents[intent] {
+            Intent::Read { .. } => self.reached.loads = true,
+            Intent::Write { .. } => self.reached.stores = true,
+            Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
+        }
+    }
+
+    /// In a scenario: an action is done; its result goes to its register.
+    fn advance(&self, world: &mut World, thread: usize, result: Option<i64>) {
+        let Some(script) = &self.model.client.script else { return };
+        let done = world.count(&self.model.layout, thread);
+        if let (Some((_, Some(register))), Some(value)) = (script.actions[thread].get(done as usize), result) {
+            world.set_number(self.model.layout.register(*register), value.cast_unsigned());
+        }
+        world.set_count(&self.model.layout, thread, done + 1);
+    }
+}
+
+/// The agent of a node, as an object.
+pub(crate) const AGENT: Object = Object { kind: NODE, id: 0 };

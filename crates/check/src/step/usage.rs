@@ -1,0 +1,31 @@
+//! Assumptions about each use (`docs/semantics.md`, section 7): `assume CALL when EXPR`.
+
+use crate::system::action::event_kind;
+use crate::system::client::Intent;
+use crate::system::model::Model;
+use crate::system::promise::{Seen, Violation};
+use crate::system::world::World;
+
+/// Whether all assumptions about what a thread is about to do are kept.
+///
+/// # Errors
+/// A fault in one of them.
+pub(crate) fn may_use(model: &Model, world: &World, thread: usize, intent: &Intent) -> Result<bool, Violation> {
+    let conditions = &model.protocol().conditions;
+    if conditions.is_empty() {
+        return Ok(true);
+    }
+    let (kind, me) = (event_kind(intent), model.client.threads[thread].node);
+    let args = match intent {
+        Intent::Call { args, .. } => args.words(),
+        _ => &[],
+    };
+    for condition in conditions.iter().filter(|condition| condition.event == kind) {
+        let seen = Seen { model, world };
+        let kept = model.engine.evaluate_condition(condition, me, intent.object(), args, &seen);
+        if !kept.map_err(Violation::fault)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

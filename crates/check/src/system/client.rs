@@ -1,0 +1,362 @@
+//! Who acts and what they may do: the most general client, or the threads of a scenario.
+
+use crate::config::{ConfigError, System};
+use crate::system::late::{OpenStore, open_stores, seen_of_stores};
+use crate::system::layout::BLOCK_BYTES;
+use crate::system::mark::stored_values;
+use crate::system::world::node;
+use trivium_engine::number::fit;
+use trivium_engine::{Args, MAX_ARGS, Node, Object};
+use trivium_protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
+
+/// More calls than this are a mistake in the declared ranges rather than something to explore.
+const MOST_INTENTS: usize = 4096;
+
+/// A state counts what a thread has left, its place in its script and which action it is at in 16 bits.
+const MOST_COUNTED: usize = u16::MAX as usize;
+
+/// Something that a thread may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    Read {
+        block: u32,
+    },
+    Write {
+        block: u32,
+        value: u64,
+    },
+    /// A store to another word of the block than the one that is looked at. Its value is nobody's concern, but
+    /// the word that is looked at must survive it.
+    WriteBeside {
+        block: u32,
+    },
+    /// Any of these stores to the block: which is chosen when it is performed (`late`).
+    Store {
+        block: u32,
+    },
+    Call {
+        op: OpId,
+        object: Object,
+        args: Args,
+    },
+}
+
+impl Intent {
+    /// The object that it is about.
+    pub fn object(&self) -> Object {
+        match self {
+            Intent::Read { block }
+            | Intent::Write { block, .. }
+            | Intent::WriteBeside { block }
+            | Intent::Store { block } => Object { kind: BLOCK, id: *block },
+            Intent::Call { object, .. } => *object,
+        }
+    }
+
+    pub fn is_access(&self) -> bool {
+        !matches!(self, Intent::Call { .. })
+    }
+}
+
+/// When an idle thread may begin something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Always,
+    /// A store that is left open: where it has to wait, and stores are chosen when they are performed.
+    Open,
+    /// A store that an open one may turn out to be: else.
+    Chosen,
+}
+
+/// A thread: its node, and its number there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ThreadPlace {
+    pub node: Node,
+    pub number: u8,
+}
+
+/// The threads and what each may do.
+pub(crate) struct Client {
+    pub threads: Vec<ThreadPlace>,
+    /// Threads of each node, by their number there.
+    pub threads_of: Vec<Vec<u16>>,
+    /// All that any thread may do.
+    pub intents: Vec<Intent>,
+    /// For each of these, when an idle thread may begin it.
+    pub offers: Vec<Offer>,
+    /// For each block the stores that are chosen when they are performed; empty where all are chosen when they begin.
+    pub open_stores: Vec<OpenStore>,
+    /// In a scenario: for each thread, its actions with the register that each fills.
+    pub script: Option<Script>,
+    /// Accesses and calls that each thread may make.
+    pub ops: Option<u32>,
+    /// Calls that no thread can make, because there is nothing to make them with, and why.
+    pub unmakeable: Vec<(OpId, String)>,
+}
+
+/// The threads of a scenario.
+pub(crate) struct Script {
+    pub scenario: Scenario,
+    /// For each thread: the number of an intent, and the register for its result.
+    pub actions: Vec<Vec<(u16, Option<u16>)>>,
+}
+
+/// How many objects of each kind there are.
+pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Option<&Scenario>) -> Vec<u32> {
+    let mut counts: Vec<u32> = (0..protocol.objects.len())
+        .map(|kind| match ObjectKindId::at(kind) {
+            NODE => 1,
+            kind if protocol.uses(kind) => system.objects,
+            _ => 0,
+        })
+        .collect();
+    for action in scenario.iter().flat_map(|s| &s.threads).flat_map(|t| &t.actions) {
+        let (kind, id) = match action {
+            ScenarioAction::Read { block, .. } | ScenarioAction::Write { block, .. } => (BLOCK, *block),
+            ScenarioAction::Call { op, object, .. } => (protocol.ops[op.index()].object, *object),
+        };
+        if kind != NODE {
+            counts[kind.index()] = counts[kind.index()].max(id.saturating_add(1));
+        }
+    }
+    counts
+}
+
+impl Client {
+    /// Refuses what a state has no room to count.
+    pub fn check_counts(&self) -> Result<(), ConfigError> {
+        let longest = self.script.iter().flat_map(|script| &script.actions).map(Vec::len).max();
+        let counted = [
+            (self.intents.len(), "different accesses and calls", "take fewer objects or values"),
+            (longest.unwrap_or(0), "actions of a thread of the scenario", "write shorter threads"),
+            (
+                self.ops.map_or(0, |ops| ops as usize),
+                "accesses and calls of each thread",
+                "lower `ops`, or set no limit",
+            ),
+        ];
+        match counted.into_iter().find(|&(count, ..)| count > MOST_COUNTED) {
+            Some((count, what, help)) => Err(ConfigError::new(
+                format!("{count} {what} are more than the {MOST_COUNTED} that can be counted"),
+                help,
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a node has several threads.
+    pub fn shares_nodes(&self) -> bool {
+        self.threads.len() > self.threads_of.len() || self.threads_of.iter().any(|threads| threads.len() > 1)
+    }
+
+    /// The most general client: any thread of the acting nodes, anything.
+    pub fn general(
+        protocol: &Protocol,
+        system: &System,
+        objects: &[u32],
+        addresses: &[i64],
+    ) -> Result<Client, ConfigError> {
+        let acting = system.clients.unwrap_or(system.nodes);
+        let places = (0..node(acting)).flat_map(|node| {
+            (0..fit::<_, u8>(system.threads_per_node, "the number of a thread of a node: there are at most 255"))
+                .map(move |number| ThreadPlace { node, number })
+        });
+        let mut intents = Vec::new();
+        for block in 0..objects[BLOCK.index()] {
+            intents.push(Intent::Read { block });
+            let values = stored_values(protocol, system.values, (acting * system.threads_per_node) as usize);
+            intents.extend(values.map(|value| Intent::Write { block, value }));
+            intents.push(Intent::WriteBeside { block });
+        }
+        let mut unmakeable = Vec::new();
+        for op in 0..protocol.ops.len() {
+            let (op, before) = (OpId::at(op), intents.len());
+            calls(protocol, op, system, objects, addresses, &mut intents)?;
+            if intents.len() == before {
+                unmakeable.push((op, what_is_missing(protocol, op, system, objects, addresses)));
+            }
+        }
+        let sees = seen_of_stores(protocol);
+        let blocks = if system.late_values { objects[BLOCK.index()] } else { 0 };
+        let open_stores = open_stores(blocks, sees, &mut intents);
+        let offers = (0..intents.len()).map(|intent| offer(&open_stores, intent)).collect();
+        Ok(Client {
+            offers,
+            threads: places.clone().collect(),
+            threads_of: threads_of(system.nodes, places),
+            intents,
+            open_stores,
+            script: None,
+            ops: system.ops,
+            unmakeable,
+        })
+    }
+
+    /// The threads of a scenario.
+    pub fn scenario(protocol: &Protocol, system: &System, scenario: &Scenario) -> Result<Client, ConfigError> {
+        let mut numbers = vec![0u8; system.nodes as usize];
+        let (mut threads, mut intents, mut actions) = (Vec::new(), Vec::new(), Vec::new());
+        for thread in &scenario.threads {
+            let Some(number) = numbers.get_mut(thread.node as usize) else {
+                return Err(ConfigError::new(
+                    format!("scenario `{}` needs node {}, and there are {}", scenario.name, thread.node, system.nodes),
+                    format!("check it with at least {} nodes", thread.node + 1),
+                ));
+            };
+            threads.push(ThreadPlace { node: node(thread.node), number: *number });
+            *number = number.checked_add(1).ok_or_else(|| {
+                ConfigError::new(format!("scenario `{}` has too many threads", scenario.name), "a node has at most 255")
+            })?;
+            actions.push(thread.actions.iter().map(|a| intent_number(protocol, a, &mut intents)).collect());
+        }
+        Ok(Client {
+            threads_of: threads_of(system.nodes, threads.iter().copied()),
+            threads,
+            intents,
+            offers: Vec::new(),
+            open_stores: Vec::new(),
+            script: Some(Script { scenario: scenario.clone(), actions }),
+            ops: None,
+            unmakeable: Vec::new(),
+        })
+    }
+}
+
+fn offer(stores: &[OpenStore], intent: usize) -> Offer {
+    match () {
+        () if stores.iter().any(|store| store.open == intent) => Offer::Open,
+        () if stores.iter().any(|store| store.ways.contains(&intent)) => Offer::Chosen,
+        () => Offer::Always,
+    }
+}
+
+fn threads_of(nodes: u32, places: impl Iterator<Item = ThreadPlace>) -> Vec<Vec<u16>> {
+    let mut of = vec![Vec::new(); nodes as usize];
+    for (thread, place) in places.enumerate() {
+        of[place.node as usize].push(fit(thread, "the number of a thread: 256 nodes have 255 each at most"));
+    }
+    of
+}
+
+fn intent_number(protocol: &Protocol, action: &ScenarioAction, intents: &mut Vec<Intent>) -> (u16, Option<u16>) {
+    let (intent, register) = match action {
+        ScenarioAction::Read { block, register } => (Intent::Read { block: *block }, *register),
+        ScenarioAction::Write { block, value } => (Intent::Write { block: *block, value: *value }, None),
+        ScenarioAction::Call { op, object, args, register } => {
+            let kind = protocol.ops[op.index()].object;
+            let object = Object { kind, id: if kind == NODE { 0 } else { *object } };
+            (Intent::Call { op: *op, object, args: Args::of(args) }, *register)
+        }
+    };
+    let number = intents.iter().position(|known| *known == intent).unwrap_or_else(|| {
+        intents.push(intent);
+        intents.len() - 1
+    });
+    (fit(number, "the number of an action: there are at most 65,535"), register)
+}
+
+/// Adds every call of an operation: each object with each combination of arguments.
+fn calls(
+    protocol: &Protocol,
+    op: OpId,
+    system: &System,
+    objects: &[u32],
+    addresses: &[i64],
+    intents: &mut Vec<Intent>,
+) -> Result<(), ConfigError> {
+    let declared = &protocol.ops[op.index()];
+    for id in 0..objects[declared.object.index()] {
+        let object = Object { kind: declared.object, id };
+        // A call about a block is about the word of it that is looked at.
+        let word = [i64::from(id) * BLOCK_BYTES.cast_signed()];
+        let addresses = if declared.object == BLOCK { &word } else { addresses };
+        let combinations = combinations(declared, system, objects, addresses)?;
+        intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));
+        if intents.len() > MOST_INTENTS {
+            return Err(too_many(declared));
+        }
+    }
+    Ok(())
+}
+
+/// Why a call cannot be made in any way.
+fn what_is_missing(protocol: &Protocol, op: OpId, system: &System, objects: &[u32], addresses: &[i64]) -> String {
+    let declared = &protocol.ops[op.index()];
+    let nothing = |kind: ObjectKindId| {
+        format!("there are no objects of the kind `{}`: no role is about them", protocol.objects[kind.index()])
+    };
+    if objects[declared.object.index()] == 0 {
+        return nothing(declared.object);
+    }
+    let empty = |ty: &Type| domain(ty, system, objects, addresses).is_some_and(|values| values.is_empty());
+    let Some(arg) = declared.args.iter().find(|arg| empty(&arg.ty)) else {
+        return "there is nothing to make it with".into();
+    };
+    let why = match &arg.ty {
+        Type::Object(kind) => nothing(*kind),
+        Type::Address => {
+            "no handler writes words of memory and no message carries them, so that no memory is explored \
+                          beside the blocks"
+                .into()
+        }
+        ty => format!("{} is empty with {} nodes", protocol.type_name(ty), system.nodes),
+    };
+    format!("its argument `{}` has no value, since {why}", arg.name)
+}
+
+fn too_many(op: &Op) -> ConfigError {
+    ConfigError::new(
+        format!("`{}` can be called in more than {MOST_INTENTS} ways", op.name),
+        "narrow the types of its arguments, or check a scenario",
+    )
+}
+
+/// Every combination of a call's arguments, as words.
+fn combinations(op: &Op, system: &System, objects: &[u32], addresses: &[i64]) -> Result<Vec<Vec<i64>>, ConfigError> {
+    let mut combinations = vec![Vec::new()];
+    for arg in &op.args {
+        let values = domain(&arg.ty, system, objects, addresses).ok_or_else(|| {
+            ConfigError::new(
+                format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, op.name),
+                "check a scenario, which says what to pass",
+            )
+        })?;
+        if combinations.len().saturating_mul(values.len()) > MOST_INTENTS {
+            return Err(too_many(op));
+        }
+        combinations = combinations
+            .iter()
+            .flat_map(|head: &Vec<i64>| values.iter().map(move |tail| [head.as_slice(), tail].concat()))
+            .collect();
+    }
+    if combinations.iter().any(|args| args.len() > MAX_ARGS) {
+        return Err(ConfigError::new(
+            format!("the arguments of `{}` do not fit {MAX_ARGS} words", op.name),
+            "use fewer or narrower arguments",
+        ));
+    }
+    Ok(combinations)
+}
+
+/// All values of a type as words, if the client can enumerate them.
+fn domain(ty: &Type, system: &System, objects: &[u32], addresses: &[i64]) -> Option<Vec<Vec<i64>>> {
+    let single = |values: std::ops::Range<i64>| Some(values.map(|v| vec![v]).collect());
+    let nodes = i64::from(system.nodes);
+    match ty {
+        Type::Bool => single(0..2),
+        Type::Int { lo, hi } => {
+            let (lo, hi) = (lo.at(system.nodes), hi.at(system.nodes));
+            if hi.saturating_sub(lo) >= MOST_INTENTS.cast_signed() as i64 { None } else { single(lo..hi + 1) }
+        }
+        Type::Node { optional } => single(if *optional { -1 } else { 0 }..nodes),
+        Type::Address => Some(addresses.iter().map(|&address| vec![address]).collect()),
+        Type::Word => single(0..i64::from(system.values)),
+        Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
+        Type::NodeSet if nodes <= 12 => single(0..1 << nodes),
+        Type::IntSet { lo, hi } => {
+            let count = hi.at(system.nodes) - lo.at(system.nodes) + 1;
+            if count <= 12 { single(0..1 << count) } else { None }
+        }
+        Type::NodeSet | Type::Thread | Type::List { .. } | Type::Record(_) => None,
+    }
+}

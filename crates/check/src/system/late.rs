@@ -1,0 +1,127 @@
+//! Stores that are chosen late (`docs/semantics.md`, section 6): what a thread stores is left open while it waits, and
+//! chosen when the store is performed. Nobody can see it before, unless the protocol reads the value of a fault.
+//!
+//! A search explores with stores left open. A counterexample is told with every store chosen when it begins, as if this
+//! had been so from the start: `report/late.rs`.
+
+use crate::system::client::{Client, Intent};
+use crate::system::mark;
+use crate::system::model::Model;
+use crate::system::world::World;
+use trivium_engine::number::fit;
+use trivium_protocol::{ExprKind, Protocol};
+
+/// The stores to a block that are told apart only when they are performed.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenStore {
+    /// The number of [`Intent::Store`].
+    pub open: usize,
+    /// The stores that it may turn out to be.
+    pub ways: Vec<usize>,
+}
+
+/// What a protocol sees of a store that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sees {
+    /// That there is one.
+    Nothing,
+    /// Which word it is about.
+    Address,
+    /// What it will store.
+    Value,
+}
+
+/// What the handlers of a protocol see of a store that waits.
+pub(crate) fn seen_of_stores(protocol: &Protocol) -> Sees {
+    match () {
+        () if mark::any_expr(protocol, |kind| matches!(kind, ExprKind::FaultValue)) => Sees::Value,
+        () if mark::any_expr(protocol, |kind| matches!(kind, ExprKind::FaultAddress)) => Sees::Address,
+        () => Sees::Nothing,
+    }
+}
+
+/// The open stores of a client that makes these accesses, one for each block that it stores to in several ways. They
+/// are added to what it may do.
+pub(crate) fn open_stores(blocks: u32, sees: Sees, intents: &mut Vec<Intent>) -> Vec<OpenStore> {
+    if sees == Sees::Value {
+        return Vec::new();
+    }
+    let ways_of = |intents: &[Intent], wanted: u32| -> Vec<usize> {
+        let is_way = |intent: &Intent| match intent {
+            Intent::Write { block, .. } => *block == wanted,
+            Intent::WriteBeside { block } => *block == wanted && sees == Sees::Nothing,
+            _ => false,
+        };
+        intents.iter().enumerate().filter(|(_, intent)| is_way(intent)).map(|(number, _)| number).collect()
+    };
+    let mut stores = Vec::new();
+    for block in 0..blocks {
+        let ways = ways_of(intents, block);
+        stores.push(OpenStore { open: intents.len(), ways });
+        intents.push(Intent::Store { block });
+    }
+    stores
+}
+
+impl Client {
+    /// The open store that something a thread may do belongs to: it is one, or a way in which one may turn out.
+    pub fn open_store(&self, intent: usize) -> Option<&OpenStore> {
+        let stores = self.open_stores.get(self.intents[intent].object().id as usize)?;
+        (stores.open == intent || stores.ways.contains(&intent)).then_some(stores)
+    }
+}
+
+/// What is chosen while one event is executed. Several open stores may be performed in it, each in several ways; and what
+/// one turns out to be may decide which others are performed, and in how many ways. So the ways are gone through like the
+/// leaves of a tree: as far as it can, each goes the way of the one before.
+#[derive(Debug, Default)]
+pub(crate) struct Choices {
+    /// What is wanted of the first choices; of those behind them, the first way.
+    wanted: Vec<u32>,
+    /// What was taken, and of how many ways.
+    taken: Vec<(u32, u32)>,
+    /// Stores that were chosen: the thread and what it stores.
+    pub made: Vec<(usize, usize)>,
+}
+
+impl Choices {
+    /// The next event is executed in its first way.
+    pub fn restart(&mut self) {
+        self.wanted.clear();
+    }
+
+    /// An event is executed in the way that is wanted.
+    pub fn begin(&mut self) {
+        self.taken.clear();
+        self.made.clear();
+    }
+
+    /// The event that was executed last will be executed in its next way. Whether there is one.
+    pub fn advance(&mut self) -> bool {
+        self.wanted.clear();
+        while let Some((way, count)) = self.taken.pop() {
+            if way + 1 < count {
+                self.wanted.extend(self.taken.iter().map(|(way, _)| way));
+                self.wanted.push(way + 1);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What a thread does that performs an access: the access itself, or one of the stores that an open one may be.
+    pub fn choose(&mut self, model: &Model, world: &World, thread: usize, intent: usize) -> usize {
+        let Intent::Store { block } = model.client.intents[intent] else { return intent };
+        let may_be = |way: &&usize| match model.client.intents[**way] {
+            Intent::Write { value, .. } => mark::may_store(model, world, value),
+            _ => true,
+        };
+        let ways = || model.client.open_stores[block as usize].ways.iter().filter(may_be);
+        let count = fit::<_, u32>(ways().count(), "the number of stores that a thread can choose from");
+        let way = self.wanted.get(self.taken.len()).copied().unwrap_or(0);
+        let chosen = ways().nth(way as usize).copied().unwrap_or(intent);
+        self.taken.push((way, count));
+        self.made.push((thread, chosen));
+        chosen
+    }
+}

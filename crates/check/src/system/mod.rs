@@ -1,0 +1,15 @@
+//! The system that is explored, and what a state of it is: nodes, objects, threads, messages; what is promised of it, and
+//! what can happen next.
+
+pub(crate) mod action;
+pub(crate) mod alike;
+pub(crate) mod begin;
+pub(crate) mod client;
+pub(crate) mod late;
+pub(crate) mod layout;
+pub(crate) mod mark;
+pub(crate) mod model;
+pub(crate) mod payload;
+pub(crate) mod progress;
+pub(crate) mod promise;
+pub(crate) mod world;

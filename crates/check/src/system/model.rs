@@ -1,0 +1,533 @@
+//! The system that is explored, as far as it does not change: nodes, objects, threads, lanes, layout.
+
+use crate::config::{ConfigError, MAX_NODES, Network, System};
+use crate::system::alike::each_step;
+use crate::system::begin::Begun;
+use crate::system::client::{Client, Intent, object_counts};
+use crate::system::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
+use crate::system::mark;
+use crate::system::progress::{Demand, demands, note_demands};
+use crate::system::world::{Codec, Phase, World, node};
+use std::ops::Range;
+use std::sync::Arc;
+use trivium_engine::number::fit;
+use trivium_engine::{Engine, Node, Object};
+use trivium_protocol::copies::role_with_copy;
+use trivium_protocol::{
+    Access, Assume, BLOCK, EventKind, LaneId, NODE, PayloadShape, PayloadSource, Promise, Protocol, RoleId,
+    ScenarioAction, StateId, Step, StepKind, Type,
+};
+
+/// Fixed bytes of one state; a larger system could not be explored.
+const MOST_BYTES: usize = 1 << 18;
+/// Objects of a kind.
+const MOST_OBJECTS: u32 = 256;
+
+/// A lane of the explored network.
+pub(crate) struct LaneModel {
+    pub fifo: bool,
+    pub capacity: Option<u32>,
+    pub lossy: bool,
+    pub duplicating: bool,
+}
+
+/// Where the state of the role lies that gives a node its tag of a block, and which of a model's rows of tags is its.
+struct TagPlace {
+    state: Range<usize>,
+    role: usize,
+}
+
+/// All that stays the same during an exploration.
+pub(crate) struct Model {
+    /// What was asked for.
+    pub system: System,
+    pub engine: Engine,
+    pub nodes: u32,
+    /// How many objects of each kind there are.
+    pub objects: Vec<u32>,
+    pub client: Client,
+    pub lanes: Vec<LaneModel>,
+    pub layout: Layout,
+    pub codec: Codec,
+    /// What the file's `leads_to` demand.
+    pub demands: Vec<Demand>,
+    /// What records are at first.
+    pub begun: Begun,
+    /// The role whose state says whether a node's copy of a block is forgotten, where the node is not, or is, its home.
+    pub forgetting: [Option<RoleId>; 2],
+    /// For each block, what gives it its tag on each node.
+    tags: Vec<Vec<Option<TagPlace>>>,
+    /// For each role the tag that each of its states gives.
+    access: Vec<Vec<Access>>,
+    /// Whether some lane holds a number of messages, so that handlers need room on it.
+    pub needs_room: bool,
+    /// Whether `single_writer` is promised.
+    pub is_single_writer: bool,
+    /// A record of zeros, as long as the longest: what objects look like that are not explored.
+    pub untouched: Vec<u8>,
+}
+
+impl Model {
+    /// How many objects there are of the kind of which there are most; nodes do not count.
+    pub fn most_objects(&self) -> u32 {
+        let kinds = self.objects.iter().enumerate().filter(|(kind, _)| *kind != NODE.index());
+        kinds.map(|(_, count)| *count).max().unwrap_or(0)
+    }
+
+    pub fn new(protocol: &Arc<Protocol>, system: &System) -> Result<Model, ConfigError> {
+        check_limits(system)?;
+        let scenario = match &system.scenario {
+            Some(name) => Some(find_scenario(protocol, name)?),
+            None => None,
+        };
+        let explored = if system.clearing { Arc::clone(protocol) } else { Arc::new(protocol.without_clearing()) };
+        let engine = Engine::load(explored, system.nodes)
+            .map_err(|e| ConfigError::new(e.message, "check it with another number of nodes or other parameters"))?;
+        let objects = object_counts(protocol, system, scenario);
+        if objects.iter().any(|&count| count > MOST_OBJECTS) {
+            return Err(ConfigError::new(
+                format!("the scenario names an object beyond {MOST_OBJECTS}"),
+                "number the objects from 0",
+            ));
+        }
+        let stores_wide = scenario
+            .iter()
+            .flat_map(|s| &s.threads)
+            .flat_map(|t| &t.actions)
+            .any(|action| matches!(action, ScenarioAction::Write { value, .. } if *value > 255));
+        let addressed = addresses_memory(protocol);
+        let stride = if addressed { WORDS_PER_BLOCK } else { 1 };
+        let first_word = objects[BLOCK.index()] * stride;
+        let extra = if addressed { memory_words(system) } else { 0 };
+        let words = first_word + extra;
+        let addresses: Vec<i64> =
+            (0..extra.min(system.values)).map(|w| i64::from(first_word + w) * WORD.cast_signed()).collect();
+        let client = match scenario {
+            Some(scenario) => Client::scenario(protocol, system, scenario)?,
+            None => Client::general(protocol, system, &objects, &addresses)?,
+        };
+        client.check_counts()?;
+        check_threads(protocol, &client)?;
+        check_phases(protocol, stores_wide)?;
+        if scenario.is_none() {
+            mark::check(protocol)?;
+        }
+        let sizes = Sizes {
+            nodes: system.nodes,
+            objects: objects.clone(),
+            threads: client.threads.len(),
+            words,
+            stride: stride as usize,
+            word_bytes: if addressed || stores_wide { 8 } else { 1 },
+            values: most_stored(&client) + 1,
+            counted: client.ops.is_some() || client.script.is_some(),
+            registers: scenario.map_or(0, |s| s.registers.len()),
+            general: scenario.is_none(),
+        };
+        let layout = Layout::new(&engine, &client, &sizes);
+        if layout.len > MOST_BYTES {
+            return Err(ConfigError::new(
+                format!("one state of this system takes {} bytes", layout.len),
+                "check it with fewer nodes or objects",
+            ));
+        }
+        let codec = Codec::new(protocol, &layout, system.nodes, &objects);
+        let lanes = lanes(&engine, system)?;
+        let demands = demands(protocol, &objects, system.nodes, &layout);
+        let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId::at(r))).max();
+        let untouched = vec![0; longest.unwrap_or(0)];
+        let forgetting = [false, true]
+            .map(|is_home| role_with_copy(protocol, is_home).filter(|role| forgets(protocol, system, *role)));
+        let mut model = Model {
+            tags: Vec::new(),
+            access: protocol.roles.iter().map(|role| role.states.iter().map(|state| state.access).collect()).collect(),
+            is_single_writer: protocol.promises.contains(&Promise::SingleWriter),
+            needs_room: lanes.iter().any(|lane| lane.capacity.is_some()),
+            nodes: system.nodes,
+            system: system.clone(),
+            engine,
+            objects,
+            client,
+            lanes,
+            layout,
+            codec,
+            demands,
+            begun: Begun::default(),
+            forgetting,
+            untouched,
+        };
+        model.check_capacities()?;
+        model.tags = model.tag_places();
+        model.begun = Begun::of(&model);
+        Ok(model)
+    }
+
+    /// The system in words: what a verdict is about.
+    pub fn scope(&self) -> String {
+        let System { clients, values, ops, threads_per_node, network, lane_capacity, scenario, .. } = &self.system;
+        let mut parts = vec![counted(self.nodes, "node")];
+        if let Some(clients) = clients.filter(|clients| *clients < self.nodes && scenario.is_none()) {
+            parts[0] += &format!(" ({clients} of them with threads)");
+        }
+        if self.most_objects() > 0 {
+            parts.push(counted(self.most_objects(), "object"));
+        }
+        match scenario {
+            Some(name) => parts.push(format!("scenario {name}")),
+            None => {
+                let looks_at_blocks = self.protocol().uses(BLOCK);
+                if looks_at_blocks || self.protocol().ops.iter().flat_map(|op| &op.args).any(|arg| arg.ty == Type::Word)
+                {
+                    parts.push(counted(*values, "value"));
+                }
+                if looks_at_blocks {
+                    parts.push(counted(WORDS_PER_BLOCK, "word"));
+                }
+                if *threads_per_node > 1 {
+                    parts.push(format!("{threads_per_node} threads a node"));
+                }
+                parts.extend(ops.map(|ops| match ops {
+                    1 => "1 access or call a thread".to_string(),
+                    ops => format!("{ops} accesses and calls a thread"),
+                }));
+            }
+        }
+        match network {
+            Network::Declared => {}
+            Network::Fifo => parts.push("every lane fifo".into()),
+            Network::Unordered => parts.push("every lane unordered".into()),
+        }
+        parts.extend(lane_capacity.map(|capacity| format!("lanes hold {capacity}")));
+        parts.join(", ")
+    }
+
+    pub fn protocol(&self) -> &Protocol {
+        self.engine.protocol()
+    }
+
+    /// The first state.
+    pub fn first(&self) -> World {
+        let mut world = World::first(&self.layout, &self.codec);
+        self.begun.put(&mut world);
+        if let Some(ops) = self.client.ops {
+            for thread in 0..self.client.threads.len() {
+                world.set_count(&self.layout, thread, fit(ops, "what a state counts: it was looked at before"));
+            }
+        }
+        // A condition that cannot be evaluated here cannot be after the first event either, which tells of it.
+        let _ = note_demands(self, &mut world);
+        world
+    }
+
+    /// The home of an object; object i of a kind lives at node i mod the number of nodes.
+    pub fn home(&self, object: Object) -> Node {
+        node(object.id % self.nodes)
+    }
+
+    /// Whether a node is the home of an object. Agents have none.
+    pub fn is_home(&self, node: Node, object: Object) -> bool {
+        object.kind != NODE && self.home(object) == node
+    }
+
+    /// The tag of a block on a node; what its cache allows, where processors are cached.
+    pub fn tag(&self, world: &World, node: Node, block: u32) -> Access {
+        if self.protocol().cached {
+            return world.line(&self.layout, node, block).line.access();
+        }
+        self.tag_at(world, &self.tags[block as usize][node as usize])
+    }
+
+    #[inline]
+    fn tag_at(&self, world: &World, place: &Option<TagPlace>) -> Access {
+        let Some(place) = place else { return Access::None };
+        let state = match world.fixed[place.state.clone()] {
+            [state] => usize::from(state),
+            [low, high] => usize::from(u16::from_le_bytes([low, high])),
+            _ => return Access::None,
+        };
+        self.access[place.role][state]
+    }
+
+    /// How many nodes may access a block, and how many of them may write it.
+    pub fn holders(&self, world: &World, block: u32) -> [u32; 2] {
+        let count = |[holders, writers]: [u32; 2], tag| {
+            [holders + u32::from(tag != Access::None), writers + u32::from(tag == Access::Write)]
+        };
+        if self.protocol().cached {
+            return self.all_nodes().map(|node| self.tag(world, node, block)).fold([0; 2], count);
+        }
+        self.tags[block as usize].iter().map(|place| self.tag_at(world, place)).fold([0; 2], count)
+    }
+
+    fn tag_places(&self) -> Vec<Vec<Option<TagPlace>>> {
+        let place = |node, block| {
+            let role = self.engine.tag_role(self.is_home(node, Object { kind: BLOCK, id: block }))?;
+            let at = self.layout.record(node, role, block)?.start;
+            Some(TagPlace { state: at..at + self.engine.state_bytes(role), role: role.index() })
+        };
+        let blocks = 0..self.objects[BLOCK.index()];
+        blocks.map(|block| self.all_nodes().map(|node| place(node, block)).collect()).collect()
+    }
+
+    /// Copies of a node that are overwritten before anybody reads them have no contents any more (`docs/semantics.md`,
+    /// section 6).
+    pub fn forget_dead_copies(&self, world: &mut World, node: Node) {
+        for block in 0..self.objects[BLOCK.index()] {
+            if self.copy_is_dead(world, node, block) {
+                world.set_number(self.layout.block(node, block), 0);
+            }
+        }
+    }
+
+    /// Whether a node's copy of a block is overwritten before anybody reads it.
+    fn copy_is_dead(&self, world: &World, node: Node, block: u32) -> bool {
+        let object = Object { kind: BLOCK, id: block };
+        let Some(role) = self.forgetting[usize::from(self.is_home(node, object))] else { return false };
+        let Some(record) = self.record(world, node, role, object) else { return false };
+        self.protocol().roles[role.index()].states[self.engine.state(role, record).index()].copy_is_dead
+    }
+
+    /// All nodes, in order.
+    pub fn all_nodes(&self) -> std::ops::Range<Node> {
+        0..node(self.nodes)
+    }
+
+    /// A record, if the role lives there.
+    pub fn record<'w>(&self, world: &'w World, node: Node, role: RoleId, object: Object) -> Option<&'w [u8]> {
+        self.layout.record(node, role, object.id).map(|range| &world.fixed[range])
+    }
+
+    /// Whether messages carry more than a small word of a block, so that their data must be kept beside the states.
+    pub fn keeps_payloads(&self) -> bool {
+        let large = |shape| matches!(shape, PayloadShape::Memory | PayloadShape::List);
+        // A word of one byte is its own handle.
+        let are_numbered = self.layout.word_bytes > 1 || self.layout.memory(0).is_some();
+        are_numbered || self.protocol().messages.iter().any(|m| large(m.payload))
+    }
+
+    /// Every instance of every role: node, role, object.
+    pub fn instances(&self) -> impl Iterator<Item = (Node, RoleId, Object)> + '_ {
+        self.all_nodes().flat_map(move |node| {
+            self.protocol().roles.iter().enumerate().flat_map(move |(r, role)| {
+                let role_id = RoleId::at(r);
+                (0..self.objects[role.object.index()])
+                    .map(move |id| (node, role_id, Object { kind: role.object, id }))
+                    .filter(|(node, role, object)| self.layout.record(*node, *role, object.id).is_some())
+            })
+        })
+    }
+
+    /// Whether a cached processor waits for an answer about a block.
+    pub fn requested(&self, world: &World, node: Node, block: u32) -> bool {
+        let object = Object { kind: BLOCK, id: block };
+        self.client.threads_of[node as usize].iter().any(|&thread| {
+            let (phase, number) = world.thread(&self.layout, usize::from(thread));
+            let asks = |intent: &Intent| intent.is_access() && intent.object() == object;
+            matches!(phase, Phase::Waiting | Phase::Deferred) && self.client.intents.get(number).is_some_and(asks)
+        })
+    }
+
+    /// Whether a thread's access is allowed by the present tag. A call never is: it always goes to its role.
+    pub fn allowed(&self, world: &World, thread: usize, intent: &Intent) -> bool {
+        let node = self.client.threads[thread].node;
+        match intent {
+            Intent::Read { block } => self.tag(world, node, *block) >= Access::Read,
+            Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
+                self.tag(world, node, *block) == Access::Write
+            }
+            Intent::Call { .. } => false,
+        }
+    }
+
+    /// Whether a node has room for `count` more messages on a lane.
+    pub fn room(&self, world: &World, node: Node, lane: LaneId, count: u32) -> bool {
+        match self.lanes[lane.index()].capacity {
+            Some(capacity) => world.sent_by(node, lane) + count as usize <= capacity as usize,
+            None => true,
+        }
+    }
+
+    /// Whether every lane has the room that a segment needs before it starts.
+    pub fn has_room(&self, world: &World, node: Node, event: EventKind, role: RoleId, state: StateId) -> bool {
+        if !self.needs_room {
+            return true;
+        }
+        let needed = self.engine.room_needed(event, role, state);
+        needed.iter().enumerate().all(|(lane, &count)| count == 0 || self.room(world, node, LaneId::at(lane), count))
+    }
+
+    /// An object as reports write it.
+    pub fn object_name(&self, object: Object) -> String {
+        if object.kind == NODE {
+            "node".into()
+        } else {
+            format!("{} {}", self.protocol().objects[object.kind.index()], object.id)
+        }
+    }
+
+    /// A capacity below what some handler needs would be a protocol that the compiler rejects.
+    fn check_capacities(&self) -> Result<(), ConfigError> {
+        for (r, role) in self.protocol().roles.iter().enumerate() {
+            for state in 0..role.states.len() {
+                for &event in &role.events {
+                    let needed = self.engine.room_needed(event, RoleId::at(r), StateId::at(state));
+                    let short = needed.iter().enumerate().find_map(|(lane, &count)| {
+                        let capacity = self.lanes[lane].capacity?;
+                        (count > capacity).then_some((lane, count, capacity))
+                    });
+                    if let Some((lane, count, capacity)) = short {
+                        return Err(ConfigError::new(
+                            format!(
+                                "lane `{}` holds {capacity}, but {}.{} may send {count} on it for `{}`",
+                                self.protocol().lanes[lane].name,
+                                role.name,
+                                role.states[state].name,
+                                self.protocol().event_name(event)
+                            ),
+                            "give the lane a greater capacity, or check it with fewer nodes",
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether some state of a role says that a copy can be forgotten, and that is wanted.
+fn forgets(protocol: &Protocol, system: &System, role: RoleId) -> bool {
+    system.dead_copies && protocol.roles[role.index()].states.iter().any(|state| state.copy_is_dead)
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn check_limits(system: &System) -> Result<(), ConfigError> {
+    let wrong = |message: String, help: &str| Err(ConfigError::new(message, help));
+    if !(1..=MAX_NODES).contains(&system.nodes) {
+        return wrong(format!("{} nodes", system.nodes), &format!("a system has 1 to {MAX_NODES} nodes"));
+    }
+    if system.clients.is_some_and(|clients| clients > system.nodes) {
+        let clients = system.clients.unwrap_or_default();
+        return wrong(format!("{clients} clients on {} nodes", system.nodes), "at most every node can act");
+    }
+    if system.objects == 0 || system.objects > MOST_OBJECTS {
+        return wrong(format!("{} objects", system.objects), "explore 1 to 256 objects");
+    }
+    if system.values == 0 || system.values > 256 {
+        return wrong(format!("{} values", system.values), "stores need 1 to 256 values; 2 show every stale copy");
+    }
+    if system.threads_per_node == 0 || system.threads_per_node > 255 {
+        return wrong(format!("{} threads per node", system.threads_per_node), "a node has 1 to 255 threads");
+    }
+    Ok(())
+}
+
+fn check_threads(protocol: &Protocol, client: &Client) -> Result<(), ConfigError> {
+    let crowded = client.threads_of.iter().position(|threads| threads.len() > 1);
+    match crowded {
+        Some(node) if protocol.assumptions.contains(&Assume::OneThreadPerNode) => Err(ConfigError::new(
+            format!(
+                "{} threads on node {node}, but {} assumes `one_thread_per_node`",
+                client.threads_of[node].len(),
+                protocol.name
+            ),
+            "explore one thread on each node; with more the protocol promises nothing",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_protocol::Scenario, ConfigError> {
+    protocol.scenarios.iter().find(|s| s.name == name).ok_or_else(|| {
+        let names: Vec<&str> = protocol.scenarios.iter().map(|s| s.name.as_str()).collect();
+        let help = match names.as_slice() {
+            [] => "this protocol has no scenarios".to_string(),
+            names => format!("it has: {}", names.join(", ")),
+        };
+        ConfigError::new(format!("no scenario `{name}`"), help)
+    })
+}
+
+fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError> {
+    let protocol = engine.protocol();
+    if system.lane_capacity.is_some() && protocol.lanes.iter().all(|lane| lane.holds.is_none()) {
+        return Err(ConfigError::new(
+            "a lane capacity was given, but every lane of this protocol is buffered",
+            "leave the capacity out, or declare a lane that `holds` a number of messages",
+        ));
+    }
+    let fifo = |declared| match system.network {
+        Network::Declared => declared,
+        Network::Fifo => true,
+        Network::Unordered => false,
+    };
+    Ok(protocol
+        .lanes
+        .iter()
+        .enumerate()
+        .map(|(at, lane)| LaneModel {
+            fifo: fifo(lane.fifo),
+            capacity: engine.lane_holds(LaneId::at(at)).map(|holds| system.lane_capacity.unwrap_or(holds)),
+            lossy: lane.lossy,
+            duplicating: lane.duplicating,
+        })
+        .collect())
+}
+
+/// The greatest value that a thread may store.
+pub(crate) fn most_stored(client: &Client) -> u32 {
+    let stored = client.intents.iter().map(|intent| match intent {
+        Intent::Write { value, .. } => u32::try_from(*value).unwrap_or(u32::MAX - 1),
+        _ => 0,
+    });
+    stored.max().unwrap_or(0)
+}
+
+/// Words beyond the blocks: one for each call of each thread, after each address that a call can name.
+fn memory_words(system: &System) -> u32 {
+    system.memory_words.unwrap_or_else(|| {
+        let threads = system.clients.unwrap_or(system.nodes) * system.threads_per_node;
+        system.values + threads.saturating_mul(system.ops.unwrap_or(2)).min(1 << 10)
+    })
+}
+
+/// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.
+fn addresses_memory(protocol: &Protocol) -> bool {
+    protocol.messages.iter().any(|m| m.payload == PayloadShape::Memory)
+        || any_step(protocol, &|step| match &step.kind {
+            StepKind::Store(..) | StepKind::Copy { .. } | StepKind::Install(Some(_)) => true,
+            StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
+            _ => false,
+        })
+}
+
+/// Values that a phase has seen are kept as a set, sized by what threads store themselves.
+fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigError> {
+    if !protocol.promises.contains(&Promise::LastPhase) {
+        return Ok(());
+    }
+    if stores_wide {
+        return Err(ConfigError::new(
+            "the scenario stores a value above 255, and `last_phase` is checked for smaller ones only",
+            "store values from 0 to 255",
+        ));
+    }
+    if any_step(protocol, &|step| matches!(step.kind, StepKind::PerformWrite(..))) {
+        return Err(ConfigError::new(
+            "a handler stores for the program, and `last_phase` is checked for stores of threads only",
+            "let the program store by itself, or promise `last_write`",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether any step of any handler is like this.
+pub(crate) fn any_step(protocol: &Protocol, is: &dyn Fn(&Step) -> bool) -> bool {
+    let mut found = false;
+    for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
+        each_step(&handler.steps, &mut |step| found |= is(step));
+    }
+    found
+}
