@@ -177,7 +177,7 @@ pub fn command_line() -> clap::Command {
         ("miss", &["seed", "jobs"]),
         ("replay", &["seed", "jobs"]),
         ("mutate", &["seed"]),
-        ("study", &["seed"]),
+        ("study", &["seed", "set"]),
         ("compare", &[]),
         ("protocols", &["set", "seed", "jobs"]),
         ("machines", &["set", "seed", "jobs"]),

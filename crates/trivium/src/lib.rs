@@ -7,6 +7,7 @@
 pub mod arguments;
 pub mod blame;
 pub mod carry_out;
+pub mod colour;
 pub mod commands;
 pub mod failure;
 pub mod library;

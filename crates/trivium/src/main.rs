@@ -4,13 +4,13 @@ use clap::FromArgMatches;
 use std::process::ExitCode;
 use trivium::arguments::{Arguments, command_line};
 use trivium::ranks::{self, Job};
-use trivium::{Failure, commands, failure, usage};
+use trivium::{Failure, colour, commands, failure, usage};
 
 fn main() -> ExitCode {
     let job = match ranks::begin() {
         Ok(job) => job,
         Err(failure) => {
-            eprint!("{failure}");
+            tell(&failure);
             return ExitCode::from(failure.code);
         }
     };
@@ -18,11 +18,16 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             if job.speaks() {
-                eprint!("{failure}");
+                tell(&failure);
             }
             ExitCode::from(failure.code)
         }
     }
+}
+
+fn tell(failure: &Failure) {
+    let text = failure.to_string();
+    eprint!("{}", if colour::is_on(&std::io::stderr()) { colour::painted(&text) } else { text });
 }
 
 /// Reads the command line and carries it out.

@@ -78,6 +78,20 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// How many columns the terminal has on which results are printed, if they are.
+pub fn columns() -> Option<usize> {
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(usize::from(columns))
+}
+
+/// A report as it is printed on a terminal: verdicts in colour.
+pub fn write_report(out: Option<&PathBuf>, text: &str) -> Result<(), Failure> {
+    match out.is_none() && crate::colour::is_on(&std::io::stdout()) {
+        true => print(&crate::colour::painted(text)),
+        false => write(out, text),
+    }
+}
+
 /// JSON as results are written: indented, with a line feed at the end.
 pub fn pretty(value: &Value) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("a JSON value can be written");

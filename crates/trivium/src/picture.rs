@@ -11,6 +11,8 @@ pub struct Bar {
     pub label: String,
     /// Its parts, from below.
     pub values: Vec<f64>,
+    /// What stands above it, if not the sum of its parts.
+    pub above: Option<u64>,
 }
 
 /// One line.
@@ -93,7 +95,8 @@ fn draw(
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, 0.0));
         root.draw(&Text::new(bar.label.clone(), (x, y + 10), below.clone()))?;
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, total(bar)));
-        root.draw(&Text::new(shown(total(bar), top), (x, y - 4), above.clone()))?;
+        let figure = bar.above.map_or_else(|| shown(total(bar), top), crate::output::grouped);
+        root.draw(&Text::new(figure, (x, y - 4), above.clone()))?;
     }
     if shown_parts.len() > 1 {
         legend(&root, parts, &shown_parts)?;
@@ -276,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_is_nothing_everywhere_is_not_in_the_legend() {
-        let bars = [Bar { label: "SC".into(), values: vec![70.0, 0.0, 30.0] }];
+        let bars = [Bar { label: "SC".into(), values: vec![70.0, 0.0, 30.0], above: None }];
         let svg = stacked_bars("title", "percent", &["compute", "handler", "read stall"], &bars).unwrap();
         assert!(svg.contains("read stall") && !svg.contains("handler"), "{svg}");
     }

@@ -383,6 +383,9 @@ fn write_never(out: &mut String, report: &Report) -> std::fmt::Result {
             is_first = false;
         }
     }
+    if !lines.is_empty() {
+        writeln!(out, "note          what never happened is no fault; more nodes, objects or threads may reach it")?;
+    }
     for (line, _) in lines.iter().take(MOST_LINES) {
         writeln!(out, "  never       {line}")?;
     }

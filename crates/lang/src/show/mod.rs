@@ -15,4 +15,4 @@ pub use dot::dot;
 pub use json::json;
 pub use markdown::markdown;
 pub use svg::svg;
-pub use text::table;
+pub use text::{table, table_of_width};

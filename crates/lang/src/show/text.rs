@@ -4,18 +4,23 @@ use super::summary::*;
 use std::fmt::Write;
 use trivium_protocol::*;
 
-/// A table wider than this is cut into several, one below the other.
-const WIDTH: usize = 132;
+/// Columns that a table takes at most, if nobody says how many there are: a wider one is cut into several, one below the other.
+pub const WIDTH: usize = 132;
 
 /// The whole protocol as text: its head, and for each role a table of states × events with what happens in each case.
 ///
 /// In a cell: `Shared → sender` is a message sent (`…` behind it: to many), `⇒ Clean` the next state, `⇒ await Shared` a
 /// wait, `⇒ A | stay` one or the other; `hit` an access that passes, `hold` an event that its thread keeps, `-` one that cannot happen.
 pub fn table(protocol: &Protocol) -> String {
+    table_of_width(protocol, WIDTH)
+}
+
+/// The same for a terminal of so many columns. A single cell may be wider.
+pub fn table_of_width(protocol: &Protocol, wide: usize) -> String {
     let mut text = String::new();
     head(&mut text, protocol);
     for table in tables(protocol) {
-        role(&mut text, protocol, &table);
+        role(&mut text, protocol, &table, wide);
     }
     let _ = writeln!(
         text,
@@ -104,7 +109,7 @@ fn messages(protocol: &Protocol) -> Vec<String> {
     protocol.messages.iter().zip(&signatures).map(line).collect()
 }
 
-fn role(text: &mut String, protocol: &Protocol, table: &Table) {
+fn role(text: &mut String, protocol: &Protocol, table: &Table, most: usize) {
     let role = table.role;
     let kind =
         if role.object == NODE { String::new() } else { format!(" of {}", protocol.objects[role.object.index()]) };
@@ -113,7 +118,7 @@ fn role(text: &mut String, protocol: &Protocol, table: &Table) {
         let _ = writeln!(text, "  {line}");
     }
     let _ = writeln!(text);
-    grid(text, protocol, table);
+    grid(text, protocol, table, most);
 }
 
 /// What holds for a role: variables, where its records begin, defer space, longest handler, worst sends.
@@ -147,7 +152,7 @@ pub(super) fn role_facts(protocol: &Protocol, role: &Role) -> Vec<String> {
 }
 
 /// The table itself, in as many parts as its width asks for.
-fn grid(text: &mut String, protocol: &Protocol, table: &Table) {
+fn grid(text: &mut String, protocol: &Protocol, table: &Table, most: usize) {
     let role = table.role;
     let blocks = role.object == BLOCK;
     let mut first: Vec<Vec<Vec<String>>> = vec![column(role, "state", |s| wrapped(&s.name))];
@@ -161,7 +166,7 @@ fn grid(text: &mut String, protocol: &Protocol, table: &Table) {
         let mut part = first.clone();
         let mut wide = lead;
         let from = at;
-        while at < columns.len() && (at == from || wide + width(&columns[at]) + 3 <= WIDTH) {
+        while at < columns.len() && (at == from || wide + width(&columns[at]) + 3 <= most) {
             wide += width(&columns[at]) + 3;
             part.push(columns[at].clone());
             at += 1;

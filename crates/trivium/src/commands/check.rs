@@ -176,7 +176,7 @@ fn tell(
             output::pretty(&head.with(body))
         }
     };
-    output::write(arguments.common.out.as_ref(), &result)?;
+    output::write_report(arguments.common.out.as_ref(), &result)?;
     let verdicts = scenarios.iter().filter_map(|scenario| Some(scenario.report.as_ref()?.verdict));
     Ok(code(verdicts.chain([report.verdict])))
 }

@@ -150,13 +150,13 @@ fn hashes(entries: &[Entry]) -> Vec<(String, String)> {
 
 fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {
     let head = [
-        "machine", "protocol", "cycles", "speedup", "misses", "messages", "bytes", "compute", "read", "write", "sync",
+        "machine", "protocol", "cycles", "speedup", "faults", "messages", "bytes", "compute", "read", "write", "sync",
         "handler",
     ];
     let rows: Vec<Vec<String>> = entries.iter().map(|e| row(e, base)).collect();
     let args = arguments.run.args.join(" ");
     format!(
-        "{} {args} on {} nodes, blocks of {} bytes\n\n{}\nspeedup: over the best run on one node ({} cycles). compute to handler: share of the nodes' time in percent.\n",
+        "{} {args} on {} nodes, blocks of {} bytes\n\n{}\nspeedup: over the best run on one node ({} cycles); below 1 it is slower than one node. faults: accesses that access control stopped. compute to handler: share of the nodes' time in percent.\n",
         arguments.run.program().display(),
         arguments.run.nodes,
         arguments.run.block,
@@ -197,7 +197,7 @@ fn draw(arguments: &Compare, entries: &[Entry]) -> Result<String, Failure> {
                 sum
             });
             let label = if several { format!("{} / {}", e.machine, e.protocol) } else { e.machine.clone() };
-            Bar { label, values: sums.iter().map(|s| *s as f64 / nodes).collect() }
+            Bar { label, values: sums.iter().map(|s| *s as f64 / nodes).collect(), above: Some(e.result.cycles) }
         })
         .collect();
     let program = arguments.run.program().file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();

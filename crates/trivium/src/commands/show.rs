@@ -24,7 +24,10 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
         return Ok(0);
     }
     let text = match arguments.format {
-        ShowFormat::Text => shown::table(&protocol),
+        ShowFormat::Text => match output::columns().filter(|_| arguments.out.is_none()) {
+            Some(columns) => shown::table_of_width(&protocol, columns),
+            None => shown::table(&protocol),
+        },
         ShowFormat::Markdown => shown::markdown(&protocol),
         ShowFormat::Dot => shown::dot(&protocol),
         ShowFormat::Svg => shown::svg(&protocol),

@@ -399,7 +399,7 @@ fn text(result: &SimResult) -> String {
     line("instructions", grouped(result.instructions));
     let misses = &result.misses;
     line(
-        "misses",
+        "access faults",
         format!("{} read, {} write, {} upgrade", grouped(misses.read), grouped(misses.write), grouped(misses.upgrade)),
     );
     let sent: u64 = result.messages.values().sum();

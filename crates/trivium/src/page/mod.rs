@@ -76,13 +76,13 @@ fn overview(runs: &[Shown], base: Option<u64>) -> String {
         format!(
             "<div>{label}</div>{}<div class=\"soft\">{}</div>\n",
             stack(&sum, width, ""),
-            grouped(sum.cycles / nodes)
+            grouped(run.result.cycles)
         )
     };
     let bars: String = runs.iter().map(bar).collect();
     format!(
         "<section>\n<h2>Runs</h2>\n<div class=\"wide\"><table class=\"sortable\"><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n\
-         <h3>Where a node's time goes: cycles of the mean node</h3>\n{}<div class=\"bars\">\n{bars}</div>\n</section>\n",
+         <h3>Where a node's time goes: the mean node, and the cycles of the run</h3>\n{}<div class=\"bars\">\n{bars}</div>\n</section>\n",
         legend()
     )
 }

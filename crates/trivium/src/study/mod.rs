@@ -39,7 +39,7 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     })?;
     let done = runs::Runner::new(&kept, common.seed, common.jobs).all(&plan.all_runs(arguments.quick))?;
     let source = measure::Source::new(&done);
-    let rows = rows::all(&plan, &published, &source)?;
+    let rows = rows::all(&plan, &published, &source, arguments.quick)?;
     let pictures = pictures::draw(&plan, &source, &work)?;
     let text = match common.format {
         Format::Text => report::text(&plan, &rows, &pictures, &work),

@@ -242,6 +242,20 @@ pub enum Measure {
     },
 }
 
+impl Measure {
+    /// Whether it comes from runs of programs.
+    pub fn is_of_runs(&self) -> bool {
+        match self {
+            Measure::Machine { .. } | Measure::Quotient { .. } | Measure::SumOfKeys { .. } => false,
+            Measure::QuotientOfSum { .. } | Measure::Miss(_) | Measure::MissSlower { .. } => false,
+            Measure::MissNetwork(_) => false,
+            Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => true,
+            Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) | Measure::Slower(_) => true,
+            Measure::Loss(_) | Measure::Share { .. } => true,
+        }
+    }
+}
+
 fn one() -> f64 {
     1.0
 }

@@ -44,6 +44,9 @@ pub fn text(plan: &Plan, rows: &[Row], pictures: &[String], work: &Path) -> Stri
         padded_to(what, head[6]),
     ];
     let mut out = format!("{}\n\n{}", plan.about, table(&headings.each_ref().map(String::as_str), &padded));
+    if rows.iter().any(|row| row.of_small_runs) {
+        out.push_str("\n~, small: of runs that --quick has made small; these figures mean nothing\n");
+    }
     for status in [Status::Off, Status::Explained, Status::Missing] {
         out.push_str(&reasons(rows, status));
     }
@@ -83,9 +86,9 @@ fn line(row: &Row) -> Vec<String> {
     vec![
         row.id.clone(),
         published,
-        row.ours.map_or("-".to_string(), number),
+        row.ours.map_or("-".to_string(), |ours| format!("{}{}", if row.of_small_runs { "~" } else { "" }, number(ours))),
         row.deviation.map_or("-".to_string(), |deviation| format!("{deviation:+.1} %")),
-        row.status.name().to_string(),
+        if row.of_small_runs { "small".to_string() } else { row.status.name().to_string() },
         row.unit.clone(),
         format!("{}: {}", row.config, row.quantity),
     ]

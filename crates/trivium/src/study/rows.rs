@@ -1,7 +1,7 @@
 //! Published rows beside ours.
 
 use super::measure::{Source, Why};
-use super::plan::{Bound, MissTable, Plan, RowPlan};
+use super::plan::{Bound, Measure, MissTable, Plan, RowPlan};
 use super::published::Published;
 use crate::Failure;
 use serde::Serialize;
@@ -56,6 +56,9 @@ pub struct Row {
     pub status: Status,
     /// Why it is off or missing.
     pub reason: Option<String>,
+    /// Whether ours comes from runs that `--quick` has made small, so that it means nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_small_runs: bool,
 }
 
 /// How a row is judged.
@@ -71,7 +74,8 @@ struct Judge {
 ///
 /// # Errors
 /// The study speaks of a row that is not in the file.
-pub fn all(plan: &Plan, published: &[Published], source: &Source) -> Result<Vec<Row>, Failure> {
+pub fn all(plan: &Plan, published: &[Published], source: &Source, quick: bool) -> Result<Vec<Row>, Failure> {
+    let small = |measure: Option<&Measure>| quick && measure.is_some_and(Measure::is_of_runs);
     let mut tables: Vec<Option<&MissTable>> = vec![None; published.len()];
     let mut rows: Vec<Option<&RowPlan>> = vec![None; published.len()];
     for table in &plan.tables {
@@ -101,7 +105,8 @@ pub fn all(plan: &Plan, published: &[Published], source: &Source) -> Result<Vec<
             reason: planned.and_then(|p| p.reason.clone()),
             context: planned.is_some_and(|p| p.context),
         };
-        all.push(judge.row(row, ours));
+        let of_small_runs = small(planned.and_then(|p| p.ours.as_ref()));
+        all.push(Row { of_small_runs, ..judge.row(row, ours) });
     }
     for derived in &plan.derived {
         let row = Published {
@@ -118,7 +123,8 @@ pub fn all(plan: &Plan, published: &[Published], source: &Source) -> Result<Vec<
             reason: derived.reason.clone(),
             context: false,
         };
-        all.push(judge.row(&row, source.value(&derived.ours, &derived.unit)));
+        let ours = source.value(&derived.ours, &derived.unit);
+        all.push(Row { of_small_runs: small(Some(&derived.ours)), ..judge.row(&row, ours) });
     }
     Ok(all)
 }
@@ -175,6 +181,7 @@ impl Judge {
             deviation,
             status,
             reason,
+            of_small_runs: false,
         }
     }
 }
