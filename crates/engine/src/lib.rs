@@ -2,10 +2,10 @@
 //!
 //! An [`Engine`] is a protocol loaded for a number of nodes. It answers one question: what happens to a node when
 //! an event comes, by the compiled steps and by nothing else. The steps reach the world only through
-//! [`Mechanisms`], which each road implements; the state of an object on a node is a *record*, flat bytes that
+//! [`Mechanisms`], which each backend implements; the state of an object on a node is a *record*, flat bytes that
 //! whoever drives the engine keeps, copies and compares as it likes.
 //!
-//! It must never know a road: neither the search of `check`, nor machines and time, nor transports. It keeps
+//! It must never know a backend: neither the search of `check`, nor machines and time, nor transports. It keeps
 //! nothing between two calls, so that one engine serves all nodes and all host threads. What the steps mean is said in
 //! `docs/semantics.md`.
 //!

@@ -1,4 +1,4 @@
-//! A line of a processor's cache: what happens to it, the same on every road (`docs/semantics.md`, section 8).
+//! A line of a processor's cache: what happens to it, the same on every backend (`docs/semantics.md`, section 8).
 
 use trivium_protocol::{EventKind, Line};
 

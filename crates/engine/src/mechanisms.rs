@@ -1,4 +1,4 @@
-//! `Mechanisms`: all that a handler can do to the world. Each road implements this and nothing more.
+//! `Mechanisms`: all that a handler can do to the world. Each backend implements this and nothing more.
 
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, LaneId, Line, MessageId, ObjectKindId, RoleId, StateId, TaskId};

@@ -134,7 +134,7 @@ pub enum Command {
     Sim(Sim),
     /// Run a parallel program for real, its nodes kept coherent by a protocol
     Run(Run),
-    /// Take one remote miss on a quiet machine apart, step by step
+    /// Take one contention-free remote miss apart, step by step
     Miss(Miss),
     /// Explore every interleaving of a protocol
     Check(Check),

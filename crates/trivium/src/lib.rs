@@ -1,6 +1,6 @@
 //! The command line of Trivium, and its library face.
 //!
-//! The roads themselves are crates of their own ([`trivium_lang`], [`trivium_check`], [`trivium_sim`]); this one finds
+//! The backends themselves are crates of their own ([`trivium_lang`], [`trivium_check`], [`trivium_sim`]); this one finds
 //! files and built-ins, reads arguments, and writes results as `contract` fixes them. It must never know what a
 //! protocol means.
 

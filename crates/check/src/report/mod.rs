@@ -242,9 +242,21 @@ pub fn text_around(report: &Report, counterexample: &str) -> String {
     out
 }
 
+/// What the field calls a property that files call otherwise.
+fn field_name(property: &str) -> Option<&'static str> {
+    match property {
+        "single_writer" => Some("single-writer/multiple-reader invariant"),
+        "last_write" => Some("data-value invariant"),
+        _ => None,
+    }
+}
+
 fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     match (&report.property, &report.reason) {
-        (Some(property), _) => writeln!(out, "{}: {property}", report.verdict)?,
+        (Some(property), _) => match field_name(property) {
+            Some(field) => writeln!(out, "{}: {property} ({field})", report.verdict)?,
+            None => writeln!(out, "{}: {property}", report.verdict)?,
+        },
         (None, Some(reason)) => writeln!(out, "{}: {reason}", report.verdict)?,
         (None, None) => {
             writeln!(out, "{}: {}; {}; complete", report.verdict, report.checked.join(", "), scope(report))?
@@ -254,7 +266,7 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "system        {}", scope(report))?;
     }
     if !report.promises.is_empty() {
-        writeln!(out, "promises      {}", report.promises.join(", "))?;
+        writeln!(out, "properties    {}", report.promises.join(", "))?;
     }
     if !report.assumptions.is_empty() {
         writeln!(out, "assumes       {}", report.assumptions.join(", "))?;

@@ -25,7 +25,7 @@ pub fn table_of_width(protocol: &Protocol, wide: usize) -> String {
     let _ = writeln!(
         text,
         "\nM → n: sends M to n (M… → n: in a loop)   ⇒ S: goes to S   stay: keeps its state   hit: the access passes\n\
-         hold: its thread keeps the event   defer: kept until the state has changed   -: cannot happen"
+         hold: its thread keeps the event (a stall)   defer: kept until the state has changed   -: cannot happen"
     );
     text
 }
@@ -48,7 +48,7 @@ fn head(text: &mut String, protocol: &Protocol) {
 pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
     let joined = |list: Vec<String>| if list.is_empty() { Vec::new() } else { vec![list.join(", ")] };
     let mut facts = vec![
-        ("promises", joined(protocol.promises.iter().map(|p| protocol.promise_name(p)).collect())),
+        ("properties", joined(protocol.promises.iter().map(|p| protocol.promise_name(p)).collect())),
         ("assumes", joined(protocol.assumption_names())),
         ("invariants", protocol.invariants.iter().map(|i| invariant(protocol, i)).collect()),
         ("leads to", protocol.leads_to.iter().map(|l| leads_to(protocol, l)).collect()),

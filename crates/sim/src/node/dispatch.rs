@@ -477,7 +477,7 @@ impl NodeState {
     fn broken(&self, engine: &Engine, fault: &Fault, cycle: u64) -> SimError {
         let sources = &engine.protocol().sources;
         let error = SimError::subject(format!("cycle {cycle}: {fault}"))
-            .help("`trivium check` on the protocol finds the shortest story that leads to such a fault");
+            .help("`trivium check` on the protocol finds the shortest counterexample, if the fault is the protocol's");
         if (fault.span.file as usize) < sources.files().count() {
             error.at(sources.place(fault.span).to_string())
         } else {

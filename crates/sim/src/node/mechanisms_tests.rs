@@ -1,4 +1,4 @@
-//! The simulator's mechanisms against the contract that all roads share.
+//! The simulator's mechanisms against the contract that all backends share.
 
 use crate::machine::Machine;
 use crate::node::NodeState;

@@ -105,7 +105,7 @@ impl Watch {
             change.time, change.block
         );
         Err(SimError::subject(what)
-            .help("the protocol promises a single writer: `trivium check` finds the shortest story"))
+            .help("the protocol promises `single_writer` (single-writer/multiple-reader): `trivium check` finds the shortest counterexample"))
     }
 }
 

@@ -40,7 +40,7 @@ impl World {
                 ));
             }
         }
-        error.help("`trivium check` on the protocol finds the shortest story that leads to a deadlock; if it finds none, look at the program's locks and barriers")
+        error.help("`trivium check` on the protocol finds the shortest counterexample that ends in a deadlock; if it finds none, look at the program's locks and barriers")
     }
 
     /// What a node's processor does, or waits for, as far as that node tells.

@@ -38,7 +38,7 @@ pub fn protocols(arguments: &Listing) -> Result<u8, Failure> {
         rows.push(vec![name, promises.join(", "), about]);
     }
     let text = match arguments.common.format {
-        Format::Text => left(&["protocol", "promises", "about"], &rows),
+        Format::Text => left(&["protocol", "properties", "about"], &rows),
         Format::Json => {
             let host_seconds = begun.elapsed().as_secs_f64();
             let head =

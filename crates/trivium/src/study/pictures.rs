@@ -51,7 +51,11 @@ fn drawn(picture: &Picture, source: &Source) -> Result<Option<String>, Failure> 
             let bar = |(label, run): &(String, String)| {
                 let run = source.run(run).ok()?;
                 let scale = 100.0 / base / f64::from(run.plan.nodes);
-                Some(Bar { label: label.clone(), values: run.parts.iter().map(|part| *part as f64 * scale).collect(), above: None })
+                Some(Bar {
+                    label: label.clone(),
+                    values: run.parts.iter().map(|part| *part as f64 * scale).collect(),
+                    above: None,
+                })
             };
             let bars: Vec<Bar> = picture.bars.iter().filter_map(bar).collect();
             let headings = PARTS_OF_TIME.map(|name| name.replace('_', " "));

@@ -86,7 +86,8 @@ fn line(row: &Row) -> Vec<String> {
     vec![
         row.id.clone(),
         published,
-        row.ours.map_or("-".to_string(), |ours| format!("{}{}", if row.of_small_runs { "~" } else { "" }, number(ours))),
+        row.ours
+            .map_or("-".to_string(), |ours| format!("{}{}", if row.of_small_runs { "~" } else { "" }, number(ours))),
         row.deviation.map_or("-".to_string(), |deviation| format!("{deviation:+.1} %")),
         if row.of_small_runs { "small".to_string() } else { row.status.name().to_string() },
         row.unit.clone(),

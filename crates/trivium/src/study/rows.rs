@@ -133,13 +133,13 @@ pub fn all(plan: &Plan, published: &[Published], source: &Source, quick: bool) -
 fn range(published: &[Published], ids: &[String]) -> Result<std::ops::RangeInclusive<usize>, Failure> {
     let place = |id: &String| {
         published.iter().position(|row| row.id == *id).ok_or_else(|| {
-            Failure::input(format!("the published figures have no row `{id}`"), "mend `ids` in study.toml")
+            Failure::input(format!("the published figures have no row `{id}`"), "fix `ids` in study.toml")
         })
     };
     match ids {
         [one] => place(one).map(|at| at..=at),
         [first, last] => Ok(place(first)?..=place(last)?),
-        _ => Err(Failure::input("`ids` is one id, or the first and the last", "mend it in study.toml")),
+        _ => Err(Failure::input("`ids` is one id, or the first and the last", "fix it in study.toml")),
     }
 }
 
