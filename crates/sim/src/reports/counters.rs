@@ -120,7 +120,7 @@ counters! {
     messages_sent: "messages",
     /// Bytes of these messages: two header words, arguments, data.
     bytes_sent: "bytes",
-    /// Time for which the node's engine ran handlers, so that it could take no other event.
+    /// Controller occupancy: time for which the node's engine ran handlers, so that it could take no other event.
     engine_busy: "cycles",
     /// Time for which transactions held the node's bus.
     bus_busy: "cycles",
