@@ -41,7 +41,7 @@ fn msi_says_what_happens() {
         table.lines().find(|l| l.starts_with("  Invalid ")).unwrap().split('│').map(str::trim).collect();
     assert_eq!(row[..4], ["Invalid", "none", "GetRead → home", "GetWrite → home"]);
     assert!(table.contains("most messages on lane main: nodes + 1, by Reading.GetWrite"), "{table}");
-    assert!(table.contains("promises     single_writer, last_write, sequential"), "{table}");
+    assert!(table.contains("properties   single_writer, last_write, sequential"), "{table}");
 }
 
 #[test]

@@ -389,7 +389,7 @@ fn every_form_of_a_protocol_can_be_shown() {
         }
     }
     let table = trivium(&["show", "msi"]).out;
-    for word in ["role cache of block", "Dirty", "Invalidate", "longest handler", "lanes", "promises"] {
+    for word in ["role cache of block", "Dirty", "Invalidate", "longest handler", "lanes", "properties"] {
         assert!(table.contains(word), "{word}");
     }
 }
