@@ -116,13 +116,13 @@ fn broken(status: &ExitStatus, case: &Case, out: &[u8], said: &str) -> Option<St
     if code == 2 && !said.contains("error: ") {
         return Some("exit code 2 without an error".into());
     }
-    if code == 1 && out.is_empty() && !said.contains("error: ") {
+    let into_file = case.words.iter().any(|word| word.starts_with("--out"));
+    if code == 1 && out.is_empty() && !into_file && !said.contains("error: ") {
         return Some("exit code 1 without a word".into());
     }
     if said.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         return Some("control characters on standard error".into());
     }
-    let into_file = case.words.iter().any(|word| word.starts_with("--out"));
     let json = case.words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json");
     let whole = serde_json::from_slice::<serde_json::Value>(out).is_ok();
     if json && code == 0 && !into_file && !out.is_empty() && out.starts_with(b"{") && !whole {
