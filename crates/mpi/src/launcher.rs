@@ -35,9 +35,22 @@ pub fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
     })
 }
 
+/// Whether a launcher has started this process, be it alone: what it prints then passes through the launcher, which may give it a
+/// terminal though what the launcher prints goes into a file.
+pub fn has_launcher(variable: impl Fn(&str) -> Option<String>) -> bool {
+    LAUNCHERS.iter().any(|(_, size, _)| variable(size).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_launcher_of_one_process_is_one() {
+        let of = |name: &'static str| move |asked: &str| (asked == name).then(|| "1".to_string());
+        assert!(has_launcher(of("OMPI_COMM_WORLD_SIZE")) && launched(of("OMPI_COMM_WORLD_SIZE")).is_none());
+        assert!(!has_launcher(of("SLURM_NTASKS")));
+    }
 
     fn of(variables: &[(&str, &str)]) -> Option<(&'static str, u64, u64, bool)> {
         let variable =

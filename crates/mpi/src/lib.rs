@@ -10,6 +10,6 @@ mod launcher;
 #[cfg(feature = "mpi")]
 mod world;
 
-pub use launcher::{Launched, launched};
+pub use launcher::{Launched, has_launcher, launched};
 #[cfg(feature = "mpi")]
 pub use world::{NotJoined, World};

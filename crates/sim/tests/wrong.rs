@@ -125,7 +125,7 @@ fn two_writers_are_seen_where_one_is_promised() {
         trivium_lang::compile("careless.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::of("pingpong", &["-n", "1"]);
     run.protocols = vec![Arc::new(compiled)];
-    says(&run.error(), Blame::Subject, &["node 0 may write block 0, and node 1", "single writer"]);
+    says(&run.error(), Blame::Subject, &["node 0 may write block 0, and node 1", "`single_writer`"]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Colour on terminals: for what is wrong, for what holds, for what helps. `NO_COLOR` turns it off, as does `TERM=dumb`.
+//! Colour on terminals: for what is wrong, for what holds, for what helps. `NO_COLOR` turns it off, as does `TERM=dumb`,
+//! and a launcher of processes: ranks may have a terminal where the launcher's own output goes into a file.
 
 use std::io::IsTerminal;
 
@@ -16,7 +17,11 @@ const COLOURS: [(&str, &str); 7] = [
 /// Whether what is printed there is coloured.
 pub fn is_on(stream: &impl IsTerminal) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    stream.is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    let is_of_job = || trivium_mpi::has_launcher(|name| std::env::var(name).ok());
+    stream.is_terminal()
+        && !is_of_job()
+        && !is_set("NO_COLOR")
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// A text with the first words of its lines in colour.
