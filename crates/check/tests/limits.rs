@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trivium_check::{Config, Progress, Report, Search, System, Verdict, explore, text};
+use trivium_check::{Config, Method, Progress, Report, Search, System, Verdict, explore, text};
 use trivium_protocol::Protocol;
 
 fn protocol(file: &str) -> Arc<Protocol> {
@@ -46,6 +46,19 @@ fn a_wish_to_stop_is_heard_while_starvation_is_looked_for() {
     let whole = stache(&Config::default());
     assert_eq!((report.verdict, report.states, report.liveness), (Verdict::Incomplete, whole.states, false));
     assert!(report.reason.unwrap().contains("starvation was still looked for"));
+}
+
+/// Each of many nodes can begin something, so that the states of one batch lead to very many.
+#[test]
+fn limits_are_looked_at_soon_where_states_lead_to_many() {
+    for method in [Method::Exact, Method::Compact { bits: 64 }, Method::Bits { bytes: 1 << 20, hashes: 3 }] {
+        let system = System { nodes: 200, ..System::default() };
+        let config =
+            Config { symmetry: false, liveness: false, max_states: Some(3000), method, ..Config::from(system) };
+        let report = explore(&protocol("msi.tri"), &config).unwrap();
+        assert_eq!((report.verdict, report.states), (Verdict::Incomplete, 3000), "{method:?}");
+        assert!(report.transitions < 20_000, "{method:?}: {} transitions", report.transitions);
+    }
 }
 
 #[test]

@@ -23,8 +23,6 @@ use trivium_protocol::Protocol;
 
 /// States between two looks at the clock.
 const BREATH: StateNumber = 1 << 12;
-/// States between two looks at the cancel flag.
-const LOOK: StateNumber = 1 << 4;
 
 /// Visits every state that a protocol can reach in the given system.
 ///
@@ -153,7 +151,7 @@ impl<'m> BruteForce<'m> {
         let mut through: Vec<Wishes> = Vec::with_capacity(all as usize);
         let mut edges: Vec<(StateNumber, StateNumber)> = Vec::new();
         for state in 0..all {
-            if let Some(limit) = self.stopped(state) {
+            if let Some(limit) = self.stopped() {
                 return End::Limit(format!("{limit}: safety and deadlock hold, but starvation was still looked for"));
             }
             self.model.codec.decode(self.store.get(state), &mut self.present);
@@ -264,13 +262,11 @@ impl<'m> BruteForce<'m> {
                 whole: None,
             });
         }
-        self.stopped(state)
+        self.stopped()
     }
 
-    fn stopped(&self, state: StateNumber) -> Option<String> {
-        let looks = state.is_multiple_of(LOOK);
-        let stopped = looks && self.config.is_stopped();
-        stopped.then(|| "the exploration was stopped".into())
+    fn stopped(&self) -> Option<String> {
+        self.config.is_stopped().then(|| "the exploration was stopped".into())
     }
 
     fn report(mut self, end: End) -> Report {

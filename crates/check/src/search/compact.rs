@@ -44,6 +44,8 @@ impl Signatures {
 #[derive(Default)]
 struct Queue {
     batches: VecDeque<Batch>,
+    /// States of the first that wait no longer.
+    taken: usize,
     memory: u64,
 }
 
@@ -59,10 +61,30 @@ impl Queue {
         }
     }
 
-    fn pop(&mut self) -> Batch {
-        let first = self.batches.pop_front().unwrap_or_default();
-        self.memory -= first.memory().min(self.memory);
-        first
+    /// The first states: whole batches as far as they fit, or at most so many of one.
+    fn pop(&mut self, most: usize) -> Batch {
+        let mut batch = Batch::default();
+        while let Some(first) = self.batches.front() {
+            let waiting = first.len() - self.taken;
+            if batch.len() > 0 && batch.len() + waiting > most {
+                break;
+            }
+            let to = self.taken + waiting.min(most);
+            (self.taken..to).for_each(|at| batch.push(first.get(at), first.names[at]));
+            self.taken = to;
+            if to < first.len() {
+                break;
+            }
+            self.memory -= first.memory().min(self.memory);
+            self.batches.pop_front();
+            self.taken = 0;
+        }
+        batch
+    }
+
+    /// How many wait.
+    fn len(&self) -> usize {
+        self.batches.iter().map(Batch::len).sum::<usize>() - self.taken
     }
 }
 
@@ -102,13 +124,7 @@ impl Keep for Compact {
     }
 
     fn batch(&mut self, most: u64) -> io::Result<Batch> {
-        let mut batch = self.present.pop();
-        // Joined as far as whole ones fit.
-        while self.present.batches.front().is_some_and(|next| (batch.len() + next.len()) as u64 <= most) {
-            let next = self.present.pop();
-            (0..next.len()).for_each(|at| batch.push(next.get(at), next.names[at]));
-        }
-        Ok(batch)
+        Ok(self.present.pop(usize::try_from(most).unwrap_or(usize::MAX)))
     }
 
     fn knows(&self, state: &[u8]) -> bool {
@@ -141,7 +157,7 @@ impl Keep for Compact {
 
     fn next_level(&mut self, _: u64) -> io::Result<Option<u64>> {
         self.present = std::mem::take(&mut self.next);
-        Ok(Some(self.present.batches.iter().map(|batch| batch.len() as u64).sum()))
+        Ok(Some(self.present.len() as u64))
     }
 
     fn found(&self) -> (u64, u64) {

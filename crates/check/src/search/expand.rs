@@ -168,6 +168,8 @@ impl Recent {
 
 /// States that are expanded together, so that the processor waits but once for where their successors are kept.
 const TOGETHER: StateNumber = 8;
+/// Successors from which on no further state is expanded with them: all of them are in memory unpacked.
+const MANY: usize = 1 << 10;
 
 /// What one host thread needs. No cache line belongs to two of them.
 #[repr(align(128))]
@@ -212,6 +214,10 @@ struct Successor {
     renaming: u32,
 }
 
+fn is_raised(cancel: Option<&AtomicBool>) -> bool {
+    cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+}
+
 /// The packed bytes by which a state is known, with symmetry or without.
 pub(super) fn pack_by(model: &Model, symmetry: Option<&mut Symmetry>, world: &World, out: &mut Vec<u8>) {
     match symmetry {
@@ -238,7 +244,7 @@ impl<'m> Worker<'m> {
 
     /// Whether the user wishes it to end.
     pub fn is_stopped(&self) -> bool {
-        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+        is_raised(self.cancel)
     }
 
     fn new(model: &'m Model, symmetric: bool, keeps_targets: bool, cancel: Option<&'m AtomicBool>) -> Worker<'m> {
@@ -289,8 +295,9 @@ impl<'m> Worker<'m> {
             harvest.deadlock = self.deadlock_in(states, range);
             return;
         }
-        for from in range.clone().step_by(TOGETHER as usize) {
-            self.step(states, from..range.end.min(from + TOGETHER));
+        let mut from = range.start;
+        while from < range.end {
+            from = self.step(states, from..range.end.min(from + TOGETHER));
             states.touch(self.pool[..self.successors].iter().map(|successor| successor.hash));
             self.meet(states, harvest);
             if self.is_stopped() {
@@ -308,24 +315,28 @@ impl<'m> Worker<'m> {
 
     /// The first deadlock among some states.
     fn deadlock_in(&mut self, states: &impl Known, mut range: Range<StateNumber>) -> Option<Found> {
-        let first = range.find(|&state| {
+        let cancel = self.cancel;
+        let first = range.by_ref().take_while(|_| !is_raised(cancel)).find(|&state| {
             unpack(self.stepper.model, states.state(state), &mut self.present);
             stuck(&mut self.stepper, &self.present)
         });
         first.map(deadlock)
     }
 
-    /// Executes every event of some states, up to the first that violates something.
-    fn step(&mut self, states: &impl Known, range: Range<StateNumber>) {
+    /// Executes every event of some states, up to the first that violates something. The state with which to go on, which is
+    /// not behind all of them where they have many successors.
+    fn step(&mut self, states: &impl Known, range: Range<StateNumber>) -> StateNumber {
         self.sources.clear();
         self.successors = 0;
-        for state in range {
+        for state in range.clone() {
             unpack(self.stepper.model, states.state(state), &mut self.present);
             self.step_one(state);
-            if self.sources.last().is_some_and(|source| source.violation.is_some()) {
-                return;
+            let is_violated = self.sources.last().is_some_and(|source| source.violation.is_some());
+            if is_violated || self.successors >= MANY {
+                return state + 1;
             }
         }
+        range.end
     }
 
     /// Executes every event of the present state.
@@ -334,6 +345,11 @@ impl<'m> Worker<'m> {
         let mut moved = false;
         self.stepper.actions(&self.present, &mut self.actions);
         'events: for &action in &self.actions {
+            // Of many nodes a state has many events, and each takes long. What was left out makes no deadlock.
+            if is_raised(self.cancel) {
+                moved = true;
+                break;
+            }
             self.stepper.restart_ways();
             loop {
                 if self.pool.len() == self.successors {
@@ -420,4 +436,46 @@ impl<'m> Worker<'m> {
 pub(super) fn deadlock(state: StateNumber) -> Found {
     let sentence = "nothing more can happen, and somebody waits";
     Found { state, by_event: false, violation: Violation::new(DEADLOCK, sentence) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::System;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    /// Knows the first state alone.
+    struct First(Vec<u8>);
+
+    impl Known for First {
+        fn state(&self, _: StateNumber) -> &[u8] {
+            &self.0
+        }
+
+        fn find(&self, _: u64, _: &[u8]) -> Option<StateNumber> {
+            None
+        }
+
+        fn touch(&self, _: impl Iterator<Item = u64>) {}
+    }
+
+    #[test]
+    fn a_wish_to_stop_is_heard_between_the_events_of_a_state() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/msi.tri");
+        let protocol = Arc::new(trivium_lang::compile_file(&path, &[]).unwrap());
+        let model = Model::new(&protocol, &System { nodes: 200, ..System::default() }).unwrap();
+        let expanded = |cancel: &AtomicBool| {
+            let config = Config { cancel: Some(cancel), ..Config::default() };
+            let mut worker = Worker::crew(&model, &config, false).remove(0);
+            let mut first = First(Vec::new());
+            worker.pack(&model.first(), &mut first.0);
+            let mut harvest = Harvest::default();
+            worker.expand(&first, 0..1, false, &mut harvest);
+            (harvest.transitions, harvest.is_stopped, harvest.deadlock.is_some())
+        };
+        assert_eq!(expanded(&AtomicBool::new(true)), (0, true, false));
+        let (transitions, is_stopped, is_deadlock) = expanded(&AtomicBool::new(false));
+        assert!(transitions > 200 && !is_stopped && !is_deadlock, "{transitions}");
+    }
 }

@@ -60,10 +60,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 use sweep::Sweep;
+use trivium_engine::number::fit;
 use trivium_protocol::Protocol;
-
-/// Most states of a batch.
-const MOST_IN_BATCH: StateNumber = 1 << 15;
 
 /// Visits every state.
 ///
@@ -228,9 +226,8 @@ impl<'m> Search<'m> {
                 // A violation that is known is worth more than the wish to stop.
                 return Err(found.map_or(End::Limit(limit), End::Found));
             }
-            // Small while there are few states, so that limits are kept.
-            let batch = (state_number(self.states.len()) / 8).clamp(64, MOST_IN_BATCH);
-            let to = level.end.min(from + batch);
+            let batch = portions::batch(self.model, self.states.len() as u64, u64::from(from));
+            let to = level.end.min(from + fit::<u64, StateNumber>(batch, "the number of a state"));
             let mut harvests = portions::expand(&mut self.workers, &self.states, from..to, found.is_some());
             if harvests.iter().any(|harvest| harvest.is_stopped) {
                 return Err(found.map_or(End::Limit(STOPPED.into()), End::Found));

@@ -4,6 +4,7 @@ use super::arena::StateNumber;
 use super::crew::side_by_side;
 use super::expand::{Harvest, Worker};
 use super::known::Known;
+use crate::system::model::Model;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,6 +12,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const PORTION: StateNumber = 256;
 /// Portions that one of several host threads takes at a time, at most.
 const MOST_TAKEN: usize = 16;
+
+/// Most states of a batch.
+const MOST_IN_BATCH: u64 = 1 << 15;
+/// Events that threads can begin in a state, from which on it is wide: many nodes have many threads.
+const WIDE: u64 = 256;
+/// Successors that a batch of wide states has at the beginning, and at most.
+const FEW_SUCCESSORS: u64 = 1 << 13;
+const MOST_SUCCESSORS: u64 = 1 << 18;
+
+/// How many states make a batch, after which limits are looked at: few while few are found, and of wide states few while
+/// few have been expanded.
+pub(super) fn batch(model: &Model, found: u64, expanded: u64) -> u64 {
+    let batch = (found / 8).clamp(64, MOST_IN_BATCH);
+    let width = model.client.threads.len() as u64 * model.client.intents.len() as u64;
+    if width <= WIDE {
+        return batch;
+    }
+    let of_wide = (FEW_SUCCESSORS / width).max(expanded).min(MOST_SUCCESSORS / width);
+    batch.min(of_wide.max(1))
+}
 
 /// Expands some states side by side; the harvests come in the order of the states.
 pub(super) fn expand(

@@ -22,9 +22,6 @@ use std::io;
 use std::time::Instant;
 use trivium_engine::number::fit;
 
-/// Most states of a batch.
-const MOST_IN_BATCH: u64 = 1 << 15;
-
 /// States that wait, each with a name by which the way to it can be found.
 #[derive(Default)]
 pub(super) struct Batch {
@@ -160,6 +157,8 @@ pub(super) struct Sweep<'m, K> {
     workers: Vec<Worker<'m>>,
     kept: K,
     transitions: u64,
+    /// States of the batches so far.
+    expanded: u64,
     depth: u32,
     widths: Widths,
     /// Most bytes of host memory so far.
@@ -175,6 +174,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
             workers: Worker::crew(model, config, false),
             kept,
             transitions: 0,
+            expanded: 0,
             depth: 0,
             widths: Widths::default(),
             memory: 0,
@@ -240,7 +240,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
             return Err(End::Limit(limit));
         }
         let (states, _) = self.kept.found();
-        let batch = self.kept.batch((states / 8).clamp(64, MOST_IN_BATCH))?;
+        let batch = self.kept.batch(portions::batch(self.model, states, self.expanded))?;
         if batch.len() == 0 {
             return Ok(false);
         }
@@ -263,6 +263,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
             return Err(self.no_room());
         }
         self.kept.done(&batch);
+        self.expanded += batch.len() as u64;
         Ok(true)
     }
 

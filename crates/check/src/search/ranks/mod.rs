@@ -15,7 +15,7 @@ use super::known::Known;
 use super::letters::{Letter, put, put_bytes};
 use super::pack::hash;
 use super::states::States;
-use super::{MOST_IN_BATCH, NOT_LOOKED, STOPPED, path, portions, too_deep};
+use super::{NOT_LOOKED, STOPPED, path, portions, too_deep};
 use crate::config::group::Group;
 use crate::config::{Config, ConfigError, Method, Progress, Search};
 use crate::coverage::Seen;
@@ -223,7 +223,7 @@ impl<'m> Ranks<'m> {
                 return Err(found.map_or(End::Limit(limit), End::Found));
             }
             // As one process does, so that limits end it at the same place.
-            let batch = (self.found / 8).clamp(64, u64::from(MOST_IN_BATCH));
+            let batch = portions::batch(self.model, self.found, from);
             let to = level.end.min(from + batch);
             match self.visit_batch(from..to, found.is_some()) {
                 Err(End::Limit(_)) if found.is_some() => break,
