@@ -38,7 +38,7 @@ pub fn disagree(
             format!("node {node} binds {address:#x} to `{}`", names[binding.protocol])
         }
     };
-    NodeError::new(format!("{}, but {}", tell(one), tell(other)))
+    NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
         .help("trivium_bind is collective: every node makes the same call at the same point of its program")
 }
 
@@ -98,7 +98,7 @@ impl<C> NodeCore<C> {
             protocol.messages[message.index()].name,
             object.id
         );
-        Err(NodeError::new(what).help("let the program wait for what it has begun before it calls trivium_bind"))
+        Err(NodeError::subject(what).help("let the program wait for what it has begun before it calls trivium_bind"))
     }
 
     /// What a processor's own cache holds would have to come home too, and be counted: that is not modelled.
@@ -107,7 +107,7 @@ impl<C> NodeCore<C> {
         if !protocol.cached {
             return Ok(());
         }
-        Err(NodeError::new(format!("a region is bound, but under `{}` processors have caches", protocol.name))
+        Err(NodeError::subject(format!("a region is bound, but under `{}` processors have caches", protocol.name))
             .help("bind only between protocols without `processor cached`"))
     }
 
@@ -134,7 +134,7 @@ impl<C> NodeCore<C> {
             _ => return Ok(()),
         };
         let state = engine.describe(role, record);
-        Err(NodeError::new(format!("a region is bound to another protocol, but block {} {why}", block.id))
+        Err(NodeError::subject(format!("a region is bound to another protocol, but block {} {why}", block.id))
             .note(format!("node {}, {when}: {} is {state}", self.me, declared.name))
             .help(format!(
                 "bring the region home first: under `{}`, let each home access its blocks after the last phase of others",

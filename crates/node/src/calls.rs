@@ -118,10 +118,10 @@ impl<C> NodeCore<C> {
         {
             Ok(None) => self.usage.call(protocol, engine.protocol(), op, object).err(),
             Ok(broken) => broken,
-            Err(what) => return Err(Refusal::Broken(NodeError::new(what))),
+            Err(what) => return Err(Refusal::Broken(NodeError::subject(what))),
         };
         if let Some(assumption) = broken {
-            let error = NodeError::new(format!(
+            let error = NodeError::subject(format!(
                 "node {} calls {name} on object {} against the protocol's assumption `{assumption}`",
                 self.me, object.id
             ))
@@ -146,7 +146,7 @@ impl<C> NodeCore<C> {
         let Some(handler) = self.protocols.looks_at_stores[protocol].as_ref() else { return Ok(()) };
         let refused = refused_atomic(&self.protocols.engines[protocol].protocol().name, handler);
         let what = format!("node {}: an atomic operation at {address:#x}, {refused}", self.me);
-        Err(NodeError::new(what).help(ATOMIC_HELP))
+        Err(NodeError::subject(what).help(ATOMIC_HELP))
     }
 
     /// The protocol of memory that a program names, or the default one.
@@ -167,7 +167,7 @@ impl<C> NodeCore<C> {
         }
         let name = &engines[number].protocol().name;
         let what = format!("node {} asks for memory under protocol `{name}`, which is not about blocks", self.me);
-        Err(NodeError::new(what).help("name the protocol of shared memory first: --protocol stache"))
+        Err(NodeError::subject(what).help("name the protocol of shared memory first: --protocol stache"))
     }
 
     fn no_such_protocol(&self, name: &str) -> NodeError {
@@ -175,7 +175,7 @@ impl<C> NodeCore<C> {
         let near = nearest(name, names.iter().copied());
         let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
         let what = format!("node {} asks for memory under protocol `{name}`, which is not loaded", self.me);
-        NodeError::new(what).help(format!("{near}loaded are {}; add --protocol {name}", names.join(", ")))
+        NodeError::subject(what).help(format!("{near}loaded are {}; add --protocol {name}", names.join(", ")))
     }
 
     /// How a program wants to bind the region that begins at an address.
@@ -187,7 +187,7 @@ impl<C> NodeCore<C> {
         let region = address.checked_sub(SHARED_BASE).and_then(|offset| self.space.borrow().region_at(offset.into()));
         region.map(|region| Binding { region, protocol }).ok_or_else(|| {
             let what = format!("node {} binds {address:#x} to a protocol, where no allocation begins", self.me);
-            NodeError::new(what).help("pass the pointer that trivium_alloc returned")
+            NodeError::subject(what).help("pass the pointer that trivium_alloc returned")
         })
     }
 
@@ -199,7 +199,7 @@ impl<C> NodeCore<C> {
         let offset = address.checked_sub(SHARED_BASE).map(u64::from);
         let Some(region) = offset.and_then(|offset| self.space.borrow().region_of(offset)) else {
             let what = format!("node {} names `{name}` what lies at {address:#x}, which is not allocated", self.me);
-            return Err(NodeError::new(what).help("pass the pointer that trivium_alloc returned"));
+            return Err(NodeError::subject(what).help("pass the pointer that trivium_alloc returned"));
         };
         self.space.borrow_mut().set_name(region, self.me, name);
         Ok(())

@@ -1,22 +1,69 @@
-//! What programs and protocols do wrong on a node.
+//! What programs and protocols do wrong on nodes, and what keeps them from beginning.
 
+use crate::said::Said;
+use serde::{Deserialize, Serialize};
 use std::fmt;
+use trivium_guest::Place;
 
-/// An error of a program or a protocol, with what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// So many calls of a stack are told.
+const CALLS: usize = 6;
+
+/// Whose fault it is, which decides the exit code of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Blame {
+    /// The program or the protocol is wrong: a trap, a deadlock, a fault of the protocol.
+    Subject,
+    /// The machine, the options or another input is wrong.
+    Input,
+}
+
+/// An error with its cause, its place and a remedy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeError {
+    /// Whose fault it is.
+    pub blame: Blame,
     /// What is wrong, in one sentence without a full stop.
     pub what: String,
-    /// Further lines.
-    pub notes: Vec<String>,
+    /// `file:line:column`, or what stands for it.
+    pub place: Option<String>,
     /// What to do about it.
     pub help: Option<String>,
+    /// Further lines: who waits for what.
+    pub notes: Vec<String>,
+    /// The phase and the block in which several nodes store, where none but one may.
+    pub race: Option<Box<(u64, u32)>>,
+    /// What the programs had said by then, if they had begun. It is told by the nodes that said it, and not sent with the error.
+    #[serde(skip)]
+    pub said: Option<Box<Said>>,
 }
 
 impl NodeError {
-    /// An error without a remedy.
-    pub fn new(what: impl Into<String>) -> NodeError {
-        NodeError { what: what.into(), notes: Vec::new(), help: None }
+    /// The program or the protocol is wrong.
+    pub fn subject(what: impl Into<String>) -> NodeError {
+        NodeError {
+            blame: Blame::Subject,
+            what: what.into(),
+            place: None,
+            help: None,
+            notes: Vec::new(),
+            race: None,
+            said: None,
+        }
+    }
+
+    /// An input is wrong.
+    pub fn input(what: impl Into<String>) -> NodeError {
+        NodeError { blame: Blame::Input, ..NodeError::subject(what) }
+    }
+
+    /// The same error, at `place`.
+    pub fn at(self, place: impl Into<String>) -> NodeError {
+        NodeError { place: Some(place.into()), ..self }
+    }
+
+    /// The same error, with what to do about it.
+    pub fn help(self, help: impl Into<String>) -> NodeError {
+        NodeError { help: Some(help.into()), ..self }
     }
 
     /// The same error, with a further line.
@@ -25,17 +72,53 @@ impl NodeError {
         self
     }
 
-    /// The same error, with what to do about it.
-    pub fn help(mut self, help: impl Into<String>) -> NodeError {
-        self.help = Some(help.into());
+    /// The same error, with where the program of `who` stood, the innermost call first.
+    pub fn standing(mut self, who: &str, stack: &[Place]) -> NodeError {
+        let own = stack.iter().position(|place| !place.is_library()).unwrap_or(0);
+        if let Some((file, line)) = stack.get(own).and_then(|place| place.line.as_ref()) {
+            self.place.get_or_insert(format!("{file}:{line}"));
+        }
+        let mut names: Vec<&str> = stack.iter().take(own + 1).map(|place| place.function.as_str()).collect();
+        names.dedup();
+        let within = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", called by ")) };
+        self.notes.insert(0, format!("{who}{within}"));
+        let callers: Vec<String> = stack.iter().skip(own + 1).map(Place::to_string).collect();
+        if !callers.is_empty() {
+            self.notes.insert(1, format!("called from {}", short(callers)));
+        }
         self
     }
 }
 
+/// The first of some calls; what repeats, as recursion does, is told once.
+fn short(mut calls: Vec<String>) -> String {
+    calls.dedup();
+    let more = if calls.len() > CALLS { ", ..." } else { "" };
+    calls.truncate(CALLS);
+    format!("{}{more}", calls.join(", from "))
+}
+
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
+        write!(f, "{}", self.what)?;
+        if let Some(place) = &self.place {
+            write!(f, "\n --> {place}")?;
+        }
+        for note in &self.notes {
+            write!(f, "\nnote: {note}")?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\nhelp: {help}")?;
+        }
+        Ok(())
     }
 }
 
 impl std::error::Error for NodeError {}
+
+/// A program cannot be made ready.
+impl From<trivium_guest::Error> for NodeError {
+    fn from(error: trivium_guest::Error) -> NodeError {
+        NodeError { place: error.place, help: error.help, ..NodeError::input(error.what) }
+    }
+}

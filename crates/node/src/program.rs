@@ -1,37 +1,13 @@
 //! What a program and protocols want of each other, looked at before a run.
 
 use crate::calls::{ATOMIC_HELP, refused_atomic};
+use crate::error::NodeError;
 use crate::protocols::Protocols;
 use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::Engine;
 use trivium_guest::{CallImport, Program};
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol};
-
-/// Why a program and protocols do not go together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
-    /// What is wrong, in one sentence without a full stop.
-    pub what: String,
-    /// The protocol or the program that it is about.
-    pub place: Option<String>,
-    /// What to do about it.
-    pub help: Option<String>,
-}
-
-impl Unfit {
-    fn new(what: impl Into<String>) -> Unfit {
-        Unfit { what: what.into(), place: None, help: None }
-    }
-
-    fn at(self, place: &str) -> Unfit {
-        Unfit { place: Some(place.into()), ..self }
-    }
-
-    fn help(self, help: impl Into<String>) -> Unfit {
-        Unfit { help: Some(help.into()), ..self }
-    }
-}
 
 impl Protocols {
     /// These protocols for a program, with blocks of so many bytes, on so many nodes; `walking` as in [`Engine::walking`].
@@ -43,26 +19,27 @@ impl Protocols {
         protocols: &[Arc<Protocol>],
         (block, nodes): (u64, u32),
         walking: bool,
-    ) -> Result<Protocols, Unfit> {
+    ) -> Result<Protocols, NodeError> {
         if protocols.is_empty() {
-            return Err(Unfit::new("no protocol is named").help("add --protocol stache"));
+            return Err(NodeError::input("no protocol is named").help("add --protocol stache"));
         }
         let mut engines: Vec<Rc<Engine>> = Vec::new();
         for protocol in protocols {
             let name = &protocol.name;
             if engines.iter().any(|engine| engine.protocol().name == *name) {
-                return Err(Unfit::new(format!("protocol `{name}` is named twice")));
+                return Err(NodeError::input(format!("protocol `{name}` is named twice")));
             }
             let of_access = |event| matches!(event, EventKind::Read | EventKind::Write);
             if let Some(condition) = protocol.conditions.iter().find(|condition| of_access(condition.event)) {
                 let what = format!("it assumes `{}`, and accesses that hit are not watched", condition.text);
                 let help = "use a protocol that assumes this of its calls only, or of no access";
-                return Err(Unfit::new(what).at(name).help(help));
+                return Err(NodeError::input(what).at(name.as_str()).help(help));
             }
-            let engine = Engine::load(protocol.clone(), nodes).map_err(|error| Unfit::new(error.message).at(name))?;
+            let engine = Engine::load(protocol.clone(), nodes)
+                .map_err(|error| NodeError::input(error.message).at(name.as_str()))?;
             engines.push(Rc::new(if walking { engine.walking() } else { engine }));
         }
-        let calls: Result<Vec<_>, Unfit> = program.calls().iter().map(|call| bind(call, protocols)).collect();
+        let calls: Result<Vec<_>, NodeError> = program.calls().iter().map(|call| bind(call, protocols)).collect();
         let protocols = Protocols { calls: calls?, ..Protocols::new(engines, block, nodes) };
         check_atomics(program, &protocols)?;
         Ok(protocols)
@@ -70,7 +47,7 @@ impl Protocols {
 }
 
 /// A program with atomic operations needs memory under a protocol that can answer them.
-fn check_atomics(program: &Program, protocols: &Protocols) -> Result<(), Unfit> {
+fn check_atomics(program: &Program, protocols: &Protocols) -> Result<(), NodeError> {
     let of_memory = || (0..protocols.engines.len()).filter(|&number| protocols.engines[number].protocol().uses(BLOCK));
     let refusal = of_memory().find_map(|number| Some((number, protocols.looks_at_stores[number].as_ref()?)));
     let Some((number, handler)) = refusal else { return Ok(()) };
@@ -79,25 +56,24 @@ fn check_atomics(program: &Program, protocols: &Protocols) -> Result<(), Unfit> 
     }
     let name = &protocols.engines[number].protocol().name;
     let what = format!("the program uses atomic operations, {}", refused_atomic(name, handler));
-    Err(Unfit::new(what).at(program.name()).help(ATOMIC_HELP))
+    Err(NodeError::input(what).at(program.name()).help(ATOMIC_HELP))
 }
 
 /// The protocol and the call that a program's import means. Names with dashes are imported with dashes or
 /// underscores.
-fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId), Unfit> {
+fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId), NodeError> {
     let plain = |name: &str| name.replace('-', "_");
     let found = protocols.iter().position(|p| plain(&p.name) == plain(&call.protocol));
     let Some(number) = found else {
         let what = format!("the program calls `{}` of protocol `{}`, which is not loaded", call.op, call.protocol);
-        return Err(Unfit::new(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
+        return Err(NodeError::input(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
     };
     let protocol = &protocols[number];
     let Some(op) = protocol.op(&call.op) else {
         let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
         let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);
-        return Err(
-            Unfit::new(what).help(format!("its calls are {}; include the header of this version", names.join(", ")))
-        );
+        return Err(NodeError::input(what)
+            .help(format!("its calls are {}; include the header of this version", names.join(", "))));
     };
     let declared = &protocol.ops[op.index()];
     let takes = declared.args.len() + usize::from(declared.object != NODE);
@@ -106,7 +82,7 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId),
             "the program calls `{}.{}` with {} arguments; it takes {takes}",
             protocol.name, call.op, call.params
         );
-        return Err(Unfit::new(what).help("include the header of this version"));
+        return Err(NodeError::input(what).help("include the header of this version"));
     }
     Ok((number, op))
 }

@@ -84,7 +84,7 @@ impl Space {
             }
             let number = index + 1;
             let differs = if made.protocol == protocol { "" } else { ", under another protocol" };
-            return Err(NodeError::new(format!(
+            return Err(NodeError::subject(format!(
                 "node {node} asks in its allocation {number} for {}, but another node asked for {}{differs}",
                 in_words(bytes, placement),
                 in_words(made.bytes, made.placement)
@@ -94,7 +94,7 @@ impl Space {
         if let Placement::Explicit(home) = placement
             && home >= self.nodes
         {
-            return Err(NodeError::new(format!(
+            return Err(NodeError::subject(format!(
                 "node {node} asks for memory on node {}, but there are {} nodes",
                 home.cast_signed(),
                 self.nodes
@@ -105,7 +105,7 @@ impl Space {
         let count = bytes.div_ceil(self.page);
         let room = u64::from(SHARED_END - SHARED_BASE) - first_page as u64 * self.page;
         if count.saturating_mul(self.page) > room {
-            return Err(NodeError::new(format!(
+            return Err(NodeError::subject(format!(
                 "node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"
             ))
             .help("shared memory has 1 GiB; use a smaller problem"));

@@ -8,19 +8,17 @@
 // A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-mod error;
 mod latency;
 mod node;
 mod result;
 mod run;
-
 mod transport;
 mod wire;
 
-pub use error::RunError;
 pub use latency::Latency;
 pub use result::{LiveNode, RunResult};
 pub use run::{Setup, run};
 pub use transport::Transport;
 pub use transport::contract::check_transport;
 pub use transport::threads::{Threads, join};
+pub use trivium_node::{Blame, NodeError, Said};

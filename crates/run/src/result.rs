@@ -3,6 +3,7 @@
 use crate::latency::Quantiles;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use trivium_node::{MemoryUsed, Misses};
 
 /// The counts of one node: of its region of interest, or of the whole program if it marks none. Messages and bytes are always those
 /// of the whole program: regions begin and end at other moments on each node.
@@ -24,26 +25,6 @@ pub struct LiveNode {
     pub handler_seconds: f64,
     /// Seconds for which the program waited; the node runs handlers meanwhile.
     pub wait_seconds: f64,
-}
-
-/// Faults by kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Misses {
-    /// Loads of blocks without access.
-    pub read: u64,
-    /// Stores to blocks without access.
-    pub write: u64,
-    /// Stores to blocks that could be read.
-    pub upgrade: u64,
-}
-
-/// The greatest memory of the program, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct MemoryUsed {
-    /// Of one node: its program's globals, stack and heap.
-    pub private: u64,
-    /// What was allocated to be shared. Each node has a copy of what it touches.
-    pub shared: u64,
 }
 
 /// The result of a run. Times differ from run to run, and counts do where sharing depends on timing.

@@ -1,9 +1,8 @@
 //! A run: nodes are made, each in a thread of its own, and what they end with is put together.
 
-use crate::error::RunError;
 use crate::latency::Latency;
 use crate::node::{Counts, Left, Limits, NodeState};
-use crate::result::{LiveNode, MemoryUsed, Misses, RunResult};
+use crate::result::{LiveNode, RunResult};
 use crate::transport::Transport;
 use crate::transport::threads;
 use std::cell::RefCell;
@@ -14,7 +13,7 @@ use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, Outcome, Program, Stage};
-use trivium_node::{NodeSaid, Protocols, Said, Saying};
+use trivium_node::{MemoryUsed, Misses, NodeError, NodeSaid, Protocols, Said, Saying};
 use trivium_protocol::Protocol;
 
 /// Bytes of a page, for which a home is chosen.
@@ -56,8 +55,8 @@ struct NodeEnd {
 /// # Errors
 /// The program and the protocols do not go together; a trap, a fault of a protocol, a broken assumption, a deadlock. Together with it
 /// what the programs had said by then, if they had begun.
-pub fn run(setup: &Setup) -> Result<RunResult, Box<(RunError, Said)>> {
-    let early = |error: RunError| Box::new((error, Said::default()));
+pub fn run(setup: &Setup) -> Result<RunResult, Box<(NodeError, Said)>> {
+    let early = |error: NodeError| Box::new((error, Said::default()));
     Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false)
         .map_err(|unfit| early(unfit.into()))?;
     // Once, and not by each thread at the same time.
@@ -84,7 +83,7 @@ pub fn run(setup: &Setup) -> Result<RunResult, Box<(RunError, Said)>> {
 fn gone(number: usize, what: &str) -> NodeEnd {
     NodeEnd {
         exit_code: None,
-        left: Some(Left::Failed(RunError::subject(format!("node {number} {what}")))),
+        left: Some(Left::Failed(NodeError::subject(format!("node {number} {what}")))),
         counts: Counts::default(),
         span: (0, 0),
         latency: Latency::default(),
@@ -140,7 +139,7 @@ fn run_node(setup: &Setup, transport: Box<dyn Transport>, begun: Instant) -> Nod
 }
 
 /// Runs the program of a node to its end, and gives its exit code.
-fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result<(i32, Running), RunError> {
+fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result<(i32, Running), NodeError> {
     let build = setup.program.build(setup.block);
     let stage = Stage::new(setup.program, build)?;
     let mut program = stage.node(me.into(), &setup.args, node.clone())?;
@@ -157,20 +156,20 @@ fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result
         Outcome::Trapped { message, stack } => {
             let mut node = node.borrow_mut();
             match node.left.take() {
-                Some(Left::Failed(error)) => Err(error.standing(me, &stack)),
+                Some(Left::Failed(error)) => Err(error.standing(&format!("node {me}"), &stack)),
                 Some(other) => {
                     node.left = Some(other);
-                    Err(RunError::subject(message))
+                    Err(NodeError::subject(message))
                 }
-                None => Err(RunError::subject(message).standing(me, &stack)),
+                None => Err(NodeError::subject(message).standing(&format!("node {me}"), &stack)),
             }
         }
-        Outcome::Suspended => Err(RunError::subject("a program was suspended")),
+        Outcome::Suspended => Err(NodeError::subject("a program was suspended")),
     }
 }
 
 /// Puts together what nodes have ended with.
-fn gather(setup: &Setup, ends: Vec<NodeEnd>) -> Result<RunResult, Box<(RunError, Said)>> {
+fn gather(setup: &Setup, ends: Vec<NodeEnd>) -> Result<RunResult, Box<(NodeError, Said)>> {
     let (mut saying, mut latency, mut sum) = (Saying::default(), Latency::default(), Counts::default());
     let (mut first, mut last) = (u64::MAX, 0);
     let (mut failed, mut told, mut stopped) = (None, None, None);
@@ -205,8 +204,7 @@ fn gather(setup: &Setup, ends: Vec<NodeEnd>) -> Result<RunResult, Box<(RunError,
         (first, last) = (first.min(end.span.0), last.max(end.span.1));
         latency.merge(&end.latency);
         saying.add(number, end.said);
-        result.memory.private = result.memory.private.max(end.memory.private);
-        result.memory.shared = result.memory.shared.max(end.memory.shared);
+        result.memory.join(end.memory);
         result.per_node.push(of_node(&end.counts));
         sum = sum.plus(&end.counts);
     }

@@ -1,12 +1,11 @@
 //! What nodes tell each other, as bytes. What comes in is looked at as if anybody could have sent it: what is wrong with
 //! it is an error, before an engine or memory sees any of it.
 
-use crate::error::RunError;
 use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_guest::Placement;
-use trivium_node::{Data, Protocols};
+use trivium_node::{Data, NodeError, Protocols};
 use trivium_protocol::{EventKind, LaneId, MessageId, ObjectKindId, PayloadShape};
 
 /// A message of a protocol.
@@ -54,7 +53,7 @@ pub(crate) enum Control {
     /// From node 0: the run is over.
     End,
     /// To all: something went wrong on the sender.
-    Failed(RunError),
+    Failed(NodeError),
 }
 
 /// [`Placement`], as it is sent.

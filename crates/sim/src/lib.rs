@@ -22,7 +22,6 @@
 // A number that does not fit must not be cut in silence: see `number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-mod error;
 mod events;
 pub mod machine;
 mod node;
@@ -31,7 +30,6 @@ mod reports;
 mod runs;
 mod timing;
 
-pub use error::{Blame, SimError};
 pub use machine::Machine;
 pub use machine::load::{BUILT_IN, built_in, whole};
 pub use machine::price;
@@ -39,13 +37,13 @@ pub use machine::ratio::Ratio;
 pub use order::Stood;
 pub use order::budget::Budget;
 pub use reports::blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, Part};
-pub use reports::counters::{Counters, Misses, NODE_STATISTICS, PARTS_OF_TIME, Spent, Statistic, node_statistic};
+pub use reports::counters::{Counters, NODE_STATISTICS, PARTS_OF_TIME, Spent, Statistic, node_statistic};
 pub use reports::timeline::{REASONS, Reason};
 pub use reports::trace::{Handled, Note, Stall, StallPart};
 pub use runs::changes::Changed;
 pub use runs::forced::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, force};
 pub use runs::miss::{MissKind, MissReport, MissStep, measure};
-pub use runs::result::{MemoryUsed, RUN_STATISTICS, SimResult};
+pub use runs::result::{RUN_STATISTICS, SimResult};
 pub use runs::setup::Setup;
 pub use runs::{Tracing, run, run_with_trace};
-pub use trivium_node::Said;
+pub use trivium_node::{Blame, MemoryUsed, Misses, NodeError, Said};

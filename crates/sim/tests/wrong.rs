@@ -5,13 +5,13 @@ mod bench;
 use bench::{Run, machine, program, protocol, text_program};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use trivium_sim::{Blame, Machine, Setup, SimError, run};
+use trivium_sim::{Blame, Machine, NodeError, Setup, run};
 
 fn bad(name: &str) -> Run {
     Run::of(&format!("bad/{name}"), &[])
 }
 
-fn says(error: &SimError, blame: Blame, words: &[&str]) {
+fn says(error: &NodeError, blame: Blame, words: &[&str]) {
     let text = error.to_string();
     for word in words {
         assert!(text.contains(word), "`{word}` is missing in: {text}");
@@ -289,7 +289,7 @@ fn a_machine_that_begins_from_another() {
     says(&odd, Blame::Input, &["`cache.line` is 33", "mine.toml:5:1"]);
 }
 
-fn broken(change: impl Fn(&str) -> String) -> SimError {
+fn broken(change: impl Fn(&str) -> String) -> NodeError {
     let text = change(trivium_sim::built_in("typhoon").unwrap());
     Machine::parse("mine.toml", &text, &[]).unwrap_err()
 }
@@ -328,7 +328,7 @@ fn wrong_machines_are_explained_with_their_place() {
     );
 }
 
-fn overridden(key: &str, value: &str) -> Result<Machine, SimError> {
+fn overridden(key: &str, value: &str) -> Result<Machine, NodeError> {
     Machine::load("typhoon", &[(key.into(), value.into())])
 }
 

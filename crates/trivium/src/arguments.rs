@@ -226,9 +226,9 @@ pub struct Common {
     pub out: Option<PathBuf>,
 }
 
-/// What is simulated, whatever under: of `trivium sim` and `trivium compare`
+/// A program and what it is made of: of all commands that execute one
 #[derive(Debug, Args)]
-pub struct Simulated {
+pub struct Subject {
     /// The program: a name that `trivium programs` lists, one or more .c files (also .o and .a of `trivium cc`), or a .wasm file
     #[arg(value_name = "PROGRAM", required = true)]
     pub programs: Vec<PathBuf>,
@@ -238,6 +238,14 @@ pub struct Simulated {
     /// A folder whose files the program may read, by their paths in it; links that lead out of it are refused
     #[arg(long, value_name = "DATA")]
     pub dir: Option<PathBuf>,
+}
+
+/// What is simulated, whatever under: of `trivium sim` and `trivium compare`
+#[derive(Debug, Args)]
+pub struct Simulated {
+    /// What is executed
+    #[command(flatten)]
+    pub subject: Subject,
     /// The same, and the program may change the folder too. Each node sees its own changes; they are carried out when the run
     /// has gone well, and not by `compare`
     #[arg(long, value_name = "DATA", conflicts_with = "dir")]
@@ -270,12 +278,12 @@ pub struct Simulated {
 impl Simulated {
     /// The first of its files, by which a program is known.
     pub fn program(&self) -> &std::path::Path {
-        self.programs.first().map_or(std::path::Path::new(""), PathBuf::as_path)
+        self.subject.programs.first().map_or(std::path::Path::new(""), PathBuf::as_path)
     }
 
     /// All of its files.
     pub fn sources(&self) -> Vec<String> {
-        self.programs.iter().map(|file| file.display().to_string()).collect()
+        self.subject.programs.iter().map(|file| file.display().to_string()).collect()
     }
 }
 
@@ -323,15 +331,9 @@ pub enum Transport {
 /// `trivium run`
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The program: one or more .c files (also .o and .a of `trivium cc`), or a .wasm file
-    #[arg(value_name = "PROGRAM", required = true)]
-    pub programs: Vec<PathBuf>,
-    /// Flags of the C compiler, in quotes: --cc "-O3 -DSIZE=64 -Iinclude"
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
-    pub cc: Option<String>,
-    /// A folder whose files the program may read, by their paths in it; links that lead out of it are refused
-    #[arg(long, value_name = "DATA")]
-    pub dir: Option<PathBuf>,
+    /// What is executed
+    #[command(flatten)]
+    pub subject: Subject,
     /// Protocol: a name or a .tri file; the first is the default of shared regions (repeatable)
     #[arg(long, short, required = true)]
     pub protocol: Vec<String>,

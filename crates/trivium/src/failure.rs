@@ -1,7 +1,7 @@
 //! How a command ends when it does not end well.
 
 use std::fmt;
-use trivium_sim::{Blame, SimError};
+use trivium_sim::{Blame, NodeError};
 
 /// The subject is wrong: a violated property, a wrong answer, a deadlock, a trap of the program.
 pub const WRONG: u8 = 1;
@@ -18,7 +18,7 @@ pub struct Failure {
     /// `error: what`, ` --> place`, `help: remedy`.
     pub text: String,
     /// The error of a program that had begun, which has said something by then.
-    pub of_program: Option<Box<SimError>>,
+    pub of_program: Option<Box<NodeError>>,
 }
 
 impl Failure {
@@ -68,8 +68,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A simulator's error as the command line tells it.
-pub fn told(error: &SimError) -> Failure {
+/// An error of a simulation or a run as the command line tells it.
+pub fn told(error: &NodeError) -> Failure {
     let code = match error.blame {
         Blame::Subject => WRONG,
         Blame::Input => BAD_INPUT,

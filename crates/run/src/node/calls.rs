@@ -1,12 +1,11 @@
 //! What a program asks of its node: accesses, poll points, calls.
 
 use super::{Incoming, NodeState, Wait};
-use crate::error::RunError;
 use trivium_engine::{Args, Event};
 use trivium_guest::{
     Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
 };
-use trivium_node::{NodeMemory, Refusal};
+use trivium_node::{NodeError, NodeMemory, Refusal};
 use trivium_protocol::{BLOCK, EventKind};
 
 impl Processor for NodeState {
@@ -159,7 +158,7 @@ impl NodeState {
             Some(value) => Ok(value),
             None => {
                 let what = format!("node {}: {} has returned without an answer", self.core.me, what());
-                Err(self.fail(RunError::subject(what)))
+                Err(self.fail(NodeError::subject(what)))
             }
         }
     }

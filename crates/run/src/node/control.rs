@@ -1,13 +1,12 @@
 //! What the run itself needs: barriers, other bindings, the end, and whether anything can still happen. Node 0 decides.
 
 use super::{Doing, Left, Mapped, NodeState, Wait};
-use crate::error::RunError;
 use crate::wire::{Control, Doing as Told, Report};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
 use trivium_guest::{AccessKind, Fault, SHARED_BASE};
-use trivium_node::{Binding, disagree, shared_u32};
+use trivium_node::{Binding, NodeError, disagree, shared_u32};
 use trivium_protocol::{Access, BLOCK, NODE};
 
 /// After so long node 0 asks again, where the answers said nothing for certain.
@@ -262,7 +261,7 @@ impl NodeState {
 
     fn nonsense(&mut self, from: Node, what: &str) -> Fault {
         let what = format!("node {}: node {from} tells of {what}", self.core.me);
-        self.fail(RunError::subject(what).help("start the same version of Trivium on all hosts"))
+        self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
     }
 
     fn placed(&mut self, page: usize, home: Node) -> Result<(), &'static str> {
@@ -345,7 +344,7 @@ impl NodeState {
                 Err(self.fail(error))
             }
             Order::Deadlock(told) => {
-                let error = told.into_iter().fold(RunError::subject(DEADLOCK), |error, (node, told)| {
+                let error = told.into_iter().fold(NodeError::subject(DEADLOCK), |error, (node, told)| {
                     error.note(format!("node {node}: {told}"))
                 });
                 let help = "`trivium check` on the protocol finds the shortest way to a deadlock; if it finds none, look at the program's locks and barriers";
@@ -356,7 +355,7 @@ impl NodeState {
                     "nodes {one} and {other} both write block {block} between two barriers (after {phase} of them)"
                 );
                 let help = "the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory";
-                Err(self.fail(RunError::subject(what).help(help)))
+                Err(self.fail(NodeError::subject(what).help(help)))
             }
         }
     }

@@ -1,12 +1,11 @@
 //! What a node's handlers do next, and what becomes of what they did.
 
-use super::mechanisms::{Touched, What};
+use super::mechanisms::What;
 use super::{Doing, Grant, Incoming, Mapped, NodeState, Wait};
-use crate::error::RunError;
 use crate::wire::{Message, write_credit};
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
 use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_node::{Held, Instance};
+use trivium_node::{Held, Instance, NodeError, Touched};
 use trivium_protocol::{Access, BLOCK, EventKind, LaneId, Promise, RoleId, Type};
 
 /// What a node can do next.
@@ -24,7 +23,7 @@ impl NodeState {
     ///
     /// # Errors
     /// A fault of a protocol.
-    pub(super) fn handle_one(&mut self) -> Result<bool, RunError> {
+    pub(super) fn handle_one(&mut self) -> Result<bool, NodeError> {
         let Some(action) = self.choose() else { return Ok(false) };
         self.moved += 1;
         match action {
@@ -122,7 +121,7 @@ impl NodeState {
         self.timers.values().any(|(instance, number)| self.core.schedule.is_current(instance, *number))
     }
 
-    fn replay(&mut self, at: usize) -> Result<(), RunError> {
+    fn replay(&mut self, at: usize) -> Result<(), NodeError> {
         let Some(((protocol, role, object), _)) = self.core.schedule.take_replay(at) else { return Ok(()) };
         let protocols = self.core.protocols.clone();
         let engine = &protocols.engines[protocol];
@@ -133,7 +132,7 @@ impl NodeState {
         self.ended(protocol, engine, event.as_ref(), outcome)
     }
 
-    fn timer_ended(&mut self, at: (u64, u64)) -> Result<(), RunError> {
+    fn timer_ended(&mut self, at: (u64, u64)) -> Result<(), NodeError> {
         let Some((instance, number)) = self.timers.remove(&at) else { return Ok(()) };
         if !self.core.schedule.is_current(&instance, number) {
             return Ok(());
@@ -142,7 +141,7 @@ impl NodeState {
         self.dispatch(protocol, Some(role), &Event::local(EventKind::Timer, object, 0))
     }
 
-    fn message(&mut self, from: Node, message: Message) -> Result<(), RunError> {
+    fn message(&mut self, from: Node, message: Message) -> Result<(), NodeError> {
         self.core.check_binding(message.protocol, message.message, message.object, from)?;
         let protocol = message.protocol;
         if self.core.protocols.finite[protocol] {
@@ -157,7 +156,7 @@ impl NodeState {
         self.dispatch(protocol, None, &event)
     }
 
-    fn dispatch(&mut self, protocol: usize, role: Option<RoleId>, event: &Event) -> Result<(), RunError> {
+    fn dispatch(&mut self, protocol: usize, role: Option<RoleId>, event: &Event) -> Result<(), NodeError> {
         let protocols = self.core.protocols.clone();
         let engine = &protocols.engines[protocol];
         self.handling.restart(protocol);
@@ -175,14 +174,14 @@ impl NodeState {
         engine: &Engine,
         event: Option<&Event>,
         outcome: Result<Outcome, Fault>,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), NodeError> {
         let outcome = outcome.map_err(|fault| broken(engine, &fault))?;
-        if let Some(what) = &self.handling.trouble {
+        if let Some(what) = &self.handling.effects.trouble {
             let handler = outcome.handler.map_or(String::new(), |id| {
                 engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
             });
             let what = format!("node {}: handler {handler} of object {}: {what}", self.core.me, outcome.object.id);
-            return Err(RunError::subject(what));
+            return Err(NodeError::subject(what));
         }
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
@@ -215,25 +214,25 @@ impl NodeState {
                 What::Packet(packet) => self.post(sent.to, packet),
             }
         }
-        for value in handling.answers.drain(..) {
+        for value in handling.effects.answers.drain(..) {
             self.answer_call(value);
         }
-        for (object, completed) in handling.resumed.drain(..) {
+        for (object, completed) in handling.effects.resumed.drain(..) {
             self.resume_access(object, completed);
         }
         if let Doing::Waiting(Wait::Change(block, _)) = self.doing
-            && handling.changed.contains(&block)
+            && handling.effects.changed.contains(&block)
         {
             self.wake();
         }
-        for (task, object, args) in handling.tasks.drain(..) {
+        for (task, object, args) in handling.effects.tasks.drain(..) {
             let event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
             self.inbox.push_back(Incoming::Local(protocol, event));
         }
-        for (role, object, after) in handling.timers.drain(..) {
+        for (role, object, after) in handling.effects.timers.drain(..) {
             self.set_timer((protocol, role, object), after);
         }
-        self.try_again(protocol, engine, &handling.touched);
+        self.try_again(protocol, engine, &handling.effects.touched);
         self.handling = handling;
     }
 
@@ -310,9 +309,9 @@ fn event_of(from: Node, message: &Message) -> Event {
     }
 }
 
-fn broken(engine: &Engine, fault: &Fault) -> RunError {
+fn broken(engine: &Engine, fault: &Fault) -> NodeError {
     let sources = &engine.protocol().sources;
-    let error = RunError::subject(fault.to_string())
+    let error = NodeError::subject(fault.to_string())
         .help("`trivium check` on the protocol finds the shortest way to such a fault");
     if (fault.span.file as usize) < sources.files().count() {
         error.at(sources.place(fault.span).to_string())

@@ -9,7 +9,7 @@ use std::time::Instant;
 use trivium_contract::{Bench, check_mechanisms};
 use trivium_engine::{Engine, Object, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
-use trivium_node::{NodeMemory, Protocols};
+use trivium_node::{HandlerMemory, NodeMemory, Protocols};
 use trivium_protocol::BLOCK;
 
 struct RunBench {
@@ -41,15 +41,12 @@ impl Bench for RunBench {
 
     fn fill(&self, m: &mut NodeState, block: Object, seed: u8) {
         let bytes: Vec<u8> = (0..64).map(|i| seed.wrapping_mul(31).wrapping_add(i)).collect();
-        let offset = m.core.offset_of(block);
-        let written = if m.is_cached() { m.write_copies(offset, &bytes) } else { m.memory.write(offset, &bytes) };
-        written.unwrap();
+        m.put(m.core.offset_of(block), &bytes);
     }
 
     fn contents(&self, m: &mut NodeState, block: Object) -> Vec<u8> {
-        let (mut bytes, offset) = (vec![0; 64], m.core.offset_of(block));
-        let read = if m.is_cached() { m.read_copies(offset, &mut bytes) } else { m.memory.read(offset, &mut bytes) };
-        read.unwrap();
+        let mut bytes = vec![0; 64];
+        m.read_allocated(m.core.offset_of(block), &mut bytes);
         bytes
     }
 

@@ -11,7 +11,6 @@ mod mechanisms_tests;
 mod reach;
 mod waiting;
 
-use crate::error::RunError;
 use crate::latency::Latency;
 
 use crate::transport::Transport;
@@ -28,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use trivium_engine::{Event, Node, Object, Pending};
 use trivium_guest::{AccessKind, Fault, ReadModifyWrite, Tags};
-use trivium_node::{Instance, Lines, NodeCore, NodeMemory, NodeSaid, Protocols, Space};
+use trivium_node::{Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Space};
 use trivium_protocol::{Access, OpId};
 
 /// For what a program waits.
@@ -153,9 +152,9 @@ pub(crate) struct Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
     /// Something went wrong here.
-    Failed(RunError),
+    Failed(NodeError),
     /// Something went wrong on another node, which tells it.
-    Told(RunError),
+    Told(NodeError),
     /// It was cut off by a limit.
     Stopped(String),
 }
@@ -307,7 +306,7 @@ impl NodeState {
     }
 
     /// Ends the program with an error that keeps its parts.
-    fn fail(&mut self, error: impl Into<RunError>) -> Fault {
+    fn fail(&mut self, error: impl Into<NodeError>) -> Fault {
         let error = error.into();
         let fault = Fault::new(error.what.clone());
         self.left.get_or_insert(Left::Failed(error));

@@ -1,12 +1,11 @@
 //! Accesses of the program: what it may do by itself, and what a handler has to be asked for.
 
 use super::{Doing, Grant, Mapped, NodeState, Wait};
-use crate::error::RunError;
 use crate::wire::Control;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Object, Pending};
 use trivium_guest::{AccessKind, Fault, SHARED_BASE, Step};
-use trivium_node::shared_u32;
+use trivium_node::{NodeError, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// Private memory is allowed in pieces of so many bytes.
@@ -131,7 +130,7 @@ impl NodeState {
             self.core.protocols.engines[protocol].protocol().name
         );
         let what = format!("node {me} writes block {}, whose home is node {home}", block.id);
-        Err(self.fail(RunError::subject(what).help(help)))
+        Err(self.fail(NodeError::subject(what).help(help)))
     }
 
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.

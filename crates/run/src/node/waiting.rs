@@ -1,12 +1,12 @@
 //! What a node does while its program waits, and at poll points.
 
 use super::{Doing, Incoming, Left, Mapped, NodeState, POLLS, Wait};
-use crate::error::RunError;
 use crate::wire::{self, Control, Packet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_guest::Fault;
+use trivium_node::NodeError;
 use trivium_protocol::BLOCK;
 
 /// Who waits looks so long without a pause; then it lets others have the processor.
@@ -103,7 +103,7 @@ impl NodeState {
             any = true;
             let packet = wire::read(&packet, &self.core.protocols).map_err(|what| {
                 let what = format!("node {}: node {from} sends {what}", self.core.me);
-                self.fail(RunError::subject(what).help("start the same version of Trivium on all hosts"))
+                self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
             })?;
             self.packet(from, packet)?;
         }
@@ -203,7 +203,7 @@ impl NodeState {
     pub(super) fn tell(&mut self, to: Node, control: &Control) {
         if to == self.core.me {
             // What goes wrong here is kept, and ends the program at its next step.
-            let _ = self.control(to, control.clone()).map_err(|fault| self.fail(RunError::subject(fault.message)));
+            let _ = self.control(to, control.clone()).map_err(|fault| self.fail(NodeError::subject(fault.message)));
             return;
         }
         self.post(to, wire::write_control(control));
@@ -212,7 +212,7 @@ impl NodeState {
     /// Asks or answers something that is not counted.
     pub(super) fn whisper(&mut self, to: Node, control: &Control) {
         if to == self.core.me {
-            let _ = self.control(to, control.clone()).map_err(|fault| self.fail(RunError::subject(fault.message)));
+            let _ = self.control(to, control.clone()).map_err(|fault| self.fail(NodeError::subject(fault.message)));
             return;
         }
         self.transport.send(to, wire::write_control(control));

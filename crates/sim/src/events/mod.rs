@@ -4,8 +4,7 @@ pub(crate) mod queue;
 
 use crate::reports::timeline::Cause;
 use trivium_engine::{Args, Event, Node, Object};
-use trivium_node::Binding;
-use trivium_node::Data;
+use trivium_node::{Binding, Data};
 use trivium_protocol::{BLOCK, LaneId, MessageId, RoleId};
 
 /// The order in which a node's events take effect: by time, then by who caused them, then by how many that one

@@ -1,9 +1,9 @@
 //! Machines by name or from a file, with overrides, and errors that point into the file.
 
-use crate::error::SimError;
 use crate::machine::Machine;
 use std::path::Path;
 use toml::{Table, Value};
+use trivium_node::NodeError;
 
 /// The machines that are built in: name and text.
 pub const BUILT_IN: [(&str, &str); 7] = [
@@ -30,19 +30,19 @@ impl Machine {
     ///
     /// # Errors
     /// What is missing, misspelt, negative or out of range, with its place in the file.
-    pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Machine, SimError> {
+    pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Machine, NodeError> {
         if let Some(text) = built_in(name) {
             return Machine::parse(&format!("machines/{name}.toml"), text, overrides);
         }
         if !name.ends_with(".toml") {
             let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
             let near = nearest(name, &names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-            return Err(SimError::input(format!("there is no machine `{name}`"))
+            return Err(NodeError::input(format!("there is no machine `{name}`"))
                 .help(format!("{near}there are {}, and files ending in .toml", names.join(", "))));
         }
         let text = trivium_files::read_text(Path::new(name)).map_err(|unread| {
             let place = unread.line.map_or(name.to_string(), |line| format!("{name}:{line}"));
-            SimError::input(format!("the machine cannot be read: {unread}"))
+            NodeError::input(format!("the machine cannot be read: {unread}"))
                 .at(place)
                 .help("give a name that `trivium machines` lists, or the path of a .toml file")
         })?;
@@ -53,7 +53,7 @@ impl Machine {
     ///
     /// # Errors
     /// As [`Machine::load`].
-    pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, SimError> {
+    pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, NodeError> {
         let mut table = whole(file, text)?;
         let machine: Machine = match table_of(file, text)?.contains_key("base") {
             false => toml::from_str(text).map_err(|error| explain(&error, file, text))?,
@@ -82,11 +82,11 @@ impl Machine {
         Machine::try_from_table(&table)
     }
 
-    fn try_from_table(table: &Table) -> Result<Machine, SimError> {
-        let text = toml::to_string(table).map_err(|error| SimError::input(error.to_string()))?;
+    fn try_from_table(table: &Table) -> Result<Machine, NodeError> {
+        let text = toml::to_string(table).map_err(|error| NodeError::input(error.to_string()))?;
         toml::from_str(&text).map_err(|error| {
             let explained = explain(&error, "", &text);
-            SimError { place: None, ..explained }
+            NodeError { place: None, ..explained }
         })
     }
 }
@@ -98,15 +98,15 @@ const TIMES: [&str; 4] = ["processor", "bus", "interface", "prices"];
 const LONGEST: i64 = 1 << 24;
 
 /// No time of a single step is out of all proportion.
-fn check_times(table: &Table) -> Result<(), SimError> {
+fn check_times(table: &Table) -> Result<(), NodeError> {
     let times = |name: &&str| table.get(*name).map(|value| (name.to_string(), value));
     TIMES.iter().filter_map(times).try_for_each(|(name, value)| check_time(&name, value))
 }
 
-fn check_time(key: &str, value: &Value) -> Result<(), SimError> {
+fn check_time(key: &str, value: &Value) -> Result<(), NodeError> {
     match value {
         Value::Integer(cycles) if *cycles > LONGEST => {
-            Err(SimError::input(format!("`{key}` is {cycles}, which is not from 0 to {LONGEST}")))
+            Err(NodeError::input(format!("`{key}` is {cycles}, which is not from 0 to {LONGEST}")))
         }
         Value::Table(inner) => inner.iter().try_for_each(|(name, value)| check_time(&format!("{key}.{name}"), value)),
         Value::Array(parts) => parts.iter().try_for_each(|part| check_time(key, part)),
@@ -114,7 +114,7 @@ fn check_time(key: &str, value: &Value) -> Result<(), SimError> {
     }
 }
 
-fn table_of(file: &str, text: &str) -> Result<Table, SimError> {
+fn table_of(file: &str, text: &str) -> Result<Table, NodeError> {
     toml::from_str(text).map_err(|error| explain(&error, file, text))
 }
 
@@ -122,14 +122,14 @@ fn table_of(file: &str, text: &str) -> Result<Table, SimError> {
 ///
 /// # Errors
 /// The text is no TOML, or its base is not built in.
-pub fn whole(file: &str, text: &str) -> Result<Table, SimError> {
+pub fn whole(file: &str, text: &str) -> Result<Table, NodeError> {
     let mut own = table_of(file, text)?;
     let Some(base) = own.remove("base") else { return Ok(own) };
     let named = base.as_str().and_then(|name| built_in(name).map(|text| (name, text)));
     let Some((name, base_text)) = named else {
         let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
         let place = place_of_name(text, "`base`").unwrap_or((1, 1));
-        return Err(SimError::input(format!("there is no machine {base} to begin from"))
+        return Err(NodeError::input(format!("there is no machine {base} to begin from"))
             .at(format!("{file}:{}:{}", place.0, place.1))
             .help(format!("`base` names a machine that is built in: {}", names.join(", "))));
     };
@@ -154,13 +154,13 @@ fn lay_over(table: &mut Table, own: Table) {
 const OPTIONAL: &str = "barrier";
 
 /// Puts a value at a dotted path, of the type that it reads as.
-fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
+fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
     let place = format!("--set machine.{key}={value}");
     let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("v"));
     let parsed = parsed.unwrap_or_else(|| Value::String(value.to_string()));
     let mut steps: Vec<&str> = key.split('.').collect();
     let last = steps.pop().filter(|last| !last.is_empty()).ok_or_else(|| {
-        SimError::input("the key is empty")
+        NodeError::input("the key is empty")
             .at(&place)
             .help("write a key that `trivium machine M` shows, as in `machine.network.latency`")
     })?;
@@ -176,11 +176,11 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 if names.contains(&step) {
                     let what = format!("`{step}` has a value and no keys of its own");
-                    return Err(SimError::input(what).at(place).help("leave out what follows it"));
+                    return Err(NodeError::input(what).at(place).help("leave out what follows it"));
                 }
                 let near = nearest(step, &names)
                     .map_or(format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
-                return Err(SimError::input(format!("the machine has no table `{step}`")).at(place).help(near));
+                return Err(NodeError::input(format!("the machine has no table `{step}`")).at(place).help(near));
             }
         };
     }
@@ -189,7 +189,7 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
 }
 
 /// A TOML error as ours, with place and remedy.
-fn explain(error: &toml::de::Error, file: &str, text: &str) -> SimError {
+fn explain(error: &toml::de::Error, file: &str, text: &str) -> NodeError {
     let message = error.message().trim().replace('\n', ", ");
     let place = match error.span() {
         Some(span) => {
@@ -198,7 +198,7 @@ fn explain(error: &toml::de::Error, file: &str, text: &str) -> SimError {
         }
         None => file.to_string(),
     };
-    let explained = SimError::input(plain(&message)).at(place);
+    let explained = NodeError::input(plain(&message)).at(place);
     match remedy(&message) {
         Some(help) => explained.help(help),
         None => explained,

@@ -4,10 +4,10 @@ pub(crate) mod load;
 pub mod price;
 pub(crate) mod ratio;
 
-use crate::error::SimError;
 use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
 use serde::Deserialize;
+use trivium_node::NodeError;
 
 /// A machine model. All cycles are those of the compute processor's clock, unless a key says bus cycles.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -262,13 +262,13 @@ impl Machine {
     }
 
     /// What the types alone cannot say.
-    pub(crate) fn validate(&self) -> Result<(), SimError> {
+    pub(crate) fn validate(&self) -> Result<(), NodeError> {
         let power = |key: &str, value: u64, least: u64, most: u64| {
             if value.is_power_of_two() && (least..=most).contains(&value) {
                 return Ok(());
             }
             let what = format!("`{key}` is {value}, which is not a power of two from {least} to {most}");
-            Err(SimError::input(what))
+            Err(NodeError::input(what))
         };
         power("cache.bytes", self.cache.bytes, 64, 1 << 30)?;
         power("cache.line", self.cache.line, 8, 2048.min(self.cache.bytes))?;
@@ -278,7 +278,7 @@ impl Machine {
             if (least..=most).contains(&value) {
                 return Ok(());
             }
-            Err(SimError::input(format!("`{key}` is {value}, which is not from {least} to {most}")))
+            Err(NodeError::input(format!("`{key}` is {value}, which is not from {least} to {most}")))
         };
         within("cache.associativity", self.cache.associativity, 1, 1)?;
         within("processor.mhz", self.processor.mhz, 1, 1_000_000)?;
@@ -297,7 +297,7 @@ impl Machine {
                 let what = format!(
                     "`{key}` is {value}, but no program is left for a handler: `engine.kind` is not \"compute\""
                 );
-                return Err(SimError::input(what));
+                return Err(NodeError::input(what));
             }
         }
         within("engine.interval", self.engine.interval, 0, 1 << 20)

@@ -1,10 +1,9 @@
 //! Regions of shared memory come under other protocols between phases (`docs/semantics.md`, section 1).
 
 use super::{NodeState, tag_of};
-use crate::error::SimError;
 use trivium_engine::Object;
 use trivium_guest::SHARED_BASE;
-use trivium_node::{Binding, shared_u32};
+use trivium_node::{Binding, NodeError, shared_u32};
 use trivium_protocol::{Access, BLOCK};
 
 impl NodeState {
@@ -12,7 +11,7 @@ impl NodeState {
     ///
     /// # Errors
     /// A block of it is not at rest, or not at home; or one of the protocols has cached processors.
-    pub(crate) fn bind(&mut self, binding: Binding) -> Result<(), SimError> {
+    pub(crate) fn bind(&mut self, binding: Binding) -> Result<(), NodeError> {
         let tags = &mut self.blocks.tags;
         let bound =
             self.core.bind(binding, &format!("cycle {}", self.now), &mut |core, block| tag_of(tags, core, block))?;

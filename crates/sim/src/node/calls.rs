@@ -1,6 +1,5 @@
 //! What a program asks of its node's processor: accesses, poll points, calls.
 
-use crate::error::SimError;
 use crate::events::{Arrival, Posted, Signal};
 use crate::node::NodeState;
 use crate::node::estimate::Estimate;
@@ -147,7 +146,7 @@ impl NodeState {
                 "node {} sleeps for {nanoseconds} nanoseconds, which is longer than its clock counts",
                 self.core.me
             );
-            return Err(self.fail(SimError::subject(what).help("sleep for a shorter time")));
+            return Err(self.fail(NodeError::subject(what).help("sleep for a shorter time")));
         };
         if cycles == 0 {
             return Ok(CallStep::Done(0));

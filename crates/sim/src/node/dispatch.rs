@@ -1,9 +1,8 @@
 //! What a node does next: a signal that takes effect, or a handler that its engine runs.
 
-use crate::error::SimError;
 use crate::events::{Arrival, Credit, Envelope, Expiry, Local, Post, Posted, Signal};
 use crate::node::NodeState;
-use crate::node::mechanisms::{Handling, Touched};
+use crate::node::mechanisms::Handling;
 use crate::node::next::{Action, Next};
 use crate::node::processor::{Doing, Wait};
 use crate::node::shared::Shared;
@@ -13,7 +12,7 @@ use crate::timing::folding::Path;
 use crate::timing::pricing::Trigger;
 use std::sync::Arc;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
-use trivium_node::Held;
+use trivium_node::{Held, NodeError, Touched};
 use trivium_protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles: the watchdog.
@@ -34,7 +33,7 @@ impl NodeState {
     ///
     /// # Errors
     /// A fault of a protocol.
-    pub(crate) fn act(&mut self, next: Next) -> Result<(), SimError> {
+    pub(crate) fn act(&mut self, next: Next) -> Result<(), NodeError> {
         self.now = next.time;
         match next.action {
             Action::Credit => {
@@ -77,7 +76,7 @@ impl NodeState {
         }
     }
 
-    fn take(&mut self, signal: Signal) -> Result<(), SimError> {
+    fn take(&mut self, signal: Signal) -> Result<(), NodeError> {
         let now = self.now;
         match signal {
             Signal::Release { binding } => {
@@ -110,7 +109,7 @@ impl NodeState {
     }
 
     /// Runs the handler of something deferred.
-    fn begin_replay(&mut self, at: usize) -> Result<(), SimError> {
+    fn begin_replay(&mut self, at: usize) -> Result<(), NodeError> {
         let start = self.now;
         let Some(((protocol, role, object), cause)) = self.core.schedule.take_replay(at) else { return Ok(()) };
         let shared = self.shared.clone();
@@ -131,7 +130,7 @@ impl NodeState {
     }
 
     /// Runs the handler of what arrived at cycle `arrived`.
-    fn begin(&mut self, arrived: u64, arrival: Arrival) -> Result<(), SimError> {
+    fn begin(&mut self, arrived: u64, arrival: Arrival) -> Result<(), NodeError> {
         match arrival {
             Arrival::Message(envelope) => self.begin_message(arrived, envelope),
             Arrival::Local(local) => self.begin_local(arrived, local),
@@ -148,7 +147,7 @@ impl NodeState {
         }
     }
 
-    fn begin_local(&mut self, arrived: u64, local: Box<Local>) -> Result<(), SimError> {
+    fn begin_local(&mut self, arrived: u64, local: Box<Local>) -> Result<(), NodeError> {
         let Some(mut local) = self.hear(local) else { return Ok(()) };
         let Local { protocol, ref event, .. } = *local;
         if event.kind != EventKind::Evict || self.still_evicts(protocol, event, self.now) {
@@ -165,7 +164,7 @@ impl NodeState {
         Ok(())
     }
 
-    fn begin_message(&mut self, arrived: u64, mut envelope: Box<Envelope>) -> Result<(), SimError> {
+    fn begin_message(&mut self, arrived: u64, mut envelope: Box<Envelope>) -> Result<(), NodeError> {
         self.core.check_binding(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
         let cycles = self.model.interface.receive(arrived, envelope.words());
         self.note_queue(cycles, false, &envelope);
@@ -201,7 +200,7 @@ impl NodeState {
         self.handling.restart((protocol, object), self.now, path, self.watched.tag_changes.len());
     }
 
-    fn dispatch(&mut self, dispatched: &Dispatched, role: Option<RoleId>, event: &Event) -> Result<(), SimError> {
+    fn dispatch(&mut self, dispatched: &Dispatched, role: Option<RoleId>, event: &Event) -> Result<(), NodeError> {
         let start = self.now;
         let shared = self.shared.clone();
         let engine = &shared.protocols.engines[dispatched.protocol];
@@ -224,10 +223,10 @@ impl NodeState {
         dispatched: &Dispatched,
         event: Option<&Event>,
         outcome: &Outcome,
-    ) -> Result<(), SimError> {
+    ) -> Result<(), NodeError> {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
         let engine = &shared.protocols.engines[dispatched.protocol];
-        if let Some(what) = &handling.trouble {
+        if let Some(what) = &handling.effects.trouble {
             let handler = outcome.handler.map_or(String::new(), |id| {
                 engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
             });
@@ -235,7 +234,7 @@ impl NodeState {
                 "node {}, cycle {}: handler {handler} of object {}: {what}",
                 self.core.me, handling.start, outcome.object.id
             );
-            return Err(SimError::subject(what));
+            return Err(NodeError::subject(what));
         }
         if self.recording != handling.timing.stretches.is_some() {
             handling.timing.stretches = self.recording.then(Vec::new);
@@ -248,7 +247,7 @@ impl NodeState {
                 self.core.me,
                 end - start
             );
-            return Err(SimError::subject(what));
+            return Err(NodeError::subject(what));
         }
         let busy = self.occupy(start, end);
         if self.noting(&(start..start + busy))
@@ -292,9 +291,9 @@ impl NodeState {
             if let Some(folded) = paths.price(handling.path, machine, block, &self.model.bus) {
                 return self.model.price_folded(folded, start, &mut handling.timing);
             }
-            handling.effects = paths.told(handling.path).1;
+            handling.primitives = paths.told(handling.path).1;
         }
-        self.model.price(machine, block, (trigger, &handling.effects), start, &mut handling.timing);
+        self.model.price(machine, block, (trigger, &handling.primitives), start, &mut handling.timing);
     }
 
     fn trace_line(&self, engine: &Engine, event: &Event, outcome: &Outcome, handling: &Handling, end: u64) -> Handled {
@@ -310,7 +309,7 @@ impl NodeState {
             role: role.name.clone(),
             before: role.states[outcome.before.index()].name.clone(),
             after: role.states[outcome.after.index()].name.clone(),
-            record: self.record_told(engine, handling.protocol, outcome),
+            record: self.record_told(engine, handling.effects.protocol, outcome),
             disposition: format!("{:?}", outcome.disposition).to_lowercase(),
             sends: handling.sends.iter().map(|sent| send(sent)).collect(),
             end,
@@ -354,7 +353,7 @@ impl NodeState {
             }
         }
         let resumed = handling.timing.resume.unwrap_or(end);
-        for &(_, value) in &handling.answers {
+        for &value in &handling.effects.answers {
             if let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing {
                 let address = self.shared.protocols.engines[called].protocol().ops[op.index()].result
                     == Some(trivium_protocol::Type::Address);
@@ -366,18 +365,18 @@ impl NodeState {
                 self.wake(resumed, &left(resumed));
             }
         }
-        for &(object, completed) in &handling.resumed {
+        for &(object, completed) in &handling.effects.resumed {
             self.resume_access(object, completed, resumed, left(resumed));
         }
         if let Doing::Waiting(Wait::Change(block)) = self.compute.doing
-            && handling.changed.contains(&block)
+            && handling.effects.changed.contains(&block)
         {
             self.wake(end, &left(end));
         }
-        if !handling.tasks.is_empty() || !handling.timers.is_empty() {
+        if !handling.effects.tasks.is_empty() || !handling.effects.timers.is_empty() {
             self.start_later(protocol, handling, &run);
         }
-        self.try_again(protocol, engine, &handling.touched, end, left(end));
+        self.try_again(protocol, engine, &handling.effects.touched, end, left(end));
     }
 
     /// Tasks and timers that a handler has started.
@@ -385,13 +384,13 @@ impl NodeState {
     fn start_later(&mut self, protocol: usize, handling: &mut Handling, run: &Option<Arc<Work>>) {
         let end = handling.timing.end;
         let left = |at: u64| run.clone().map(|run| (run, at));
-        for (task, object, args) in handling.tasks.drain(..) {
+        for (task, object, args) in handling.effects.tasks.drain(..) {
             let mut started = self.local(protocol, EventKind::Task(task), object);
             (started.event.args, started.cause) = (args, left(end));
             let at = self.task_time(end);
             self.raise(at, Arrival::Local(started));
         }
-        for (role, object, after) in handling.timers.drain(..) {
+        for (role, object, after) in handling.effects.timers.drain(..) {
             let generation = self.core.schedule.new_timer((protocol, role, object));
             if let Some(after) = after {
                 let at = self.timer_time(role, object, end, end + after);
@@ -474,9 +473,9 @@ impl NodeState {
         }
     }
 
-    fn broken(&self, engine: &Engine, fault: &Fault, cycle: u64) -> SimError {
+    fn broken(&self, engine: &Engine, fault: &Fault, cycle: u64) -> NodeError {
         let sources = &engine.protocol().sources;
-        let error = SimError::subject(format!("cycle {cycle}: {fault}"))
+        let error = NodeError::subject(format!("cycle {cycle}: {fault}"))
             .help("`trivium check` on the protocol finds the shortest counterexample, if the fault is the protocol's");
         if (fault.span.file as usize) < sources.files().count() {
             error.at(sources.place(fault.span).to_string())

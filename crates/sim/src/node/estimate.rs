@@ -1,12 +1,11 @@
 //! What a simulation takes of the host's memory at most, estimated when its program allocates.
 
-use crate::error::SimError;
 use crate::node::shared::Shared;
 use crate::node::watch::bytes_for_block;
 use crate::reports::blame;
 use trivium_engine::{Engine, Node};
 use trivium_guest::Tags;
-use trivium_node::Space;
+use trivium_node::{NodeError, Space};
 use trivium_protocol::BLOCK;
 
 /// Bytes of the host's memory that a simulation takes for shared memory if every node accesses all of it.
@@ -49,7 +48,7 @@ impl Estimate {
     }
 
     /// The error if this is more than there is room for; a node has just allocated.
-    pub(crate) fn refused(&self, node: Node, bytes: u64, room: u64, nodes: u32) -> Option<SimError> {
+    pub(crate) fn refused(&self, node: Node, bytes: u64, room: u64, nodes: u32) -> Option<NodeError> {
         if self.sum() <= room {
             return None;
         }
@@ -66,7 +65,7 @@ impl Estimate {
                 format!(", {} for what is kept to tell who is to blame", amount(bytes)),
             ),
         };
-        let error = SimError::input(what)
+        let error = NodeError::input(what)
             .note(format!(
                 "that is, if each of {nodes} nodes accesses all that is allocated: {} for {nodes} copies, {} for their tags, {} for what the protocol keeps of blocks{blame}",
                 amount(self.copies),

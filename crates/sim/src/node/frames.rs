@@ -5,7 +5,6 @@
 //! for longest is given up (Reinhardt, Pfile and Wood 1998, `evict_page`: first in, first out): the engine hears `evict` of each of its
 //! blocks that the node holds, and the program waits until none is left. A processor with a cache of its own keeps blocks there.
 
-use crate::error::SimError;
 use crate::events::Arrival;
 use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
@@ -16,7 +15,7 @@ use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Disposition, Event, Object, Outcome};
 use trivium_guest::Fault;
-use trivium_node::shared_u32;
+use trivium_node::{NodeError, shared_u32};
 use trivium_protocol::{Access, BLOCK, EventKind, Response, RoleId};
 
 /// The frames of a node.
@@ -185,7 +184,7 @@ impl NodeState {
         outcome: &Outcome,
         end: u64,
         cause: &Cause,
-    ) -> Result<(), SimError> {
+    ) -> Result<(), NodeError> {
         if let Some(event) = event
             && event.kind == EventKind::Evict
             && outcome.disposition != Disposition::Deferred
@@ -197,7 +196,7 @@ impl NodeState {
                 [outcome.after.index()];
             if state.access == Access::None && state.awaits.is_empty() && self.core.home_of(block) != self.core.me {
                 let empty = vec![0; index(self.shared.protocols.block)];
-                self.blocks.memory.write(self.core.offset_of(block), &empty).map_err(SimError::subject)?;
+                self.blocks.memory.write(self.core.offset_of(block), &empty).map_err(NodeError::subject)?;
             }
         }
         self.look_at_frames(end, cause);
@@ -220,12 +219,12 @@ impl NodeState {
         self.blocks.frames.take(pages);
     }
 
-    fn no_frame(&self, page: usize) -> SimError {
+    fn no_frame(&self, page: usize) -> NodeError {
         let kept = self.blocks.frames.pages.front().copied().unwrap_or(0);
         let protocol = self.core.protocol_at(kept as u64 * self.shared.machine.memory.page);
         let name = protocol.map_or("", |p| self.shared.protocols.engines[p].protocol().name.as_str());
         let most = self.blocks.frames.pages.len();
-        SimError::subject(format!(
+        NodeError::subject(format!(
             "node {} has no frame for page {page}: all {most} hold pages that cannot be given up",
             self.core.me
         ))

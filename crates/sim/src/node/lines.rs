@@ -15,59 +15,10 @@ use crate::timing::pricing::Primitive;
 use trivium_engine::number::index;
 use trivium_engine::{CacheLine, Object};
 use trivium_guest::SHARED_BASE;
-use trivium_node::shared_u32;
-use trivium_node::{Data, Held};
+use trivium_node::{Data, HandlerMemory, Held, shared_u32};
 use trivium_protocol::{Access, BLOCK, EventKind, Line, Response};
 
 impl NodeState {
-    /// Whether the running handler's protocol has cached processors.
-    pub(crate) fn is_cached(&self) -> bool {
-        self.shared.protocols.cached[self.handling.protocol]
-    }
-
-    /// The engine's copy of a block.
-    fn copy_of(&mut self, block: Object) -> &mut [u8] {
-        if self.blocks.lines.copy(block).is_none() {
-            let mut bytes = vec![0; index(self.core.protocols.block)];
-            let is_home = self.core.home_of(block) == self.core.me;
-            if is_home {
-                // Before anybody has cached it, memory is all that there is.
-                let read = self.blocks.memory.read(self.core.offset_of(block), &mut bytes);
-                self.trouble_of(read);
-            }
-            return self.blocks.lines.keep_copy(block, bytes.into(), !is_home);
-        }
-        self.blocks.lines.copy(block).unwrap_or_default()
-    }
-
-    /// The engine's copy of the block at an offset, from there on.
-    fn copy_from(&mut self, offset: u64) -> &mut [u8] {
-        let from = index(offset % self.shared.protocols.block);
-        &mut self.copy_of(self.core.block_of(offset))[from..]
-    }
-
-    /// Reads the engine's copies from an offset on.
-    pub(crate) fn read_copies(&mut self, offset: u64, into: &mut [u8]) {
-        let mut done = 0;
-        while done < into.len() {
-            let copy = self.copy_from(offset + done as u64);
-            let count = copy.len().min(into.len() - done);
-            into[done..done + count].copy_from_slice(&copy[..count]);
-            done += count;
-        }
-    }
-
-    /// Writes them.
-    pub(crate) fn write_copies(&mut self, offset: u64, bytes: &[u8]) {
-        let mut done = 0;
-        while done < bytes.len() {
-            let copy = self.copy_from(offset + done as u64);
-            let count = copy.len().min(bytes.len() - done);
-            copy[..count].copy_from_slice(&bytes[done..done + count]);
-            done += count;
-        }
-    }
-
     fn requests(&self, block: Object) -> bool {
         self.compute.doing == Doing::Waiting(Wait::Access(block))
     }
@@ -101,15 +52,13 @@ impl NodeState {
             return false;
         }
         self.did(Primitive::FillLine);
-        self.handling.changed.push(block);
+        self.handling.effects.changed.push(block);
         let mut line = self.blocks.lines.line(block);
         let fills = line.fill(to);
         if fills {
-            let bytes = self.copy_of(block).to_vec();
-            let written = self.blocks.memory.write(self.core.offset_of(block), &bytes);
-            self.trouble_of(written);
+            self.fill_from_copy(block);
         }
-        let (protocol, time) = (self.handling.protocol, self.handling.start);
+        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
         self.show_line(block, protocol, line, time);
         if fills {
             self.bring_in(block, to, time);
@@ -134,10 +83,10 @@ impl NodeState {
             return false;
         }
         self.did(Primitive::FillLine);
-        self.handling.changed.push(block);
+        self.handling.effects.changed.push(block);
         let mut line = self.blocks.lines.line(block);
         line.upgrade();
-        let (protocol, time) = (self.handling.protocol, self.handling.start);
+        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
         self.show_line(block, protocol, line, time);
         true
     }
@@ -145,32 +94,22 @@ impl NodeState {
     /// See [`trivium_engine::Mechanisms::take`].
     pub(crate) fn take_line(&mut self, block: Object, to: Line) {
         self.did(Primitive::TakeLine);
-        self.handling.changed.push(block);
-        let mut bytes = vec![0; index(self.shared.protocols.block)];
-        let read = self.blocks.memory.read(self.core.offset_of(block), &mut bytes);
-        self.trouble_of(read);
-        self.copy_of(block).copy_from_slice(&bytes);
+        self.handling.effects.changed.push(block);
+        self.take_to_copy(block);
         let mut line = self.blocks.lines.line(block);
         line.take(to, self.requests(block));
-        let (protocol, time) = (self.handling.protocol, self.handling.start);
+        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
         self.show_line(block, protocol, line, time);
     }
 
     /// See [`trivium_engine::Mechanisms::invalidate`].
     pub(crate) fn invalidate_line(&mut self, block: Object) {
         self.did(Primitive::InvalidateLine);
-        self.handling.changed.push(block);
+        self.handling.effects.changed.push(block);
         let mut line = self.blocks.lines.line(block);
         line.invalidate(self.requests(block));
-        let (protocol, time) = (self.handling.protocol, self.handling.start);
+        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
         self.show_line(block, protocol, line, time);
-    }
-
-    /// The processor's request for a block has been answered.
-    pub(crate) fn answered_line(&mut self, block: Object) {
-        let mut line = self.blocks.lines.line(block);
-        line.answered();
-        self.blocks.lines.set(block, line);
     }
 
     /// The place of a line in the modelled cache is needed: a block that has a line there leaves, if its protocol

@@ -4,27 +4,26 @@ use crate::events::Envelope;
 use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use crate::node::watch::TagChange;
+use crate::reports::timeline::Cause;
 use crate::timing::folding::{Numbered, Path, code_of};
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
-use trivium_engine::number::{fit, index};
+use trivium_engine::number::fit;
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_node::Slot;
-use trivium_node::shared_u32;
-use trivium_node::{Data, Lanes};
-use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, StateId, TaskId};
+use trivium_guest::SHARED_BASE;
+use trivium_node::{Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory, shared_u32};
+use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, TaskId};
 
 /// What the running handler has done so far.
 #[derive(Default)]
 pub(crate) struct Handling {
-    /// Of which protocol it is.
-    pub protocol: usize,
+    /// What it did, in all that has no time.
+    pub effects: Effects,
     /// When it was dispatched.
     pub start: u64,
     /// Where its effects so far have led.
     pub path: Path,
-    /// Its effects in order, if they lead nowhere.
-    pub effects: Vec<Primitive>,
+    /// What is to be priced, in order, if it leads nowhere.
+    pub primitives: Vec<Primitive>,
     /// The blocks of its effects.
     pub numbered: Numbered,
     /// How many tag changes the world has not looked at are older than it.
@@ -34,56 +33,23 @@ pub(crate) struct Handling {
     pub sends: Vec<Box<Envelope>>,
     /// Payloads that it made: where from.
     pub gathered: Vec<(Payload, DataFrom)>,
-    /// Records that it touched, with their states before.
-    pub touched: Vec<Touched>,
-    /// Blocks whose waiting accesses try again, or have been performed and what they read.
-    pub resumed: Vec<(Object, Option<u64>)>,
-    /// Blocks of which the contents or the tag changed.
-    pub changed: Vec<Object>,
-    /// Results of calls.
-    pub answers: Vec<(Thread, i64)>,
-    /// Tasks for the software queue.
-    pub tasks: Vec<(TaskId, Object, Args)>,
-    /// Timers that run from its end, or are cancelled.
-    pub timers: Vec<(RoleId, Object, Option<u64>)>,
     /// Whether it answers the node's own wish to be rid of a block.
     pub evicts: bool,
-    /// What it did that cannot be done.
-    pub trouble: Option<String>,
     /// Its time, when it has ended.
     pub timing: HandlerTime,
-}
-
-/// A record that a handler has touched.
-#[derive(Clone, Copy)]
-pub(crate) struct Touched {
-    /// Of which role.
-    pub role: RoleId,
-    /// Of which object.
-    pub object: Object,
-    /// Its state before.
-    pub before: StateId,
-    /// Where it lies.
-    pub place: Slot,
 }
 
 impl Handling {
     /// Forgets a handler for the next one; the space that its lists took stays.
     pub(crate) fn restart(&mut self, (protocol, object): (usize, Object), start: u64, path: Path, tags_before: usize) {
-        (self.protocol, self.start) = (protocol, start);
+        self.effects.restart(protocol);
+        self.start = start;
         (self.path, self.tags_before) = (path, tags_before);
         self.numbered.restart(object);
-        self.effects.clear();
+        self.primitives.clear();
         self.sends.clear();
         self.gathered.clear();
-        self.touched.clear();
-        self.resumed.clear();
-        self.changed.clear();
-        self.answers.clear();
-        self.tasks.clear();
-        self.timers.clear();
         self.evicts = false;
-        self.trouble = None;
     }
 }
 
@@ -114,12 +80,12 @@ impl NodeState {
             let mut paths = self.shared.paths.borrow_mut();
             let next = if code == 0 { Path::NONE } else { paths.lead(handling.path, code, what) };
             if next == Path::NONE {
-                handling.effects = paths.told(handling.path).1;
+                handling.primitives = paths.told(handling.path).1;
             }
             handling.path = next;
         }
         if handling.path == Path::NONE {
-            handling.effects.push(what);
+            handling.primitives.push(what);
         }
     }
 
@@ -127,70 +93,10 @@ impl NodeState {
     fn gather(&mut self, places: impl Iterator<Item = (u64, u64)>, back: bool, origin: DataFrom) -> Payload {
         let mut data = self.shared.spare.borrow_mut().data();
         data.clear();
-        for (offset, length) in places {
-            self.read(offset, length, &mut data.bytes);
-            if back {
-                data.places.push((offset, shared_u32(length)));
-            }
-        }
+        self.gather_into(&mut data, places, back);
         let payload = self.keep(data);
         self.handling.gathered.push((payload, origin));
         payload
-    }
-
-    /// Whether so many bytes are allocated.
-    fn must_be_allocated(&mut self, offset: u64, length: u64) -> bool {
-        let limit = self.core.space.borrow().bytes();
-        let allocated = offset <= limit && length <= limit - offset;
-        if !allocated {
-            self.handling.trouble.get_or_insert_with(|| {
-                format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated")
-            });
-        }
-        allocated
-    }
-
-    /// Reads bytes of this node's memory, behind those that are there.
-    fn read(&mut self, offset: u64, length: u64, into: &mut Vec<u8>) {
-        if self.must_be_allocated(offset, length) {
-            let there = into.len();
-            into.resize(there + index(length), 0);
-            self.read_allocated(offset, &mut into[there..]);
-        }
-    }
-
-    /// Reads a word of this node's memory.
-    fn word(&mut self, offset: u64) -> [u8; 8] {
-        let mut word = [0; 8];
-        if self.must_be_allocated(offset, 8) {
-            self.read_allocated(offset, &mut word);
-        }
-        word
-    }
-
-    fn read_allocated(&mut self, offset: u64, into: &mut [u8]) {
-        self.must_be_in_memory(offset);
-        if self.is_cached() {
-            return self.read_copies(offset, into);
-        }
-        let read = self.blocks.memory.read(offset, into);
-        self.trouble_of(read);
-    }
-
-    fn put(&mut self, offset: u64, bytes: &[u8]) {
-        if !self.must_be_allocated(offset, bytes.len() as u64) {
-            return;
-        }
-        if self.is_cached() {
-            return self.write_copies(offset, bytes);
-        }
-        self.must_be_in_memory(offset);
-        let written = self.blocks.memory.write(offset, bytes);
-        self.trouble_of(written);
-        let last = offset + bytes.len().max(1) as u64 - 1;
-        for id in self.shared.protocols.block_number(offset)..=self.shared.protocols.block_number(last) {
-            self.handling.changed.push(Object { kind: trivium_protocol::BLOCK, id });
-        }
     }
 
     /// Performs the access at which the processor waits for a block, if it does, on this node's memory; gives what
@@ -200,48 +106,7 @@ impl NodeState {
             return None;
         }
         let pending = self.compute.pending();
-        let mut word = [0; 8];
-        let size = usize::from(pending.size).min(8);
-        let read = self.blocks.memory.read(pending.address, &mut word[..size]);
-        self.trouble_of(read);
-        let old = u64::from_le_bytes(word);
-        if self.compute.pending_kind() == AccessKind::Write {
-            let new = self.compute.atomic.map_or(pending.value, |atomic| atomic.apply(old));
-            self.put(pending.address, &new.to_le_bytes()[..size]);
-        }
-        Some(old)
-    }
-
-    /// The place of a record that the running handler looks at.
-    fn touch(&mut self, role: RoleId, object: Object) -> Slot {
-        if let Some(touched) = self.handling.touched.iter().find(|t| t.role == role && t.object == object) {
-            return touched.place;
-        }
-        let protocol = self.handling.protocol;
-        let (place, made) = self.core.begun(protocol, role, object);
-        self.trouble_of(made);
-        let before = self.shared.protocols.engines[protocol].state(role, self.core.records.at(place));
-        self.handling.touched.push(Touched { role, object, before, place });
-        place
-    }
-
-    /// An access that a handler performs for the program is to a word of the handler's own block.
-    fn must_lie_in(&mut self, block: Object, address: u64) {
-        let first = self.core.offset_of(block);
-        if address < first || address + 8 > first + self.shared.protocols.block {
-            self.handling.trouble.get_or_insert_with(|| {
-                format!("the word at shared offset {address:#x} does not lie in block {}", block.id)
-            });
-        }
-    }
-
-    /// Golden check: a handler reads and writes only pages that have a frame.
-    fn must_be_in_memory(&mut self, offset: u64) {
-        if !self.is_in_memory(offset) {
-            let block = self.core.block_of(offset).id;
-            let what = format!("block {block} is read or written, but the node has given its page up");
-            self.handling.trouble.get_or_insert(what);
-        }
+        Some(self.perform(&pending, self.compute.pending_kind(), self.compute.atomic))
     }
 
     /// Tells the watch of a tag that changes at cycle `time`.
@@ -253,23 +118,46 @@ impl NodeState {
 
     /// Whether a lane has room for so many more messages, behind those that the running handler has sent.
     fn is_room(&self, lane: LaneId, count: u32) -> bool {
-        let protocol = self.handling.protocol;
+        let protocol = self.handling.effects.protocol;
         let Some(holds) = self.shared.protocols.engines[protocol].lane_holds(lane) else { return true };
         let sent = self.handling.sends.iter().filter(|envelope| envelope.lane == lane).map(|_| 1u32).sum::<u32>();
         self.model.interface.on_lane(protocol, lane) + sent + count <= holds
     }
+}
 
-    pub(crate) fn trouble_of(&mut self, result: Result<(), String>) {
-        if let Err(what) = result {
-            self.handling.trouble.get_or_insert(what);
-        }
+impl HandlerMemory for NodeState {
+    type Cause = Cause;
+
+    fn core(&self) -> &NodeCore<Cause> {
+        &self.core
     }
 
-    /// Does something with a payload's data.
-    fn with_data(&mut self, payload: Payload, what: impl FnOnce(&mut NodeState, &Data)) {
-        if let Some(data) = self.core.payloads.take(payload) {
-            what(self, &data);
-            self.core.payloads.put_back(payload, data);
+    fn core_mut(&mut self) -> &mut NodeCore<Cause> {
+        &mut self.core
+    }
+
+    fn memory(&mut self) -> &mut NodeMemory {
+        &mut self.blocks.memory
+    }
+
+    fn lines(&mut self) -> &mut Lines {
+        &mut self.blocks.lines
+    }
+
+    fn effects(&self) -> &Effects {
+        &self.handling.effects
+    }
+
+    fn effects_mut(&mut self) -> &mut Effects {
+        &mut self.handling.effects
+    }
+
+    /// Golden check: a handler reads and writes only pages that have a frame.
+    fn about_to_use(&mut self, offset: u64) {
+        if !self.is_in_memory(offset) {
+            let block = self.core.block_of(offset).id;
+            let what = format!("block {block} is read or written, but the node has given its page up");
+            self.handling.effects.trouble.get_or_insert(what);
         }
     }
 }
@@ -285,17 +173,13 @@ impl Mechanisms for NodeState {
 
     #[inline]
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
-        let place = match self.handling.touched.first() {
-            Some(first) if first.role == role && first.object == object => first.place,
-            _ => self.touch(role, object),
-        };
-        self.core.records.at_mut(place)
+        self.touched_record(role, object)
     }
 
     fn send(&mut self, to: Node, message: &Outgoing) {
         let words = message.args.words().len() as u64;
         let mut envelope = self.shared.spare.borrow_mut().envelope();
-        let protocol = self.handling.protocol;
+        let protocol = self.handling.effects.protocol;
         envelope.protocol = protocol;
         envelope.message = message.message;
         envelope.lane = self.shared.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
@@ -318,7 +202,7 @@ impl Mechanisms for NodeState {
         if self.shared.protocols.finite[protocol] && !self.is_room(envelope.lane, 1) {
             let name = &self.shared.protocols.engines[protocol].protocol().lanes[envelope.lane.index()].name;
             let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
-            self.handling.trouble.get_or_insert(what);
+            self.handling.effects.trouble.get_or_insert(what);
         }
         self.handling.sends.push(envelope);
     }
@@ -360,14 +244,7 @@ impl Mechanisms for NodeState {
             });
             match address {
                 Some(address) => node.put(address, &data.bytes),
-                None => {
-                    let mut rest = &data.bytes[..];
-                    for &(offset, length) in &data.places {
-                        let (now, later) = rest.split_at(rest.len().min(length as usize));
-                        node.put(offset, now);
-                        rest = later;
-                    }
-                }
+                None => node.put_back(data),
             }
         });
     }
@@ -375,7 +252,7 @@ impl Mechanisms for NodeState {
     fn set_access(&mut self, block: Object, from: Access, to: Access) {
         let known = self.handling.numbered.of(block);
         self.did(Primitive::Tag(known, from, to));
-        self.handling.changed.push(block);
+        self.handling.effects.changed.push(block);
         self.tag(block);
         self.blocks.tags[block.id as usize] = 1 + to as u8;
         self.blame_tag(block, from, to, self.handling.evicts, self.handling.start);
@@ -383,12 +260,12 @@ impl Mechanisms for NodeState {
             let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
             self.model.cache.lower(address, shared_u32(self.shared.protocols.block), to == Access::Read);
         }
-        if self.shared.protocols.watched[self.handling.protocol] {
+        if self.shared.protocols.watched[self.handling.effects.protocol] {
             // A tag that a handler changes twice is seen as the handler leaves it: no other event comes between.
             let before = self.handling.tags_before;
             match self.watched.tag_changes[before..].iter_mut().rfind(|change| change.block == block.id) {
                 Some(change) => change.to = to,
-                None => self.note_tag(self.handling.protocol, block, to, self.handling.start),
+                None => self.note_tag(self.handling.effects.protocol, block, to, self.handling.start),
             }
         }
     }
@@ -405,9 +282,7 @@ impl Mechanisms for NodeState {
 
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {
         self.did(Primitive::Copy(bytes));
-        let mut data = Vec::new();
-        self.read(from, bytes, &mut data);
-        self.put(to, &data);
+        self.copy_within(from, to, bytes);
     }
 
     fn resume(&mut self, object: Object) {
@@ -415,21 +290,15 @@ impl Mechanisms for NodeState {
             self.answered_line(object);
         }
         self.did(Primitive::Resume);
-        // What has been completed does not happen again.
-        if !self.handling.resumed.iter().any(|(resumed, _)| *resumed == object) {
-            self.handling.resumed.push((object, None));
-        }
+        self.handling.effects.resume(object);
     }
 
     fn complete(&mut self, object: Object) {
         self.did(Primitive::Resume);
-        let resumed = self.handling.resumed.iter().position(|(resumed, _)| *resumed == object);
-        if resumed.is_some_and(|at| self.handling.resumed[at].1.is_some()) {
-            return;
-        }
-        if let Some(read) = self.perform_pending(object) {
-            resumed.map(|at| self.handling.resumed.remove(at));
-            self.handling.resumed.push((object, Some(read)));
+        if !self.handling.effects.is_completed(object)
+            && let Some(read) = self.perform_pending(object)
+        {
+            self.handling.effects.completed(object, read);
         }
     }
 
@@ -449,9 +318,9 @@ impl Mechanisms for NodeState {
         self.put(address, &value.to_le_bytes());
     }
 
-    fn answer(&mut self, thread: Thread, value: i64) {
+    fn answer(&mut self, _thread: Thread, value: i64) {
         self.did(Primitive::Resume);
-        self.handling.answers.push((thread, value));
+        self.handling.effects.answers.push(value);
     }
 
     fn pending(&mut self, _thread: Thread) -> Pending {
@@ -460,11 +329,11 @@ impl Mechanisms for NodeState {
 
     fn start(&mut self, task: TaskId, object: Object, args: Args) {
         self.did(Primitive::Start);
-        self.handling.tasks.push((task, object, args));
+        self.handling.effects.tasks.push((task, object, args));
     }
 
     fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
-        self.handling.timers.push((role, object, after));
+        self.handling.effects.timers.push((role, object, after));
     }
 
     fn probe(&mut self, block: Object) -> Line {
@@ -490,14 +359,15 @@ impl Mechanisms for NodeState {
 
     fn invoke(&mut self, _function: i64, _args: &[i64]) {
         let what = "a handler invokes a function of the program, which these machines cannot do";
-        self.handling.trouble.get_or_insert_with(|| what.into());
+        self.handling.effects.trouble.get_or_insert_with(|| what.into());
     }
 
     fn charge(&mut self, what: Charge) {
         // `ARCHITECTURE.md`, "Written where it stays".
         match what {
             Charge::Record(role) => {
-                let kind = self.shared.protocols.engines[self.handling.protocol].protocol().roles[role.index()].kind;
+                let kind =
+                    self.shared.protocols.engines[self.handling.effects.protocol].protocol().roles[role.index()].kind;
                 self.did(Primitive::Record(kind == RoleKind::Home));
             }
             Charge::Steps(steps) => self.did(Primitive::Steps(steps)),

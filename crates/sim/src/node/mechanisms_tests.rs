@@ -12,7 +12,7 @@ use std::sync::Arc;
 use trivium_contract::{Bench, check_mechanisms};
 use trivium_engine::{Engine, Object, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
-use trivium_node::{Protocols, Space};
+use trivium_node::{HandlerMemory, Protocols, Space};
 use trivium_protocol::BLOCK;
 
 struct SimBench {
@@ -45,20 +45,12 @@ impl Bench for SimBench {
 
     fn fill(&self, m: &mut NodeState, block: Object, seed: u8) {
         let bytes: Vec<u8> = (0..64).map(|i| seed.wrapping_mul(31).wrapping_add(i)).collect();
-        if m.is_cached() {
-            m.write_copies(m.core.offset_of(block), &bytes);
-        } else {
-            m.blocks.memory.write(m.core.offset_of(block), &bytes).unwrap();
-        }
+        m.put(m.core.offset_of(block), &bytes);
     }
 
     fn contents(&self, m: &mut NodeState, block: Object) -> Vec<u8> {
         let mut bytes = vec![0; 64];
-        if m.is_cached() {
-            m.read_copies(m.core.offset_of(block), &mut bytes);
-        } else {
-            m.blocks.memory.read(m.core.offset_of(block), &mut bytes).unwrap();
-        }
+        m.read_allocated(m.core.offset_of(block), &mut bytes);
         bytes
     }
 

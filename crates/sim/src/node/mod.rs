@@ -22,7 +22,6 @@ pub(crate) mod shared;
 pub(crate) mod spare;
 pub(crate) mod watch;
 
-use crate::error::SimError;
 use crate::events::queue::EventQueue;
 use crate::events::{Arrival, Credit, Key, Local, Post, Posted, Signal};
 use crate::node::forced::Times;
@@ -41,7 +40,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object, Payload};
-use trivium_node::{Data, Lines, NodeCore, NodeMemory, Space};
+use trivium_node::{Data, Lines, NodeCore, NodeError, NodeMemory, Space};
 use trivium_protocol::{Access, EventKind, MessageId};
 
 /// What is on its way to a node, in the order in which it takes effect, and from it to others.
@@ -132,7 +131,7 @@ pub struct NodeState {
     /// Times that are forced, where an order of events is.
     pub(crate) forced: Option<Box<Times>>,
     /// What went wrong on it.
-    pub failure: Option<SimError>,
+    pub failure: Option<NodeError>,
     /// What it has seen, if somebody is to be blamed for misses.
     pub(crate) blame: Option<Box<Log>>,
 }

@@ -1,6 +1,5 @@
 //! The compute processor: its clock, its cache and bus accesses, and the checks on shared blocks.
 
-use crate::error::SimError;
 use crate::events::{Arrival, Posted, Signal};
 use crate::machine::price::Transaction;
 use crate::machine::ratio::Ratio;
@@ -14,8 +13,7 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, Fault, Frame, ReadModifyWrite, SHARED_BASE, Step};
-use trivium_node::Binding;
-use trivium_node::NodeSaid;
+use trivium_node::{Binding, NodeError, NodeSaid};
 use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -413,7 +411,7 @@ impl NodeState {
             "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
             self.shared.protocols.engines[protocol].protocol().name
         );
-        Err(self.fail(SimError::subject(what).help(help)))
+        Err(self.fail(NodeError::subject(what).help(help)))
     }
 
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
@@ -571,7 +569,7 @@ impl NodeState {
     }
 
     /// Ends the program with an error that keeps its parts.
-    pub(crate) fn fail(&mut self, error: SimError) -> Fault {
+    pub(crate) fn fail(&mut self, error: NodeError) -> Fault {
         let fault = Fault::new(error.what.clone());
         self.failure.get_or_insert(error);
         fault

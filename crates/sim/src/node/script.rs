@@ -7,8 +7,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use trivium_engine::number::index;
 use trivium_guest::{Access, AccessKind, Call, CallStep, Outcome, Processor, SHARED_BASE, Step};
-use trivium_node::NodeMemory;
-use trivium_node::shared_u32;
+use trivium_node::{NodeMemory, shared_u32};
 
 /// What a processor is to do, and when.
 #[derive(Clone, Debug)]

@@ -1,14 +1,14 @@
 //! The golden check: at most one node may write a block, and then no other may read it.
 
-use crate::error::SimError;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
 use trivium_engine::number::fit;
+use trivium_node::NodeError;
 use trivium_protocol::Access;
 
 /// What breaks a rule, with the error.
-pub type Caught<T> = Box<(T, SimError)>;
+pub type Caught<T> = Box<(T, NodeError)>;
 
 /// A tag changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Watch {
     ///
     /// # Errors
     /// Two nodes have a block of which one may write it.
-    pub fn apply(&mut self, change: &TagChange, first: impl FnOnce() -> Access) -> Result<(), SimError> {
+    pub fn apply(&mut self, change: &TagChange, first: impl FnOnce() -> Access) -> Result<(), NodeError> {
         while let Some((_, blocks)) = self.bound.pop_front_if(|bound| bound.0 <= change.time) {
             for block in blocks {
                 self.holders(block).0.fill(UNTOUCHED);
@@ -104,7 +104,7 @@ impl Watch {
             "at cycle {} node {writer} may write block {}, and node {other} may access it too",
             change.time, change.block
         );
-        Err(SimError::subject(what)
+        Err(NodeError::subject(what)
             .help("the protocol promises `single_writer` (single-writer/multiple-reader): `trivium check` finds the shortest counterexample"))
     }
 }
@@ -178,7 +178,7 @@ impl Writers {
                 );
                 let race = Some(Box::new((store.phase, store.block)));
                 let help = "the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory";
-                return Err(Box::new((later, SimError { race, ..SimError::subject(what) }.help(help))));
+                return Err(Box::new((later, NodeError { race, ..NodeError::subject(what) }.help(help))));
             }
         }
         self.of = self.of.split_off(&(oldest, 0));

@@ -2,22 +2,21 @@
 
 use super::World;
 use super::stacks::Known;
-use crate::error::SimError;
 use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_node::{Lanes, shared_u32};
+use trivium_node::{Lanes, NodeError, shared_u32};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
 
 impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.
-    pub(crate) fn deadlock(&mut self) -> SimError {
+    pub(crate) fn deadlock(&mut self) -> NodeError {
         let stacks = self.interrupt();
         let known = self.known(&stacks);
-        let mut error = SimError::subject(DEADLOCK);
+        let mut error = NodeError::subject(DEADLOCK);
         for (number, node) in self.nodes.iter().enumerate() {
             let state = node.borrow();
             if matches!(state.compute.doing, Doing::Running | Doing::Finished(_)) {

@@ -16,7 +16,6 @@ mod stacks;
 pub(crate) use deadlock::DEADLOCK;
 pub use stacks::Stood;
 
-use crate::error::SimError;
 use crate::events::{Key, Post, Posted, Signal};
 use crate::node::NodeState;
 use crate::node::next::{Next, Turn};
@@ -32,9 +31,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Engine, Node};
 use trivium_guest::Outcome;
-use trivium_node::Saying;
-use trivium_node::Space;
-use trivium_node::{Binding, blocks, disagree};
+use trivium_node::{Binding, NodeError, Saying, Space, blocks, disagree};
 use trivium_protocol::Access;
 
 /// What runs on a node's processor.
@@ -92,7 +89,7 @@ pub struct World {
     /// When the last of those did.
     last_end: u64,
     /// What went wrong, when, and on which node, which has stopped there.
-    failures: Vec<(u64, usize, SimError)>,
+    failures: Vec<(u64, usize, NodeError)>,
     /// When each node arrived at the barrier.
     arrived: Vec<Option<(u64, Option<Binding>)>>,
     /// How many have.
@@ -198,7 +195,7 @@ impl World {
     ///
     /// # Errors
     /// A program or a protocol did something wrong, or nothing can go on.
-    pub fn run(&mut self, limits: &Limits) -> Result<Ended, SimError> {
+    pub fn run(&mut self, limits: &Limits) -> Result<Ended, NodeError> {
         let mut round = 0u64;
         let mut meter = Meter::new(limits.memory);
         self.max_cycles = limits.max_cycles.unwrap_or(u64::MAX);
@@ -261,7 +258,7 @@ impl World {
     ///
     /// # Errors
     /// As [`World::run`].
-    pub fn settle(&mut self) -> Result<(), SimError> {
+    pub fn settle(&mut self) -> Result<(), NodeError> {
         self.max_cycles = u64::MAX;
         self.look_again();
         loop {
@@ -289,7 +286,7 @@ impl World {
 
     /// What went wrong first, once every other node has come so far that nothing earlier can go wrong. Which node is
     /// simulated first must not decide what is reported.
-    fn first_failure(&mut self, earliest: Option<(u64, usize)>) -> Option<(u64, SimError)> {
+    fn first_failure(&mut self, earliest: Option<(u64, usize)>) -> Option<(u64, NodeError)> {
         let first = (0..self.failures.len()).min_by_key(|&at| (self.failures[at].0, self.failures[at].1))?;
         let is_past = earliest.is_none_or(|(now, _)| now > self.failures[first].0);
         is_past.then(|| {
@@ -300,13 +297,13 @@ impl World {
 
     /// An error with what the programs had said by then: every node has come so far, whatever the window, and some have
     /// come further.
-    fn at_the_end(&self, time: u64, error: SimError) -> SimError {
+    fn at_the_end(&self, time: u64, error: NodeError) -> NodeError {
         let mut said = Saying::default();
         for node in &self.nodes {
             let node = node.borrow();
             said.add(node.core.me, node.compute.said(time));
         }
-        SimError { said: Some(Box::new(said.said())), ..error }
+        NodeError { said: Some(Box::new(said.said())), ..error }
     }
 
     fn has_stopped(&self, node: usize) -> bool {
@@ -390,7 +387,7 @@ impl World {
     }
 
     /// A node has done something wrong, and does nothing more.
-    fn stop(&mut self, number: usize, error: SimError) {
+    fn stop(&mut self, number: usize, error: NodeError) {
         let node = self.nodes[number].borrow();
         self.failures.push((node.now.max(node.compute.clock()), number, error));
         self.positions[number] = Some(Next::NEVER);
@@ -454,7 +451,7 @@ impl World {
     }
 
     /// Simulates a node up to cycle `end`, or up to cycle `alone` as long as nothing that it does reaches another.
-    fn run_node(&mut self, number: usize, end: u64, alone: u64) -> Result<(), SimError> {
+    fn run_node(&mut self, number: usize, end: u64, alone: u64) -> Result<(), NodeError> {
         let node = self.nodes[number].clone();
         self.active.push(number);
         let result = self.take_steps(number, &node, end, alone);
@@ -468,7 +465,7 @@ impl World {
         node: &Rc<RefCell<NodeState>>,
         soon: u64,
         alone: u64,
-    ) -> Result<(), SimError> {
+    ) -> Result<(), NodeError> {
         let mut end = alone;
         self.positions[number] = None;
         let mut state = node.borrow_mut();
@@ -497,7 +494,7 @@ impl World {
         }
     }
 
-    fn run_processor(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) -> Result<(), SimError> {
+    fn run_processor(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) -> Result<(), NodeError> {
         let outcome = match &mut self.runners[number] {
             Runner::Program(program) => program.resume(),
             Runner::Script(script) => script.resume(node),
@@ -520,9 +517,8 @@ impl World {
                     state.compute.has_executed(program.instructions());
                 }
                 let cycle = state.compute.clock();
-                let mut error = state.failure.take().unwrap_or_else(|| SimError::subject(message));
-                stacks::tell(&mut error, format!("node {}, cycle {cycle}", self.first + number), &stack);
-                Err(error)
+                let error = state.failure.take().unwrap_or_else(|| NodeError::subject(message));
+                Err(error.standing(&format!("node {}, cycle {cycle}", self.first + number), &stack))
             }
         }
     }

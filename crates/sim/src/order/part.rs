@@ -1,11 +1,11 @@
 //! What a host thread needs of its part of a world.
 
 use super::{Arrivals, Runner, World, reach};
-use crate::error::SimError;
 use crate::events::{Envelope, Post};
 use crate::order::letter::Receivers;
 use std::collections::BTreeMap;
 use trivium_guest::{Change, Placement};
+use trivium_node::NodeError;
 
 impl World {
     /// Simulates a window, or up to where other parts can be felt, of which none does anything before cycle `others`; it is
@@ -78,7 +78,7 @@ impl World {
     ///
     /// # Errors
     /// They differ from those of this part's nodes.
-    pub(crate) fn allocate(&mut self, made: &[(usize, u64, Placement, usize)]) -> Result<(), SimError> {
+    pub(crate) fn allocate(&mut self, made: &[(usize, u64, Placement, usize)]) -> Result<(), NodeError> {
         let mut space = self.space.borrow_mut();
         made.iter().try_for_each(|&(index, bytes, placement, protocol)| {
             space.allocate(0, index, bytes, placement, protocol)?;

@@ -1,40 +1,12 @@
 //! Where programs stand, in the words of errors.
 
 use super::{Runner, World};
-use crate::error::SimError;
 use crate::node::NodeState;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
 use trivium_guest::{Frame, Place, SHARED_BASE, SourceMap};
-use trivium_node::Allocation;
-
-/// So many calls of a stack are told.
-const CALLS: usize = 6;
-
-/// Says in an error who was where in the program, the innermost call first.
-pub(super) fn tell(error: &mut SimError, who: String, stack: &[Place]) {
-    let own = stack.iter().position(|place| !place.is_library()).unwrap_or(0);
-    if let Some((file, line)) = stack.get(own).and_then(|place| place.line.as_ref()) {
-        error.place.get_or_insert(format!("{file}:{line}"));
-    }
-    let mut names: Vec<&str> = stack.iter().take(own + 1).map(|place| place.function.as_str()).collect();
-    names.dedup();
-    let within = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", called by ")) };
-    error.notes.insert(0, format!("{who}{within}"));
-    let callers: Vec<String> = stack.iter().skip(own + 1).map(Place::to_string).collect();
-    if !callers.is_empty() {
-        error.notes.insert(1, format!("called from {}", short(callers)));
-    }
-}
-
-/// The first of some calls; what repeats, as recursion does, is told once.
-fn short(mut calls: Vec<String>) -> String {
-    calls.dedup();
-    let more = if calls.len() > CALLS { ", ..." } else { "" };
-    calls.truncate(CALLS);
-    format!("{}{more}", calls.join(", from "))
-}
+use trivium_node::{Allocation, NodeError};
 
 /// Where the program of a node stood when a simulation was cut off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -67,7 +39,7 @@ impl World {
     }
 
     /// The error with the places at which nodes stored where another did too.
-    pub(crate) fn with_stores(&self, mut error: SimError) -> SimError {
+    pub(crate) fn with_stores(&self, mut error: NodeError) -> NodeError {
         let stacks: Vec<Vec<Frame>> = self.nodes.iter().map(|node| node.borrow().compute.stores_at.clone()).collect();
         let known = self.known(&stacks);
         for (number, stack) in stacks.iter().enumerate().filter(|(_, stack)| !stack.is_empty()) {

@@ -14,17 +14,6 @@ pub enum Spent {
     Sync,
 }
 
-/// Faults by kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Misses {
-    /// Loads of blocks without access.
-    pub read: u64,
-    /// Stores to blocks without access.
-    pub write: u64,
-    /// Stores to blocks that could be read.
-    pub upgrade: u64,
-}
-
 /// A statistic of a `T`: its name in results, its unit, and what it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistic<T> {

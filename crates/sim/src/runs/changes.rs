@@ -1,10 +1,10 @@
 //! What the nodes of a program have changed of its folder, put together.
 
-use crate::error::SimError;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
 use trivium_guest::Change;
+use trivium_node::NodeError;
 
 /// Something that a program has changed of its folder. On the host it has not been, yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +51,7 @@ fn did(node: Node, change: &Change) -> String {
 ///
 /// # Errors
 /// Two nodes have made different things of one path.
-pub(super) fn together(of_nodes: Vec<(Node, BTreeMap<String, Change>)>) -> Result<Vec<Changed>, SimError> {
+pub(super) fn together(of_nodes: Vec<(Node, BTreeMap<String, Change>)>) -> Result<Vec<Changed>, NodeError> {
     let mut all: BTreeMap<String, Changed> = BTreeMap::new();
     for (node, changes) in of_nodes {
         for (path, change) in changes {
@@ -83,12 +83,12 @@ pub(super) fn together(of_nodes: Vec<(Node, BTreeMap<String, Change>)>) -> Resul
     Ok(all.into_values().collect())
 }
 
-fn disagree(path: &str, (one, by_one): (Node, &Change), (other, by_other): (Node, &Change)) -> SimError {
+fn disagree(path: &str, (one, by_one): (Node, &Change), (other, by_other): (Node, &Change)) -> NodeError {
     let differ = match (by_one, by_other) {
         (Change::Written(_), Change::Written(_)) => ", with different contents",
         _ => "",
     };
-    SimError::subject(format!(
+    NodeError::subject(format!(
         "two nodes have changed {path} in the folder in different ways: {}, {}{differ}",
         did(one, by_one),
         did(other, by_other)

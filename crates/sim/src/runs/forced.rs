@@ -5,7 +5,6 @@
 //! the handlers cost is the machine's; chosen are the delays of the network, of what leaves a cache, of tasks, of timers,
 //! and of a thread that tries again.
 
-use crate::error::SimError;
 use crate::events::{Arrival, Key, Signal};
 use crate::machine::{CacheModel, Machine, MemoryModel, NetworkModel};
 use crate::node::NodeState;
@@ -19,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{AccessKind, Placement, SHARED_BASE};
-use trivium_node::{Protocols, Space};
+use trivium_node::{NodeError, Protocols, Space};
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
 
 /// Cycles between two steps, at least.
@@ -127,7 +126,7 @@ pub struct Forced {
     /// Cycles between two steps: step s begins at s times this.
     pub gap: u64,
     /// How it ended, if the simulator stopped it: a fault of the protocol, a deadlock.
-    pub error: Option<SimError>,
+    pub error: Option<NodeError>,
     /// Whether that was a deadlock.
     pub deadlock: bool,
 }
@@ -137,8 +136,8 @@ pub struct Forced {
 /// # Errors
 /// The protocol gives no access to blocks that the order accesses, or cannot be loaded for so many nodes; a lane or a
 /// call is unknown.
-pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Result<Forced, SimError> {
-    let engine = Engine::load(protocol, order.nodes).map_err(|error| SimError::input(error.message))?;
+pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Result<Forced, NodeError> {
+    let engine = Engine::load(protocol, order.nodes).map_err(|error| NodeError::input(error.message))?;
     let machine = Machine {
         network: NetworkModel { jitter: 0, ..machine.network.clone() },
         // Blocks lie side by side, as in the order's addresses, and stay.
@@ -213,12 +212,12 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn check(&self) -> Result<(), SimError> {
+    fn check(&self) -> Result<(), NodeError> {
         let accesses = |start: &ForcedStart| matches!(start.does, ForcedDoes::Access { .. });
         let gives_access = self.engine.tag_role(true).is_some() && self.engine.tag_role(false).is_some();
         if !gives_access && self.order.starts.iter().any(accesses) {
             let what = format!("protocol `{}` gives no access to blocks", self.engine.protocol().name);
-            return Err(SimError::input(what));
+            return Err(NodeError::input(what));
         }
         Ok(())
     }
@@ -228,11 +227,11 @@ impl Plan<'_> {
     }
 
     /// All but what its processor does.
-    fn prepare(&self, node: &mut NodeState) -> Result<(), SimError> {
+    fn prepare(&self, node: &mut NodeState) -> Result<(), NodeError> {
         let lanes = &self.engine.protocol().lanes;
         for message in self.order.messages.iter().filter(|message| message.from == node.core.me) {
             let lane = (0u8..).zip(lanes).find(|(_, lane)| lane.name == message.lane);
-            let (lane, _) = lane.ok_or_else(|| SimError::input(format!("there is no lane `{}`", message.lane)))?;
+            let (lane, _) = lane.ok_or_else(|| NodeError::input(format!("there is no lane `{}`", message.lane)))?;
             node.model.interface.force(trivium_protocol::LaneId(lane), message.to, self.time(message.step));
         }
         let mine = |steps: &[(u32, Node)]| {
@@ -252,10 +251,10 @@ impl Plan<'_> {
         Ok(())
     }
 
-    fn timer(&self, timer: &ForcedTimer) -> Result<(RoleId, Object, u64), SimError> {
+    fn timer(&self, timer: &ForcedTimer) -> Result<(RoleId, Object, u64), NodeError> {
         let roles = &self.engine.protocol().roles;
         let known = (0u8..).zip(roles).find(|(_, role)| role.name == timer.role);
-        let (id, role) = known.ok_or_else(|| SimError::input(format!("there is no role `{}`", timer.role)))?;
+        let (id, role) = known.ok_or_else(|| NodeError::input(format!("there is no role `{}`", timer.role)))?;
         let object = Object { kind: role.object, id: timer.object };
         Ok((RoleId(id), object, self.time(Some(timer.step))))
     }
@@ -272,7 +271,7 @@ impl Plan<'_> {
     }
 
     /// What the processor of a node does.
-    fn script(&self, me: Node) -> Result<Vec<Planned>, SimError> {
+    fn script(&self, me: Node) -> Result<Vec<Planned>, NodeError> {
         let mut script = Vec::new();
         for start in self.order.starts.iter().filter(|start| start.node == me) {
             let does = match &start.does {
@@ -289,9 +288,9 @@ impl Plan<'_> {
         Ok(script)
     }
 
-    fn call(&self, name: &str, object: u32, args: &[i64]) -> Result<Does, SimError> {
+    fn call(&self, name: &str, object: u32, args: &[i64]) -> Result<Does, NodeError> {
         let protocol = self.engine.protocol();
-        let op = protocol.op(name).ok_or_else(|| SimError::input(format!("there is no call `{name}`")))?;
+        let op = protocol.op(name).ok_or_else(|| NodeError::input(format!("there is no call `{name}`")))?;
         let declared = &protocol.ops[op.index()];
         let mut words = match declared.object {
             NODE => Vec::new(),

@@ -1,6 +1,5 @@
 //! One remote miss on a quiet machine, step by step.
 
-use crate::error::SimError;
 use crate::machine::Machine;
 use crate::node::NodeState;
 use crate::node::script::{Script, plain_memory};
@@ -13,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node};
 use trivium_guest::{AccessKind, Placement};
-use trivium_node::{Protocols, Space};
+use trivium_node::{NodeError, Protocols, Space};
 use trivium_protocol::Protocol;
 
 /// What kind of miss.
@@ -61,13 +60,18 @@ const NODES: u32 = 3;
 ///
 /// # Errors
 /// The protocol is not about blocks or fails, or the block size is impossible.
-pub fn measure(protocol: Arc<Protocol>, machine: &Machine, kind: MissKind, block: u64) -> Result<MissReport, SimError> {
+pub fn measure(
+    protocol: Arc<Protocol>,
+    machine: &Machine,
+    kind: MissKind,
+    block: u64,
+) -> Result<MissReport, NodeError> {
     crate::runs::setup::check_block(machine, block)?;
-    let engine = Engine::load(protocol, NODES).map_err(|error| SimError::input(error.message))?;
+    let engine = Engine::load(protocol, NODES).map_err(|error| NodeError::input(error.message))?;
     if engine.tag_role(true).is_none() || engine.tag_role(false).is_none() {
         let what =
             format!("protocol `{}` gives no access to blocks, so nothing can miss under it", engine.protocol().name);
-        return Err(SimError::input(what).help("measure a protocol of shared memory, such as stache or msi"));
+        return Err(NodeError::input(what).help("measure a protocol of shared memory, such as stache or msi"));
     }
     let machine =
         Machine { network: crate::machine::NetworkModel { jitter: 0, ..machine.network.clone() }, ..machine.clone() };
@@ -89,7 +93,7 @@ struct Quiet {
 }
 
 impl Quiet {
-    fn new(engine: Engine, machine: Machine, block: u64) -> Result<Quiet, SimError> {
+    fn new(engine: Engine, machine: Machine, block: u64) -> Result<Quiet, NodeError> {
         let (page, mhz) = (machine.memory.page, machine.processor.mhz);
         let shared = Rc::new(Shared::new(Protocols::new(vec![Rc::new(engine)], block, NODES), machine));
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
@@ -110,7 +114,7 @@ impl Quiet {
     }
 
     /// Makes an access, and lets everything come to rest again.
-    fn access(&mut self, kind: AccessKind) -> Result<MissReport, SimError> {
+    fn access(&mut self, kind: AccessKind) -> Result<MissReport, NodeError> {
         let requester = self.world.nodes[REQUESTER as usize].clone();
         requester.borrow_mut().compute.cause = None;
         let (begun, bus) = (requester.borrow().compute.clock(), self.bus_transactions());

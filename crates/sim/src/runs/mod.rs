@@ -7,15 +7,15 @@ mod parallel;
 pub(crate) mod result;
 pub(crate) mod setup;
 
-use crate::error::SimError;
 use crate::node::estimate::amount;
 use crate::order::{Ended, Limits};
 use crate::reports::blame::Blamed;
 use crate::reports::trace::Note;
 use changes::together;
 use result::{NodeEnd, SimResult};
-use setup::{Setup, check_block, make, of_guest, share};
+use setup::{Setup, check_block, make, share};
 use std::ops::Range;
+use trivium_node::NodeError;
 use trivium_protocol::MAX_NODES;
 
 /// The cycles of which a trace is wanted, and who is told.
@@ -26,7 +26,7 @@ pub type Tracing<'a> = (Range<u64>, &'a dyn Fn(&Note));
 /// # Errors
 /// What is wrong with the setup, the program or a protocol. A simulation that was cut short is no error: its result
 /// says so ([`SimResult::incomplete`]).
-pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
+pub fn run(setup: &Setup) -> Result<SimResult, NodeError> {
     simulate(setup, None)
 }
 
@@ -35,17 +35,17 @@ pub fn run(setup: &Setup) -> Result<SimResult, SimError> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_with_trace(setup: &Setup, trace: Tracing) -> Result<SimResult, SimError> {
+pub fn run_with_trace(setup: &Setup, trace: Tracing) -> Result<SimResult, NodeError> {
     simulate(setup, Some(trace))
 }
 
-fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError> {
+fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, NodeError> {
     check_block(&setup.machine, setup.block)?;
     if !(1..=MAX_NODES).contains(&setup.nodes) {
-        return Err(SimError::input(format!("{} nodes: there can be 1 to {MAX_NODES}", setup.nodes)));
+        return Err(NodeError::input(format!("{} nodes: there can be 1 to {MAX_NODES}", setup.nodes)));
     }
     // What is told of the host's time is that of the simulation.
-    setup.program.prepare(setup.machine.cache.line).map_err(of_guest)?;
+    setup.program.prepare(setup.machine.cache.line)?;
     let begun = std::time::Instant::now();
     let window = setup.window.unwrap_or(u64::MAX).min(setup.machine.lookahead());
     let jobs = if trace.is_some() || setup.blame || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };
@@ -53,7 +53,7 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
         Some((ended, nodes)) => (ended, nodes, None),
         None => match simulate_alone(setup, trace, None) {
             // Where the nodes were is known only to a run that knows where to look.
-            Err(SimError { race: Some(race), .. }) => simulate_alone(setup, None, Some(*race))?,
+            Err(NodeError { race: Some(race), .. }) => simulate_alone(setup, None, Some(*race))?,
             done => done?,
         },
     };
@@ -71,7 +71,7 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, SimError
     if setup.program.may_write() {
         let went_well = result.incomplete.is_none() && result.exit_codes.is_empty();
         let changes = if went_well { together(changes) } else { Ok(Vec::new()) };
-        result.changes = Some(changes.map_err(|error| SimError { said: Some(Box::new(result.said())), ..error })?);
+        result.changes = Some(changes.map_err(|error| NodeError { said: Some(Box::new(result.said())), ..error })?);
     }
     result.host_seconds = begun.elapsed().as_secs_f64();
     Ok(result)
@@ -82,7 +82,7 @@ fn simulate_alone(
     setup: &Setup,
     trace: Option<Tracing>,
     suspect: Option<(u64, u32)>,
-) -> Result<(Ended, Vec<NodeEnd>, Option<Blamed>), SimError> {
+) -> Result<(Ended, Vec<NodeEnd>, Option<Blamed>), NodeError> {
     let (mut world, _) = make(setup, trace.as_ref().map(|(window, _)| window.clone()), suspect, 0..setup.nodes)?;
     let limits = Limits {
         max_cycles: setup.max_cycles,

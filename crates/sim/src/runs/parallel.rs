@@ -8,7 +8,6 @@
 //! An error is another matter: which one is told, and in which words, depends on everything that the nodes did before
 //! it. So when anything goes wrong the simulation is given up, and the caller repeats it on one thread.
 
-use crate::error::SimError;
 use crate::node::watch::TagChange;
 use crate::order::budget::Meter;
 use crate::order::exchange::{Desk, Exchange, Present, Stop};
@@ -20,6 +19,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use trivium_engine::Node;
+use trivium_node::NodeError;
 
 /// The nodes of each part.
 fn parts(nodes: u32, jobs: u32) -> Vec<Range<u32>> {
@@ -231,7 +231,7 @@ impl LogicalProcess<'_> {
     }
 
     /// Writes to each part, this one included, what has happened, and leaves the letters.
-    fn write(&mut self) -> Result<(), SimError> {
+    fn write(&mut self) -> Result<(), NodeError> {
         let mut effects = std::mem::take(&mut self.effects);
         effects.fill(u64::MAX);
         let mut posts = std::mem::take(&mut self.world.abroad);
@@ -286,12 +286,12 @@ impl LogicalProcess<'_> {
     }
 
     /// Reads what other parts have written.
-    fn read(&mut self) -> Result<(), SimError> {
+    fn read(&mut self) -> Result<(), NodeError> {
         let me = self.thread;
         (0..self.parts.len()).filter(|&from| from != me).try_for_each(|from| self.read_from(from))
     }
 
-    fn read_from(&mut self, from: usize) -> Result<(), SimError> {
+    fn read_from(&mut self, from: usize) -> Result<(), NodeError> {
         let letter = &mut self.received[from];
         if letter.is_empty() {
             return Ok(());
@@ -312,7 +312,7 @@ impl LogicalProcess<'_> {
     }
 
     /// Checks the tag changes before cycle `next`.
-    fn check(&mut self, next: u64) -> Result<(), SimError> {
+    fn check(&mut self, next: u64) -> Result<(), NodeError> {
         self.tags.sort_by_key(|change| (change.time, change.node));
         let count = self.tags.partition_point(|change| change.time < next);
         self.world.watch_tags(self.tags[..count].iter()).map_err(|caught| caught.1)?;

@@ -5,23 +5,14 @@ use crate::node::processor::Doing;
 use crate::node::shared::Shared;
 use crate::order::{Ended, Stood, World};
 use crate::reports::blame::Blamed;
-use crate::reports::counters::{Counters, Misses, Statistic};
+use crate::reports::counters::{Counters, Statistic};
 use crate::runs::changes::Changed;
 use crate::runs::setup::Setup;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_engine::number::fit;
 use trivium_guest::{Change, Program};
-use trivium_node::{NodeSaid, Said, Saying};
-
-/// The greatest memory of a program, in bytes: not the host's, so that it is the same in every run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct MemoryUsed {
-    /// Of one node: its program's globals, stack and heap.
-    pub private: u64,
-    /// Of all nodes together: what was allocated to be shared. Each node may have copies of it.
-    pub shared: u64,
-}
+use trivium_node::{MemoryUsed, Misses, NodeSaid, Said, Saying};
 
 /// The result of a simulation. Everything but `host_seconds` is the same in two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -176,8 +167,7 @@ impl SimResult {
             if let Some(code) = node.exit_code {
                 exit_codes.insert(u32::from(number), code);
             }
-            memory.private = memory.private.max(node.memory.private);
-            memory.shared = memory.shared.max(node.memory.shared);
+            memory.join(node.memory);
             begun = begun.min(node.span.0);
             ended = ended.max(node.span.1);
             sum = sum.plus(&node.counts);

@@ -1,6 +1,5 @@
 //! What is simulated, and the world that is made of it.
 
-use crate::error::SimError;
 use crate::machine::Machine;
 use crate::node::NodeState;
 use crate::node::shared::Shared;
@@ -13,8 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, Program, SHARED_BASE, Stage};
-use trivium_node::NodeMemory;
-use trivium_node::{Protocols, Space};
+use trivium_node::{NodeError, NodeMemory, Protocols, Space};
 use trivium_protocol::Protocol;
 
 /// What is simulated.
@@ -59,14 +57,14 @@ pub(crate) fn make(
     traced: Option<Range<u64>>,
     suspect: Option<(u64, u32)>,
     numbers: Range<u32>,
-) -> Result<(World, Rc<Shared>), SimError> {
+) -> Result<(World, Rc<Shared>), NodeError> {
     let shared = Rc::new(Shared { suspect, ..share(setup, traced)? });
     let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
     let build = setup.program.build(setup.machine.cache.line);
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let asked_from = |all: bool| if all { SHARED_BASE } else { u32::MAX };
     let stores_asked_from = asked_from(setup.blame || shared.protocols.one_writer.contains(&true));
-    let stage = Stage::new(setup.program, build).map_err(of_guest)?;
+    let stage = Stage::new(setup.program, build)?;
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in numbers {
         let node = Rc::new(RefCell::new(NodeState::new(
@@ -75,7 +73,7 @@ pub(crate) fn make(
             space.clone(),
             setup.seed,
         )));
-        let program = stage.node(me, &setup.args, node.clone()).map_err(of_guest)?;
+        let program = stage.node(me, &setup.args, node.clone())?;
         node.borrow_mut().blocks.memory = NodeMemory::Program(program.memory());
         node.borrow_mut().model.cache.publish(program.tags(), stores_asked_from, asked_from(setup.blame));
         nodes.push(node);
@@ -85,7 +83,7 @@ pub(crate) fn make(
 }
 
 /// What all nodes share, after a look at what the program and the protocols want of each other.
-pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, SimError> {
+pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared, NodeError> {
     // The oracle for whatever makes others faster.
     let reference = setup.window == Some(0);
     let protocols = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), reference)?;
@@ -100,15 +98,11 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
 }
 
 /// Whether a machine can have blocks of this size.
-pub(crate) fn check_block(machine: &Machine, block: u64) -> Result<(), SimError> {
+pub(crate) fn check_block(machine: &Machine, block: u64) -> Result<(), NodeError> {
     let least = machine.access_control.granule.max(32);
     if block.is_power_of_two() && (least..=2048).contains(&block) {
         return Ok(());
     }
-    Err(SimError::input(format!("a block of {block} bytes: it must be a power of two from {least} to 2048"))
+    Err(NodeError::input(format!("a block of {block} bytes: it must be a power of two from {least} to 2048"))
         .help("use --block 64"))
-}
-
-pub(super) fn of_guest(error: trivium_guest::Error) -> SimError {
-    SimError { place: error.place, help: error.help, ..SimError::input(error.what) }
 }

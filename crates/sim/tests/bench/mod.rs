@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{CompileOptions, Program, Shelf, Switching, compile_c};
 use trivium_protocol::Protocol;
-use trivium_sim::{Machine, Note, Setup, SimError, SimResult, run, run_with_trace};
+use trivium_sim::{Machine, NodeError, Note, Setup, SimResult, run, run_with_trace};
 
 /// A file of the repository.
 pub fn file(name: &str) -> PathBuf {
@@ -132,11 +132,11 @@ impl Run {
         self
     }
 
-    pub fn go(&self) -> Result<SimResult, SimError> {
+    pub fn go(&self) -> Result<SimResult, NodeError> {
         self.go_and_tell(None)
     }
 
-    pub fn go_and_tell(&self, trace: Option<&dyn Fn(&Note)>) -> Result<SimResult, SimError> {
+    pub fn go_and_tell(&self, trace: Option<&dyn Fn(&Note)>) -> Result<SimResult, NodeError> {
         let setup = Setup {
             program: &self.program,
             protocols: self.protocols.clone(),
@@ -179,7 +179,7 @@ impl Run {
         result
     }
 
-    pub fn error(&self) -> SimError {
+    pub fn error(&self) -> NodeError {
         match self.go() {
             Err(error) => error,
             Ok(result) => panic!("no error, but {}{}", result.output, result.errors),

@@ -102,11 +102,11 @@ fn inputs(command: &Command) -> Vec<&Path> {
     match command {
         Command::Sim(Sim { run, protocol, machine, .. })
         | Command::Compare(Compare { run, protocols: protocol, machines: machine, .. }) => {
-            files.extend(run.programs.iter().map(PathBuf::as_path));
+            files.extend(run.subject.programs.iter().map(PathBuf::as_path));
             names.extend(protocol.iter().chain(machine));
         }
         Command::Run(a) => {
-            files.extend(a.programs.iter().map(PathBuf::as_path));
+            files.extend(a.subject.programs.iter().map(PathBuf::as_path));
             names.extend(&a.protocol);
         }
         Command::Miss(a) => names.extend(std::iter::once(&a.protocol).chain(&a.machine)),

@@ -67,7 +67,7 @@ pub(super) fn write_headers(folder: &Path) -> Result<(), Failure> {
 /// # Errors
 /// As [`load`]; also that there is no such folder.
 pub fn of(run: &Simulated, protocols: &[Arc<Protocol>]) -> Result<(Program, Arc<Inputs>), Failure> {
-    let named = run.dir.as_deref().or(run.dir_rw.as_deref());
+    let named = run.subject.dir.as_deref().or(run.dir_rw.as_deref());
     let mut inputs = Inputs::new(named).map_err(|e| guest(&e))?;
     if let Some(folder) = &run.dir_rw {
         inputs = inputs.writable();
@@ -82,7 +82,7 @@ pub fn of(run: &Simulated, protocols: &[Arc<Protocol>]) -> Result<(Program, Arc<
         })?;
     }
     let inputs = Arc::new(inputs);
-    let program = load(&run.programs, run.cc.as_deref(), protocols)?;
+    let program = load(&run.subject.programs, run.subject.cc.as_deref(), protocols)?;
     Ok((program.reading(inputs.clone()), inputs))
 }
 

@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
-use trivium_run::{RunError, RunResult, Setup};
-use trivium_sim::Said;
+use trivium_run::{NodeError, RunResult, Said, Setup};
 
 /// Runs a program for real and prints the result.
 pub fn run(arguments: &Run) -> Result<u8, Failure> {
     let settings = library::settings(&arguments.set)?;
     let protocols = library::protocols(&arguments.protocol, &settings)?;
-    let inputs = Inputs::new(arguments.dir.as_deref()).map_err(|e| super::program::guest(&e))?;
+    let inputs = Inputs::new(arguments.subject.dir.as_deref()).map_err(|e| super::program::guest(&e))?;
     let inputs = Arc::new(inputs);
-    let program = super::program::load(&arguments.programs, arguments.cc.as_deref(), &protocols)?;
+    let program = super::program::load(&arguments.subject.programs, arguments.subject.cc.as_deref(), &protocols)?;
     let program = program.reading(inputs.clone());
     let setup = Setup {
         program: &program,
@@ -82,7 +81,7 @@ fn tell(arguments: &Run, head: &Head, result: &RunResult) -> Result<u8, Failure>
 }
 
 /// What is told of a run that went wrong: what its program has said, since that is what one looks for.
-fn failed(arguments: &Run, head: &Head, error: &RunError, said: &Said) -> Failure {
+fn failed(arguments: &Run, head: &Head, error: &NodeError, said: &Said) -> Failure {
     let written = match arguments.format {
         // A file that was named for the result stays as it was.
         Format::Text => output::write(None, &said.output),
@@ -103,8 +102,7 @@ fn failed(arguments: &Run, head: &Head, error: &RunError, said: &Said) -> Failur
     }
     eprint!("{}", said.errors);
     super::sim::warn(&said.warnings);
-    let code = if error.is_input { failure::BAD_INPUT } else { failure::WRONG };
-    Failure::rendered(code, format!("error: {error}"))
+    failure::told(error)
 }
 
 /// So many nodes are told one by one.

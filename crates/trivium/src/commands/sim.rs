@@ -158,7 +158,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         max_cycles: arguments.run.max_cycles,
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
-        cc: arguments.run.cc.clone(),
+        cc: arguments.run.subject.cc.clone(),
         window: arguments.window,
         jobs: common.jobs,
         blame: arguments.run.blame || arguments.run.html.is_some(),

@@ -2,13 +2,12 @@
 
 use super::judge::{Account, Judge, Tally};
 use super::{Sites, WORD};
-use crate::reports::counters::Misses;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_guest::{Place, SHARED_BASE, SourceMap};
-use trivium_node::Space;
+use trivium_node::{Misses, Space};
 
 /// So many blocks of an allocation are shown, those with the most misses by false sharing.
 const SHOWN: usize = 16;

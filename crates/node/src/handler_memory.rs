@@ -1,0 +1,262 @@
+//! A node's shared memory as its running handler reads and writes it: its copies of blocks, or, where processors are cached
+//! (`docs/semantics.md`, section 8), the engine's copies, which are apart from what the processor's cache holds.
+
+use crate::core::NodeCore;
+use crate::effects::{Effects, Touched};
+use crate::lines::Lines;
+use crate::memory::NodeMemory;
+use crate::payload::Data;
+use crate::records::Slot;
+use crate::space::shared_u32;
+use trivium_engine::number::index;
+use trivium_engine::{Object, Payload, Pending};
+use trivium_guest::{AccessKind, ReadModifyWrite};
+use trivium_protocol::{BLOCK, RoleId};
+
+/// A node whose running handler reads and writes shared memory. What it does that cannot be done is kept in
+/// [`Effects::trouble`], and told when it has ended.
+pub trait HandlerMemory: Sized {
+    /// What is kept of why a deferred event is tried again.
+    type Cause;
+
+    /// The node as far as no time is concerned.
+    fn core(&self) -> &NodeCore<Self::Cause>;
+
+    /// The same, to change it.
+    fn core_mut(&mut self) -> &mut NodeCore<Self::Cause>;
+
+    /// What the program sees.
+    fn memory(&mut self) -> &mut NodeMemory;
+
+    /// What is kept where processors are cached.
+    fn lines(&mut self) -> &mut Lines;
+
+    /// What the running handler has done so far.
+    fn effects(&self) -> &Effects;
+
+    /// The same, to change it.
+    fn effects_mut(&mut self) -> &mut Effects;
+
+    /// The handler is about to use memory at this offset: a node that may have none there says so in
+    /// [`Effects::trouble`].
+    fn about_to_use(&mut self, _offset: u64) {}
+
+    /// Whether the running handler's protocol has cached processors.
+    #[inline]
+    fn is_cached(&self) -> bool {
+        self.core().protocols.cached[self.effects().protocol]
+    }
+
+    /// Keeps what went wrong.
+    #[inline]
+    fn trouble_of(&mut self, result: Result<(), String>) {
+        self.effects_mut().trouble_of(result);
+    }
+
+    /// Appends what lies in places of this node's memory to data, one behind the other; to be put back there if `back`.
+    fn gather_into(&mut self, data: &mut Data, places: impl Iterator<Item = (u64, u64)>, back: bool) {
+        for (offset, length) in places {
+            self.read(offset, length, &mut data.bytes);
+            if back {
+                data.places.push((offset, shared_u32(length)));
+            }
+        }
+    }
+
+    /// Whether so many bytes are allocated.
+    fn must_be_allocated(&mut self, offset: u64, length: u64) -> bool {
+        let limit = self.core().space.borrow().bytes();
+        let is_allocated = offset <= limit && length <= limit - offset;
+        if !is_allocated {
+            let what = || format!("{length} bytes at shared offset {offset:#x} lie outside what is allocated");
+            self.effects_mut().trouble.get_or_insert_with(what);
+        }
+        is_allocated
+    }
+
+    /// Reads bytes of this node's memory, behind those that are there.
+    fn read(&mut self, offset: u64, length: u64, into: &mut Vec<u8>) {
+        if self.must_be_allocated(offset, length) {
+            let there = into.len();
+            into.resize(there + index(length), 0);
+            self.read_allocated(offset, &mut into[there..]);
+        }
+    }
+
+    /// Reads a word of this node's memory.
+    fn word(&mut self, offset: u64) -> [u8; 8] {
+        let mut word = [0; 8];
+        if self.must_be_allocated(offset, 8) {
+            self.read_allocated(offset, &mut word);
+        }
+        word
+    }
+
+    /// Reads bytes that are known to be allocated.
+    fn read_allocated(&mut self, offset: u64, into: &mut [u8]) {
+        self.about_to_use(offset);
+        if self.is_cached() {
+            return self.read_copies(offset, into);
+        }
+        let read = self.memory().read(offset, into);
+        self.trouble_of(read);
+    }
+
+    /// Writes bytes to this node's memory.
+    fn put(&mut self, offset: u64, bytes: &[u8]) {
+        if !self.must_be_allocated(offset, bytes.len() as u64) {
+            return;
+        }
+        if self.is_cached() {
+            return self.write_copies(offset, bytes);
+        }
+        self.about_to_use(offset);
+        let written = self.memory().write(offset, bytes);
+        self.trouble_of(written);
+        let last = offset + bytes.len().max(1) as u64 - 1;
+        let protocols = &self.core().protocols;
+        let (first, last) = (protocols.block_number(offset), protocols.block_number(last));
+        self.effects_mut().changed.extend((first..=last).map(|id| Object { kind: BLOCK, id }));
+    }
+
+    /// Writes the data of a payload back to the places that they came from.
+    fn put_back(&mut self, data: &Data) {
+        let mut rest = &data.bytes[..];
+        for &(offset, length) in &data.places {
+            let (now, later) = rest.split_at(rest.len().min(length as usize));
+            self.put(offset, now);
+            rest = later;
+        }
+    }
+
+    /// Copies bytes from one place of this node's memory to another.
+    fn copy_within(&mut self, from: u64, to: u64, bytes: u64) {
+        let mut data = Vec::new();
+        self.read(from, bytes, &mut data);
+        self.put(to, &data);
+    }
+
+    /// Performs an access of the program on this node's memory; gives what was there before.
+    fn perform(&mut self, pending: &Pending, kind: AccessKind, atomic: Option<ReadModifyWrite>) -> u64 {
+        let mut word = [0; 8];
+        let size = usize::from(pending.size).min(8);
+        let read = self.memory().read(pending.address, &mut word[..size]);
+        self.trouble_of(read);
+        let old = u64::from_le_bytes(word);
+        if kind == AccessKind::Write {
+            let new = atomic.map_or(pending.value, |atomic| atomic.apply(old));
+            self.put(pending.address, &new.to_le_bytes()[..size]);
+        }
+        old
+    }
+
+    /// An access that a handler performs for the program is to a word of the handler's own block.
+    fn must_lie_in(&mut self, block: Object, address: u64) {
+        let first = self.core().offset_of(block);
+        if address < first || address + 8 > first + self.core().protocols.block {
+            let what = || format!("the word at shared offset {address:#x} does not lie in block {}", block.id);
+            self.effects_mut().trouble.get_or_insert_with(what);
+        }
+    }
+
+    /// The place of a record that the running handler looks at.
+    fn touch(&mut self, role: RoleId, object: Object) -> Slot {
+        if let Some(touched) = self.effects().touched.iter().find(|t| t.role == role && t.object == object) {
+            return touched.place;
+        }
+        let protocol = self.effects().protocol;
+        let (place, made) = self.core_mut().begun(protocol, role, object);
+        self.trouble_of(made);
+        let core = self.core();
+        let before = core.protocols.engines[protocol].state(role, core.records.at(place));
+        self.effects_mut().touched.push(Touched { role, object, before, place });
+        place
+    }
+
+    /// The record of an instance that the running handler looks at.
+    #[inline]
+    fn touched_record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
+        let place = match self.effects().touched.first() {
+            Some(first) if first.role == role && first.object == object => first.place,
+            _ => self.touch(role, object),
+        };
+        self.core_mut().records.at_mut(place)
+    }
+
+    /// Does something with a payload's data.
+    fn with_data(&mut self, payload: Payload, what: impl FnOnce(&mut Self, &Data)) {
+        if let Some(data) = self.core_mut().payloads.take(payload) {
+            what(self, &data);
+            self.core_mut().payloads.put_back(payload, data);
+        }
+    }
+
+    /// The engine's copy of a block.
+    fn copy_of(&mut self, block: Object) -> &mut [u8] {
+        if self.lines().copy(block).is_none() {
+            let mut bytes = vec![0; index(self.core().protocols.block)];
+            let is_home = self.core().home_of(block) == self.core().me;
+            if is_home {
+                // Before anybody has cached it, memory is all that there is.
+                let offset = self.core().offset_of(block);
+                let read = self.memory().read(offset, &mut bytes);
+                self.trouble_of(read);
+            }
+            return self.lines().keep_copy(block, bytes.into(), !is_home);
+        }
+        self.lines().copy(block).unwrap_or_default()
+    }
+
+    /// The engine's copy of the block at an offset, from there on.
+    fn copy_from(&mut self, offset: u64) -> &mut [u8] {
+        let from = index(offset % self.core().protocols.block);
+        let block = self.core().block_of(offset);
+        &mut self.copy_of(block)[from..]
+    }
+
+    /// Reads the engine's copies from an offset on.
+    fn read_copies(&mut self, offset: u64, into: &mut [u8]) {
+        let mut done = 0;
+        while done < into.len() {
+            let copy = self.copy_from(offset + done as u64);
+            let count = copy.len().min(into.len() - done);
+            into[done..done + count].copy_from_slice(&copy[..count]);
+            done += count;
+        }
+    }
+
+    /// Writes them.
+    fn write_copies(&mut self, offset: u64, bytes: &[u8]) {
+        let mut done = 0;
+        while done < bytes.len() {
+            let copy = self.copy_from(offset + done as u64);
+            let count = copy.len().min(bytes.len() - done);
+            copy[..count].copy_from_slice(&bytes[done..done + count]);
+            done += count;
+        }
+    }
+
+    /// What the engine has of a block becomes what the processor's cache holds.
+    fn fill_from_copy(&mut self, block: Object) {
+        let bytes = self.copy_of(block).to_vec();
+        let offset = self.core().offset_of(block);
+        let written = self.memory().write(offset, &bytes);
+        self.trouble_of(written);
+    }
+
+    /// What the processor's cache holds of a block becomes what the engine has.
+    fn take_to_copy(&mut self, block: Object) {
+        let mut bytes = vec![0; index(self.core().protocols.block)];
+        let offset = self.core().offset_of(block);
+        let read = self.memory().read(offset, &mut bytes);
+        self.trouble_of(read);
+        self.copy_of(block).copy_from_slice(&bytes);
+    }
+
+    /// The processor's request for a block has been answered.
+    fn answered_line(&mut self, block: Object) {
+        let mut line = self.lines().line(block);
+        line.answered();
+        self.lines().set(block, line);
+    }
+}
