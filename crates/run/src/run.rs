@@ -57,8 +57,7 @@ struct NodeEnd {
 /// what the programs had said by then, if they had begun.
 pub fn run(setup: &Setup) -> Result<RunResult, Box<(NodeError, Said)>> {
     let early = |error: NodeError| Box::new((error, Said::default()));
-    Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false)
-        .map_err(|unfit| early(unfit.into()))?;
+    Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false).map_err(early)?;
     // Once, and not by each thread at the same time.
     setup.program.prepare(setup.block).map_err(|error| early(error.into()))?;
     let begun = Instant::now();

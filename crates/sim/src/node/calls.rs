@@ -94,11 +94,11 @@ impl Processor for NodeState {
             Call::Sleep { nanoseconds } => self.sleep(*nanoseconds),
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
             Call::Bind { addr, protocol } => {
-                let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.refuse(error))?;
+                let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
                 Ok(self.arrive(Some(binding)))
             }
             Call::Name { addr, name } => {
-                self.core.name_allocation(*addr, name).map_err(|error| self.refuse(error))?;
+                self.core.name_allocation(*addr, name).map_err(|error| self.fail(error))?;
                 Ok(CallStep::Done(0))
             }
             Call::Barrier => Ok(self.arrive(None)),
@@ -157,7 +157,7 @@ impl NodeState {
     }
 
     fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<CallStep, Fault> {
-        self.core.check_atomic(rmw.addr).map_err(|error| self.refuse(error))?;
+        self.core.check_atomic(rmw.addr).map_err(|error| self.fail(error))?;
         self.compute.atomic = Some(*rmw);
         let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand, Spent::Write)?;
         let old = match step {
@@ -177,7 +177,7 @@ impl NodeState {
     }
 
     fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, Fault> {
-        let number = self.core.protocol_named(protocol).map_err(|error| self.refuse(error))?;
+        let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
         let index = self.compute.allocations;
         let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
         match made {
@@ -194,7 +194,7 @@ impl NodeState {
                 }
                 Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))
             }
-            Err(error) => Err(self.refuse(error)),
+            Err(error) => Err(self.fail(error)),
         }
     }
 
@@ -252,7 +252,7 @@ impl NodeState {
         }
         self.core.begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
             Refusal::Program(fault) => fault,
-            Refusal::Broken(error) => self.refuse(error),
+            Refusal::Broken(error) => self.fail(error),
         })?;
         let handing = self.shared.machine.processor.call_word * (1 + words.len() as u64);
         let from = self.compute.clock();
@@ -268,11 +268,6 @@ impl NodeState {
         self.raise(at, Arrival::Local(call));
         self.wait(Wait::Call { protocol, op, object }, Spent::Sync);
         Ok(CallStep::Wait)
-    }
-
-    /// Ends the program with an error of the node's, which keeps its parts.
-    fn refuse(&mut self, error: NodeError) -> Fault {
-        self.fail(error.into())
     }
 
     /// The program has ended.

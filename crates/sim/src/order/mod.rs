@@ -559,7 +559,7 @@ impl World {
         if let Some(other) = arrived.iter().position(|arrived| arrived.1 != binding) {
             let engines = &self.shared.protocols.engines;
             let names: Vec<&str> = engines.iter().map(|engine| engine.protocol().name.as_str()).collect();
-            let error = disagree(&self.space.borrow(), &names, (0, binding), (other, arrived[other].1)).into();
+            let error = disagree(&self.space.borrow(), &names, (0, binding), (other, arrived[other].1));
             self.failures.push((last, other, error));
             return;
         }
