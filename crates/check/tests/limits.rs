@@ -48,6 +48,19 @@ fn a_wish_to_stop_is_heard_while_starvation_is_looked_for() {
     assert!(report.reason.unwrap().contains("starvation was still looked for"));
 }
 
+#[test]
+fn a_scenario_stores_the_largest_values_of_a_word() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/msi.tri");
+    for value in [u32::MAX - 1, u32::MAX] {
+        let text = std::fs::read_to_string(&path).unwrap()
+            + &format!("scenario wide {{\n  at 1 {{ write(0, {value}) }}\n  at 2 {{ a = read(0) }}\n}}\n");
+        let protocol = Arc::new(trivium_lang::compile("wide.tri", &text, &trivium_lang::Options::default()).unwrap());
+        let system = System { scenario: Some("wide".into()), ..System::default() };
+        let report = explore(&protocol, &Config::from(system)).unwrap();
+        assert_eq!(report.verdict, Verdict::Holds, "{value}: {:?}", report.reason);
+    }
+}
+
 /// Each of many nodes can begin something, so that the states of one batch lead to very many.
 #[test]
 fn limits_are_looked_at_soon_where_states_lead_to_many() {

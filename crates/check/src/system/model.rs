@@ -479,7 +479,10 @@ fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError
 /// The greatest value that a thread may store.
 pub(crate) fn most_stored(client: &Client) -> u32 {
     let stored = client.intents.iter().map(|intent| match intent {
-        Intent::Write { value, .. } => u32::try_from(*value).unwrap_or(u32::MAX - 1),
+        Intent::Write { value, .. } => {
+            // There is one value more than the largest.
+            u32::try_from(*value).unwrap_or(u32::MAX).min(u32::MAX - 1)
+        }
         _ => 0,
     });
     stored.max().unwrap_or(0)
