@@ -37,7 +37,41 @@ const COLOURS: [RGBColor; 6] = [
 ];
 const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
 
-const SIZE: (u32, u32) = (960, 560);
+/// Width of most pictures, and height.
+const WIDTH: u32 = 960;
+const HEIGHT: u32 = 560;
+/// What lies to the left of bars with their axis, and to the right with the legend.
+const BESIDE: (u32, u32) = (98, 168);
+/// Width of a letter for each pixel of the size that it is drawn with, which is of a line and not of letters; height of a line.
+const LETTER: f64 = 0.5;
+const LINE: i32 = 18;
+/// Letters of a line below a bar, as far as words allow it.
+const LETTERS: usize = 14;
+
+/// How wide a text is.
+fn wide(text: &str, size: f64) -> f64 {
+    text.chars().count() as f64 * size * LETTER
+}
+
+/// A label in lines, broken between its words.
+fn lines_of(label: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in label.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= LETTERS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
+/// The size of letters with which a title is as wide as this at most.
+fn title_size(title: &str, room: u32) -> f64 {
+    (f64::from(room) / wide(title, 1.0)).min(22.0)
+}
 
 /// Draws bars with a legend for their parts.
 ///
@@ -57,17 +91,25 @@ fn draw(
     parts: &[&str],
     bars: &[Bar],
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
-    root.fill(&WHITE)?;
     // What is nothing everywhere needs no place in the legend.
     let shown_parts: Vec<usize> = (0..parts.len()).filter(|&i| bars.iter().any(|bar| bar.values[i] > 0.0)).collect();
     let total = |bar: &Bar| bar.values.iter().sum::<f64>();
     let top = bars.iter().map(total).fold(1.0, f64::max) * 1.12;
+    let figure = |bar: &Bar| bar.above.map_or_else(|| shown(total(bar), top), crate::output::grouped);
+    // Each bar has room for what stands below and above it.
+    let labels: Vec<Vec<String>> = bars.iter().map(|bar| lines_of(&bar.label)).collect();
+    let widest = labels.iter().flatten().map(|line| wide(line, 15.0)).fold(0.0, f64::max);
+    let widest = bars.iter().map(|bar| wide(&figure(bar), 13.0)).fold(widest, f64::max) + 8.0;
+    let width = WIDTH.max(BESIDE.0 + BESIDE.1 + (widest * bars.len() as f64).ceil() as u32);
+    let tallest = labels.iter().map(Vec::len).max().unwrap_or(1).max(1) as i32;
+    let height = HEIGHT + (tallest - 1) as u32 * LINE as u32;
+    let root = SVGBackend::with_string(text, (width, height)).into_drawing_area();
+    root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
-        .caption(title, ("sans-serif", 22))
+        .caption(title, ("sans-serif", title_size(title, width - BESIDE.1 - 18)))
         .margin(18)
         .margin_right(150)
-        .x_label_area_size(36)
+        .x_label_area_size(36 + LINE * (tallest - 1))
         .y_label_area_size(80)
         .build_cartesian_2d(0.0..bars.len() as f64, 0.0..top)?;
     chart
@@ -91,15 +133,16 @@ fn draw(
     }
     let below = ("sans-serif", 15).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Top));
     let above = ("sans-serif", 13).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Bottom));
-    for (b, bar) in bars.iter().enumerate() {
+    for (b, (bar, lines)) in bars.iter().zip(labels).enumerate() {
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, 0.0));
-        root.draw(&Text::new(bar.label.clone(), (x, y + 10), below.clone()))?;
+        for (n, line) in (0..).zip(lines) {
+            root.draw(&Text::new(line, (x, y + 10 + LINE * n), below.clone()))?;
+        }
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, total(bar)));
-        let figure = bar.above.map_or_else(|| shown(total(bar), top), crate::output::grouped);
-        root.draw(&Text::new(figure, (x, y - 4), above.clone()))?;
+        root.draw(&Text::new(figure(bar), (x, y - 4), above.clone()))?;
     }
     if shown_parts.len() > 1 {
-        legend(&root, parts, &shown_parts)?;
+        legend(&root, width as i32 - 140, parts, &shown_parts)?;
     }
     root.present()?;
     Ok(())
@@ -128,7 +171,11 @@ fn draw_curves(
     beside: &str,
     lines: &[Curve],
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
+    // To the right there is room for the longest name.
+    let beside_lines = 38 + lines.iter().map(|line| wide(&line.name, 14.0).ceil() as i32).max().unwrap_or(0);
+    let beside_lines = beside_lines.max(180);
+    let width = WIDTH + (beside_lines - 180) as u32;
+    let root = SVGBackend::with_string(text, (width, HEIGHT)).into_drawing_area();
     root.fill(&WHITE)?;
     let all = || lines.iter().flat_map(|line| line.points.iter());
     let span = |of: fn(&(f64, f64)) -> f64| {
@@ -139,9 +186,9 @@ fn draw_curves(
     };
     let (across, upright) = (span(|p| p.0), span(|p| p.1));
     let mut chart = ChartBuilder::on(&root)
-        .caption(title, ("sans-serif", 22))
+        .caption(title, ("sans-serif", title_size(title, WIDTH - 226)))
         .margin(18)
-        .margin_right(190)
+        .margin_right(beside_lines + 10)
         .x_label_area_size(48)
         .y_label_area_size(72)
         .build_cartesian_2d(across.clone().log_scale(), upright.clone().log_scale())?;
@@ -160,9 +207,16 @@ fn draw_curves(
     places.sort_by(f64::total_cmp);
     places.dedup();
     let label = ("sans-serif", 13).into_text_style(&root);
+    let mut free_from = f64::MIN;
     for x in places {
         chart.draw_series([PathElement::new([(x, upright.start), (x, upright.end)], GRID)])?;
         let (at, base) = chart.backend_coord(&(x, upright.start));
+        // A mark that would stand over the one before it is left out; its line is there.
+        let half = wide(&marked(x), 13.0) / 2.0;
+        if f64::from(at) - half < free_from {
+            continue;
+        }
+        free_from = f64::from(at) + half + 4.0;
         root.draw(&Text::new(marked(x), (at, base + 6), label.pos(Pos::new(HPos::Center, VPos::Top))))?;
     }
     for y in round_numbers(&upright) {
@@ -182,7 +236,7 @@ fn draw_curves(
     }
     let style = ("sans-serif", 14).into_text_style(&root).pos(Pos::new(HPos::Left, VPos::Center));
     for (row, (line, colour)) in lines.iter().zip(&colours).enumerate() {
-        let (x, y) = (SIZE.0 as i32 - 180, 90 + 24 * row as i32);
+        let (x, y) = (width as i32 - beside_lines, 90 + 24 * row as i32);
         let pieces = if line.like.is_some() { vec![(0, 8), (13, 21)] } else { vec![(0, 21)] };
         for (from, to) in pieces {
             root.draw(&Rectangle::new([(x + from, y - 1), (x + to, y + 2)], colour.filled()))?;
@@ -237,11 +291,11 @@ fn marked(value: f64) -> String {
 /// To the right of the bars, the uppermost part first, as it lies in them.
 fn legend(
     root: &DrawingArea<SVGBackend, plotters::coord::Shift>,
+    x: i32,
     parts: &[&str],
     shown: &[usize],
 ) -> Result<(), Box<dyn std::error::Error>> {
     let style = ("sans-serif", 15).into_text_style(root).pos(Pos::new(HPos::Left, VPos::Center));
-    let x = SIZE.0 as i32 - 140;
     for (row, &i) in shown.iter().rev().enumerate() {
         let y = 90 + 26 * row as i32;
         let colour = COLOURS[i % COLOURS.len()];

@@ -91,13 +91,15 @@ fn what_is_kept_is_not_done_again() {
     {
         let svg = std::fs::read_to_string(work.path().join(picture)).unwrap();
         assert!(svg.contains("<svg") && svg.len() > 2000, "{picture}");
+        harness::labels::stand_apart([(picture.to_string(), svg)]);
     }
 }
 
 #[test]
 fn a_study_that_is_not_right_is_refused() {
     trivium(&["study", "tempst"]).refuses(2, &["study", "there is no such file"]);
-    trivium(&["study", "tempest", "--set", "machine.network.latency=5"]).refuses(2, &["--set", "no effect"]);
+    trivium(&["study", "tempest", "--set", "machine.network.latency=5"])
+        .refuses(2, &["--set has no effect in `trivium study`"]);
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().display().to_string();
     let plan = "about = \"a\"\npublished = \"p.csv\"\ntolerance = 5\n[quick]\nnodes = 2\nargs = {}\n";

@@ -1,6 +1,8 @@
 //! Runs the program as its users do, from the repository's root.
 #![allow(dead_code)]
 
+pub mod labels;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

@@ -1,5 +1,6 @@
 //! Where states, arrows and labels go: states in columns by their distance from the first, in an order that keeps
-//! arrows short; arrows leave and enter at places of their own; a label takes the place on its arrow where it covers least.
+//! arrows short; arrows leave and enter at places of their own; a label takes the first place on its arrow, or
+//! near it, where it covers nothing.
 
 use super::super::diagram::Graph;
 use super::{label_size, node_size};
@@ -23,10 +24,10 @@ pub(super) struct Rect {
 }
 
 impl Rect {
-    fn overlap(&self, other: &Rect) -> f64 {
+    fn overlaps(&self, other: &Rect) -> bool {
         let wide = (self.x + self.width).min(other.x + other.width) - self.x.max(other.x);
         let high = (self.y + self.height).min(other.y + other.height) - self.y.max(other.y);
-        wide.max(0.0) * high.max(0.0)
+        wide > 0.0 && high > 0.0
     }
 }
 
@@ -233,31 +234,27 @@ fn point(curve: &[Point; 4], t: f64) -> Point {
     Point { x: sum(|p| p.x), y: sum(|p| p.y) }
 }
 
+/// Parts of an arrow at which its label may stand, the best first.
+const ALONG: [f64; 11] = [0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8];
+/// How far a label is moved off its arrow in one try, in pixels, and how often at most: then it stands on other labels.
+const AWAY: f64 = 9.0;
+const TRIES: u32 = 400;
+
+/// Labels stand on their arrows; where none of the places there is free, over or under them.
 fn labels(graph: &Graph, nodes: &[Rect], curves: &[[Point; 4]]) -> Vec<Rect> {
     let mut labels: Vec<Rect> = Vec::new();
     let mut taken = Taken::new(nodes);
     for (edge, curve) in graph.edges.iter().zip(curves) {
         let (width, height) = label_size(edge);
-        let at = |t: f64| {
+        let at = |t: f64, off: f64| {
             let middle = point(curve, t);
-            Rect { x: middle.x - width / 2.0, y: middle.y - height / 2.0, width, height }
+            Rect { x: middle.x - width / 2.0, y: middle.y - height / 2.0 + off, width, height }
         };
-        let mut covered = |rect: &Rect| taken.covered(rect);
-        let mut best = at(0.5);
-        let mut least = covered(&best);
-        for t in [0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8] {
-            if least == 0.0 {
-                break;
-            }
-            let here = at(t);
-            let cover = covered(&here);
-            if cover < least {
-                least = cover;
-                best = here;
-            }
-        }
-        taken.add_label(&best);
-        labels.push(best);
+        let away = (1..=TRIES).flat_map(|n| [-AWAY * f64::from(n), AWAY * f64::from(n)]);
+        let mut places = std::iter::once(0.0).chain(away).flat_map(|off| ALONG.map(|t| at(t, off)));
+        let label = places.find(|place| taken.is_free(place)).unwrap_or_else(|| at(0.5, 0.0));
+        taken.add(&label);
+        labels.push(label);
     }
     labels
 }
