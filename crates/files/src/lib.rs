@@ -14,6 +14,12 @@ pub const WRITTEN: u64 = 16 << 20;
 /// Most bytes of a file that programs make: a WebAssembly module, a recording.
 pub const MADE: u64 = 1 << 30;
 
+/// With this begins why a file was not read that is there but is no text.
+pub const NOT_TEXT: &str = "it is not text";
+
+/// What to do about such a file.
+pub const SAVE_AS_TEXT: &str = "save it as text in UTF-8, or give another file";
+
 /// Why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
@@ -104,11 +110,11 @@ pub fn read_text(path: &Path) -> Result<String, Unread> {
 pub fn text(bytes: Vec<u8>) -> Result<String, Unread> {
     let line = |before: &[u8]| Some(before.iter().filter(|&&byte| byte == b'\n').count() + 1);
     if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
-        return Err(Unread { line: line(&bytes[..at]), ..unread("it is not text: it has a zero byte") });
+        return Err(Unread { line: line(&bytes[..at]), ..unread(format!("{NOT_TEXT}: it has a zero byte")) });
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        Unread { line: line(before), ..unread("it is not text in UTF-8") }
+        Unread { line: line(before), ..unread(format!("{NOT_TEXT} in UTF-8")) }
     })?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_string(),

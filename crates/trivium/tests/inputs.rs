@@ -193,3 +193,38 @@ fn cells_and_names_may_be_long() {
     .unwrap();
     trivium(&["show", file.to_str().unwrap()]).refuses(2, &["a name of more than 200 bytes"]);
 }
+
+#[test]
+fn a_file_in_another_encoding_is_told_how_to_save_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for name in ["latin.tri", "latin.toml"] {
+        std::fs::write(path(name), b"// caf\xe9\n").unwrap();
+    }
+    std::fs::write(path("user.tri"), "use \"latin.tri\"\n").unwrap();
+    for file in ["latin.tri", "latin.toml", "user.tri"].map(path) {
+        for args in commands(&file) {
+            let said = refused(&args);
+            let wanted = ["it is not text in UTF-8", "help: save it as text in UTF-8", "latin."];
+            assert!(wanted.iter().all(|words| said.contains(words)), "{args:?}: {said}");
+        }
+    }
+}
+
+/// Else an error would show a line of it.
+#[test]
+fn a_protocol_uses_only_protocols() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("secret"), "word of mine\n").unwrap();
+    std::os::unix::fs::symlink(path("secret"), path("link.tri")).unwrap();
+    std::fs::create_dir(path("below")).unwrap();
+    for used in ["../secret", "../link.tri", "../below/../secret"] {
+        let file = path("below/user.tri");
+        std::fs::write(&file, format!("protocol user\nuse \"{used}\"\n")).unwrap();
+        for args in commands(&file) {
+            let said = refused(&args);
+            assert!(said.contains("only files whose names end in .tri") && !said.contains("word"), "{used}: {said}");
+        }
+    }
+}

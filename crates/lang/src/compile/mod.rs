@@ -121,9 +121,11 @@ fn include(
         let text = match options.load.map_or_else(|| Err(NO_SUCH_FILE.to_string()), |load| load(&name)) {
             Ok(text) => text,
             Err(why) => {
-                diagnostics
-                    .error(span, format!("\"{name}\" cannot be read: {why}"))
-                    .help("the name is looked up beside the file that uses it");
+                let help = match why.starts_with(trivium_files::NOT_TEXT) {
+                    true => trivium_files::SAVE_AS_TEXT,
+                    false => "the name is looked up beside the file that uses it",
+                };
+                diagnostics.error(span, format!("\"{name}\" cannot be read: {why}")).help(help);
                 continue;
             }
         };

@@ -42,9 +42,11 @@ impl Machine {
         }
         let text = trivium_files::read_text(Path::new(name)).map_err(|unread| {
             let place = unread.line.map_or(name.to_string(), |line| format!("{name}:{line}"));
-            NodeError::input(format!("the machine cannot be read: {unread}"))
-                .at(place)
-                .help("give a name that `trivium machines` lists, or the path of a .toml file")
+            let help = match unread.line {
+                Some(_) => trivium_files::SAVE_AS_TEXT,
+                None => "give a name that `trivium machines` lists, or the path of a .toml file",
+            };
+            NodeError::input(format!("the machine cannot be read: {unread}")).at(place).help(help)
         })?;
         Machine::parse(name, &text, overrides)
     }
