@@ -1,6 +1,6 @@
 //! The command line, as `contract` fixes it.
 
-use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -170,32 +170,6 @@ pub enum Command {
     Man(Man),
 }
 
-/// The whole command line. Options that every command takes so that scripts may give them everywhere are told only where they do
-/// something.
-pub fn command_line() -> clap::Command {
-    let hidden: [(&str, &[&str]); 9] = [
-        ("miss", &["seed", "jobs"]),
-        ("replay", &["seed", "jobs"]),
-        ("mutate", &["seed"]),
-        ("study", &["seed", "set"]),
-        ("compare", &[]),
-        ("protocols", &["set", "seed", "jobs"]),
-        ("machines", &["set", "seed", "jobs"]),
-        ("programs", &["set", "seed", "jobs"]),
-        ("machine", &["seed", "jobs"]),
-    ];
-    let mut line = Arguments::command();
-    for (command, options) in hidden {
-        line = line.mut_subcommand(command, |mut command| {
-            for option in options {
-                command = command.mut_arg(*option, |option| option.hide(true));
-            }
-            command
-        });
-    }
-    line
-}
-
 /// Text for people, JSON for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -206,18 +180,9 @@ pub enum Format {
     Json,
 }
 
-/// What all commands take.
+/// The result: its form, and where it goes.
 #[derive(Debug, Args)]
-pub struct Common {
-    /// Override a value: machine.KEY=V or protocol.KEY=V (repeatable)
-    #[arg(long, value_name = "KEY=V")]
-    pub set: Vec<String>,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole)]
-    pub seed: u64,
-    /// Host threads, 1 to 256
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = host_threads)]
-    pub jobs: u32,
+pub struct Form {
     /// Form of the result
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -225,6 +190,33 @@ pub struct Common {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
+
+/// What is set otherwise than files say.
+#[derive(Debug, Args)]
+pub struct Set {
+    /// Override a value: machine.KEY=V or protocol.KEY=V (repeatable)
+    #[arg(long, value_name = "KEY=V")]
+    pub set: Vec<String>,
+}
+
+/// How many threads of the host work.
+#[derive(Debug, Args)]
+pub struct Jobs {
+    /// Threads of the host, 1 to 256; results do not depend on them
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = host_threads)]
+    pub jobs: u32,
+}
+
+/// What random numbers begin with.
+#[derive(Debug, Args)]
+pub struct Seed {
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = DEFAULT_SEED, allow_negative_numbers = true, value_parser = whole)]
+    pub seed: u64,
+}
+
+/// The seed where none is given, and in the results of commands in which nothing is random.
+pub const DEFAULT_SEED: u64 = 1;
 
 /// A program and what it is made of: of all commands that execute one
 #[derive(Debug, Args)]
@@ -315,9 +307,18 @@ pub struct Sim {
     /// Host-side lookahead in cycles; changes speed, never results (default: as far as is exact)
     #[arg(long, hide = true)]
     pub window: Option<u64>,
-    /// What all commands take
+    /// What is set otherwise
     #[command(flatten)]
-    pub common: Common,
+    pub set: Set,
+    /// What random numbers begin with
+    #[command(flatten)]
+    pub seed: Seed,
+    /// How many threads work
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// How nodes are run.
@@ -390,9 +391,12 @@ pub struct Miss {
     /// Bytes of a coherence block
     #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,
-    /// What all commands take
+    /// What is set otherwise
     #[command(flatten)]
-    pub common: Common,
+    pub set: Set,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// The order of messages in the explored network.
@@ -518,9 +522,18 @@ pub struct Check {
     /// Write the counterexample, if there is one, as a page to step through
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// What all commands take
+    /// What is set otherwise
     #[command(flatten)]
-    pub common: Common,
+    pub set: Set,
+    /// What random numbers begin with
+    #[command(flatten)]
+    pub seed: Seed,
+    /// How many threads work
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
 }
 
 impl Check {
@@ -557,9 +570,15 @@ pub struct Mutate {
     /// Leave a mutant, incomplete, after this many states (default: four times those of the protocol itself, and 1000)
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_states: Option<u64>,
-    /// What all commands take
+    /// What is set otherwise
     #[command(flatten)]
-    pub common: Common,
+    pub set: Set,
+    /// How many threads work
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// `trivium replay`
@@ -579,9 +598,12 @@ pub struct Replay {
     /// Write the counterexample as a page to step through
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// What all commands take
+    /// What is set otherwise
     #[command(flatten)]
-    pub common: Common,
+    pub set: Set,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// The other checker.
@@ -610,12 +632,6 @@ pub struct Export {
     /// Override a parameter: protocol.KEY=V (repeatable)
     #[arg(long, value_name = "KEY=V")]
     pub set: Vec<String>,
-    /// Nothing here is random: for uniformity
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole, hide = true)]
-    pub seed: u64,
-    /// Nothing here takes long: for uniformity
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one::<u32>, hide = true)]
-    pub jobs: u32,
     /// Write the model into this file, whole or not at all
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -636,9 +652,18 @@ pub struct Compare {
     /// Leave the picture (SVG) here
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// What all commands take
+    /// What is set otherwise
     #[command(flatten)]
-    pub common: Common,
+    pub set: Set,
+    /// What random numbers begin with
+    #[command(flatten)]
+    pub seed: Seed,
+    /// How many threads work
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// `trivium study`
@@ -652,9 +677,15 @@ pub struct Study {
     /// Small runs, for a try: the figures mean nothing
     #[arg(long)]
     pub quick: bool,
-    /// What all commands take
+    /// What random numbers begin with
     #[command(flatten)]
-    pub common: Common,
+    pub seed: Seed,
+    /// How many threads work
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// How a protocol is shown.
@@ -690,12 +721,6 @@ pub struct Show {
     /// Override a parameter: protocol.KEY=V (repeatable)
     #[arg(long, value_name = "KEY=V")]
     pub set: Vec<String>,
-    /// Nothing here is random: for uniformity
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole, hide = true)]
-    pub seed: u64,
-    /// Nothing here takes long: for uniformity
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = at_least_one::<u32>, hide = true)]
-    pub jobs: u32,
     /// Write the result into this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -704,9 +729,9 @@ pub struct Show {
 /// `trivium protocols`, `trivium machines`
 #[derive(Debug, Args)]
 pub struct Listing {
-    /// What all commands take
+    /// The result
     #[command(flatten)]
-    pub common: Common,
+    pub form: Form,
 }
 
 /// `trivium machine`
@@ -714,9 +739,12 @@ pub struct Listing {
 pub struct MachineArgs {
     /// A name or a .toml file
     pub machine: String,
-    /// What all commands take
+    /// What is set otherwise
     #[command(flatten)]
-    pub common: Common,
+    pub set: Set,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// `trivium header`

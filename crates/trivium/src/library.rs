@@ -51,7 +51,7 @@ fn unread_file(path: &Path, what: &str, unread: &trivium_files::Unread, help: &s
         Some(line) => format!("{}:{line}", path.display()),
         None => path.display().to_string(),
     };
-    let help = if unread.line.is_some() { "save it as text in UTF-8, or give another file" } else { help };
+    let help = if unread.line.is_some() { trivium_files::SAVE_AS_TEXT } else { help };
     Failure::at(format!("the {what} cannot be read: {unread}"), place, help)
 }
 

@@ -1,10 +1,10 @@
 //! `trivium`: see `trivium --help`.
 
-use clap::FromArgMatches;
+use clap::Parser;
 use std::process::ExitCode;
-use trivium::arguments::{Arguments, command_line};
+use trivium::arguments::Arguments;
 use trivium::ranks::{self, Job};
-use trivium::{Failure, colour, commands, failure, usage};
+use trivium::{Failure, colour, commands, failure, output, usage};
 
 fn main() -> ExitCode {
     let job = match ranks::begin() {
@@ -35,14 +35,18 @@ fn command(job: &Job) -> Result<u8, Failure> {
     if let Some(mistake) = usage::compilers_flag(std::env::args_os().skip(1)) {
         return Err(Failure::rendered(failure::BAD_INPUT, mistake.text));
     }
-    let arguments = match command_line().try_get_matches().and_then(|found| Arguments::from_arg_matches(&found)) {
+    let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
-            return Err(Failure { code: failure::BAD_INPUT, text: usage::told(&error), of_program: None });
+            return Err(Failure {
+                code: failure::BAD_INPUT,
+                text: usage::told(&error, std::env::args().nth(1).as_deref()),
+                of_program: None,
+            });
         }
         Err(help) => {
             if job.speaks() {
-                let _ = help.print();
+                output::printed(help.print())?;
             }
             return Ok(0);
         }

@@ -68,11 +68,18 @@ pub fn write(out: Option<&PathBuf>, text: &str) -> Result<(), Failure> {
 }
 
 fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    printed(std::io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// What was printed has arrived.
+///
+/// # Errors
+/// Standard output cannot be written. That its reader has gone (`| head`) is no error.
+pub fn printed(written: std::io::Result<()>) -> Result<(), Failure> {
+    match written.and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            let why = error.kind();
-            Err(Failure::input(format!("standard output cannot be written: {why}"), "name a file by `--out FILE`"))
+            let what = format!("standard output cannot be written: {}", error.kind());
+            Err(Failure::input(what, "is there room where it goes?"))
         }
         _ => Ok(()),
     }

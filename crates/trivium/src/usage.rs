@@ -1,6 +1,8 @@
 //! Mistakes of the command line itself, told as every other error is: what, then what to do.
 
-use clap::error::ErrorKind;
+use crate::arguments::Arguments;
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// A flag of the C compiler that stands where an option of ours would. `-pthread` would be read as `-p thread`.
 pub fn compilers_flag(words: impl Iterator<Item = std::ffi::OsString>) -> Option<crate::Failure> {
@@ -20,14 +22,35 @@ pub fn compilers_flag(words: impl Iterator<Item = std::ffi::OsString>) -> Option
 }
 
 /// The text of a usage error as `error: what` and `help:` lines. What is no mistake (`--help`) is left as it is.
-pub fn told(error: &clap::Error) -> String {
+pub fn told(error: &clap::Error, command: Option<&str>) -> String {
     let text = error.render().to_string();
     match error.kind() {
+        ErrorKind::UnknownArgument if let Some(told) = without_effect(error, command.unwrap_or_default()) => told,
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             text
         }
         _ => rewritten(&text),
     }
+}
+
+/// What is said of an option that acts in other commands only.
+fn without_effect(error: &clap::Error, command: &str) -> Option<String> {
+    let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
+    let long = option.strip_prefix("--")?;
+    let takes = |command: &clap::Command| command.get_arguments().any(|known| known.get_long() == Some(long));
+    let line = Arguments::command();
+    let here = line.find_subcommand(command).filter(|here| !takes(here))?;
+    let others: Vec<&str> = line.get_subcommands().filter(|other| takes(other)).map(clap::Command::get_name).collect();
+    let others = others.split_last().map(|(last, before)| match before {
+        [] => format!("`{last}`"),
+        before => format!("`{}` and `{last}`", before.join("`, `")),
+    })?;
+    let here = here.get_name();
+    Some(format!(
+        "error: {option} has no effect in `trivium {here}`\n\
+        help: leave it out; it acts in {others}\n\
+        help: `trivium {here} --help` explains every option\n"
+    ))
 }
 
 fn rewritten(text: &str) -> String {

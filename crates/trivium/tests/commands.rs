@@ -126,18 +126,43 @@ fn protocols_and_machines_are_named_in_the_same_way_everywhere() {
     assert_eq!(compare(&["--protocol", "msi", "--protocol", "stache", "--machine", "typhoon,typhoon-1"]), table);
 }
 
+/// A command with what it needs.
+fn with_subject(command: &str) -> Vec<&str> {
+    match command {
+        "miss" => vec!["miss", "-m", "typhoon"],
+        "replay" | "study" => vec![command, "none"],
+        "machine" => vec!["machine", "typhoon"],
+        "show" | "header" | "check" | "mutate" => vec![command, "msi"],
+        "export" => vec!["export", "msi", "--to", "spin"],
+        "run" => vec!["run", "hello.c", "-p", "msi"],
+        _ => vec![command],
+    }
+}
+
 #[test]
-fn options_are_told_where_they_act() {
+fn options_are_taken_where_they_act_and_nowhere_else() {
+    let has_no_effect = |command: &str, option: &str| {
+        let help = trivium(&[command, "--help"]).out;
+        assert!(!help.contains(&format!("{option} <")), "{command} {option}: {help}");
+        let run = trivium(&[&with_subject(command)[..], &[option, "3"]].concat());
+        run.refuses(2, &[&format!("error: {option} has no effect in `trivium {command}`"), "help: leave it out"]);
+    };
+    for command in ["protocols", "machines", "programs", "header"] {
+        ["--seed", "--jobs", "--set"].iter().for_each(|option| has_no_effect(command, option));
+    }
+    for command in ["miss", "replay", "machine", "show", "export", "run"] {
+        ["--seed", "--jobs"].iter().for_each(|option| has_no_effect(command, option));
+    }
+    has_no_effect("mutate", "--seed");
+    has_no_effect("study", "--set");
     let told = |command: &str, option: &str| trivium(&[command, "--help"]).out.contains(option);
-    for command in ["protocols", "machines", "programs"] {
-        assert!(!told(command, "--seed") && !told(command, "--jobs") && !told(command, "--set"), "{command}");
-    }
-    for command in ["miss", "replay", "machine"] {
-        assert!(!told(command, "--seed") && !told(command, "--jobs") && told(command, "--set"), "{command}");
-    }
     for command in ["sim", "check", "compare"] {
-        assert!(told(command, "--seed") && told(command, "--jobs"), "{command}");
+        assert!(["--seed", "--jobs", "--set"].iter().all(|option| told(command, option)), "{command}");
     }
+    for command in ["miss", "replay", "machine", "mutate", "show", "export", "run"] {
+        assert!(told(command, "--set"), "{command}");
+    }
+    assert!(told("mutate", "--jobs") && told("study", "--jobs") && told("study", "--seed"));
 }
 
 /// The commands of `docs/gallery.md` draw the pictures that it shows.

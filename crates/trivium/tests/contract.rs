@@ -57,6 +57,10 @@ fn still(args: &[&str]) -> Value {
 fn same_again(args: &[&str]) {
     let first = still(args);
     assert_eq!(first, still(args), "a second run of {args:?}");
+    // Where nothing takes long there are no jobs.
+    if !["sim", "check"].contains(&args[0]) {
+        return;
+    }
     let jobs = [args, &["--jobs", "2"]].concat();
     let separated = args.iter().position(|arg| *arg == "--");
     let jobs = match separated {

@@ -57,11 +57,53 @@ fn a_new_file_has_the_mode_that_the_umask_leaves() {
 
 #[test]
 fn a_full_standard_output_is_an_error() {
-    let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else { return };
-    let run = Command::new(env!("CARGO_BIN_EXE_trivium")).arg("protocols").stdout(full).output().unwrap();
-    let err = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{err}");
-    assert!(err.contains("standard output cannot be written"), "{err}");
+    let folder = tempfile::tempdir().unwrap();
+    let new = folder.path().join("new").display().to_string();
+    for args in [
+        &["protocols"][..],
+        &["check", "msi", "--nodes", "2"],
+        &["show", "msi", "--source"],
+        &["cc", "--version"],
+        &["completions", "bash"],
+        &["man"],
+        &["init", &new],
+        &["--help"],
+        &["sim", "--help"],
+        &["--version"],
+    ] {
+        let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+        let run = harness::command(args).stdout(full).output().unwrap();
+        let err = String::from_utf8_lossy(&run.stderr);
+        assert_ne!(run.status.code(), Some(0), "{args:?}: {err}");
+        let told = args[0] == "cc" || err.contains("standard output cannot be written");
+        assert!(told, "{args:?}: {err}");
+    }
+}
+
+/// It has taken time, and is what one wanted to know.
+#[test]
+fn a_result_is_printed_although_a_picture_of_it_cannot_be_written() {
+    if fs::metadata("/dev/full").is_err() {
+        return;
+    }
+    let sim = ["sim", "hello", "-p", "msi", "-m", "typhoon", "-n", "2"];
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("recording.json").display().to_string();
+    let broken = "broken/msi-forgotten-ack";
+    assert_eq!(harness::trivium(&["check", broken, "--format", "json", "--out", &recording]).code, Some(1));
+    for (args, said) in [
+        (vec!["check", broken, "--svg", "/dev/full"], "violated"),
+        (vec!["check", broken, "--html", "/dev/full"], "violated"),
+        (vec!["replay", &recording, "--svg", "/dev/full"], "forgotten-ack"),
+        (vec!["show", "msi", "--svg", "/dev/full"], "GetRead"),
+        ([&sim[..], &["--html", "/dev/full"]].concat(), "cycles"),
+        ([&sim[..], &["--trace", "/dev/full"]].concat(), "cycles"),
+        (vec!["compare", "hello", "-p", "msi", "-m", "typhoon", "-n", "2", "--svg", "/dev/full"], "typhoon"),
+    ] {
+        let run = harness::trivium(&args);
+        assert!(run.code == Some(2) && run.out.contains(said), "{args:?}: {run:?}");
+        assert!(run.err.contains("the file cannot be written: there is no room"), "{args:?}: {run:?}");
+    }
 }
 
 /// Before much time is spent, and without a trace of the attempt.

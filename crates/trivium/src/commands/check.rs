@@ -60,7 +60,7 @@ pub type Ranks<'g> = (&'g dyn Group, Result<(), Failure>);
 /// Explores a protocol and prints what was found; of several ranks the first prints it.
 pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
     let read = || {
-        let settings = library::settings(&arguments.common.set)?.without_machine()?;
+        let settings = library::settings(&arguments.set.set)?.without_machine()?;
         library::protocol_to_check(&arguments.protocol, &settings)
     };
     let (group, protocol) = match ranks {
@@ -91,10 +91,10 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
         system: system(&arguments.system, &protocol),
         search: if arguments.brute { Search::Brute } else { Search::Fast },
         method: arguments.method(),
-        seed: arguments.common.seed,
+        seed: arguments.seed.seed,
         symmetry: !arguments.no_symmetry,
         liveness: !arguments.no_liveness,
-        jobs: arguments.common.jobs,
+        jobs: arguments.jobs.jobs,
         max_states: arguments.max_states,
         max_depth: arguments.max_depth,
         memory: match group {
@@ -138,17 +138,18 @@ fn tell(
     let violated = scenarios.iter().find_map(|scenario| scenario.violated());
     let (shown, of) = violated.unwrap_or((report, &config.system));
     let story = chart::story(protocol, of, shown).map_err(refused)?;
-    draw(story.as_ref(), arguments.svg.as_ref(), arguments.html.as_ref())?;
+    // What was found is printed also where a picture of it cannot be written.
+    let drawn = draw(story.as_ref(), arguments.svg.as_ref(), arguments.html.as_ref());
     let head = Head {
         command: "check",
         protocols: vec![protocol.name.clone()],
         hashes: vec![library::hash(protocol)],
         nodes: config.system.nodes,
-        seed: arguments.common.seed,
+        seed: arguments.seed.seed,
         host_seconds: report.seconds,
         ..Head::default()
     };
-    let result = match arguments.common.format {
+    let result = match arguments.form.format {
         Format::Text => {
             let mut text = title(&protocol.name, of.nodes, shown.objects) + "\n";
             text.push_str(&told(shown, story.as_ref()));
@@ -176,7 +177,8 @@ fn tell(
             output::pretty(&head.with(body))
         }
     };
-    output::write_report(arguments.common.out.as_ref(), &result)?;
+    output::write_report(arguments.form.out.as_ref(), &result)?;
+    drawn?;
     let verdicts = scenarios.iter().filter_map(|scenario| Some(scenario.report.as_ref()?.verdict));
     Ok(code(verdicts.chain([report.verdict])))
 }

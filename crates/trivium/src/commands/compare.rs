@@ -23,8 +23,7 @@ fn parts(node: &Counters) -> [u64; PARTS_OF_TIME.len()] {
 
 /// Simulates all combinations, and each machine with one node for the speedup.
 pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
-    let common = &arguments.common;
-    let settings = library::settings(&common.set)?;
+    let settings = library::settings(&arguments.set.set)?;
     let all = library::protocols(&arguments.protocols, &settings)?;
     let mut machines = Vec::new();
     for name in &arguments.machines {
@@ -36,13 +35,13 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         inputs,
         block: arguments.run.block,
         args: arguments.run.args.clone(),
-        seed: common.seed,
+        seed: arguments.seed.seed,
         max_cycles: arguments.run.max_cycles,
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.subject.cc.clone(),
         window: None,
-        jobs: common.jobs,
+        jobs: arguments.jobs.jobs,
         blame: arguments.run.blame || arguments.run.html.is_some(),
     };
     let begun = std::time::Instant::now();
@@ -53,7 +52,9 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
             let loaded = std::slice::from_ref(protocol);
             let run = |nodes| {
                 let ran = Ran { command: "compare", protocols: loaded, machine, nodes };
-                bench.run(loaded, machine, nodes).map_err(|wrong| failed(common, &bench, &ran, Vec::new(), wrong))
+                bench
+                    .run(loaded, machine, nodes)
+                    .map_err(|wrong| failed(&arguments.form, &bench, &ran, Vec::new(), wrong))
             };
             let result = run(arguments.run.nodes)?;
             entries.push(Entry { protocol: protocol.name.clone(), machine: machine.machine.name.clone(), result });
@@ -63,7 +64,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         }
     }
     let base = single.iter().map(|r| r.cycles).min().unwrap_or(0);
-    let text = match common.format {
+    let text = match arguments.form.format {
         Format::Text => report(arguments, &entries, base),
         Format::Json => {
             let head = Head {
@@ -73,7 +74,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
                 args: arguments.run.args.clone(),
                 hashes: hashes(&entries),
                 nodes: arguments.run.nodes,
-                seed: common.seed,
+                seed: arguments.seed.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };
@@ -89,7 +90,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
             })))
         }
     };
-    output::write(common.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
     if let Some(path) = &arguments.svg {
         output::write_file(path, draw(arguments, &entries)?.as_bytes())?;
     }

@@ -1,6 +1,6 @@
 //! `trivium protocols`, `trivium machines`, `trivium machine`
 
-use crate::arguments::{Common, Format, Listing, MachineArgs};
+use crate::arguments::{DEFAULT_SEED, Format, Listing, MachineArgs};
 use crate::library::Settings;
 use crate::output::{self, Head, table};
 use crate::{Failure, library};
@@ -19,15 +19,9 @@ fn left(head: &[&str], rows: &[Vec<String>]) -> String {
     table(&head, &padded)
 }
 
-/// Lists show what is built in, as it is.
-fn nothing_set(common: &Common) -> Result<(), Failure> {
-    library::settings(&common.set)?.without_machine()?.without_protocol().map(|_| ())
-}
-
 /// Lists the built-in protocols.
 pub fn protocols(arguments: &Listing) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
-    nothing_set(&arguments.common)?;
     let (mut rows, mut values, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
     for name in library::protocol_names() {
         let protocol = library::protocol(&name, &[])?;
@@ -37,23 +31,21 @@ pub fn protocols(arguments: &Listing) -> Result<u8, Failure> {
         hashes.push(library::hash(&protocol));
         rows.push(vec![name, promises.join(", "), about]);
     }
-    let text = match arguments.common.format {
+    let text = match arguments.form.format {
         Format::Text => left(&["protocol", "properties", "about"], &rows),
         Format::Json => {
             let host_seconds = begun.elapsed().as_secs_f64();
-            let head =
-                Head { command: "protocols", hashes, seed: arguments.common.seed, host_seconds, ..Head::default() };
+            let head = Head { command: "protocols", hashes, seed: DEFAULT_SEED, host_seconds, ..Head::default() };
             output::pretty(&head.with(json!({ "list": values })))
         }
     };
-    output::write(arguments.common.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
     Ok(0)
 }
 
 /// Lists the built-in machines.
 pub fn machines(arguments: &Listing) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
-    nothing_set(&arguments.common)?;
     let (mut rows, mut values, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
     for (name, _) in BUILT_IN {
         let loaded = library::machine(name, &Settings::default())?;
@@ -61,23 +53,21 @@ pub fn machines(arguments: &Listing) -> Result<u8, Failure> {
         hashes.push(library::machine_hash(&loaded));
         rows.push(vec![name.to_string(), loaded.machine.about]);
     }
-    let text = match arguments.common.format {
+    let text = match arguments.form.format {
         Format::Text => left(&["machine", "about"], &rows),
         Format::Json => {
             let host_seconds = begun.elapsed().as_secs_f64();
-            let head =
-                Head { command: "machines", hashes, seed: arguments.common.seed, host_seconds, ..Head::default() };
+            let head = Head { command: "machines", hashes, seed: DEFAULT_SEED, host_seconds, ..Head::default() };
             output::pretty(&head.with(json!({ "list": values })))
         }
     };
-    output::write(arguments.common.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
     Ok(0)
 }
 
 /// Lists the built-in programs.
 pub fn programs(arguments: &Listing) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
-    nothing_set(&arguments.common)?;
     let (mut rows, mut values, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
     for (name, text) in super::program::built_in() {
         let about = about(text);
@@ -85,16 +75,15 @@ pub fn programs(arguments: &Listing) -> Result<u8, Failure> {
         hashes.push((format!("program {name}"), library::hex(&[text.as_bytes()])));
         rows.push(vec![name.to_string(), about]);
     }
-    let text = match arguments.common.format {
+    let text = match arguments.form.format {
         Format::Text => left(&["program", "about"], &rows),
         Format::Json => {
             let host_seconds = begun.elapsed().as_secs_f64();
-            let head =
-                Head { command: "programs", hashes, seed: arguments.common.seed, host_seconds, ..Head::default() };
+            let head = Head { command: "programs", hashes, seed: DEFAULT_SEED, host_seconds, ..Head::default() };
             output::pretty(&head.with(json!({ "list": values })))
         }
     };
-    output::write(arguments.common.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
     Ok(0)
 }
 
@@ -110,10 +99,10 @@ fn about(text: &str) -> String {
 /// Prints a machine, overrides applied.
 pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
-    let settings = library::settings(&arguments.common.set)?.without_protocol()?;
+    let settings = library::settings(&arguments.set.set)?.without_protocol()?;
     let loaded = library::machine(&arguments.machine, &settings)?;
     let table = overridden(&loaded.keys, &settings.machine)?;
-    let text = match arguments.common.format {
+    let text = match arguments.form.format {
         Format::Text if settings.machine.is_empty() => loaded.text,
         Format::Text => toml::to_string_pretty(&table).map_err(|e| Failure::input(e, ""))?,
         Format::Json => {
@@ -121,7 +110,7 @@ pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
                 command: "machine",
                 machine: Some(loaded.machine.name.clone()),
                 hashes: vec![library::machine_hash(&loaded)],
-                seed: arguments.common.seed,
+                seed: DEFAULT_SEED,
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };
@@ -129,7 +118,7 @@ pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
             output::pretty(&head.with(json!({ "values": values })))
         }
     };
-    output::write(arguments.common.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
     Ok(0)
 }
 

@@ -1,7 +1,8 @@
 //! `trivium completions` and `trivium man`: both are made of the command line itself, so that they cannot say something else.
 
-use crate::arguments::{Completions, Man, Shell, command_line};
+use crate::arguments::{Arguments, Completions, Man, Shell};
 use crate::{Failure, output};
+use clap::CommandFactory;
 
 /// What a shell needs to complete words.
 pub fn completions(arguments: &Completions) -> Result<u8, Failure> {
@@ -11,14 +12,14 @@ pub fn completions(arguments: &Completions) -> Result<u8, Failure> {
         Shell::Zsh => clap_complete::Shell::Zsh,
         Shell::Fish => clap_complete::Shell::Fish,
     };
-    clap_complete::generate(shell, &mut command_line(), "trivium", &mut text);
+    clap_complete::generate(shell, &mut Arguments::command(), "trivium", &mut text);
     output::write(None, &String::from_utf8_lossy(&text))?;
     Ok(0)
 }
 
 /// A manual page.
 pub fn man(arguments: &Man) -> Result<u8, Failure> {
-    let mut line = command_line();
+    let mut line = Arguments::command();
     line.build();
     let page = match &arguments.command {
         None => line,

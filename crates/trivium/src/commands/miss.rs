@@ -1,6 +1,6 @@
 //! `trivium miss`
 
-use crate::arguments::{Format, Miss, MissKind};
+use crate::arguments::{DEFAULT_SEED, Format, Miss, MissKind};
 use crate::failure::told;
 use crate::library::LoadedMachine;
 use crate::output::{self, Head, table};
@@ -10,8 +10,7 @@ use trivium_protocol::Protocol;
 
 /// Takes one miss apart.
 pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
-    let common = &arguments.common;
-    let settings = library::settings(&common.set)?;
+    let settings = library::settings(&arguments.set.set)?;
     let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
     let mut machines = Vec::new();
     for name in &arguments.machine {
@@ -22,7 +21,7 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
         results.push(on(arguments, &protocol, loaded)?);
     }
     // As of `sim`: one result each, in an array.
-    let text = match (common.format, &results[..]) {
+    let text = match (arguments.form.format, &results[..]) {
         (Format::Text, results) => results.join("\n"),
         (Format::Json, [one]) => one.clone(),
         (Format::Json, _) => {
@@ -31,13 +30,12 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
             output::pretty(&values.expect("results are JSON").into())
         }
     };
-    output::write(common.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
     Ok(0)
 }
 
 /// The result of one machine.
 fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Result<String, Failure> {
-    let common = &arguments.common;
     let machine = &loaded.machine;
     let kind = match arguments.kind {
         MissKind::Read => trivium_sim::MissKind::Read,
@@ -47,7 +45,7 @@ fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Res
     let begun = std::time::Instant::now();
     let report =
         trivium_sim::measure(protocol.clone(), machine, kind, u64::from(arguments.block)).map_err(|e| told(&e))?;
-    Ok(match common.format {
+    Ok(match arguments.form.format {
         Format::Text => {
             let rows: Vec<Vec<String>> = report
                 .steps
@@ -73,7 +71,7 @@ fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Res
                 machine: Some(machine.name.clone()),
                 hashes: vec![library::hash(protocol), library::machine_hash(loaded)],
                 nodes: 3,
-                seed: common.seed,
+                seed: DEFAULT_SEED,
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };

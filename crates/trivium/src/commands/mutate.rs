@@ -1,7 +1,7 @@
 //! `trivium mutate`
 
 use super::check::{half_of_memory, progress_bar, system, title};
-use crate::arguments::{Format, Mutate};
+use crate::arguments::{DEFAULT_SEED, Format, Mutate};
 use crate::output::{self, Head, grouped};
 use crate::{Failure, failure, library, stop};
 use serde_json::{Value, json};
@@ -34,14 +34,14 @@ struct Subject<'p> {
 /// Makes mistakes in a protocol, explores what comes of each, and lists those that nothing notices.
 pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
     let begun = Instant::now();
-    let settings = library::settings(&arguments.common.set)?.without_machine()?;
+    let settings = library::settings(&arguments.set.set)?.without_machine()?;
     let protocol = library::protocol_to_check(&arguments.protocol, &settings)?;
     let cancel = stop::flag();
-    let memory = half_of_memory().map(|bytes| bytes / u64::from(arguments.common.jobs.max(1)));
+    let memory = half_of_memory().map(|bytes| bytes / u64::from(arguments.jobs.jobs.max(1)));
     let system = system(&arguments.system, &protocol);
     let whole = Config {
         system: system.clone(),
-        jobs: arguments.common.jobs,
+        jobs: arguments.jobs.jobs,
         memory: half_of_memory(),
         cancel: Some(&cancel),
         ..Config::default()
@@ -59,25 +59,25 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
     let rendered = |wrong: trivium_lang::Diagnostics| Failure::rendered(failure::BAD_INPUT, wrong.to_string());
     let all = mutations(&protocol.sources).map_err(rendered)?;
     let chosen = spread(&all, arguments.max_mutants);
-    let tried = subject.try_all(&chosen, arguments.common.jobs, &cancel);
+    let tried = subject.try_all(&chosen, arguments.jobs.jobs, &cancel);
     let counts = Counts::of(&tried, all.len());
     let head = Head {
         command: "mutate",
         protocols: vec![protocol.name.clone()],
         hashes: vec![library::hash(&protocol)],
         nodes: subject.system.nodes,
-        seed: arguments.common.seed,
+        seed: DEFAULT_SEED,
         host_seconds: begun.elapsed().as_secs_f64(),
         ..Head::default()
     };
     let objects = subject.without.objects;
-    let result = match arguments.common.format {
+    let result = match arguments.form.format {
         Format::Text => {
             format!("{}\n{}", title(&protocol.name, subject.system.nodes, objects), told(&subject, &tried, &counts))
         }
         Format::Json => output::pretty(&head.with(written(&subject, &tried, &counts))),
     };
-    output::write(arguments.common.out.as_ref(), &result)?;
+    output::write(arguments.form.out.as_ref(), &result)?;
     Ok(if counts.incomplete + counts.untried > 0 { failure::INCOMPLETE } else { 0 })
 }
 

@@ -2,7 +2,7 @@
 
 use super::check::draw;
 use super::forced;
-use crate::arguments::{Format, Replay};
+use crate::arguments::{DEFAULT_SEED, Format, Replay};
 use crate::output::{self, Head};
 use crate::{Failure, failure, library};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ const HELP: &str = "give the result of a violated `trivium check P --format json
 pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
     let begun = Instant::now();
     let recorded = read(&arguments.file)?;
-    let settings = library::settings(&arguments.common.set)?;
+    let settings = library::settings(&arguments.set.set)?;
     let settings = if arguments.machine.is_some() { settings } else { settings.without_machine()? };
     if let Some((key, value)) = settings.protocol.first() {
         let what = format!("`--set protocol.{key}={value}` has no effect: a recording keeps its parameters");
@@ -32,18 +32,18 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
         Some(loaded) => Some(forced::timed(&protocol, &loaded.machine, &recorded.recording, &story)?),
         None => None,
     };
-    draw(Some(&story), arguments.svg.as_ref(), arguments.html.as_ref())?;
+    let drawn = draw(Some(&story), arguments.svg.as_ref(), arguments.html.as_ref());
     let head = Head {
         command: "replay",
         protocols: vec![protocol.name.clone()],
         machine: machine.as_ref().map(|loaded| loaded.machine.name.clone()),
         hashes: [library::hash(&protocol)].into_iter().chain(machine.as_ref().map(library::machine_hash)).collect(),
         nodes: recorded.recording.settings.nodes,
-        seed: arguments.common.seed,
+        seed: DEFAULT_SEED,
         host_seconds: begun.elapsed().as_secs_f64(),
         ..Head::default()
     };
-    let result = match arguments.common.format {
+    let result = match arguments.form.format {
         Format::Text => printable(&text(&story)).into_owned() + &timed.map_or(String::new(), |timed| timed.text()),
         Format::Json => {
             let body = json!({
@@ -61,7 +61,8 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
             output::pretty(&head.with(body))
         }
     };
-    output::write(arguments.common.out.as_ref(), &result)?;
+    output::write(arguments.form.out.as_ref(), &result)?;
+    drawn?;
     Ok(failure::WRONG)
 }
 

@@ -1,6 +1,6 @@
 //! `trivium show` and `trivium header`
 
-use crate::arguments::{Header, Show, ShowFormat};
+use crate::arguments::{DEFAULT_SEED, Header, Show, ShowFormat};
 use crate::output::{self, Head};
 use crate::{Failure, library};
 use trivium_lang::show as shown;
@@ -10,9 +10,6 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
     let settings = library::settings(&arguments.set)?.without_machine()?;
     let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
-    if let Some(path) = &arguments.svg {
-        output::write_file(path, shown::svg(&protocol).as_bytes())?;
-    }
     if arguments.source {
         let mut files = protocol.sources.files();
         let text = files.next().map_or("", |(_, text)| text);
@@ -36,7 +33,7 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
                 command: "show",
                 protocols: vec![protocol.name.clone()],
                 hashes: vec![library::hash(&protocol)],
-                seed: arguments.seed,
+                seed: DEFAULT_SEED,
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };
@@ -44,6 +41,9 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
         }
     };
     output::write(arguments.out.as_ref(), &text)?;
+    if let Some(path) = &arguments.svg {
+        output::write_file(path, shown::svg(&protocol).as_bytes())?;
+    }
     Ok(0)
 }
 

@@ -1,6 +1,6 @@
 //! `trivium sim`
 
-use crate::arguments::{Common, Format, Sim, Simulated};
+use crate::arguments::{Form, Format, Sim, Simulated};
 use crate::carry_out::carry_out;
 use crate::failure::told;
 use crate::library::{self, LoadedMachine};
@@ -137,8 +137,7 @@ impl Bench {
 
 /// Simulates on each machine and prints the results.
 pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
-    let common = &arguments.common;
-    let settings = library::settings(&common.set)?;
+    let settings = library::settings(&arguments.set.set)?;
     let protocols = library::protocols(&arguments.protocol, &settings)?;
     let mut machines = Vec::new();
     for name in &arguments.machine {
@@ -154,23 +153,24 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         inputs,
         block: arguments.run.block,
         args: arguments.run.args.clone(),
-        seed: common.seed,
+        seed: arguments.seed.seed,
         max_cycles: arguments.run.max_cycles,
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.subject.cc.clone(),
         window: arguments.window,
-        jobs: common.jobs,
+        jobs: arguments.jobs.jobs,
         blame: arguments.run.blame || arguments.run.html.is_some(),
     };
-    let mut results =
+    let (mut results, traced) =
         simulated(arguments, &bench, &protocols, &machines).map_err(|failure| unchanged(failure, &arguments.run))?;
     let carried_out = carried_out(arguments, &bench, &mut results);
-    let text = match common.format {
+    let text = match arguments.form.format {
         Format::Text => results.iter().map(text).collect::<Vec<_>>().join("\n"),
         Format::Json => output::pretty(&json(&results)),
     };
-    output::write(common.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
+    traced?;
     if let Some(path) = &arguments.run.html {
         let protocol = &protocols[0];
         let of_machine = |loaded: &LoadedMachine| quiet_miss(protocol, loaded, arguments.run.block);
@@ -208,20 +208,20 @@ fn stays(folder: &Path) -> String {
 /// Carries out what the program has changed of its folder.
 fn carried_out(arguments: &Sim, bench: &Bench, results: &mut [SimResult]) -> Result<(), Failure> {
     let (Some(folder), [result]) = (bench.inputs.written(), results) else { return Ok(()) };
-    let files = [arguments.common.out.as_ref(), arguments.run.html.as_ref(), arguments.trace.as_ref()];
+    let files = [arguments.form.out.as_ref(), arguments.run.html.as_ref(), arguments.trace.as_ref()];
     let files: Vec<&PathBuf> = files.into_iter().flatten().collect();
     result.changes.as_mut().map_or(Ok(()), |changes| carry_out(folder, changes, &files))
 }
 
-/// The results on all machines.
+/// The results on all machines, and whether the trace was written that was asked for.
 fn simulated(
     arguments: &Sim,
     bench: &Bench,
     protocols: &[Arc<Protocol>],
     machines: &[LoadedMachine],
-) -> Result<Vec<SimResult>, Failure> {
-    let common = &arguments.common;
+) -> Result<(Vec<SimResult>, Result<(), Failure>), Failure> {
     let mut results = Vec::new();
+    let mut written = Ok(());
     match &arguments.trace {
         None => {
             for machine in machines {
@@ -230,7 +230,7 @@ fn simulated(
                     Err(failure) => {
                         let ran = Ran { command: "sim", protocols, machine, nodes: arguments.run.nodes };
                         let results = results.iter().map(as_json).collect();
-                        return Err(failed(common, bench, &ran, results, failure));
+                        return Err(failed(&arguments.form, bench, &ran, results, failure));
                     }
                 }
             }
@@ -241,12 +241,13 @@ fn simulated(
             };
             let window = arguments.trace_from.unwrap_or(0)..arguments.trace_to.unwrap_or(u64::MAX);
             let nodes = arguments.run.nodes;
-            let result = traced(bench, protocols, machine, nodes, window, file);
+            let result;
+            (result, written) = traced(bench, protocols, machine, nodes, window, file)?;
             let ran = Ran { command: "sim", protocols, machine, nodes };
-            results.push(result.map_err(|failure| failed(common, bench, &ran, Vec::new(), failure))?);
+            results.push(result.map_err(|failure| failed(&arguments.form, bench, &ran, Vec::new(), failure))?);
         }
     }
-    Ok(results)
+    Ok((results, written))
 }
 
 /// Tells warnings.
@@ -271,11 +272,11 @@ pub struct Ran<'a> {
 /// What is told of a simulation that went wrong, behind the results before it: what its program has said, since that is what
 /// one looks for. As JSON it is a result with the key `error`; as text it goes to standard output, and a file that was
 /// named for the result stays as it was.
-pub fn failed(common: &Common, bench: &Bench, ran: &Ran, mut before: Vec<Value>, failure: Failure) -> Failure {
+pub fn failed(form: &Form, bench: &Bench, ran: &Ran, mut before: Vec<Value>, failure: Failure) -> Failure {
     let Some((error, said)) = failure.of_program.as_ref().and_then(|error| Some((error, error.said.as_ref()?))) else {
         return failure;
     };
-    match common.format {
+    match form.format {
         Format::Text => {
             let _ = output::write(None, &said.output);
         }
@@ -305,7 +306,7 @@ pub fn failed(common: &Common, bench: &Bench, ran: &Ran, mut before: Vec<Value>,
                 "warnings": said.warnings,
             })));
             let value = if before.len() == 1 { before.remove(0) } else { Value::Array(before) };
-            if let Err(unwritten) = output::write(common.out.as_ref(), &output::pretty(&value)) {
+            if let Err(unwritten) = output::write(form.out.as_ref(), &output::pretty(&value)) {
                 return unwritten;
             }
         }
@@ -320,7 +321,7 @@ pub fn quiet_miss(protocol: &Arc<Protocol>, loaded: &LoadedMachine, block: u32) 
     trivium_sim::measure(protocol.clone(), &loaded.machine, MissKind::Read, u64::from(block)).ok()
 }
 
-/// Simulates and leaves a trace, also of a simulation that goes wrong: that is when one wants it most.
+/// Simulates and leaves a trace, of which it is told apart whether it could be written; also of a simulation that goes wrong: that is when one wants it most.
 fn traced(
     bench: &Bench,
     protocols: &[Arc<Protocol>],
@@ -328,12 +329,15 @@ fn traced(
     nodes: u32,
     window: Range<u64>,
     file: &Path,
-) -> Result<SimResult, Failure> {
+) -> Result<(Result<SimResult, Failure>, Result<(), Failure>), Failure> {
     let map = bench.program.source_map(bench.program.build(machine.machine.cache.line)).ok();
     let trace = Trace::new(file, nodes, window.start, map)?;
     let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
-    let size = trace.finish()?;
+    let size = match trace.finish() {
+        Ok(size) => size,
+        Err(unwritten) => return Ok((result, Err(unwritten))),
+    };
     eprintln!("trace: {} events, {} bytes in {}", grouped(size.events), grouped(size.bytes), file.display());
     if size.notes == 0 {
         eprintln!("warning: the trace is empty: nothing happened from cycle {} on", grouped(from));
@@ -341,7 +345,7 @@ fn traced(
             "help: `cycles` of the result tells how long the run is; choose --trace-from and --trace-to within it"
         );
     }
-    result
+    Ok((result, Ok(())))
 }
 
 fn as_json(result: &SimResult) -> Value {

@@ -24,11 +24,6 @@ use std::path::{Path, PathBuf};
 /// It is not there or not right, or a run goes wrong.
 pub fn study(arguments: &Study) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
-    let common = &arguments.common;
-    if let Some(set) = common.set.first() {
-        let what = format!("`--set {set}` has no effect: a study says itself what it sets");
-        return Err(Failure::input(what, "leave it out, or change a copy of the study"));
-    }
     let folder = folder(&arguments.name);
     let plan = Plan::load(&folder)?;
     let published = published::read(&folder.join(&plan.published))?;
@@ -37,11 +32,12 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     std::fs::create_dir_all(&kept).map_err(|error| {
         Failure::at(format!("the work folder cannot be made: {error}"), kept.display(), "name another with --work")
     })?;
-    let done = runs::Runner::new(&kept, common.seed, common.jobs).all(&plan.all_runs(arguments.quick))?;
+    let done =
+        runs::Runner::new(&kept, arguments.seed.seed, arguments.jobs.jobs).all(&plan.all_runs(arguments.quick))?;
     let source = measure::Source::new(&done);
     let rows = rows::all(&plan, &published, &source, arguments.quick)?;
-    let pictures = pictures::draw(&plan, &source, &work)?;
-    let text = match common.format {
+    let (pictures, drawn) = pictures::draw(&plan, &source, &work);
+    let text = match arguments.form.format {
         Format::Text => report::text(&plan, &rows, &pictures, &work),
         Format::Json => {
             let head = Head {
@@ -49,7 +45,7 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
                 args: vec![arguments.name.clone()],
                 hashes: done.hashes.clone().into_iter().collect(),
                 nodes: done.runs.values().map(|run| run.plan.nodes).max().unwrap_or(0),
-                seed: common.seed,
+                seed: arguments.seed.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };
@@ -60,7 +56,8 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
             )
         }
     };
-    output::write(common.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
+    drawn?;
     if done.interrupted {
         eprintln!("incomplete: it was interrupted; start it again with the same work folder to go on");
         return Ok(failure::INCOMPLETE);

@@ -8,18 +8,22 @@ use crate::picture::{Bar, Curve, curves, stacked_bars};
 use std::path::Path;
 use trivium_sim::PARTS_OF_TIME;
 
-/// Draws those whose runs are there, into a folder; gives the names of their files.
-///
-/// # Errors
-/// A picture cannot be drawn or written.
-pub fn draw(plan: &Plan, source: &Source, folder: &Path) -> Result<Vec<String>, Failure> {
+/// Draws those whose runs are there, into a folder; gives the names of their files, and why one cannot be drawn or written.
+pub fn draw(plan: &Plan, source: &Source, folder: &Path) -> (Vec<String>, Result<(), Failure>) {
     let mut files = Vec::new();
+    let mut done = Ok(());
     for picture in &plan.pictures {
-        let Some(svg) = drawn(picture, source)? else { continue };
-        output::write_file(&folder.join(&picture.file), svg.as_bytes())?;
-        files.push(picture.file.clone());
+        let written = drawn(picture, source).and_then(|svg| match svg {
+            None => Ok(false),
+            Some(svg) => output::write_file(&folder.join(&picture.file), svg.as_bytes()).map(|()| true),
+        });
+        match written {
+            Ok(true) => files.push(picture.file.clone()),
+            Ok(false) => {}
+            Err(failure) => done = done.and(Err(failure)),
+        }
     }
-    Ok(files)
+    (files, done)
 }
 
 /// The picture, unless none of its runs are there.
