@@ -241,8 +241,8 @@ fn simulated(
             };
             let window = arguments.trace_from.unwrap_or(0)..arguments.trace_to.unwrap_or(u64::MAX);
             let nodes = arguments.run.nodes;
-            let result;
-            (result, written) = traced(bench, protocols, machine, nodes, window, file)?;
+            let Traced { result, written: whole } = traced(bench, protocols, machine, nodes, window, file)?;
+            written = whole;
             let ran = Ran { command: "sim", protocols, machine, nodes };
             results.push(result.map_err(|failure| failed(&arguments.form, bench, &ran, Vec::new(), failure))?);
         }
@@ -321,7 +321,14 @@ pub fn quiet_miss(protocol: &Arc<Protocol>, loaded: &LoadedMachine, block: u32) 
     trivium_sim::measure(protocol.clone(), &loaded.machine, MissKind::Read, u64::from(block)).ok()
 }
 
-/// Simulates and leaves a trace, of which it is told apart whether it could be written; also of a simulation that goes wrong: that is when one wants it most.
+/// A simulation with a trace.
+struct Traced {
+    result: Result<SimResult, Failure>,
+    /// Whether the trace is whole.
+    written: Result<(), Failure>,
+}
+
+/// Simulates and leaves a trace, also of a simulation that goes wrong: that is when one wants it most.
 fn traced(
     bench: &Bench,
     protocols: &[Arc<Protocol>],
@@ -329,14 +336,14 @@ fn traced(
     nodes: u32,
     window: Range<u64>,
     file: &Path,
-) -> Result<(Result<SimResult, Failure>, Result<(), Failure>), Failure> {
+) -> Result<Traced, Failure> {
     let map = bench.program.source_map(bench.program.build(machine.machine.cache.line)).ok();
     let trace = Trace::new(file, nodes, window.start, map)?;
     let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
     let size = match trace.finish() {
         Ok(size) => size,
-        Err(unwritten) => return Ok((result, Err(unwritten))),
+        Err(unwritten) => return Ok(Traced { result, written: Err(unwritten) }),
     };
     eprintln!("trace: {} events, {} bytes in {}", grouped(size.events), grouped(size.bytes), file.display());
     if size.notes == 0 {
@@ -345,7 +352,7 @@ fn traced(
             "help: `cycles` of the result tells how long the run is; choose --trace-from and --trace-to within it"
         );
     }
-    Ok((result, Ok(())))
+    Ok(Traced { result, written: Ok(()) })
 }
 
 fn as_json(result: &SimResult) -> Value {
