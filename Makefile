@@ -11,7 +11,7 @@ help:
 	@echo "make demo       build, simulate EM3D on four machines, print a table, draw a picture"
 	@echo "make test       format, lints, all fast tests, a short demo"
 	@echo "make test-slow  tests that take long"
-	@echo "make mpi        build with MPI: mpirun -n 4 trivium check .. (installs MPI where it may)"
+	@echo "make mpi        build with MPI: mpirun -n 4 trivium run .. (installs MPI where it may)"
 	@echo "make bench      benchmarks"
 	@echo "make fuzz       changes what users write at random, for MINUTES=10, and looks for panics and hangs"
 	@echo "make setup      only what the others do first: the C compiler for programs"
@@ -64,7 +64,7 @@ test-fast: setup
 # Tests with 2 to 4 ranks.  Where there is no MPI they are skipped, unless CI says that they must not be.
 test-mpi: setup
 	@if tools/mpi; then \
-		$(CARGO) test --release --locked -p trivium --features mpi --test group --test mpi && \
+		$(CARGO) test --release --locked -p trivium --features mpi --test group --test mpi --test run_mpi && \
 		$(CARGO) build --release --locked -p trivium; \
 	elif [ -n "$$CI" ]; then echo "MPI is missing, and CI may not skip its tests"; exit 1; \
 	else echo "SKIPPED: tests over MPI (see above for what is missing)"; fi
@@ -72,6 +72,11 @@ test-mpi: setup
 # All tests, those that take minutes included.
 test-slow: setup
 	TRIVIUM_SLOW=1 $(CARGO) test --release --locked --workspace -- --include-ignored
+	@if tools/mpi; then \
+		$(CARGO) test --release --locked -p trivium --features mpi --test run_mpi -- --ignored && \
+		$(CARGO) build --release --locked -p trivium; \
+	elif [ -n "$$CI" ]; then echo "MPI is missing, and CI may not skip its tests"; exit 1; \
+	else echo "SKIPPED: tests over MPI (see above for what is missing)"; fi
 
 bench: build
 	$(CARGO) bench --profile release --locked -p trivium-check --bench search --bench peers

@@ -20,11 +20,23 @@ const SIMULATOR: [&str; 7] = [
 const CHECKER: [&str; 5] =
     ["crates/protocol/src", "crates/lang/src", "crates/engine/src", "crates/check/src", "Cargo.lock"];
 
+/// All that nodes which are processes of their own must have in common.
+const RUNNER: [&str; 8] = [
+    "crates/protocol/src",
+    "crates/lang/src",
+    "crates/engine/src",
+    "crates/guest/src",
+    "crates/node/src",
+    "crates/run/src",
+    "crates/mpi/src",
+    "Cargo.lock",
+];
+
 fn main() {
     println!("cargo::rerun-if-changed=../../protocols");
     println!("cargo::rerun-if-changed=../../protocols/broken");
     println!("cargo::rerun-if-changed=../../programs/include");
-    for part in SIMULATOR.into_iter().chain(CHECKER) {
+    for part in SIMULATOR.into_iter().chain(CHECKER).chain(RUNNER) {
         println!("cargo::rerun-if-changed=../../{part}");
     }
     let fingerprint =
@@ -32,4 +44,6 @@ fn main() {
     println!("cargo::rustc-env=TRIVIUM_SIMULATOR={fingerprint:016x}");
     let fingerprint = sources::fingerprint(Path::new("../.."), &CHECKER).expect("the checker's sources can be read");
     println!("cargo::rustc-env=TRIVIUM_CHECKER={fingerprint:016x}");
+    let fingerprint = sources::fingerprint(Path::new("../.."), &RUNNER).expect("the sources of run can be read");
+    println!("cargo::rustc-env=TRIVIUM_RUNNER={fingerprint:016x}");
 }

@@ -7,6 +7,10 @@ use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+mod copied;
+
+use copied::Copied;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
@@ -15,7 +19,7 @@ use crate::error::Error;
 pub(crate) const LARGEST: u64 = 1 << 28;
 
 /// Why a file cannot be opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Refused {
     Missing,
     NotAllowed,
@@ -38,7 +42,7 @@ pub(crate) enum Refused {
 }
 
 /// What lies at a name in the folder, links not followed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum There {
     Nothing,
     Folder,
@@ -50,14 +54,14 @@ pub(crate) enum There {
 }
 
 /// One of the names in a folder.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Listed {
     pub(crate) name: String,
     pub(crate) kind: Kind,
 }
 
 /// What a name in a folder leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Kind {
     Folder,
     File,
@@ -83,6 +87,8 @@ pub struct Inputs {
     writable: bool,
     /// Whether files can be made in folders.
     takes_files: Mutex<BTreeMap<String, bool>>,
+    /// What another process has read, in place of what is on this host.
+    copy: Option<Copied>,
 }
 
 impl Inputs {
@@ -133,11 +139,14 @@ impl Inputs {
     }
 
     pub(crate) fn has_folder(&self) -> bool {
-        self.folder.is_some()
+        self.folder.is_some() || self.copy.as_ref().is_some_and(|copy| copy.has_folder)
     }
 
     /// What lies at a name whose folder is no link; as it was when it was first looked at.
     pub(crate) fn at(&self, name: &str) -> Result<There, Refused> {
+        if let Some(copy) = &self.copy {
+            return copy.at(name);
+        }
         let folder = self.folder.as_ref().ok_or(Refused::Missing)?;
         if name.is_empty() {
             return Ok(There::Folder);
@@ -148,6 +157,9 @@ impl Inputs {
 
     /// Where an absolute path that a link says leads to in the folder.
     pub(crate) fn inside(&self, absolute: &Path) -> Result<String, Refused> {
+        if let Some(copy) = &self.copy {
+            return copy.inside(absolute);
+        }
         let folder = self.folder.as_ref().ok_or(Refused::Missing)?;
         let real = absolute.canonicalize().map_err(|error| of_system(&error))?;
         Ok(real.strip_prefix(folder).map_err(|_| Refused::Outside)?.display().to_string())
@@ -169,6 +181,9 @@ impl Inputs {
 
     pub(crate) fn stdin(&self) -> Arc<Vec<u8>> {
         let read = || {
+            if let Some(copy) = &self.copy {
+                return copy.stdin.clone();
+            }
             let mut bytes = Vec::new();
             if self.standard {
                 // What cannot be read is as if it had ended.
@@ -181,6 +196,11 @@ impl Inputs {
 
     /// A file of the folder. Links are followed as long as they stay in it.
     pub(crate) fn open(&self, path: &str) -> Result<Arc<Vec<u8>>, Refused> {
+        if let Some(copy) = &self.copy {
+            let bytes = copy.open(path)?;
+            self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_string(), bytes.clone());
+            return Ok(bytes);
+        }
         let (real, name) = self.real(path)?;
         let about = fs::metadata(&real).map_err(|error| of_system(&error))?;
         if about.is_dir() {
@@ -204,6 +224,11 @@ impl Inputs {
 
     /// The names in a folder, in their order; links are followed as in [`Inputs::open`].
     pub(crate) fn list(&self, path: &str) -> Result<Arc<Vec<Listed>>, Refused> {
+        if let Some(copy) = &self.copy {
+            let listed = copy.list(path)?;
+            self.folders.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_string(), listed.clone());
+            return Ok(listed);
+        }
         let (real, name) = self.real(path)?;
         let name = if name.is_empty() { ".".to_string() } else { name };
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);

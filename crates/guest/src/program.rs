@@ -181,6 +181,16 @@ impl Program {
         &self.shared.warnings
     }
 
+    /// The module as it was before rewriting.
+    pub fn bytes(&self) -> &[u8] {
+        &self.shared.bytes
+    }
+
+    /// Whether it may read standard input, or a file.
+    pub fn reads(&self) -> bool {
+        self.shared.imports.iter().any(|import| matches!(import.name.as_str(), "fd_read" | "fd_pread"))
+    }
+
     /// SHA-256 of the module as it was before rewriting, without what debuggers want to know, in hexadecimal: where its
     /// sources lie makes no difference.
     pub fn hash(&self) -> &str {

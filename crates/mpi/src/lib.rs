@@ -5,11 +5,17 @@
 //! the whole work.
 //!
 //! It must never know what is sent.
+//!
+//! `unsafe` is only in `mail`, where MPI reads and writes buffers of ours after the call that named them has returned.
 
 mod launcher;
+#[cfg(feature = "mpi")]
+mod mail;
 #[cfg(feature = "mpi")]
 mod world;
 
 pub use launcher::{Launched, has_launcher, launched};
+#[cfg(feature = "mpi")]
+pub use mail::Mail;
 #[cfg(feature = "mpi")]
 pub use world::{NotJoined, World};

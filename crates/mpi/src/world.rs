@@ -6,6 +6,7 @@ use mpi::environment::{Universe, initialize_with_threading, library_version};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use std::fmt;
+use std::rc::Rc;
 
 /// Bytes that a process sends, or is sent, at a time, about: what there is more waits, so that the buffers of MPI and
 /// ours stay bounded.
@@ -14,12 +15,12 @@ const AT_A_TIME: usize = 64 << 20;
 const LEAST: usize = 1 << 16;
 
 /// The processes of a job. All call the same functions in the same order, each in the thread that has called [`World::join`].
-/// When it is dropped MPI ends, for which each waits for all others. An error of MPI, or the loss of a process, ends the
-/// job.
+/// When it and its [`Mail`](crate::Mail) are dropped MPI ends, for which each waits for all others. An error of MPI, or the loss of a process,
+/// ends the job.
 pub struct World {
-    all: SimpleCommunicator,
+    pub(crate) all: SimpleCommunicator,
     // Dropped last: nothing of MPI may be used afterwards.
-    _universe: Universe,
+    pub(crate) universe: Rc<Universe>,
 }
 
 /// Why MPI cannot be used.
@@ -52,7 +53,7 @@ impl World {
         if threading < Threading::Funneled {
             return Err(NotJoined::Threads);
         }
-        Ok(World { all: universe.world(), _universe: universe })
+        Ok(World { all: universe.world(), universe: Rc::new(universe) })
     }
 
     /// The number of this process, from 0.
@@ -108,6 +109,11 @@ impl World {
             }
         }
         heard
+    }
+
+    /// Ends all processes of the job at once, this one too, with this exit code.
+    pub fn abort(&self, code: u8) -> ! {
+        self.all.abort(code.into())
     }
 
     /// Gives the same few numbers to all, as many from each; those of all processes, one after the other.

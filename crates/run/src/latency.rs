@@ -1,6 +1,6 @@
 //! How long misses took.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
 
 /// Parts into which each doubling of time is divided.
@@ -9,7 +9,7 @@ const PARTS: u32 = 16;
 const DOUBLINGS: u32 = 40;
 
 /// Times in nanoseconds, of which quantiles are known within a sixteenth.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Latency {
     counts: Vec<u64>,
     count: u64,

@@ -8,6 +8,8 @@
 // A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
+mod beginning;
+mod ending;
 mod latency;
 mod node;
 mod result;
@@ -15,9 +17,10 @@ mod run;
 mod transport;
 mod wire;
 
+pub use beginning::next_packet;
 pub use latency::Latency;
 pub use result::{LiveNode, RunResult};
-pub use run::{Setup, run};
+pub use run::{Ended, Setup, run, take_part};
 pub use transport::Transport;
 pub use transport::contract::check_transport;
 pub use transport::threads::{Threads, join};

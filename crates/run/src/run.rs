@@ -1,11 +1,15 @@
 //! A run: nodes are made, each in a thread of its own, and what they end with is put together.
 
+use crate::beginning::{Beginning, begin};
+use crate::ending::{NodeEnd, Parted, part};
 use crate::latency::Latency;
 use crate::node::{Counts, Left, Limits, NodeState};
 use crate::result::{LiveNode, RunResult};
 use crate::transport::Transport;
 use crate::transport::threads;
+use crate::wire::{Control, write_control};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +17,7 @@ use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, Outcome, Program, Stage};
-use trivium_node::{MemoryUsed, Misses, NodeError, NodeSaid, Protocols, Said, Saying};
+use trivium_node::{MemoryUsed, Misses, NodeError, Protocols, Said, Saying};
 use trivium_protocol::Protocol;
 
 /// Bytes of a page, for which a home is chosen.
@@ -37,19 +41,6 @@ pub struct Setup<'a> {
     pub cancel: Arc<AtomicBool>,
 }
 
-/// How a node has ended.
-struct NodeEnd {
-    exit_code: Option<i32>,
-    left: Option<Left>,
-    /// Counts of its region of interest; messages and bytes of the whole program.
-    counts: Counts,
-    /// Nanoseconds of the region of interest.
-    span: (u64, u64),
-    latency: Latency,
-    said: NodeSaid,
-    memory: MemoryUsed,
-}
-
 /// Runs a program on threads of this process.
 ///
 /// # Errors
@@ -61,49 +52,84 @@ pub fn run(setup: &Setup) -> Result<RunResult, Box<(NodeError, Said)>> {
     // Once, and not by each thread at the same time.
     setup.program.prepare(setup.block).map_err(|error| early(error.into()))?;
     let begun = Instant::now();
-    let ends: Vec<NodeEnd> = std::thread::scope(|scope| {
+    let parted: Vec<Result<Parted, String>> = std::thread::scope(|scope| {
         let node = |end: threads::Threads| {
             let name = format!("node {}", end.me());
-            let run = move || run_node(setup, Box::new(end), begun);
+            let beginning = Beginning { begun, arrived: VecDeque::new() };
+            let run = move || run_node(setup, Box::new(end), beginning);
             std::thread::Builder::new().name(name).spawn_scoped(scope, run)
         };
         let threads: Vec<_> = threads::join(setup.nodes).into_iter().map(node).collect();
-        let ended =
-            |(number, thread): (usize, std::io::Result<std::thread::ScopedJoinHandle<'_, NodeEnd>>)| match thread {
-                Ok(thread) => thread.join().unwrap_or_else(|_| gone(number, "has ended by a panic of Trivium")),
-                Err(error) => gone(number, &format!("cannot be started: {error}")),
+        let parted =
+            |(number, thread): (usize, std::io::Result<std::thread::ScopedJoinHandle<'_, Parted>>)| match thread {
+                Ok(thread) => thread.join().map_err(|_| format!("node {number} has ended by a panic of Trivium")),
+                Err(error) => Err(format!("node {number} cannot be started: {error}")),
             };
-        threads.into_iter().enumerate().map(ended).collect()
+        threads.into_iter().enumerate().map(parted).collect()
     });
-    gather(setup, ends)
+    let mut ends: Vec<Option<NodeEnd>> = Vec::new();
+    for parted in parted {
+        match parted {
+            Ok(Parted::First(all)) => ends = all,
+            Ok(Parted::Heard | Parted::Unheard(_)) => {}
+            Err(what) => return Err(early(NodeError::subject(what))),
+        }
+    }
+    gather(setup, "threads", ends)
 }
 
-/// A node of which nothing is known.
-fn gone(number: usize, what: &str) -> NodeEnd {
-    NodeEnd {
-        exit_code: None,
-        left: Some(Left::Failed(NodeError::subject(format!("node {number} {what}")))),
-        counts: Counts::default(),
-        span: (0, 0),
-        latency: Latency::default(),
-        said: NodeSaid::default(),
-        memory: MemoryUsed::default(),
+/// How a run has ended, as far as one process knows.
+pub struct Ended {
+    /// As [`run`] tells it.
+    pub result: Result<RunResult, Box<(NodeError, Said)>>,
+    /// Whether all nodes have left the run. If not, somebody has to end them.
+    pub is_over: bool,
+}
+
+/// Runs one node of a program, in this thread; the other nodes are run elsewhere with the same `setup`. It has ended on node 0, and there only
+/// is the result, unless another node cannot hear node 0 any more.
+pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<Ended> {
+    let name = transport.name();
+    // Before the others are kept waiting by this node's clock.
+    let prepared = setup.program.prepare(setup.block);
+    let beginning = begin(transport.as_mut());
+    let parted = match prepared {
+        Ok(()) => run_node(setup, transport, beginning),
+        Err(error) => leave_at_once(transport.as_mut(), error.into()),
+    };
+    match parted {
+        Parted::First(ends) => {
+            let is_over = ends.iter().all(Option::is_some);
+            Some(Ended { result: gather(setup, name, ends), is_over })
+        }
+        Parted::Heard => None,
+        Parted::Unheard(end) => Some(Ended { result: gather(setup, name, vec![Some(*end)]), is_over: false }),
     }
+}
+
+/// A node that cannot run leaves, and ends the run for all.
+fn leave_at_once(transport: &mut dyn Transport, error: NodeError) -> Parted {
+    let packet = write_control(&Control::Failed(error.clone()));
+    for to in (0..=Node::MAX).take(transport.nodes() as usize).filter(|to| *to != transport.me()).collect::<Vec<_>>() {
+        transport.send(to, packet.clone());
+    }
+    part(transport, NodeEnd::failed(error), Vec::new())
 }
 
 /// A program that has ended, and its memory.
 type Running = trivium_guest::Node<NodeState>;
 
 /// One node, from its beginning to the end of the run.
-fn run_node(setup: &Setup, transport: Box<dyn Transport>, begun: Instant) -> NodeEnd {
+fn run_node(setup: &Setup, mut transport: Box<dyn Transport>, beginning: Beginning) -> Parted {
     let me = transport.me();
     let protocols = match Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false) {
         Ok(protocols) => Rc::new(protocols),
-        Err(unfit) => return gone(usize::from(me), &unfit.what),
+        Err(unfit) => return leave_at_once(transport.as_mut(), unfit),
     };
     let nanoseconds = setup.limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { cancel: setup.cancel.clone(), nanoseconds };
-    let node = Rc::new(RefCell::new(NodeState::new(transport, protocols, (PAGE, begun), limits)));
+    let node = Rc::new(RefCell::new(NodeState::new(transport, protocols, (PAGE, beginning.begun), limits)));
+    node.borrow_mut().arrived = beginning.arrived;
     let exit_code = match run_program(setup, me, &node) {
         // Its memory is needed as long as handlers run.
         Ok((exit_code, _program)) => {
@@ -117,7 +143,7 @@ fn run_node(setup: &Setup, transport: Box<dyn Transport>, begun: Instant) -> Nod
         }
     };
     let mut node = node.borrow_mut();
-    node.tell_failure();
+    node.tell_left();
     let instructions = node.counts.instructions;
     node.region_end(instructions);
     let span = node.region.span.unwrap_or((0, node.now()));
@@ -126,15 +152,18 @@ fn run_node(setup: &Setup, transport: Box<dyn Transport>, begun: Instant) -> Nod
     let Counts { messages_sent, bytes_sent, by_kind, .. } = node.counts.clone();
     let of_region = node.region.ended.take().unwrap_or_else(|| node.counts.clone());
     let counts = Counts { messages_sent, bytes_sent, by_kind, ..of_region };
-    NodeEnd {
+    let memory = MemoryUsed { private: node.private_memory, shared: node.core.space.borrow().bytes() };
+    let end = NodeEnd {
         exit_code,
         left: node.left.take(),
         counts,
         span,
         latency: std::mem::take(&mut node.latency),
         said: std::mem::take(&mut node.said),
-        memory: MemoryUsed { private: node.private_memory, shared: node.core.space.borrow().bytes() },
-    }
+        memory,
+    };
+    let early = std::mem::take(&mut node.ends);
+    part(node.transport.as_mut(), end, early)
 }
 
 /// Runs the program of a node to its end, and gives its exit code.
@@ -167,13 +196,17 @@ fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result
     }
 }
 
-/// Puts together what nodes have ended with.
-fn gather(setup: &Setup, ends: Vec<NodeEnd>) -> Result<RunResult, Box<(NodeError, Said)>> {
+/// Puts together what nodes have ended with; nothing from those that were given up.
+fn gather(
+    setup: &Setup,
+    transport: &'static str,
+    ends: Vec<Option<NodeEnd>>,
+) -> Result<RunResult, Box<(NodeError, Said)>> {
     let (mut saying, mut latency, mut sum) = (Saying::default(), Latency::default(), Counts::default());
     let (mut first, mut last) = (u64::MAX, 0);
     let (mut failed, mut told, mut stopped) = (None, None, None);
     let mut result = RunResult {
-        transport: "threads",
+        transport,
         block: setup.block,
         incomplete: None,
         wall_seconds: 0.0,
@@ -189,8 +222,14 @@ fn gather(setup: &Setup, ends: Vec<NodeEnd>) -> Result<RunResult, Box<(NodeError
         exit_codes: std::collections::BTreeMap::new(),
         per_node: Vec::new(),
     };
+    let mut given_up: Vec<String> = Vec::new();
     for (number, end) in ends.into_iter().enumerate() {
         let number: Node = fit(number, "the number of a node");
+        let Some(end) = end else {
+            given_up.push(format!("node {number} does not answer"));
+            result.per_node.push(LiveNode::default());
+            continue;
+        };
         match end.left {
             Some(Left::Failed(error)) => drop(failed.get_or_insert(error)),
             Some(Left::Told(error)) => drop(told.get_or_insert(error)),
@@ -209,9 +248,9 @@ fn gather(setup: &Setup, ends: Vec<NodeEnd>) -> Result<RunResult, Box<(NodeError
     }
     let said = saying.said();
     if let Some(error) = failed.or(told) {
-        return Err(Box::new((error, said)));
+        return Err(Box::new((given_up.into_iter().fold(error, NodeError::note), said)));
     }
-    result.incomplete = stopped;
+    result.incomplete = stopped.map(|why| std::iter::once(why).chain(given_up).collect::<Vec<_>>().join("; "));
     result.wall_seconds = seconds(last.saturating_sub(first));
     result.instructions = sum.instructions;
     result.misses = Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades };

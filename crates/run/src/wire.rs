@@ -27,6 +27,8 @@ pub(crate) enum Packet {
     Credit { protocol: usize, lane: LaneId },
     /// The run's own.
     Control(Control),
+    /// To node 0: the sender has left the run, with this ([`crate::ending`]).
+    Ended(Vec<u8>),
 }
 
 /// What the run itself needs.
@@ -54,6 +56,8 @@ pub(crate) enum Control {
     End,
     /// To all: something went wrong on the sender.
     Failed(NodeError),
+    /// To all: the sender was stopped by a limit or from outside, which is why.
+    Stopped(String),
 }
 
 /// [`Placement`], as it is sent.
@@ -119,6 +123,8 @@ pub(crate) struct Report {
 const MESSAGE: u8 = 0;
 const CREDIT: u8 = 1;
 const CONTROL: u8 = 2;
+/// The first byte of [`Packet::Ended`]. Those from here on are of the beginning and the end of a run.
+pub(crate) const ENDED: u8 = 3;
 /// Bytes of a message before its arguments: kind, kind of object, number of arguments, whether it has data; protocol,
 /// message; object; places; bytes of data.
 const HEAD: usize = 20;
@@ -183,6 +189,7 @@ pub(crate) fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, Strin
         [CONTROL, text @ ..] => {
             serde_json::from_slice(text).map(Packet::Control).map_err(|error| format!("a packet of the run: {error}"))
         }
+        [ENDED, rest @ ..] => Ok(Packet::Ended(rest.to_vec())),
         _ => Err(format!("a packet of {} bytes that says nothing known", packet.len())),
     }
 }

@@ -322,11 +322,12 @@ pub struct Sim {
 }
 
 /// How nodes are run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Transport {
     /// Each node is a thread of one process.
-    #[default]
     Threads,
+    /// Each node is a rank of a job of MPI, which mpirun has started.
+    Mpi,
 }
 
 /// `trivium run`
@@ -338,12 +339,12 @@ pub struct Run {
     /// Protocol: a name or a .tri file; the first is the default of shared regions (repeatable)
     #[arg(long, short, required = true)]
     pub protocol: Vec<String>,
-    /// Number of nodes, 1 to 256; more than the host has processors take turns
-    #[arg(long, short, default_value_t = 2, allow_negative_numbers = true, value_parser = run_nodes)]
-    pub nodes: u32,
-    /// How nodes are run
-    #[arg(long, value_enum, default_value_t)]
-    pub transport: Transport,
+    /// Number of nodes, 1 to 256; more than the host has processors take turns [default: 2, or the ranks that mpirun has started]
+    #[arg(long, short, allow_negative_numbers = true, value_parser = run_nodes)]
+    pub nodes: Option<u32>,
+    /// How nodes are run [default: threads, or mpi where mpirun has started it]
+    #[arg(long, value_enum)]
+    pub transport: Option<Transport>,
     /// Bytes of a coherence block, a power of two from 32 to 2048
     #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,

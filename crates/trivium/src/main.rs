@@ -53,6 +53,6 @@ fn command(job: &Job) -> Result<u8, Failure> {
     };
     match job.group() {
         None => commands::execute(&arguments.command),
-        Some(group) => commands::execute_together(&arguments.command, group),
+        Some(group) => commands::execute_together(&arguments.command, job, group),
     }
 }

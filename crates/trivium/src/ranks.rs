@@ -20,6 +20,12 @@ impl Job {
         None
     }
 
+    /// The processes that work together, as MPI knows them.
+    #[cfg(feature = "mpi")]
+    pub fn world(&self) -> Option<&trivium_mpi::World> {
+        self.world.as_ref().map(|world| &world.0)
+    }
+
     /// Whether this process is the one that says what is found, or what is wrong.
     pub fn speaks(&self) -> bool {
         self.group().is_none_or(|group| group.rank() == 0)
@@ -38,7 +44,7 @@ pub fn begin() -> Result<Job, Failure> {
     if launched.rank == 0 {
         let Launched { by, processes, .. } = launched;
         eprintln!(
-            "note: {by} has started {processes} of this command, and each does all of it: `{by} --mpi=pmix`, or mpirun, lets ranks check together"
+            "note: {by} has started {processes} of this command, and each does all of it: `{by} --mpi=pmix`, or mpirun, lets ranks work together"
         );
     }
     Ok(Job::default())
@@ -74,8 +80,9 @@ fn join(launched: &Launched) -> Result<Job, Failure> {
         return Err(Failure::input(what, help));
     }
     let words: Vec<Vec<u8>> = std::env::args_os().skip(1).map(|word| word.into_encoded_bytes()).collect();
-    let version = crate::commands::VERSION.as_bytes();
-    let parts: Vec<&[u8]> = std::iter::once(version).chain(words.iter().map(Vec::as_slice)).collect();
+    // Ranks do the same work only if they are made from the same sources.
+    let versions = [crate::commands::VERSION, env!("TRIVIUM_RUNNER")].map(str::as_bytes);
+    let parts: Vec<&[u8]> = versions.into_iter().chain(words.iter().map(Vec::as_slice)).collect();
     let mark = crate::library::hex(&parts);
     let mark = u64::from_str_radix(&mark[..16], 16).unwrap_or_default();
     if world.gather(&[mark]).iter().any(|other| *other != mark) {

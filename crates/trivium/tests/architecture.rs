@@ -17,7 +17,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     ("guest", &["files"]),
     ("node", &["engine", "guest", "protocol"]),
     ("sim", &["engine", "files", "guest", "node", "protocol"]),
-    ("run", &["engine", "guest", "node", "protocol"]),
+    ("run", &["engine", "guest", "mpi", "node", "protocol"]),
     ("mpi", &[]),
     ("trivium", &["check", "engine", "files", "guest", "lang", "mpi", "protocol", "run", "sim"]),
 ];

@@ -82,7 +82,7 @@ fn bad_input_is_told_once() {
     refused(mpirun(2, &["check", "msi", "--hash-compact"]), "several ranks cannot search together with --hash-compact");
     refused(mpirun(2, &["check", "msi", "--checkpoint", "/nowhere/at/all"]), "--> /nowhere/at/all");
     refused(mpirun(2, &["check", "remote-write"]), "what its messages carry");
-    refused(mpirun(2, &["protocols"]), "2 ranks were started, but only `trivium check` is carried out by several");
+    refused(mpirun(2, &["protocols"]), "2 ranks were started, but only `trivium check` and `trivium run` are");
     let mut two = mpirun(1, &["check", "msi"]);
     two.args([":", "-n", "1", TRIVIUM, "check", "stache"]);
     refused(two, "the ranks do not agree on the command line");

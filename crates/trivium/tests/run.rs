@@ -2,6 +2,7 @@
 
 mod harness;
 
+use harness::live::{CUSTOM, PROGRAMS, SEQUENTIAL, fits};
 use harness::{Run, keys, trivium};
 use std::time::{Duration, Instant};
 
@@ -23,33 +24,6 @@ fn right(program: &str, protocols: &[&str], nodes: u32, args: &[&str]) -> serde_
     let is_right = output.contains("ok") || output.contains("has counted to") || nodes < 2;
     assert!(is_right, "{program} under {protocols:?} on {nodes}: {output}");
     result
-}
-
-/// Protocols under which a program may use memory as if there were one copy.
-const SEQUENTIAL: [&str; 7] = ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages"];
-const PROGRAMS: [(&str, &[&str]); 8] = [
-    ("em3d.c", &["-n", "60", "-i", "2"]),
-    ("matmul.c", &["-n", "16", "-b", "5"]),
-    ("pingpong.c", &["-n", "20"]),
-    ("bodies.c", &[]),
-    ("atomics.c", &[]),
-    ("barrierbench.c", &[]),
-    ("lockbench.c", &[]),
-    ("litmus.c", &[]),
-];
-/// Programs that need protocols of their own.
-const CUSTOM: [(&str, &[&str]); 6] = [
-    ("em3d-update.c", &["stache", "deferred-update"]),
-    ("bodies-update.c", &["stache", "update", "migratory"]),
-    ("lockbench-token.c", &["stache", "token-lock"]),
-    ("barrierbench-tree.c", &["stache", "tree-barrier"]),
-    ("splitphase.c", &["swcc"]),
-    ("scatter.c", &["stache", "remote-write"]),
-];
-
-/// A program that does not fit so few processors says so.
-fn fits(program: &str, nodes: u32) -> bool {
-    nodes > 1 || program != "em3d.c"
 }
 
 #[test]

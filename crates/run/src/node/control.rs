@@ -255,6 +255,7 @@ impl NodeState {
                 self.left.get_or_insert(Left::Told(error));
                 return Err(Fault::new(format!("node {from} has failed")));
             }
+            Control::Stopped(why) => return Err(self.stop(why)),
         }
         Ok(())
     }

@@ -12,13 +12,12 @@ mod reach;
 mod waiting;
 
 use crate::latency::Latency;
-
 use crate::transport::Transport;
 use crate::wire::Message;
 use control::Coordinator;
 use lanes::OnLanes;
 use mechanisms::Handling;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -73,7 +72,7 @@ pub(crate) enum Incoming {
 }
 
 /// What is counted on a node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     pub read_faults: u64,
     pub write_faults: u64,
@@ -149,7 +148,7 @@ pub(crate) struct Limits {
 }
 
 /// Why a node has left the run before its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Left {
     /// Something went wrong here.
     Failed(NodeError),
@@ -163,7 +162,11 @@ pub(crate) enum Left {
 pub(crate) struct NodeState {
     /// What it is as far as no time is concerned.
     pub core: NodeCore<()>,
-    transport: Box<dyn Transport>,
+    pub transport: Box<dyn Transport>,
+    /// Packets that came before the run began.
+    pub arrived: VecDeque<(Node, Vec<u8>)>,
+    /// What nodes have ended with that left before this one, node 0.
+    pub ends: Vec<(Node, Vec<u8>)>,
     /// Its copy of shared memory.
     pub memory: NodeMemory,
     /// What its compiled code may access without asking.
@@ -246,6 +249,8 @@ impl NodeState {
             on_lanes: OnLanes::new(&protocols),
             core: NodeCore::new(me, protocols, space),
             transport,
+            arrived: VecDeque::new(),
+            ends: Vec::new(),
             memory: NodeMemory::Plain(Vec::new()),
             published: None,
             tags: Vec::new(),

@@ -99,7 +99,8 @@ impl NodeState {
         self.look_at_limits()?;
         let mut any = false;
         for _ in 0..PACKETS {
-            let Some((from, packet)) = self.transport.poll() else { break };
+            let next = self.arrived.pop_front().or_else(|| self.transport.poll());
+            let Some((from, packet)) = next else { break };
             any = true;
             let packet = wire::read(&packet, &self.core.protocols).map_err(|what| {
                 let what = format!("node {}: node {from} sends {what}", self.core.me);
@@ -123,7 +124,7 @@ impl NodeState {
         }
     }
 
-    fn stop(&mut self, why: String) -> Fault {
+    pub(super) fn stop(&mut self, why: String) -> Fault {
         let fault = Fault::new(why.clone());
         self.left.get_or_insert(Left::Stopped(why));
         fault
@@ -147,6 +148,10 @@ impl NodeState {
             Packet::Control(control) => {
                 self.received += u64::from(!matches!(control, Control::Ask { .. } | Control::Report(_)));
                 self.control(from, control)
+            }
+            Packet::Ended(end) => {
+                self.ends.push((from, end));
+                Ok(())
             }
         }
     }
@@ -218,12 +223,15 @@ impl NodeState {
         self.transport.send(to, wire::write_control(control));
     }
 
-    /// Tells all others that something went wrong here, before this node leaves.
-    pub(crate) fn tell_failure(&mut self) {
-        let Some(Left::Failed(error)) = self.left.clone() else { return };
-        let packet = wire::write_control(&Control::Failed(error));
-        let others: Vec<Node> = self.others().collect();
-        for to in others {
+    /// Tells all others that this node leaves before the end of the run.
+    pub(crate) fn tell_left(&mut self) {
+        let control = match &self.left {
+            Some(Left::Failed(error)) => Control::Failed(error.clone()),
+            Some(Left::Stopped(why)) => Control::Stopped(why.clone()),
+            Some(Left::Told(_)) | None => return,
+        };
+        let packet = wire::write_control(&control);
+        for to in self.others() {
             self.transport.send(to, packet.clone());
         }
     }

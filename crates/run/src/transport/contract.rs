@@ -37,6 +37,11 @@ pub fn check_transport(transport: &mut dyn Transport, packets: u32, largest: usi
         }
         *number += 1;
     }
+    while !transport.has_sent() {
+        if last.elapsed() > PATIENCE {
+            return Err(format!("node {me}: what it has sent does not leave it, though all have received it"));
+        }
+    }
     match transport.poll() {
         Some((from, _)) => Err(format!("node {me}: one packet too many from node {from}")),
         None => Ok(()),

@@ -1,12 +1,17 @@
 //! How packets of bytes get from node to node.
 
 pub mod contract;
+#[cfg(feature = "mpi")]
+mod mpi;
 pub mod threads;
 
 use trivium_engine::Node;
 
 /// A node's way to all others. It runs no handlers and looks into no packet. [`contract`] checks an implementation.
 pub trait Transport {
+    /// What results call it.
+    fn name(&self) -> &'static str;
+
     /// This node.
     fn me(&self) -> Node;
 
@@ -19,4 +24,7 @@ pub trait Transport {
 
     /// A packet that has arrived, and who sent it. Those of one sender arrive in the order in which it sent them, each once.
     fn poll(&mut self) -> Option<(Node, Vec<u8>)>;
+
+    /// Whether all that was sent has left this node, which may then leave the run. What is on its way moves on here too.
+    fn has_sent(&mut self) -> bool;
 }

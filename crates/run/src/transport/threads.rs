@@ -20,6 +20,10 @@ pub fn join(nodes: u32) -> Vec<Threads> {
 }
 
 impl Transport for Threads {
+    fn name(&self) -> &'static str {
+        "threads"
+    }
+
     fn me(&self) -> Node {
         self.me
     }
@@ -35,5 +39,9 @@ impl Transport for Threads {
 
     fn poll(&mut self) -> Option<(Node, Vec<u8>)> {
         self.from.try_recv().ok()
+    }
+
+    fn has_sent(&mut self) -> bool {
+        true
     }
 }

@@ -13,6 +13,8 @@ mod mutate;
 pub(crate) mod program;
 mod replay;
 mod run;
+#[cfg(feature = "mpi")]
+mod run_together;
 mod show;
 pub(crate) mod sim;
 mod together;
@@ -23,6 +25,7 @@ pub(crate) use check::VERSION;
 use crate::Failure;
 use crate::arguments::{Command, Compare, Sim};
 use crate::out_file::can_be_written;
+use crate::ranks::Job;
 use std::path::{Path, PathBuf};
 use trivium_check::group::Group;
 
@@ -60,13 +63,21 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
 ///
 /// # Errors
 /// As [`execute`]; also a command that ranks do not carry out together.
-pub fn execute_together(command: &Command, group: &dyn Group) -> Result<u8, Failure> {
-    let Command::Check(arguments) = command else {
-        let what = format!("{} ranks were started, but only `trivium check` is carried out by several", group.size());
-        return Err(Failure::input(what, "start this command without mpirun"));
-    };
-    let writable = if group.rank() == 0 { writable(command) } else { Ok(()) };
-    check::check(arguments, Some((group, writable)))
+pub fn execute_together(command: &Command, job: &Job, group: &dyn Group) -> Result<u8, Failure> {
+    let writable = || if group.rank() == 0 { writable(command) } else { Ok(()) };
+    match command {
+        Command::Check(arguments) => check::check(arguments, Some((group, writable()))),
+        #[cfg(feature = "mpi")]
+        Command::Run(arguments) => run_together::run(arguments, job, writable()),
+        _ => {
+            let _ = job;
+            let what = format!(
+                "{} ranks were started, but only `trivium check` and `trivium run` are carried out by several",
+                group.size()
+            );
+            Err(Failure::input(what, "start this command without mpirun"))
+        }
+    }
 }
 
 /// Whether the files can be written that a command writes.

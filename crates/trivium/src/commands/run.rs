@@ -1,6 +1,6 @@
 //! `trivium run`
 
-use crate::arguments::{Format, Run};
+use crate::arguments::{Format, Run, Transport};
 use crate::output::{self, Head, grouped, table};
 use crate::{Failure, failure, library, stop};
 use std::sync::Arc;
@@ -9,51 +9,93 @@ use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
 use trivium_run::{NodeError, RunResult, Said, Setup};
 
-/// Runs a program for real and prints the result.
-pub fn run(arguments: &Run) -> Result<u8, Failure> {
+/// Nodes, if nobody says how many.
+const NODES: u32 = 2;
+
+/// What is run, whoever has read it.
+pub(super) struct Loaded {
+    pub program: Program,
+    pub protocols: Vec<Arc<Protocol>>,
+    pub inputs: Arc<Inputs>,
+}
+
+/// Reads what the arguments name.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn load(arguments: &Run) -> Result<Loaded, Failure> {
     let settings = library::settings(&arguments.set)?;
     let protocols = library::protocols(&arguments.protocol, &settings)?;
     let inputs = Inputs::new(arguments.subject.dir.as_deref()).map_err(|e| super::program::guest(&e))?;
     let inputs = Arc::new(inputs);
     let program = super::program::load(&arguments.subject.programs, arguments.subject.cc.as_deref(), &protocols)?;
     let program = program.reading(inputs.clone());
-    let setup = Setup {
-        program: &program,
-        protocols: protocols.clone(),
-        nodes: arguments.nodes,
+    Ok(Loaded { program, protocols, inputs })
+}
+
+/// What is run, on so many nodes.
+pub(super) fn setup<'a>(arguments: &Run, loaded: &'a Loaded, nodes: u32) -> Setup<'a> {
+    Setup {
+        program: &loaded.program,
+        protocols: loaded.protocols.clone(),
+        nodes,
         block: arguments.block.into(),
-        args: arguments.args.iter().map(|arg| arg.replace("{nodes}", &arguments.nodes.to_string())).collect(),
+        args: arguments.args.iter().map(|arg| arg.replace("{nodes}", &nodes.to_string())).collect(),
         limit: arguments.max_seconds.map(Duration::from_secs),
         cancel: stop::flag(),
-    };
-    let begun = Instant::now();
-    let ended = trivium_run::run(&setup);
-    let head = head(arguments, (&program, &protocols, &inputs), setup.args, begun.elapsed().as_secs_f64());
-    match ended {
-        Ok(result) => tell(arguments, &head, &result),
-        Err(failure) => Err(failed(arguments, &head, &failure.0, &failure.1)),
     }
 }
 
-fn head(
-    arguments: &Run,
-    (program, protocols, inputs): (&Program, &[Arc<Protocol>], &Inputs),
-    args: Vec<String>,
-    host_seconds: f64,
-) -> Head {
-    let mut hashes = vec![("program".to_string(), program.hash().to_string())];
-    hashes.extend(protocols.iter().map(|protocol| library::hash(protocol)));
-    hashes.extend(inputs.hashes());
+/// Runs a program for real, on threads of this process, and prints the result.
+pub fn run(arguments: &Run) -> Result<u8, Failure> {
+    if arguments.transport == Some(Transport::Mpi) {
+        return Err(without_mpi());
+    }
+    let loaded = load(arguments)?;
+    let setup = setup(arguments, &loaded, arguments.nodes.unwrap_or(NODES));
+    let begun = Instant::now();
+    let ended = trivium_run::run(&setup);
+    let head = head(&setup, loaded.inputs.hashes(), begun.elapsed().as_secs_f64());
+    told(arguments, ("threads", &head), ended)
+}
+
+/// Nobody has started several ranks.
+fn without_mpi() -> Failure {
+    let what = "with --transport mpi nodes are ranks of a job of MPI, and this process belongs to none";
+    let help = if cfg!(feature = "mpi") {
+        "start it by `mpirun -n NODES trivium run ..`"
+    } else {
+        "this `trivium` was built without MPI: build it with (`make mpi`), and start it by `mpirun -n NODES trivium run ..`"
+    };
+    Failure::input(what, help)
+}
+
+pub(super) fn head(setup: &Setup, read: Vec<(String, String)>, host_seconds: f64) -> Head {
+    let mut hashes = vec![("program".to_string(), setup.program.hash().to_string())];
+    hashes.extend(setup.protocols.iter().map(|protocol| library::hash(protocol)));
+    hashes.extend(read);
     Head {
         command: "run",
-        protocols: protocols.iter().map(|protocol| protocol.name.clone()).collect(),
+        protocols: setup.protocols.iter().map(|protocol| protocol.name.clone()).collect(),
         machine: None,
-        program: Some(program.name().to_string()),
-        args,
+        program: Some(setup.program.name().to_string()),
+        args: setup.args.clone(),
         hashes,
-        nodes: arguments.nodes,
+        nodes: setup.nodes,
         seed: 0,
         host_seconds,
+    }
+}
+
+/// Tells what has come of a run over a transport.
+pub(super) fn told(
+    arguments: &Run,
+    (transport, head): (&str, &Head),
+    ended: Result<RunResult, Box<(NodeError, Said)>>,
+) -> Result<u8, Failure> {
+    match ended {
+        Ok(result) => tell(arguments, head, &result),
+        Err(failure) => Err(failed(arguments, (transport, head), &failure.0, &failure.1)),
     }
 }
 
@@ -81,13 +123,13 @@ fn tell(arguments: &Run, head: &Head, result: &RunResult) -> Result<u8, Failure>
 }
 
 /// What is told of a run that went wrong: what its program has said, since that is what one looks for.
-fn failed(arguments: &Run, head: &Head, error: &NodeError, said: &Said) -> Failure {
+fn failed(arguments: &Run, (transport, head): (&str, &Head), error: &NodeError, said: &Said) -> Failure {
     let written = match arguments.format {
         // A file that was named for the result stays as it was.
         Format::Text => output::write(None, &said.output),
         Format::Json => {
             let value = head.with(serde_json::json!({
-                "transport": "threads",
+                "transport": transport,
                 "block": arguments.block,
                 "error": { "what": error.what, "place": error.place, "notes": error.notes, "help": error.help },
                 "output": said.output,

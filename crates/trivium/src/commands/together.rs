@@ -32,14 +32,18 @@ pub fn protocol(
     }
 }
 
-/// The files that a protocol was made of, the first one first, and the values of its parameters.
-fn texts(protocol: &Protocol) -> Value {
+/// The files that a protocol was made of, the first one first, and the values of its parameters: for [`compile`] on other ranks.
+pub(super) fn texts(protocol: &Protocol) -> Value {
     let files: Vec<(&str, &str)> = protocol.sources.files().collect();
     let params: Vec<(&str, i64)> = protocol.params.iter().map(|param| (param.name.as_str(), param.value)).collect();
     json!({ "files": files, "params": params })
 }
 
-fn compile(letter: &Value) -> Result<Protocol, Failure> {
+/// The protocol that the first rank has read.
+///
+/// # Errors
+/// It is none.
+pub(super) fn compile(letter: &Value) -> Result<Protocol, Failure> {
     let files: Vec<(String, String)> = serde_json::from_value(letter["files"].clone()).unwrap_or_default();
     let params: Vec<(String, i64)> = serde_json::from_value(letter["params"].clone()).unwrap_or_default();
     let found = |name: &str| files.iter().find(|(known, _)| known == name);
@@ -72,7 +76,7 @@ pub fn share_of_memory(arguments: &Check, group: &dyn Group) -> Option<u64> {
 }
 
 /// Ends a rank that has nothing to say.
-fn silent(code: u8) -> Failure {
+pub(super) fn silent(code: u8) -> Failure {
     Failure { code, text: String::new(), of_program: None }
 }
 

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod labels;
+pub mod live;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,0 +1,227 @@
+//! Packets of bytes from each process to each, for which nobody waits.
+
+use crate::World;
+use mpi::Tag;
+use mpi::environment::Universe;
+use mpi::request::{Request, StaticScope};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// The tag of a packet, or of its last piece; and that of a piece behind which there are more.
+const LAST: Tag = 0;
+const MORE: Tag = 1;
+/// Bytes of a piece at most: MPI counts in 31 bits.
+const PIECE: usize = 1 << 30;
+/// What is not longer is received at once: every MPI sends so little along with its header, so that nobody has to answer.
+const AT_ONCE: usize = 1 << 10;
+
+/// A process's way to all, itself included. Sending never waits, however many packets of whatever size are on their way, both ways at
+/// once; what is on its way moves on in [`Mail::take`] and [`Mail::has_sent`]. It belongs to the thread that has called [`World::join`].
+pub struct Mail {
+    outgoing: VecDeque<Sending>,
+    /// In the order in which they were sent, as far as those of one process are concerned.
+    incoming: VecDeque<Receiving>,
+    /// Of each process, the first pieces of a packet.
+    pieces: Vec<Vec<u8>>,
+    /// What this process sends itself.
+    own: VecDeque<Vec<u8>>,
+    me: usize,
+    piece: usize,
+    all: SimpleCommunicator,
+    // Dropped last: nothing of MPI may be used afterwards.
+    _universe: Rc<Universe>,
+}
+
+impl Mail {
+    /// The mail of a world. There is one at a time.
+    pub fn of(world: &World) -> Mail {
+        Mail::in_pieces(world, PIECE)
+    }
+
+    /// One that sends packets in pieces of so many bytes: to be tried with pieces that are no GiB long.
+    pub fn in_pieces(world: &World, piece: usize) -> Mail {
+        Mail {
+            outgoing: VecDeque::new(),
+            incoming: VecDeque::new(),
+            pieces: vec![Vec::new(); world.size()],
+            own: VecDeque::new(),
+            me: world.rank(),
+            piece: piece.clamp(1, PIECE),
+            all: world.universe.world(),
+            _universe: world.universe.clone(),
+        }
+    }
+
+    /// The number of this process, from 0.
+    pub fn rank(&self) -> usize {
+        self.me
+    }
+
+    /// How many processes there are.
+    pub fn size(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Sends a packet.
+    pub fn send(&mut self, to: usize, packet: Vec<u8>) {
+        if to == self.me {
+            return self.own.push_back(packet);
+        }
+        if packet.len() <= self.piece {
+            return self.post(to, packet, LAST);
+        }
+        let pieces = packet.len().div_ceil(self.piece);
+        for (at, piece) in packet.chunks(self.piece).enumerate() {
+            self.post(to, piece.to_vec(), if at + 1 == pieces { LAST } else { MORE });
+        }
+    }
+
+    fn post(&mut self, to: usize, bytes: Vec<u8>, tag: Tag) {
+        let to = i32::try_from(to).expect("the number of a process of MPI");
+        let sending = Sending::begin(bytes, |bytes| {
+            self.all.process_at_rank(to).immediate_send_with_tag(StaticScope, bytes, tag)
+        });
+        self.outgoing.push_back(sending);
+    }
+
+    /// A packet that has arrived, and who sent it. Those of one process arrive in the order in which it sent them.
+    pub fn take(&mut self) -> Option<(usize, Vec<u8>)> {
+        if let Some(packet) = self.own.pop_front() {
+            return Some((self.me, packet));
+        }
+        self.has_sent();
+        loop {
+            if let Some((from, tag, bytes)) = self.received() {
+                if let Some(packet) = self.whole(from, tag, bytes) {
+                    return Some((from, packet));
+                }
+                continue;
+            }
+            let (message, status) = self.all.any_process().immediate_matched_probe()?;
+            let from = usize::try_from(status.source_rank()).expect("the number of a process of MPI");
+            let mut bytes = vec![0; usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or(0)];
+            let is_next = self.incoming.iter().all(|receiving| receiving.from != from);
+            if is_next && bytes.len() <= AT_ONCE {
+                message.matched_receive_into(&mut bytes[..]);
+                if let Some(packet) = self.whole(from, status.tag(), bytes) {
+                    return Some((from, packet));
+                }
+                continue;
+            }
+            self.incoming.push_back(Receiving::begin(from, status.tag(), bytes, |bytes| {
+                message.immediate_matched_receive_into(StaticScope, bytes)
+            }));
+        }
+    }
+
+    /// The first piece that has come whole and has none of the same process before it.
+    fn received(&mut self) -> Option<(usize, Tag, Vec<u8>)> {
+        let mut behind: Vec<usize> = Vec::new();
+        for at in 0..self.incoming.len() {
+            let receiving = &mut self.incoming[at];
+            if !behind.contains(&receiving.from) {
+                if receiving.is_done() {
+                    let mut done = self.incoming.remove(at)?;
+                    return Some((done.from, done.tag, std::mem::take(&mut done.bytes)));
+                }
+                behind.push(receiving.from);
+            }
+        }
+        None
+    }
+
+    /// The packet that is whole with this piece.
+    fn whole(&mut self, from: usize, tag: Tag, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        let first = &mut self.pieces[from];
+        if tag == LAST && first.is_empty() {
+            return Some(bytes);
+        }
+        first.extend_from_slice(&bytes);
+        (tag == LAST).then(|| std::mem::take(first))
+    }
+
+    /// Whether all that was sent has left the buffers of this process.
+    pub fn has_sent(&mut self) -> bool {
+        while self.outgoing.front_mut().is_some_and(Sending::is_done) {
+            self.outgoing.pop_front();
+        }
+        self.outgoing.is_empty()
+    }
+}
+
+/// Whether a request is done; then it is gone. Its buffer belongs to whoever keeps the request's other half.
+fn is_done(request: &mut Option<Request<'static, [u8], StaticScope>>) -> bool {
+    match request.take().map(Request::test) {
+        None | Some(Ok(_)) => true,
+        Some(Err(running)) => {
+            *request = Some(running);
+            false
+        }
+    }
+}
+
+/// A buffer that MPI may still use when nobody waits for it any more stays where it is, for ever.
+fn forsake(request: &mut Option<Request<'static, [u8], StaticScope>>, bytes: &mut Vec<u8>) {
+    if !is_done(request) {
+        std::mem::forget(request.take());
+        std::mem::forget(std::mem::take(bytes));
+    }
+}
+
+/// A piece that MPI sends.
+struct Sending {
+    request: Option<Request<'static, [u8], StaticScope>>,
+    bytes: Vec<u8>,
+}
+
+impl Sending {
+    fn begin(bytes: Vec<u8>, post: impl FnOnce(&'static [u8]) -> Request<'static, [u8], StaticScope>) -> Sending {
+        // SAFETY: the bytes live, at this place and unchanged, as long as the request does: nothing but `drop` touches the vector, and
+        // that forgets it (so that the bytes are never freed) unless the request is done. Moving a vector does not move its bytes.
+        let view: &'static [u8] = unsafe { std::slice::from_raw_parts(bytes.as_ptr(), bytes.len()) };
+        Sending { request: Some(post(view)), bytes }
+    }
+
+    fn is_done(&mut self) -> bool {
+        is_done(&mut self.request)
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        forsake(&mut self.request, &mut self.bytes);
+    }
+}
+
+/// A piece that MPI receives.
+struct Receiving {
+    from: usize,
+    tag: Tag,
+    request: Option<Request<'static, [u8], StaticScope>>,
+    bytes: Vec<u8>,
+}
+
+impl Receiving {
+    fn begin(
+        from: usize,
+        tag: Tag,
+        mut bytes: Vec<u8>,
+        post: impl FnOnce(&'static mut [u8]) -> Request<'static, [u8], StaticScope>,
+    ) -> Receiving {
+        // SAFETY: as in `Sending::begin`; and nobody reads the vector's bytes before the request is done (`Mail::received`).
+        let view: &'static mut [u8] = unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr(), bytes.len()) };
+        Receiving { from, tag, request: Some(post(view)), bytes }
+    }
+
+    fn is_done(&mut self) -> bool {
+        is_done(&mut self.request)
+    }
+}
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        forsake(&mut self.request, &mut self.bytes);
+    }
+}

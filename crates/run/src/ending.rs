@@ -1,0 +1,237 @@
+//! How nodes leave a run: each tells node 0 what it has ended with, and none goes before all have been heard, or are given up.
+
+use crate::beginning::pause;
+use crate::latency::Latency;
+use crate::node::{Counts, Left};
+use crate::transport::Transport;
+use crate::wire::ENDED;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+use trivium_engine::Node;
+use trivium_node::{MemoryUsed, NodeError, NodeSaid};
+
+/// From node 0: all have been heard.
+const GOODBYE: u8 = ENDED + 5;
+/// To all: nothing comes from the sender any more.
+const LAST: u8 = ENDED + 6;
+/// Where a run has gone wrong, or was stopped, a node that is not heard of for so long is given up by node 0. It is in a host call that takes long, or worse.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// And node 0 by the others.
+const PATIENCE_OF_OTHERS: Duration = Duration::from_secs(4);
+
+/// What a node has ended with.
+#[derive(Default)]
+pub(crate) struct NodeEnd {
+    pub exit_code: Option<i32>,
+    pub left: Option<Left>,
+    /// Counts of its region of interest; messages and bytes of the whole program.
+    pub counts: Counts,
+    /// Nanoseconds of the region of interest.
+    pub span: (u64, u64),
+    pub latency: Latency,
+    pub said: NodeSaid,
+    pub memory: MemoryUsed,
+}
+
+/// [`NodeEnd`] as it is sent, before the bytes of all that was printed.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    exit_code: Option<i32>,
+    left: Option<Left>,
+    counts: Counts,
+    by_kind: Vec<(usize, u16, u64)>,
+    span: (u64, u64),
+    latency: Latency,
+    printed: Vec<(u64, u32, usize)>,
+    private_atomic: Option<(u32, Option<String>)>,
+    refused_to_write: Option<String>,
+    private: u64,
+    shared: u64,
+}
+
+impl NodeEnd {
+    /// A node that has not come far.
+    pub(crate) fn failed(error: NodeError) -> NodeEnd {
+        NodeEnd { left: Some(Left::Failed(error)), ..NodeEnd::default() }
+    }
+
+    fn write(&self) -> Vec<u8> {
+        let head = Written {
+            exit_code: self.exit_code,
+            left: self.left.clone(),
+            counts: self.counts.clone(),
+            by_kind: self.counts.by_kind.iter().map(|(&(protocol, kind), &count)| (protocol, kind, count)).collect(),
+            span: self.span,
+            latency: self.latency.clone(),
+            printed: self.said.printed.iter().map(|(at, fd, bytes)| (*at, *fd, bytes.len())).collect(),
+            private_atomic: self.said.private_atomic.clone(),
+            refused_to_write: self.said.refused_to_write.clone(),
+            private: self.memory.private,
+            shared: self.memory.shared,
+        };
+        // Nothing of it can fail to be written: no key of a map is other than a text.
+        let head = serde_json::to_vec(&head).unwrap_or_default();
+        let mut packet = vec![ENDED];
+        packet.extend((head.len() as u64).to_le_bytes());
+        packet.extend(head);
+        self.said.printed.iter().for_each(|(_, _, bytes)| packet.extend_from_slice(bytes));
+        packet
+    }
+
+    /// From what stands behind the first byte of its packet. Nothing if no node of this run has written it.
+    fn read(bytes: &[u8]) -> Option<NodeEnd> {
+        let (length, rest) = bytes.split_first_chunk()?;
+        let (head, mut rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        let head: Written = serde_json::from_slice(head).ok()?;
+        let mut said = NodeSaid {
+            printed: Vec::new(),
+            private_atomic: head.private_atomic,
+            refused_to_write: head.refused_to_write,
+        };
+        for (at, fd, bytes) in head.printed {
+            let (first, others) = rest.split_at_checked(bytes)?;
+            said.printed.push((at, fd, first.to_vec()));
+            rest = others;
+        }
+        let by_kind = head.by_kind.into_iter().map(|(protocol, kind, count)| ((protocol, kind), count)).collect();
+        Some(NodeEnd {
+            exit_code: head.exit_code,
+            left: head.left,
+            counts: Counts { by_kind, ..head.counts },
+            span: head.span,
+            latency: head.latency,
+            said,
+            memory: MemoryUsed { private: head.private, shared: head.shared },
+        })
+    }
+}
+
+/// How a node has left.
+pub(crate) enum Parted {
+    /// Node 0, with what all have ended with: nothing from those that it has given up.
+    First(Vec<Option<NodeEnd>>),
+    /// Another, and node 0 has heard it.
+    Heard,
+    /// Another, which has given up node 0, with what it has ended with.
+    Unheard(Box<NodeEnd>),
+}
+
+/// Leaves the run. `early` is what nodes have ended with that left before.
+pub(crate) fn part(transport: &mut dyn Transport, end: NodeEnd, early: Vec<(Node, Vec<u8>)>) -> Parted {
+    if transport.me() == 0 { first(transport, end, early) } else { other(transport, end) }
+}
+
+fn first(transport: &mut dyn Transport, end: NodeEnd, early: Vec<(Node, Vec<u8>)>) -> Parted {
+    let nodes = transport.nodes() as usize;
+    let mut ends: Vec<Option<NodeEnd>> = (0..nodes).map(|_| None).collect();
+    let mut is_well = end.left.is_none();
+    ends[0] = Some(end);
+    let mut heard = early.into_iter();
+    let mut last = Instant::now();
+    while ends.iter().any(Option::is_none) {
+        let ended = heard.next().or_else(|| match transport.poll()? {
+            (from, packet) if packet.first() == Some(&ENDED) => Some((from, packet[1..].to_vec())),
+            // What it has told the others of this run nobody needs any more.
+            (from, _) => Some((from, Vec::new())),
+        });
+        match ended {
+            Some((_, bytes)) if bytes.is_empty() => {}
+            Some((from, bytes)) => {
+                last = Instant::now();
+                let nonsense = || {
+                    NodeEnd::failed(NodeError::subject(format!("node {from} has ended with what nobody understands")))
+                };
+                let end = NodeEnd::read(&bytes).unwrap_or_else(nonsense);
+                is_well &= end.left.is_none();
+                if let Some(place) = ends.get_mut(usize::from(from)) {
+                    *place = Some(end);
+                }
+            }
+            None if !is_well && last.elapsed() > PATIENCE => return Parted::First(ends),
+            None => pause(last),
+        }
+    }
+    for to in (1..=Node::MAX).take(nodes - 1) {
+        transport.send(to, vec![GOODBYE]);
+    }
+    empty(transport, 0);
+    Parted::First(ends)
+}
+
+fn other(transport: &mut dyn Transport, end: NodeEnd) -> Parted {
+    let is_well = end.left.is_none();
+    transport.send(0, end.write());
+    let since = Instant::now();
+    let mut gone = 0;
+    loop {
+        match transport.poll() {
+            Some((0, packet)) if packet[..] == [GOODBYE] => break,
+            Some((_, packet)) if packet[..] == [LAST] => gone += 1,
+            Some(_) => {}
+            None if !is_well && since.elapsed() > PATIENCE_OF_OTHERS => return Parted::Unheard(Box::new(end)),
+            None => pause(since),
+        }
+    }
+    empty(transport, gone);
+    Parted::Heard
+}
+
+/// Takes in all that is on its way between nodes, `gone` of which have said that nothing comes any more: a transport may not end before.
+fn empty(transport: &mut dyn Transport, mut gone: u32) {
+    let others = transport.nodes() - 1;
+    let me = transport.me();
+    for to in (0..=Node::MAX).take(transport.nodes() as usize).filter(|to| *to != me) {
+        transport.send(to, vec![LAST]);
+    }
+    let since = Instant::now();
+    while gone < others || !transport.has_sent() {
+        match transport.poll() {
+            Some((_, packet)) => gone += u32::from(packet[..] == [LAST]),
+            None => pause(since),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::threads::join;
+
+    fn some() -> NodeEnd {
+        let mut end = NodeEnd { exit_code: Some(7), span: (3, 9), ..NodeEnd::default() };
+        end.counts.by_kind.insert((1, 2), 30);
+        end.counts.read_faults = 4;
+        end.latency.add(500);
+        end.said.printed = vec![(5, 1, b"one\n".to_vec()), (6, 2, vec![0xff])];
+        end
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let packet = some().write();
+        let read = NodeEnd::read(&packet[1..]).unwrap();
+        assert_eq!((read.exit_code, read.span, read.counts), (Some(7), (3, 9), some().counts));
+        assert_eq!(read.said.printed, some().said.printed);
+        assert_eq!(read.latency.quantiles(), some().latency.quantiles());
+        (0..packet.len() - 1).for_each(|length| assert!(NodeEnd::read(&packet[1..1 + length]).is_none(), "{length}"));
+    }
+
+    #[test]
+    fn all_are_heard_and_who_is_not_is_given_up() {
+        let mut ends = join(3);
+        let [mut two, mut one, mut first] = [ends.pop().unwrap(), ends.pop().unwrap(), ends.pop().unwrap()];
+        std::thread::scope(|scope| {
+            let others = [
+                scope.spawn(move || matches!(part(&mut one, some(), Vec::new()), Parted::Heard)),
+                scope.spawn(move || matches!(part(&mut two, some(), Vec::new()), Parted::Heard)),
+            ];
+            let Parted::First(ends) = part(&mut first, NodeEnd::default(), Vec::new()) else { panic!() };
+            assert_eq!(ends.iter().flatten().map(|end| end.exit_code).collect::<Vec<_>>(), [None, Some(7), Some(7)]);
+            others.into_iter().for_each(|other| assert!(other.join().unwrap()));
+        });
+        let mut alone = join(2).swap_remove(0);
+        let failed = NodeEnd::failed(NodeError::subject("it fails"));
+        let Parted::First(ends) = part(&mut alone, failed, Vec::new()) else { panic!() };
+        assert!(ends[0].is_some() && ends[1].is_none());
+    }
+}

@@ -1,0 +1,28 @@
+//! Programs that run for real, with protocols under which they are right.
+
+/// Protocols under which a program may use memory as if there were one copy.
+pub const SEQUENTIAL: [&str; 7] = ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages"];
+pub const PROGRAMS: [(&str, &[&str]); 8] = [
+    ("em3d.c", &["-n", "60", "-i", "2"]),
+    ("matmul.c", &["-n", "16", "-b", "5"]),
+    ("pingpong.c", &["-n", "20"]),
+    ("bodies.c", &[]),
+    ("atomics.c", &[]),
+    ("barrierbench.c", &[]),
+    ("lockbench.c", &[]),
+    ("litmus.c", &[]),
+];
+/// Programs that need protocols of their own.
+pub const CUSTOM: [(&str, &[&str]); 6] = [
+    ("em3d-update.c", &["stache", "deferred-update"]),
+    ("bodies-update.c", &["stache", "update", "migratory"]),
+    ("lockbench-token.c", &["stache", "token-lock"]),
+    ("barrierbench-tree.c", &["stache", "tree-barrier"]),
+    ("splitphase.c", &["swcc"]),
+    ("scatter.c", &["stache", "remote-write"]),
+];
+
+/// A program that does not fit so few processors says so.
+pub fn fits(program: &str, nodes: u32) -> bool {
+    nodes > 1 || program != "em3d.c"
+}

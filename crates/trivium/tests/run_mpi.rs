@@ -1,0 +1,307 @@
+//! `mpirun -n N trivium run`: programs whose nodes are ranks give the answers of those whose nodes are threads, and end well however they
+//! end. Needs the feature `mpi` (`make mpi`).
+
+mod harness;
+
+use harness::live::{CUSTOM, PROGRAMS, SEQUENTIAL, fits};
+use harness::{Run, command, root, trivium};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const TRIVIUM: &str = env!("CARGO_BIN_EXE_trivium");
+/// As root, and more ranks than processors.
+const ANYWHERE: [(&str, &str); 4] = [
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ("OMPI_MCA_orte_abort_print_stack", "0"),
+];
+
+fn mpirun(ranks: u32, args: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["-n", &ranks.to_string(), TRIVIUM]).args(args).current_dir(root());
+    command.envs(ANYWHERE).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn ended(child: Child) -> Run {
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn start(mut command: Command) -> Child {
+    command.spawn().expect("mpirun can be started: `make mpi` installs it")
+}
+
+/// The command line of a run of a program under protocols.
+fn arguments<'a>(path: &'a str, protocols: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["run", path, "--max-seconds", "120", "--format", "json"];
+    protocols.iter().for_each(|protocol| args.extend(["-p", protocol]));
+    args.extend(more);
+    args
+}
+
+fn live(path: &str, protocols: &[&str], ranks: u32, more: &[&str]) -> Run {
+    ended(start(mpirun(ranks, &arguments(path, protocols, more))))
+}
+
+/// Its answer is right, as the program itself says.
+#[track_caller]
+fn right(program: &str, protocols: &[&str], ranks: u32, args: &[&str]) {
+    let more: Vec<&str> = if args.is_empty() { Vec::new() } else { [&["--"], args].concat() };
+    let result = live(&format!("programs/{program}"), protocols, ranks, &more).json(0);
+    let output = result["output"].as_str().unwrap();
+    let is_right = output.contains("ok") || output.contains("has counted to") || ranks < 2;
+    assert!(is_right, "{program} under {protocols:?} on {ranks}: {output}");
+    assert_eq!((&result["transport"], &result["nodes"]), (&"mpi".into(), &ranks.into()));
+}
+
+#[test]
+fn programs_are_right_over_mpi() {
+    for (at, (program, args)) in PROGRAMS.into_iter().enumerate() {
+        right(program, &[SEQUENTIAL[at % SEQUENTIAL.len()]], [2, 3, 4][at % 3], args);
+    }
+    for (at, (program, protocols)) in CUSTOM.into_iter().enumerate() {
+        right(program, protocols, [4, 2, 3][at % 3], &[]);
+    }
+}
+
+#[test]
+#[ignore = "minutes"]
+fn every_program_is_right_under_every_protocol_over_mpi() {
+    for ranks in [1, 2, 3, 4, 8] {
+        for protocol in SEQUENTIAL {
+            for (program, args) in PROGRAMS.iter().filter(|(program, _)| fits(program, ranks)) {
+                right(program, &[protocol], ranks, args);
+            }
+        }
+        for (program, protocols) in CUSTOM {
+            right(program, protocols, ranks, &[]);
+        }
+    }
+}
+
+/// What does not depend on timing is what threads count.
+#[test]
+fn faults_and_messages_are_those_of_threads() {
+    for (program, protocols, args) in [
+        ("em3d.c", &["stache"][..], &["--", "-n", "200", "-i", "2"][..]),
+        ("em3d-update.c", &["stache", "deferred-update"], &["--", "-n", "200"]),
+        ("matmul.c", &["msi"], &["--", "-n", "24"]),
+    ] {
+        let path = format!("programs/{program}");
+        let over_mpi = live(&path, protocols, 4, args).json(0);
+        let on_threads = trivium(&arguments(&path, protocols, &[&["--nodes", "4"], args].concat())).json(0);
+        for key in ["misses", "messages", "bytes", "instructions", "output", "hashes", "memory", "nodes", "args"] {
+            assert_eq!(over_mpi[key], on_threads[key], "{program}: {key}");
+        }
+        let names = |result: &serde_json::Value| harness::keys(result).join(" ");
+        assert_eq!(names(&over_mpi), names(&on_threads));
+    }
+}
+
+/// One message, on standard error, names what went wrong, and all ranks have ended.
+#[test]
+fn whatever_ends_a_run_ends_all_ranks() {
+    for (program, ranks, code, words) in [
+        ("deadlock.c", 2, 1, &["deadlock: nothing can happen any more", "node 1: waits at the barrier"][..]),
+        ("divide.c", 4, 1, &["divided by zero", "programs/bad/divide.c:4", "note: node 0 in divide"]),
+        ("null.c", 2, 1, &["a null pointer was used", "null.c:9"]),
+        ("recursion.c", 2, 1, &["the call stack is full"]),
+        ("trap.c", 3, 1, &["the program aborted"]),
+        ("wrong-answer.c", 2, 1, &["1 + 1 is not 3"]),
+        ("unknown-import.c", 2, 2, &["trivium.teleport"]),
+        ("exhaust.c", 2, 1, &["shared memory"]),
+        ("wild-pointer.c", 2, 1, &["0x30000000"]),
+        ("out-of-bounds.c", 3, 1, &["note: node"]),
+        ("syntax.c", 2, 2, &["syntax.c:3"]),
+    ] {
+        let begun = Instant::now();
+        let run = live(&format!("programs/bad/{program}"), &["stache"], ranks, &[]);
+        let threads =
+            trivium(&arguments(&format!("programs/bad/{program}"), &["stache"], &["--nodes", &ranks.to_string()]));
+        assert_eq!((run.code, run.code), (Some(code), threads.code), "{program}: {run:?}");
+        words.iter().for_each(|word| assert!(run.err.contains(word), "{program}: {run:?}"));
+        assert_eq!(run.err.matches("error: ").count(), threads.err.matches("error: ").count(), "{run:?}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "{program}: {:?}", begun.elapsed());
+    }
+    for (why, what) in [("0", "is away from its home, node 0"), ("2", "but node 1 binds 0x40000000 to `msi`")] {
+        let run = live("programs/bad/bind.c", &["stache", "msi"], 2, &["--", why]);
+        assert!(run.code == Some(1) && run.err.contains(what), "{why}: {run:?}");
+    }
+    live("programs/bad/bind.c", &["stache", "msi"], 3, &["--", "4"]).json(0);
+}
+
+#[test]
+fn a_time_limit_ends_all_ranks_with_what_is_known() {
+    let args = ["run", "programs/bad/endless.c", "-p", "stache", "--max-seconds", "1", "--format", "json"];
+    let result = ended(start(mpirun(3, &args))).json(3);
+    assert!(result["incomplete"].as_str().unwrap().contains("1 seconds have passed"), "{result}");
+    assert!(result["instructions"].as_u64().unwrap() > 100_000);
+}
+
+/// A program that does not end, on three ranks that have begun; the result goes into a file.
+fn endless(out: &Path) -> (Child, Vec<String>) {
+    let out = out.to_str().unwrap();
+    let child = start(mpirun(3, &["run", "programs/bad/endless.c", "-p", "stache", "--out", out]));
+    std::thread::sleep(Duration::from_secs(4));
+    let ranks = Command::new("pgrep").args(["-P", &child.id().to_string(), "trivium"]).output().unwrap();
+    let ranks: Vec<String> = String::from_utf8_lossy(&ranks.stdout).lines().map(str::to_string).collect();
+    assert_eq!(ranks.len(), 3, "{ranks:?}");
+    (child, ranks)
+}
+
+fn signal(name: &str, process: &str) {
+    assert!(Command::new("kill").args([name, process]).status().unwrap().success());
+}
+
+/// So long may all ranks take to end, behind a launcher that looks once a second, on a machine that has other work.
+const SOON: Duration = Duration::from_secs(8);
+
+#[test]
+fn who_stops_a_rank_ends_the_run_with_what_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("result");
+    let (child, ranks) = endless(&out);
+    let begun = Instant::now();
+    signal("-TERM", &ranks[1]);
+    let run = ended(child);
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(run.err.contains("incomplete: it was interrupted") && begun.elapsed() < SOON, "{run:?}");
+    assert!(std::fs::read_to_string(&out).unwrap().contains("incomplete    it was interrupted"));
+}
+
+#[test]
+fn an_interrupt_of_the_launcher_ends_all_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (child, ranks) = endless(&folder.path().join("result"));
+    let begun = Instant::now();
+    signal("-INT", &child.id().to_string());
+    let run = ended(child);
+    assert!(run.code != Some(0) && begun.elapsed() < SOON, "{run:?}");
+    nobody_is_left(&ranks);
+}
+
+#[test]
+fn who_kills_a_rank_ends_the_job_without_a_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("result");
+    let (child, ranks) = endless(&out);
+    signal("-KILL", &ranks[2]);
+    let begun = Instant::now();
+    let run = ended(child);
+    assert!(run.code != Some(0) && run.out.is_empty(), "{run:?}");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    nobody_is_left(&ranks);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is half written");
+}
+
+/// A rank that does not answer keeps nobody.
+#[test]
+fn who_does_not_answer_is_given_up() {
+    for stopped in [2, 0] {
+        let folder = tempfile::tempdir().unwrap();
+        let (child, ranks) = endless(&folder.path().join("result"));
+        signal("-STOP", &ranks[stopped]);
+        let begun = Instant::now();
+        signal("-TERM", &ranks[1]);
+        let run = ended(child);
+        assert_eq!(run.code, Some(3), "{stopped}: {run:?}");
+        assert!(run.err.contains("it was interrupted"), "{stopped}: {run:?}");
+        assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+        nobody_is_left(&ranks);
+    }
+}
+
+fn nobody_is_left(ranks: &[String]) {
+    let begun = Instant::now();
+    let is_there = |rank: &String| Path::new("/proc").join(rank).exists();
+    while ranks.iter().any(is_there) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{ranks:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Something is said once, and all ranks end with its exit code.
+#[track_caller]
+fn refused(command: Command, what: &str) {
+    let run = ended(start(command));
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert_eq!(
+        (run.err.matches(what).count(), run.err.matches("error:").count(), run.out.as_str()),
+        (1, 1, ""),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_once() {
+    let hello = |more: &[&'static str]| mpirun(2, &[&["run", "programs/hello.c"], more].concat());
+    refused(hello(&["-p", "stach"]), "did you mean `stache`?");
+    refused(hello(&[]), "arguments were not provided");
+    refused(hello(&["-p", "stache", "--nodes", "3"]), "--nodes 3 was asked for, but 2 ranks were started");
+    refused(hello(&["-p", "stache", "--transport", "threads"]), "2 ranks were started, and with --transport threads");
+    refused(hello(&["-p", "stache", "--dir", "/nowhere"]), "no such folder");
+    refused(hello(&["-p", "stache", "--out", "/nowhere/at/all"]), "/nowhere/at/all");
+    refused(mpirun(2, &["run", "programs/splitphase.c", "-p", "stache"]), "add --protocol swcc");
+    let mut two = mpirun(1, &["run", "programs/hello.c", "-p", "stache"]);
+    two.args([":", "-n", "1", TRIVIUM, "run", "programs/hello.c", "-p", "msi"]);
+    refused(two, "the ranks do not agree on the command line");
+    trivium(&["run", "programs/hello.c", "-p", "stache", "--transport", "mpi"]).refuses(2, &["mpirun -n NODES"]);
+}
+
+#[test]
+fn the_launcher_of_another_mpi_is_noticed() {
+    let run = || {
+        let mut alone = command(&["run", "programs/hello.c", "-p", "stache"]);
+        // This MPI does not hear of PMI, so that each process believes it is alone.
+        let output = alone.env("PMI_SIZE", "2").env("PMI_RANK", "0").output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, error) = run();
+    assert!(code != Some(0), "{error}");
+    assert!(code != Some(2) || error.contains("but to the MPI that it was built with"), "{error}");
+}
+
+/// Every node reads the data of the first rank's host, and only the first opens files.
+#[test]
+fn only_the_first_rank_opens_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let [here, elsewhere] = ["here", "elsewhere"].map(|name| folder.path().join(name));
+    std::fs::create_dir_all(here.join("data/deep")).unwrap();
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::fs::write(here.join("data/deep/numbers"), "40 2").unwrap();
+    std::fs::write(here.join("mine.tri"), include_str!("../../../protocols/stache.tri")).unwrap();
+    let text = r#"
+#include <stdio.h>
+#include "trivium.h"
+int main(void) {
+    int one = 0, two = 0, typed = 0;
+    FILE *file = fopen("deep/numbers", "r");
+    if (!file || fscanf(file, "%d %d", &one, &two) != 2) trivium_fail("the numbers cannot be read");
+    if (scanf("%d", &typed) != 1) trivium_fail("nothing was typed");
+    if (fopen("deep/missing", "r")) trivium_fail("there is a file too many");
+    printf("node %d: %d\n", trivium_node(), one + two + typed);
+    return 0;
+}
+"#;
+    std::fs::write(here.join("reads.c"), text).unwrap();
+    std::fs::write(here.join("typed"), "100\n").unwrap();
+    let run = [TRIVIUM, "run", "reads.c", "-p", "mine.tri", "--dir", "data", "--format", "json", "--out", "result"];
+    let mut command = Command::new("mpirun");
+    command.args(["-n", "1", "-wdir", here.to_str().unwrap()]).args(run);
+    command.args([":", "-n", "2", "-wdir", elsewhere.to_str().unwrap()]).args(run).envs(ANYWHERE);
+    command.stdin(std::fs::File::open(here.join("typed")).unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = ended(start(command));
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let result: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(here.join("result")).unwrap()).unwrap();
+    let output = result["output"].as_str().unwrap();
+    (0..3).for_each(|node| assert!(output.contains(&format!("node {node}: 142\n")), "{output}"));
+    for name in ["stdin", "file deep/numbers"] {
+        assert!(result["hashes"][name].is_string(), "{name}: {result}");
+    }
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
