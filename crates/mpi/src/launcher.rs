@@ -13,13 +13,14 @@ pub struct Launched {
     pub is_mpi: bool,
 }
 
+const SRUN: &str = "srun";
 /// Launchers, with the variables that say how many processes there are and which this one is.
 const LAUNCHERS: [(&str, &str, &str); 4] = [
     ("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     ("MVAPICH's mpirun", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
     ("a launcher by PMI (as MPICH's mpirun is)", "PMI_SIZE", "PMI_RANK"),
     // Set for each step, and not in the script of a batch job, as SLURM_NTASKS is.
-    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+    (SRUN, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 ];
 /// With this variable `srun` has started a job of MPI.
 const PMIX: &str = "PMIX_RANK";
@@ -30,9 +31,15 @@ pub fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
     let number = |name: &str| variable(name)?.trim().parse::<u64>().ok();
     LAUNCHERS.into_iter().find_map(|(by, size, rank)| {
         let processes = number(size).filter(|&processes| processes > 1)?;
-        let is_mpi = by != "srun" || variable(PMIX).is_some();
+        let is_mpi = by != SRUN || variable(PMIX).is_some();
         Some(Launched { by, processes, rank: number(rank).unwrap_or(0), is_mpi })
     })
+}
+
+/// Whether a launcher of MPI has started this process alone: a job of one.
+pub fn is_job_of_one(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let of_mpi = LAUNCHERS.iter().filter(|(by, _, _)| *by != SRUN);
+    of_mpi.into_iter().any(|(_, size, _)| variable(size).is_some_and(|processes| processes.trim() == "1"))
 }
 
 /// Whether a launcher has started this process, be it alone: what it prints then passes through the launcher, which may give it a
@@ -50,6 +57,9 @@ mod tests {
         let of = |name: &'static str| move |asked: &str| (asked == name).then(|| "1".to_string());
         assert!(has_launcher(of("OMPI_COMM_WORLD_SIZE")) && launched(of("OMPI_COMM_WORLD_SIZE")).is_none());
         assert!(!has_launcher(of("SLURM_NTASKS")));
+        assert!(
+            is_job_of_one(of("PMI_SIZE")) && !is_job_of_one(of("SLURM_STEP_NUM_TASKS")) && !is_job_of_one(|_| None)
+        );
     }
 
     fn of(variables: &[(&str, &str)]) -> Option<(&'static str, u64, u64, bool)> {

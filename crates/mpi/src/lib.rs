@@ -14,7 +14,7 @@ mod mail;
 #[cfg(feature = "mpi")]
 mod world;
 
-pub use launcher::{Launched, has_launcher, launched};
+pub use launcher::{Launched, has_launcher, is_job_of_one, launched};
 #[cfg(feature = "mpi")]
 pub use mail::Mail;
 #[cfg(feature = "mpi")]

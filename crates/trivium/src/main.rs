@@ -51,8 +51,12 @@ fn command(job: &Job) -> Result<u8, Failure> {
             return Ok(0);
         }
     };
-    match job.group() {
+    if let Some(group) = job.group() {
+        return commands::execute_together(&arguments.command, job, group);
+    }
+    let alone = ranks::begin_alone(&arguments.command)?;
+    match alone.group() {
+        Some(group) => commands::execute_together(&arguments.command, &alone, group),
         None => commands::execute(&arguments.command),
-        Some(group) => commands::execute_together(&arguments.command, job, group),
     }
 }

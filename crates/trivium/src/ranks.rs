@@ -1,8 +1,9 @@
 //! Several processes, the ranks, that carry out one command.
 
 use crate::Failure;
+use crate::arguments::{Command, Transport};
 use trivium_check::group::Group;
-use trivium_mpi::{Launched, launched};
+use trivium_mpi::{Launched, is_job_of_one, launched};
 
 /// What this process is a part of.
 #[derive(Default)]
@@ -46,6 +47,18 @@ pub fn begin() -> Result<Job, Failure> {
         eprintln!(
             "note: {by} has started {processes} of this command, and each does all of it: `{by} --mpi=pmix`, or mpirun, lets ranks work together"
         );
+    }
+    Ok(Job::default())
+}
+
+/// Joins the job of one that a launcher has started, if the command is one that takes it as such: a run of one node.
+///
+/// # Errors
+/// As [`begin`].
+pub fn begin_alone(command: &Command) -> Result<Job, Failure> {
+    let is_meant = matches!(command, Command::Run(run) if run.transport != Some(Transport::Threads));
+    if cfg!(feature = "mpi") && is_meant && is_job_of_one(|name| std::env::var(name).ok()) {
+        return join(&Launched { by: "the launcher", processes: 1, rank: 0, is_mpi: true });
     }
     Ok(Job::default())
 }

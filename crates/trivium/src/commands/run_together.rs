@@ -65,7 +65,7 @@ fn fitting(arguments: &Run, ranks: usize) -> Result<u32, Failure> {
         )),
         (Some(nodes), Some(asked)) if asked != nodes => Err(Failure::input(
             format!("--nodes {asked} was asked for, but {ranks} ranks were started, and each is a node"),
-            "leave --nodes out, or start as many ranks",
+            "leave --nodes out, or start as many ranks; --transport threads makes nodes of one process threads",
         )),
         (Some(nodes), _) => Ok(nodes),
     }
