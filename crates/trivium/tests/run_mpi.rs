@@ -135,6 +135,23 @@ fn whatever_ends_a_run_ends_all_ranks() {
 }
 
 #[test]
+fn allocations_that_differ_end_all_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("differ.c");
+    let text = "#include \"trivium.h\"\nint main(void) {\n    trivium_alloc_on(0, trivium_node() == 1 ? 128 : 64);\n    trivium_barrier();\n}\n";
+    std::fs::write(&program, text).unwrap();
+    let run = live(program.to_str().unwrap(), &["stache"], 3, &[]);
+    assert!(run.code == Some(1) && run.err.contains("but another node asked for"), "{run:?}");
+    assert_eq!(run.err.matches("error:").count(), 1, "{run:?}");
+}
+
+#[test]
+fn a_rank_may_be_alone() {
+    let result = ended(start(mpirun(1, &["run", "programs/hello.c", "-p", "stache", "--format", "json"]))).json(0);
+    assert_eq!((&result["transport"], &result["nodes"]), (&"mpi".into(), &1.into()));
+}
+
+#[test]
 fn a_time_limit_ends_all_ranks_with_what_is_known() {
     let args = ["run", "programs/bad/endless.c", "-p", "stache", "--max-seconds", "1", "--format", "json"];
     let result = ended(start(mpirun(3, &args))).json(3);
@@ -217,7 +234,10 @@ fn who_does_not_answer_is_given_up() {
 
 fn nobody_is_left(ranks: &[String]) {
     let begun = Instant::now();
-    let is_there = |rank: &String| Path::new("/proc").join(rank).exists();
+    // One that has ended and that nobody has asked about yet has no command line.
+    let is_there = |rank: &String| {
+        std::fs::read(Path::new("/proc").join(rank).join("cmdline")).is_ok_and(|words| !words.is_empty())
+    };
     while ranks.iter().any(is_there) {
         assert!(begun.elapsed() < Duration::from_secs(10), "{ranks:?}");
         std::thread::sleep(Duration::from_millis(50));
