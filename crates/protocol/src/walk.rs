@@ -61,43 +61,35 @@ fn values(step: &StepKind) -> Vec<&Expr> {
 }
 
 /// The expression that says which object's, or node's, instance an owner is.
-fn object_of(owner: &Owner) -> Option<&Expr> {
+pub fn object_of(owner: &Owner) -> Option<&Expr> {
     match owner {
         Owner::RoleOf(_, e) | Owner::At(_, e) => Some(e),
         Owner::Current | Owner::Role(_) => None,
     }
 }
 
+/// The expressions of which one is made, in the order of the text.
+pub fn parts(whole: &Expr) -> Vec<&Expr> {
+    match &whole.kind {
+        ExprKind::Var(place) | ExprKind::Length(place) => object_of(&place.owner).into_iter().collect(),
+        ExprKind::Element(place, index, _) => object_of(&place.owner).into_iter().chain([&**index]).collect(),
+        ExprKind::InState(owner, ..) => object_of(owner).into_iter().collect(),
+        ExprKind::Not(e) | ExprKind::Negate(e) | ExprKind::SetCount(e) | ExprKind::Pick(e) | ExprKind::Index(e) => {
+            vec![e]
+        }
+        ExprKind::NodeAt(e) | ExprKind::Room(_, e) | ExprKind::Memory(e) | ExprKind::Over(_, _, e) => vec![e],
+        ExprKind::Contents(_, e) | ExprKind::Access(e) => vec![e],
+        ExprKind::Binary(_, a, b) | ExprKind::SetBinary(_, a, b) | ExprKind::SetEqual(a, b) | ExprKind::In(a, b) => {
+            vec![a, b]
+        }
+        ExprKind::SetOf(list) => list.iter().collect(),
+        ExprKind::Flight(_, to) => to.iter().map(|to| &**to).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Calls `see` for an expression and all that stands in it.
 pub fn visit<'a>(expr: &'a Expr, see: &mut impl FnMut(&'a Expr)) {
     see(expr);
-    match &expr.kind {
-        ExprKind::Var(place) | ExprKind::Length(place) => {
-            if let Some(e) = object_of(&place.owner) {
-                visit(e, see);
-            }
-        }
-        ExprKind::Element(place, index, _) => {
-            if let Some(e) = object_of(&place.owner) {
-                visit(e, see);
-            }
-            visit(index, see);
-        }
-        ExprKind::Not(e) | ExprKind::Negate(e) | ExprKind::SetCount(e) | ExprKind::Pick(e) | ExprKind::Index(e) => {
-            visit(e, see);
-        }
-        ExprKind::NodeAt(e) | ExprKind::Room(_, e) | ExprKind::Memory(e) | ExprKind::Over(_, _, e) => visit(e, see),
-        ExprKind::Binary(_, a, b) | ExprKind::SetBinary(_, a, b) | ExprKind::SetEqual(a, b) | ExprKind::In(a, b) => {
-            visit(a, see);
-            visit(b, see);
-        }
-        ExprKind::SetOf(list) => list.iter().for_each(|e| visit(e, see)),
-        ExprKind::InState(o, _, _) => {
-            if let Some(e) = object_of(o) {
-                visit(e, see);
-            }
-        }
-        ExprKind::Flight(_, Some(e)) | ExprKind::Contents(_, e) | ExprKind::Access(e) => visit(e, see),
-        _ => {}
-    }
+    parts(expr).into_iter().for_each(|part| visit(part, see));
 }

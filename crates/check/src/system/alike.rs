@@ -4,9 +4,8 @@
 //! compiler notes, in `initially` too, so that nodes that are alike begin alike. Three more things depend on the order of nodes, and are looked for here: `pick` takes the least
 //! of a set, a loop over a set goes through it in ascending order, and sets can hold nodes given by number.
 
-use trivium_protocol::{
-    Expr, ExprKind, Handler, LocalId, Operator, Owner, PayloadSource, Protocol, Step, StepKind, Type,
-};
+use trivium_protocol::walk::{object_of, parts};
+use trivium_protocol::{Expr, ExprKind, Handler, LocalId, Operator, PayloadSource, Protocol, Step, StepKind, Type};
 
 /// Whether nodes can be renamed.
 pub(crate) fn nodes_are_alike(protocol: &Protocol) -> bool {
@@ -84,7 +83,7 @@ pub(crate) fn exprs_of(step: &Step) -> Vec<&Expr> {
         StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
         StepKind::Store(a, b) | StepKind::PerformRead(a, b) | StepKind::PerformWrite(a, b) => vec![a, b],
         StepKind::Invoke(function, args) => std::iter::once(function).chain(args).collect(),
-        StepKind::Elsewhere(owner, ..) => owner_part(owner),
+        StepKind::Elsewhere(owner, ..) => object_of(owner).into_iter().collect(),
         StepKind::ForList(..)
         | StepKind::Pop(..)
         | StepKind::Clear(_)
@@ -130,49 +129,4 @@ fn expr(looked_at: &Expr) -> bool {
         _ => true,
     };
     itself && parts(looked_at).into_iter().all(expr)
-}
-
-/// The expressions of which one is made.
-pub(crate) fn parts(whole: &Expr) -> Vec<&Expr> {
-    match &whole.kind {
-        ExprKind::Not(a)
-        | ExprKind::Negate(a)
-        | ExprKind::SetCount(a)
-        | ExprKind::Pick(a)
-        | ExprKind::Element(_, a, _)
-        | ExprKind::Index(a)
-        | ExprKind::NodeAt(a)
-        | ExprKind::Room(_, a)
-        | ExprKind::Memory(a)
-        | ExprKind::Contents(_, a)
-        | ExprKind::Access(a)
-        | ExprKind::Over(_, _, a) => vec![a],
-        ExprKind::Binary(_, a, b) | ExprKind::SetBinary(_, a, b) | ExprKind::SetEqual(a, b) | ExprKind::In(a, b) => {
-            vec![a, b]
-        }
-        ExprKind::SetOf(elements) => elements.iter().collect(),
-        ExprKind::Flight(_, to) => to.iter().map(|to| &**to).collect(),
-        ExprKind::InState(owner, ..) => owner_part(owner),
-        ExprKind::Var(place) | ExprKind::Length(place) => owner_part(&place.owner),
-        ExprKind::Constant(_)
-        | ExprKind::Local(_)
-        | ExprKind::LocalField(..)
-        | ExprKind::Sender
-        | ExprKind::Me
-        | ExprKind::Home
-        | ExprKind::Caller
-        | ExprKind::Object
-        | ExprKind::FaultAddress
-        | ExprKind::FaultSize
-        | ExprKind::FaultValue
-        | ExprKind::AllNodes
-        | ExprKind::Probe => Vec::new(),
-    }
-}
-
-fn owner_part(owner: &Owner) -> Vec<&Expr> {
-    match owner {
-        Owner::RoleOf(_, object) | Owner::At(_, object) => vec![object],
-        Owner::Current | Owner::Role(_) => Vec::new(),
-    }
 }

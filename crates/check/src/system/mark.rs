@@ -8,13 +8,14 @@
 //! (`docs/checking.md`, section 2).
 
 use crate::config::ConfigError;
-use crate::system::alike::{exprs_of, parts};
+use crate::system::alike::exprs_of;
 use crate::system::client::Intent;
 use crate::system::model::{Model, any_step};
 use crate::system::promise::Violation;
 use crate::system::world::{Phase, World};
 use std::ops::Range;
 use trivium_engine::Object;
+use trivium_protocol::walk::parts;
 use trivium_protocol::{Expr, ExprKind, OpId, Promise, Protocol, StepKind};
 
 /// What stores after the mark write.
