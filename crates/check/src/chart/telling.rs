@@ -15,7 +15,7 @@ use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::promise::DEADLOCK;
 use crate::system::promise::{Violation, check_state};
-use crate::system::world::{Flight, Phase, World, Written};
+use crate::system::world::{Flight, Phase, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::number::fit;
@@ -120,7 +120,7 @@ impl<'m> Telling<'m> {
         let result = result.and_then(|()| check_state(model, &self.world));
         let (after, access_after) = self.instance(&about);
         let also = also(model, &self.worlds[self.worlds.len() - 1], &self.world, &about);
-        let sent = self.send(about.node, step);
+        let sent = self.send(step);
         self.moments.push(Moment {
             step,
             node: about.node,
@@ -173,43 +173,32 @@ impl<'m> Telling<'m> {
     }
 
     /// Notes the messages that the event has sent.
-    fn send(&mut self, from: Node, step: u32) -> Vec<usize> {
+    fn send(&mut self, step: u32) -> Vec<usize> {
         let protocol = self.model.protocol();
         let first = self.arrows.len();
-        for (to, message) in &self.stepper.account.sends {
-            let declared = &protocol.messages[message.message.index()];
-            let flight = Flight {
-                to: *to,
-                from,
-                lane: declared.lane,
-                message: message.message,
-                object: message.object,
-                args: message.args,
-                payload: message.payload,
-                written: Written::default(),
-            };
+        for flight in self.stepper.sends() {
             // Where messages are duplicated, one that is on its way stands for all that are like it.
-            let form = &self.model.lanes[declared.lane.index()];
+            let form = &self.model.lanes[flight.lane.index()];
             let mut channel = self.on_the_way.iter().rev().filter(|(other, _)| other.channel() == flight.channel());
             let stands = if form.fifo {
-                channel.next().is_some_and(|(other, _)| *other == flight)
+                channel.next().is_some_and(|(other, _)| other == flight)
             } else {
-                channel.any(|(other, _)| *other == flight)
+                channel.any(|(other, _)| other == flight)
             };
             if form.duplicating && stands {
                 continue;
             }
             self.arrows.push(Arrow {
-                from,
-                to: *to,
-                label: message_text(&self.stepper, message.message, &message.args, message.payload),
-                object: object_text(self.model, message.object),
-                lane: protocol.lanes[declared.lane.index()].name.clone(),
+                from: flight.from,
+                to: flight.to,
+                label: message_text(&self.stepper, flight.message, &flight.args, flight.payload),
+                object: object_text(self.model, flight.object),
+                lane: protocol.lanes[flight.lane.index()].name.clone(),
                 sent: step,
                 received: None,
                 lost: false,
             });
-            self.on_the_way.push((flight, self.arrows.len() - 1));
+            self.on_the_way.push((*flight, self.arrows.len() - 1));
         }
         (first..self.arrows.len()).collect()
     }
@@ -232,8 +221,11 @@ impl<'m> Telling<'m> {
             let result = self.model.engine.result_text(*op, value).map_or(String::new(), |value| format!(" {value}"));
             self.by_thread(thread, format!("{} returns{result}", self.model.protocol().ops[op.index()].name))
         });
-        let for_program =
-            account.for_program.iter().map(|a| format!("{} {}", if a.stores { "writes" } else { "reads" }, a.value));
+        let for_program = self
+            .stepper
+            .for_program()
+            .iter()
+            .map(|a| format!("{} {}", if a.stores { "writes" } else { "reads" }, a.value));
         for_program.chain(accesses).chain(calls).collect()
     }
 

@@ -17,7 +17,7 @@ use crate::system::promise::{DEADLOCK, LEADS_TO, LIVELOCK, STARVATION, check_sta
 use crate::system::world::{Flight, World};
 use std::sync::Arc;
 use trivium_engine::number::fit;
-use trivium_engine::{Args, Node, Object, Outgoing, Payload};
+use trivium_engine::{Args, Node, Object, Payload};
 use trivium_protocol::{Access, BLOCK, EventKind, MessageId, NODE, ObjectKindId, Protocol, RoleId};
 
 /// Whether a property is about what repeats itself for ever.
@@ -224,7 +224,7 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
             event: subject.event,
             object: if subject.object.kind == NODE { String::new() } else { model.object_name(subject.object) },
             before,
-            sends: stepper.account.sends.iter().map(|(to, m)| send_text(stepper, *to, m)).collect(),
+            sends: stepper.sends().iter().map(|flight| send_text(stepper, flight)).collect(),
             performs: performs(stepper)
                 .into_iter()
                 .chain(ghost::changed(&ghosts, ghost::lines(model, &world)))
@@ -351,8 +351,8 @@ pub(crate) fn access_text(kind: ObjectKindId, access: Access) -> String {
     if kind == BLOCK { access.to_string() } else { String::new() }
 }
 
-fn send_text(stepper: &Stepper, to: Node, message: &Outgoing) -> String {
-    format!("{} to {to}", message_text(stepper, message.message, &message.args, message.payload))
+fn send_text(stepper: &Stepper, flight: &Flight) -> String {
+    format!("{} to {}", message_text(stepper, flight.message, &flight.args, flight.payload), flight.to)
 }
 
 /// A message on its way: `Data(2) with 1 of block 0 from 1 to 0`.
@@ -398,7 +398,7 @@ fn performs(stepper: &Stepper) -> Vec<String> {
         format!("{} returns{result} to node {}", model.protocol().ops[op.index()].name, node(thread))
     };
     let account = &stepper.account;
-    let for_program = account.for_program.iter().map(|access| {
+    let for_program = stepper.for_program().iter().map(|access| {
         let (does, place) = if access.stores { ("writes", "to") } else { ("reads", "from") };
         format!("node {} {does} {} {place} {}", access.node, access.value, model.object_name(access.block))
     });

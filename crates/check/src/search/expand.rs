@@ -4,7 +4,7 @@
 use super::arena::StateNumber;
 use super::edges::Edge;
 use super::known::Known;
-use super::pack::{hash, pack, unpack};
+use super::pack::{Groups, Packed, hash, pack, unpack, unpack_groups};
 use super::symmetry::{self, Symmetry};
 use super::table::SHARDS;
 use super::table::shard_of;
@@ -158,7 +158,7 @@ impl Recent {
     fn find(&mut self, harvest: &Harvest, state: &Successor) -> Option<u32> {
         let place = &mut self.0[index(state.hash >> 20) % RECENT];
         let at = *place as usize;
-        if harvest.hashes.get(at) == Some(&state.hash) && harvest.candidate(at) == state.bytes {
+        if harvest.hashes.get(at) == Some(&state.hash) && harvest.candidate(at) == &*state.bytes {
             return Some(CANDIDATE | *place);
         }
         *place = number_of(harvest.len());
@@ -181,6 +181,8 @@ pub(crate) struct Worker<'m> {
     recent: Option<Recent>,
     cancel: Option<&'m AtomicBool>,
     present: World,
+    /// How the present state is written, where states keep their names of nodes.
+    groups: Groups,
     actions: Vec<Action>,
     sources: Vec<Source>,
     /// The successors of the sources: the first `successors` of a pool whose space is used again and again.
@@ -204,7 +206,7 @@ struct Source {
 #[derive(Default)]
 struct Successor {
     world: World,
-    bytes: Vec<u8>,
+    bytes: Packed,
     hash: u64,
     /// Which event it was, from 0.
     event: u64,
@@ -219,7 +221,7 @@ fn is_raised(cancel: Option<&AtomicBool>) -> bool {
 }
 
 /// The packed bytes by which a state is known, with symmetry or without.
-pub(super) fn pack_by(model: &Model, symmetry: Option<&mut Symmetry>, world: &World, out: &mut Vec<u8>) {
+pub(super) fn pack_by(model: &Model, symmetry: Option<&mut Symmetry>, world: &World, out: &mut Packed) {
     match symmetry {
         Some(symmetry) => symmetry.pack(world, out),
         None => pack(model, world, out),
@@ -257,6 +259,7 @@ impl<'m> Worker<'m> {
             keeps_targets,
             recent: None,
             present: World::default(),
+            groups: Groups::default(),
             actions: Vec::new(),
             sources: Vec::new(),
             pool: Vec::new(),
@@ -270,13 +273,13 @@ impl<'m> Worker<'m> {
     }
 
     /// The packed bytes by which a state is known.
-    pub fn pack(&mut self, world: &World, out: &mut Vec<u8>) {
+    pub fn pack(&mut self, world: &World, out: &mut Packed) {
         pack_by(self.stepper.model, self.symmetry.as_mut(), world, out);
     }
 
     /// Which thread of a state is the given one of its form.
     pub fn thread_before_renaming(&mut self, world: &World, thread: usize) -> usize {
-        let mut bytes = Vec::new();
+        let mut bytes = Packed::default();
         let Some(symmetry) = &mut self.symmetry else { return thread };
         symmetry.pack(world, &mut bytes);
         let image = symmetry.image(symmetry.renaming());
@@ -329,7 +332,7 @@ impl<'m> Worker<'m> {
         self.sources.clear();
         self.successors = 0;
         for state in range.clone() {
-            unpack(self.stepper.model, states.state(state), &mut self.present);
+            unpack_groups(self.stepper.model, states.state(state), &mut self.present, &mut self.groups);
             self.step_one(state);
             let is_violated = self.sources.last().is_some_and(|source| source.violation.is_some());
             if is_violated || self.successors >= MANY {
@@ -371,7 +374,7 @@ impl<'m> Worker<'m> {
                             symmetry.pack(&next.world, &mut next.bytes);
                             next.renaming = symmetry.renaming();
                         }
-                        None => pack(self.stepper.model, &next.world, &mut next.bytes),
+                        None => self.groups.pack(self.stepper.model, &self.present, &next.world, &mut next.bytes),
                     }
                     next.hash = hash(&next.bytes);
                     self.successors += 1;
@@ -446,7 +449,7 @@ mod tests {
     use std::sync::Arc;
 
     /// Knows the first state alone.
-    struct First(Vec<u8>);
+    struct First(Packed);
 
     impl Known for First {
         fn state(&self, _: StateNumber) -> &[u8] {
@@ -468,7 +471,7 @@ mod tests {
         let expanded = |cancel: &AtomicBool| {
             let config = Config { cancel: Some(cancel), ..Config::default() };
             let mut worker = Worker::crew(&model, &config, false).remove(0);
-            let mut first = First(Vec::new());
+            let mut first = First(Packed::default());
             worker.pack(&model.first(), &mut first.0);
             let mut harvest = Harvest::default();
             worker.expand(&first, 0..1, false, &mut harvest);

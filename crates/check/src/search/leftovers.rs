@@ -50,12 +50,12 @@ fn forms(kept: &Model, reduced: &Model, config: &Config, forget: impl Fn(&mut Wo
     }
     let states = &search.states;
     let mut forms = rustc_hash::FxHashSet::default();
-    let (mut world, mut bytes) = (World::default(), Vec::new());
+    let (mut world, mut bytes) = (World::default(), pack::Packed::default());
     for state in 0..state_number(states.len()) {
         pack::unpack(kept, states.arena.get(state), &mut world);
         forget(&mut world);
         pack::pack(reduced, &world, &mut bytes);
-        forms.insert(bytes.clone());
+        forms.insert(bytes.to_vec());
     }
     Some((states.len() as u64, forms.len() as u64))
 }

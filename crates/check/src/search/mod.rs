@@ -52,6 +52,7 @@ use estimate::Widths;
 use expand::{CANDIDATE, Found, Harvest, Worker, up_to_violation};
 pub use leftovers::{leftovers, unseen};
 use liveness::Liveness;
+use pack::Packed;
 pub(crate) use path::add_trap;
 pub(crate) use ranks::allow;
 use signatures::{Bits, Compacted};
@@ -203,7 +204,7 @@ impl<'m> Search<'m> {
     /// Adds the first state.
     fn begin(&mut self) -> Result<(), Found> {
         let first = self.model.first();
-        let mut bytes = Vec::new();
+        let mut bytes = Packed::default();
         self.workers[0].pack(&first, &mut bytes);
         self.states.add_first(&bytes);
         if let Some(liveness) = &mut self.liveness {
@@ -439,11 +440,11 @@ pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), C
     }
     let mut symmetry = symmetry::Symmetry::new(&model);
     let mut forms = rustc_hash::FxHashSet::default();
-    let (mut world, mut bytes) = (World::default(), Vec::new());
+    let (mut world, mut bytes) = (World::default(), pack::Packed::default());
     for state in 0..state_number(states.len()) {
         pack::unpack(&model, states.arena.get(state), &mut world);
         symmetry.pack_least(&world, &mut bytes);
-        forms.insert(bytes.clone());
+        forms.insert(bytes.to_vec());
     }
     Ok((states.len() as u64, forms.len() as u64))
 }

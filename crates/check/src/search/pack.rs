@@ -1,26 +1,85 @@
 //! Packed states: of the fixed part only the bytes that are not zero.
 //!
 //! Eight bytes become a mask, bit i for byte i, and the bytes whose bit is set. What has no fixed size follows as the
-//! codec writes it.
+//! codec writes it. Where only some groups differ from those of a state that was read, the others are written as they
+//! were read.
 
 use crate::system::layout::GROUP;
 use crate::system::model::Model;
 use crate::system::world::World;
+use std::ops::Deref;
 use trivium_engine::number::low_u8;
 
-/// Writes a state.
-pub(crate) fn pack(model: &Model, world: &World, out: &mut Vec<u8>) {
-    let (groups, _) = world.fixed.as_chunks::<GROUP>();
-    // Room for the longest, and for what is written behind a group's bytes and then overwritten.
-    let room = groups.len() * (GROUP + 1) + WINDOW + model.codec.room(world);
-    if out.len() < room {
-        out.resize(room, 0);
+/// A packed state: the first so many bytes of room that is used again for the next.
+#[derive(Default)]
+pub(crate) struct Packed {
+    room: Vec<u8>,
+    len: usize,
+}
+
+impl Deref for Packed {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.room[..self.len]
     }
+}
+
+impl Packed {
+    /// Nothing is written.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Room for a state of so many groups, however they are written, and for what is written behind a group's bytes and then
+    /// overwritten.
+    #[inline]
+    fn make_room(&mut self, model: &Model, world: &World, groups: usize) {
+        let room = groups * (GROUP + 1) + WINDOW + model.codec.room(world);
+        if self.room.len() < room {
+            self.room.resize(room, 0);
+        }
+    }
+}
+
+/// Writes a state.
+pub(crate) fn pack(model: &Model, world: &World, out: &mut Packed) {
+    let (groups, _) = world.fixed.as_chunks::<GROUP>();
+    out.make_room(model, world, groups.len());
     let mut len = 0;
     for group in groups {
-        len += pack_group(*group, &mut out[len..]);
+        len += pack_group(*group, &mut out.room[len..]);
     }
-    model.codec.encode_moving_at(world, out, len);
+    out.len = model.codec.encode_moving_at(world, &mut out.room, len);
+}
+
+/// The groups of a state as they are written: what leads from it changes few of them.
+#[derive(Default)]
+pub(crate) struct Groups(Vec<[u8; WINDOW]>);
+
+/// Where [`Groups`] has how many bytes a group takes: behind them.
+const TAKEN: usize = WINDOW - 1;
+
+impl Groups {
+    /// Writes a state that has much in common with another, whose groups these are.
+    pub fn pack(&self, model: &Model, other: &World, world: &World, out: &mut Packed) {
+        let (groups, _) = world.fixed.as_chunks::<GROUP>();
+        let (others, _) = other.fixed.as_chunks::<GROUP>();
+        out.make_room(model, world, groups.len());
+        let mut len = 0;
+        for ((group, other), written) in groups.iter().zip(others).zip(&self.0) {
+            let room = &mut out.room[len..];
+            len += match room.first_chunk_mut::<WINDOW>() {
+                Some(room) if group == other => {
+                    *room = *written;
+                    usize::from(written[TAKEN])
+                }
+                _ => pack_group(*group, room),
+            };
+        }
+        out.len = model.codec.encode_moving_at(world, &mut out.room, len);
+    }
 }
 
 /// Bytes that are written at once.
@@ -43,6 +102,15 @@ fn pack_group(group: [u8; GROUP], out: &mut [u8]) -> usize {
     1 + len
 }
 
+/// The lowest bit of byte i is set if bit i is.
+#[inline]
+fn lowest(mask: u8) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    // Byte i has only bit i, if that is set; the highest bit of the sum tells it.
+    let apart = (ONES * u64::from(mask)) & 0x8040_2010_0804_0201;
+    (apart + ONES * 0x7f) >> 7 & ONES
+}
+
 /// Bit i is set if byte i is not 0.
 #[inline]
 fn nonzero(word: u64) -> u8 {
@@ -55,17 +123,35 @@ fn nonzero(word: u64) -> u8 {
 
 /// Reads a state.
 pub(crate) fn unpack(model: &Model, bytes: &[u8], world: &mut World) {
+    unpack_groups(model, bytes, world, &mut Groups::default());
+}
+
+/// Reads a state, and how its groups are written.
+pub(crate) fn unpack_groups(model: &Model, bytes: &[u8], world: &mut World, written: &mut Groups) {
     world.fixed.resize(model.layout.len, 0);
+    let (groups, _) = world.fixed.as_chunks_mut::<GROUP>();
+    written.0.resize(groups.len(), [0; WINDOW]);
     let mut at = 0;
-    for group in world.fixed.as_chunks_mut::<GROUP>().0 {
-        *group = [0; GROUP];
-        let mut mask = bytes[at];
-        let present = &bytes[at + 1..][..mask.count_ones() as usize];
-        at += 1 + present.len();
-        for &byte in present {
-            group[mask.trailing_zeros() as usize % GROUP] = byte;
-            mask &= mask - 1;
+    for (group, written) in groups.iter_mut().zip(&mut written.0) {
+        let rest = &bytes[at..];
+        let mask = rest[0];
+        let taken = 1 + mask.count_ones() as usize;
+        match rest.first_chunk::<WINDOW>() {
+            Some(window) => *written = *window,
+            None => written[..taken].copy_from_slice(&rest[..taken]),
         }
+        written[TAKEN] = low_u8(taken as u64);
+        // The bytes that are not 0, and where each goes: a bit at its lowest.
+        let mut present = halves(u128::from_le_bytes(*written) >> 8)[0];
+        let mut places = lowest(mask);
+        let mut word = 0;
+        while places != 0 {
+            word |= (present & 0xff) << places.trailing_zeros();
+            present >>= 8;
+            places &= places - 1;
+        }
+        *group = word.to_le_bytes();
+        at += taken;
     }
     model.codec.decode_moving(&bytes[at..], world);
 }
@@ -101,7 +187,7 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{GROUP, hash, nonzero, pack_group};
+    use super::{GROUP, hash, lowest, nonzero, pack_group};
 
     #[test]
     fn a_group_is_its_mask_and_what_is_not_zero() {
@@ -138,6 +224,7 @@ mod tests {
             for value in [1, 0x7f, 0x80, 0xff] {
                 let bytes: [u8; 8] = std::array::from_fn(|i| if mask >> i & 1 == 1 { value } else { 0 });
                 assert_eq!(nonzero(u64::from_le_bytes(bytes)), mask, "{bytes:?}");
+                assert_eq!(lowest(mask), u64::from_le_bytes(bytes.map(|byte| u8::from(byte != 0))), "{bytes:?}");
             }
         }
     }

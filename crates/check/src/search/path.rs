@@ -6,7 +6,7 @@
 use super::arena::StateNumber;
 use super::expand::{Worker, pack_by};
 use super::liveness::{cycle, kind_of_trap};
-use super::pack::hash;
+use super::pack::{Packed, hash};
 use super::states::States;
 use crate::report::deadlock::wish_text;
 use crate::report::late::LateTrace;
@@ -46,7 +46,7 @@ pub(crate) fn by_hashes(worker: &mut Worker, hashes: &[u64]) -> Path {
 /// their packed bytes.
 fn along<S>(worker: &mut Worker, states: &[S], is_it: impl Fn(&S, &[u8]) -> bool) -> Path {
     let mut path = Path { trace: LateTrace::default(), end: worker.stepper.model.first() };
-    let (mut actions, mut bytes) = (Vec::new(), Vec::new());
+    let (mut actions, mut bytes) = (Vec::new(), Packed::default());
     for state in states {
         worker.stepper.actions(&path.end, &mut actions);
         let next = actions.iter().find_map(|&action| {

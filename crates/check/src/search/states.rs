@@ -162,7 +162,7 @@ impl Batch<'_> {
                 let known = match shard.find(hash, |number| self.bytes(arena, number) == bytes) {
                     Ok(number) => number,
                     Err(slot) => {
-                        let number = self.known + candidate;
+                        let number = self.known.checked_add(candidate).expect("a batch leads to few states");
                         shard.occupy(slot, hash, number);
                         met.slots.push((slot, candidate));
                         number

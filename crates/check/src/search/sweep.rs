@@ -8,7 +8,7 @@ use super::arena::StateNumber;
 use super::estimate::Widths;
 use super::expand::{Found, Harvest, Worker, up_to_violation};
 use super::known::Known;
-use super::pack::hash;
+use super::pack::{Packed, hash};
 use super::{NOT_LOOKED, STOPPED, path, portions, too_deep};
 use crate::config::{Config, Progress};
 use crate::coverage::Seen;
@@ -190,7 +190,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
     /// Visits every state.
     fn visit(&mut self) -> Result<(), End> {
         let first = self.model.first();
-        let mut bytes = Vec::new();
+        let mut bytes = Packed::default();
         self.workers[0].pack(&first, &mut bytes);
         self.kept.begin(&bytes, hash(&bytes))?;
         check_first(self.model, &first)

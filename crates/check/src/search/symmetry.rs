@@ -5,7 +5,7 @@
 //! and of the orders that this leaves open the one is taken that gives the least bytes. Both are the same for each of
 //! these states, so that the form is exact: as many states are kept as there are different ones.
 
-use super::pack::{halves, pack};
+use super::pack::{Packed, halves, pack};
 use crate::system::alike::nodes_are_alike;
 use crate::system::client::Intent;
 use crate::system::layout::Layout;
@@ -42,7 +42,7 @@ pub(crate) struct Symmetry<'m> {
     /// The names that gave the form.
     best: Vec<Node>,
     image: World,
-    bytes: Vec<u8>,
+    bytes: Packed,
     /// Images under renamings that have been asked for ([`Symmetry::image`]).
     images: FxHashMap<u32, Vec<u8>>,
 }
@@ -151,13 +151,13 @@ impl<'m> Symmetry<'m> {
             to: Vec::new(),
             best: Vec::new(),
             image: World::default(),
-            bytes: Vec::new(),
+            bytes: Packed::default(),
             images: FxHashMap::default(),
         }
     }
 
     /// The packed bytes of the form of a state.
-    pub fn pack(&mut self, world: &World, out: &mut Vec<u8>) {
+    pub fn pack(&mut self, world: &World, out: &mut Packed) {
         self.sign(world);
         self.sort();
         self.find_twins(world);
@@ -214,7 +214,7 @@ impl<'m> Symmetry<'m> {
     }
 
     /// The least bytes of a state under all names of its nodes: another form, slow and plainly exact.
-    pub fn pack_least(&mut self, world: &World, out: &mut Vec<u8>) {
+    pub fn pack_least(&mut self, world: &World, out: &mut Packed) {
         self.signatures.fill(0);
         self.sort();
         self.forget_twins();
@@ -261,7 +261,7 @@ impl<'m> Symmetry<'m> {
         self.image == *world
     }
 
-    fn pack_signed(&mut self, world: &World, out: &mut Vec<u8>) {
+    fn pack_signed(&mut self, world: &World, out: &mut Packed) {
         out.clear();
         let mut orders = std::mem::take(&mut self.orders);
         let sign = |node: &Node| self.signatures[*node as usize];
@@ -276,7 +276,7 @@ impl<'m> Symmetry<'m> {
 
     /// Tries all orders that agree with the present one up to a place of a class. Of twins one is enough at each place:
     /// each order with the other there is one with this one there in which they have changed places.
-    fn try_orders(&mut self, world: &World, orders: &mut Vec<Vec<Node>>, class: usize, at: usize, least: &mut Vec<u8>) {
+    fn try_orders(&mut self, world: &World, orders: &mut Vec<Vec<Node>>, class: usize, at: usize, least: &mut Packed) {
         if class == orders.len() {
             return self.try_order(world, orders, least);
         }
@@ -299,7 +299,7 @@ impl<'m> Symmetry<'m> {
     }
 
     /// Renames the nodes in an order to those of their class.
-    fn try_order(&mut self, world: &World, orders: &[Vec<Node>], least: &mut Vec<u8>) {
+    fn try_order(&mut self, world: &World, orders: &[Vec<Node>], least: &mut Packed) {
         self.to.clear();
         self.to.extend(self.model.all_nodes());
         for (order, class) in orders.iter().zip(&self.classes) {
@@ -312,7 +312,7 @@ impl<'m> Symmetry<'m> {
             self.rename(world);
             pack(self.model, &self.image, &mut bytes);
         }
-        if least.is_empty() || bytes < *least {
+        if least.is_empty() || *bytes < **least {
             std::mem::swap(&mut bytes, least);
             self.best.clone_from(&self.to);
         }

@@ -9,6 +9,8 @@ use trivium_engine::number::{fit, index, low_u8};
 /// Shards; a fixed number, so that nothing depends on the number of host threads.
 pub(crate) const SHARDS: usize = 16;
 const FIRST_BUCKETS: usize = 8;
+/// Buckets of a shard from which it grows by more: what all shards then have too many of is some hundred kilobytes at most.
+const LARGER_STEPS: std::ops::Range<usize> = 40..200;
 /// States of a bucket.
 const PLACES: usize = 12;
 /// States that are hashed before they are put into the table.
@@ -167,7 +169,9 @@ impl Shard {
     fn wanted(&self, more: usize) -> usize {
         let mut buckets = self.buckets.len();
         while (self.used + more) * 10 > buckets * PLACES * 9 {
-            buckets += buckets / 2;
+            // In larger steps where that takes little memory: each hashes all states again.
+            let steps = if LARGER_STEPS.contains(&buckets) { 2 } else { 1 };
+            (0..steps).for_each(|_| buckets += buckets / 2);
         }
         buckets
     }

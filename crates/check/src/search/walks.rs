@@ -3,6 +3,7 @@
 
 use super::crew::side_by_side;
 use super::expand::Worker;
+use super::pack::Packed;
 use super::signatures::signature;
 use crate::config::{Config, Progress};
 use crate::coverage::Seen;
@@ -138,7 +139,7 @@ fn walk(worker: &mut Worker, seed: u64, number: u64, depth: u32) -> Walked {
     let mut lots = Lots::of(seed, number);
     let mut walked = Walked::default();
     let mut world = worker.stepper.model.first();
-    let mut bytes = Vec::new();
+    let mut bytes = Packed::default();
     loop {
         worker.pack(&world, &mut bytes);
         let [name, _] = signature(&bytes, seed);

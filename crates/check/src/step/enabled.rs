@@ -3,20 +3,18 @@
 use super::Stepper;
 use crate::step::usage::may_use;
 use crate::system::action::{Action, event_kind};
-use crate::system::client::Offer;
+use crate::system::client::{Intent, Offer};
 use crate::system::model::Model;
 use crate::system::promise::may_start;
 use crate::system::world::{Phase, World};
 use std::borrow::Cow;
 use std::ops::Range;
 use trivium_engine::{Node, Object};
-use trivium_protocol::{BLOCK, EventKind, Line, Promise, Response, RoleId};
+use trivium_protocol::{Assume, BLOCK, EventKind, Line, Promise, Protocol, Response, RoleId};
 
 /// What a thread can do now about an object by one kind of event.
 #[derive(Clone, Copy)]
 struct Chance {
-    kind: EventKind,
-    object: Object,
     /// Whether the tag allows it.
     allowed: bool,
     /// Whether it can be performed or raised.
@@ -32,6 +30,55 @@ pub(super) enum Answer {
     Nowhere,
     /// A role, whose record lies there.
     Role(RoleId, Range<usize>),
+}
+
+/// Things next to each other that threads may begin, which are about one object and raise one kind of event: they differ in
+/// what they store.
+pub(super) struct Starts {
+    first: usize,
+    each: Vec<Start>,
+}
+
+/// One of them.
+struct Start {
+    offer: Offer,
+    /// Whether no property and no assumption says when it may begin.
+    is_free: bool,
+}
+
+impl Starts {
+    /// All that a thread may begin, in order.
+    pub fn all(model: &Model) -> Vec<Starts> {
+        let mut all: Vec<Starts> = Vec::new();
+        for (number, (intent, &offer)) in model.client.intents.iter().zip(&model.client.offers).enumerate() {
+            let start = Start { offer, is_free: is_free(model, intent) };
+            let same = |starts: &&mut Starts| {
+                let first = &model.client.intents[starts.first];
+                (event_kind(first), first.object()) == (event_kind(intent), intent.object())
+            };
+            match all.last_mut().filter(same) {
+                Some(starts) => starts.each.push(start),
+                None => all.push(Starts { first: number, each: vec![start] }),
+            }
+        }
+        all
+    }
+}
+
+/// Whether [`may_start`] and [`may_use`] are true for an access in every state.
+fn is_free(model: &Model, intent: &Intent) -> bool {
+    let protocol = model.protocol();
+    let is_used_freely = protocol.conditions.iter().all(|condition| condition.event != event_kind(intent));
+    is_used_freely
+        && match intent {
+            Intent::Read { .. } => true,
+            Intent::Call { .. } => false,
+            Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+                model.layout.mark.is_none()
+                    && !protocol.has_phases()
+                    && !protocol.assumptions.contains(&Assume::HomeWrites)
+            }
+        }
 }
 
 /// Most answers that are worked out beforehand.
@@ -59,6 +106,32 @@ impl Answer {
     }
 }
 
+/// An instance whose deferred events, or whose timer, may be due.
+pub(super) struct Due {
+    node: Node,
+    role: RoleId,
+    object: Object,
+    record: Range<usize>,
+    has_timers: bool,
+}
+
+impl Due {
+    pub fn all(model: &Model) -> Vec<Due> {
+        let due = model.instances().filter_map(|(node, role, object)| {
+            let declared = &model.protocol().roles[role.index()];
+            let has_timers = declared.states.iter().any(|state| state.timer.is_some());
+            let record = model.layout.record(node, role, object.id)?;
+            (has_timers || declared.defers.is_some()).then_some(Due { node, role, object, record, has_timers })
+        });
+        due.collect()
+    }
+}
+
+/// Whether phases end where the protocol knows nothing of it: none of its calls is a barrier.
+pub(super) fn has_open_phases(protocol: &Protocol) -> bool {
+    protocol.has_phases() && !protocol.promises.iter().any(|p| matches!(p, Promise::Barrier(_)))
+}
+
 /// The blocks of which a node with threads may wish to be rid: the role that answers that, and where its record lies.
 pub(super) fn evictable(model: &Model) -> Vec<(Node, u32, RoleId, Range<usize>)> {
     let with_threads = model.all_nodes().zip(&model.client.threads_of).filter(|(_, threads)| !threads.is_empty());
@@ -74,8 +147,9 @@ pub(super) fn evictable(model: &Model) -> Vec<(Node, u32, RoleId, Range<usize>)>
 
 impl Stepper<'_> {
     /// All events that can happen in a state, in a fixed order.
-    pub fn actions(&self, world: &World, out: &mut Vec<Action>) {
+    pub fn actions(&mut self, world: &World, out: &mut Vec<Action>) {
         out.clear();
+        self.is_calm = self.finds_calm(world);
         self.going(world, out);
         if !out.is_empty() {
             return;
@@ -92,6 +166,12 @@ impl Stepper<'_> {
             self.evictions(world, out);
         }
         self.phase(world, out);
+    }
+
+    /// Whether any event may be dispatched in a state: nowhere is a replay due, and messages need no room.
+    fn finds_calm(&self, world: &World) -> bool {
+        let is_due = |due: &Due| self.model.engine.replay_due(due.role, &world.fixed[due.record.clone()]);
+        !self.model.needs_room && !self.due.iter().any(is_due)
     }
 
     /// Threads of a node that were let go together: which comes first is left open, and nothing else comes between.
@@ -134,27 +214,42 @@ impl Stepper<'_> {
 
     /// Whether an event may be dispatched: no replay is due, and there is room for what it may send. An event
     /// for a role that is not there is dispatched, to become a fault.
+    #[inline]
     fn ready(&self, world: &World, node: Node, role: RoleId, object: Object, kind: EventKind) -> bool {
-        if self.always_ready[role.index()] {
-            return true;
-        }
-        let Some(record) = self.model.record(world, node, role, object) else { return true };
-        !self.model.engine.replay_due(role, record) && self.has_room(world, node, role, record, kind)
+        let record = |role| self.model.record(world, node, role, object);
+        self.is_calm
+            || self.always_ready[role.index()]
+            || record(role).is_none_or(|record| self.ready_there(world, node, role, record, kind))
     }
 
+    /// The same where the record is known.
+    #[inline]
+    fn ready_there(&self, world: &World, node: Node, role: RoleId, record: &[u8], kind: EventKind) -> bool {
+        self.is_calm
+            || self.always_ready[role.index()]
+            || !self.model.engine.replay_due(role, record) && self.has_room(world, node, role, record, kind)
+    }
+
+    #[inline]
     fn has_room(&self, world: &World, node: Node, role: RoleId, record: &[u8], kind: EventKind) -> bool {
-        self.model.has_room(world, node, kind, role, self.model.engine.state(role, record))
+        !self.model.needs_room || self.model.has_room(world, node, kind, role, self.model.engine.state(role, record))
     }
 
     fn replays_and_timers(&self, world: &World, out: &mut Vec<Action>) {
+        if self.is_calm && !self.has_timers {
+            return;
+        }
         let engine = &self.model.engine;
-        for &(node, role, object) in &self.instances {
-            let Some(record) = self.model.record(world, node, role, object) else { continue };
+        for &Due { node, role, object, ref record, has_timers } in &self.due {
+            let record = &world.fixed[record.clone()];
             if engine.replay_due(role, record) {
                 let event = engine.replay_event(role, object, record);
                 if event.is_some_and(|event| self.has_room(world, node, role, record, event.kind)) {
                     out.push(Action::Replay { node, role, object });
                 }
+                continue;
+            }
+            if !has_timers {
                 continue;
             }
             let state = &engine.protocol().roles[role.index()].states[engine.state(role, record).index()];
@@ -207,29 +302,35 @@ impl Stepper<'_> {
     /// What the most general client's idle thread can begin.
     fn starts(&self, world: &World, thread: usize, out: &mut Vec<Action>) {
         let model = self.model;
-        let mut last: Option<Chance> = None;
-        for (number, (intent, offer)) in model.client.intents.iter().zip(&model.client.offers).enumerate() {
-            // Next to each other are those about one object that differ in what they store.
-            let same = |chance: &Chance| chance.kind == event_kind(intent) && chance.object == intent.object();
-            let chance = last.filter(same).unwrap_or_else(|| self.chance(world, thread, number, true));
-            last = Some(chance);
+        for starts in &self.starts {
+            let chance = self.chance(world, thread, starts.first, true);
+            if !chance.possible {
+                continue;
+            }
             // A store is left open if it is not performed at once.
             let stays_open = self.is_late && !chance.allowed;
-            let is_offered = *offer == Offer::Always || stays_open == (*offer == Offer::Open);
-            // One whose assumption is at fault is tried, so that the fault is found.
-            let assumed = || may_use(model, world, thread, intent).unwrap_or(true);
-            if chance.possible && is_offered && may_start(model, world, thread, intent) && assumed() {
-                out.push(Action::Start { thread, intent: number });
+            for (intent, start) in (starts.first..).zip(&starts.each) {
+                let is_offered = start.offer == Offer::Always || stays_open == (start.offer == Offer::Open);
+                if is_offered && (start.is_free || self.may_start(world, thread, &model.client.intents[intent])) {
+                    out.push(Action::Start { thread, intent });
+                }
             }
         }
     }
 
+    /// Whether what is promised and assumed lets an idle thread begin something. One whose assumption is at fault is tried,
+    /// so that the fault is found.
+    fn may_start(&self, world: &World, thread: usize, intent: &Intent) -> bool {
+        may_start(self.model, world, thread, intent) && may_use(self.model, world, thread, intent).unwrap_or(true)
+    }
+
     /// Whether a thread can perform or raise what it intends. What is held now may be raised once, to be held.
+    #[inline]
     fn chance(&self, world: &World, thread: usize, number: usize, first: bool) -> Chance {
         let intent = &self.model.client.intents[number];
         let allowed = self.model.allowed(world, thread, intent);
         let possible = allowed || self.can_raise(world, thread, number, first);
-        Chance { kind: event_kind(intent), object: intent.object(), allowed, possible }
+        Chance { allowed, possible }
     }
 
     /// The same where the tag does not allow it.
@@ -254,7 +355,8 @@ impl Stepper<'_> {
             Answer::Nobody => intent.is_access() && model.engine.answers_accesses(),
             Answer::Nowhere => false,
             Answer::Role(role, record) => {
-                (first || !held(*role, &world.fixed[record.clone()])) && self.ready(world, node, *role, object, kind)
+                let record = &world.fixed[record.clone()];
+                (first || !held(*role, record)) && self.ready_there(world, node, *role, record, kind)
             }
         }
     }
@@ -275,7 +377,7 @@ impl Stepper<'_> {
             let response = model.engine.response(*role, state, EventKind::Evict);
             let (node, block) = (*node, *block);
             if matches!(response, Response::Handle(_) | Response::Defer)
-                && self.ready(world, node, *role, Object { kind: BLOCK, id: block }, EventKind::Evict)
+                && self.ready_there(world, node, *role, &world.fixed[record.clone()], EventKind::Evict)
             {
                 out.push(Action::Evict { node, block });
             }
@@ -315,12 +417,14 @@ impl Stepper<'_> {
     }
 
     fn phase(&self, world: &World, out: &mut Vec<Action>) {
+        if !self.has_open_phases {
+            return;
+        }
         let model = self.model;
         let written = (0..model.objects[BLOCK.index()])
             .any(|block| model.layout.writer(block).is_some_and(|at| world.number(at) != 0));
         let idle = |thread| world.thread(&model.layout, thread).0 == Phase::Idle;
-        let own_barrier = || model.protocol().promises.iter().any(|p| matches!(p, Promise::Barrier(_)));
-        if written && !own_barrier() && (0..model.client.threads.len()).all(idle) {
+        if written && (0..model.client.threads.len()).all(idle) {
             out.push(Action::Phase);
         }
     }

@@ -44,7 +44,7 @@ pub(crate) struct Effects {
     /// Accesses that `complete` has performed.
     pub performed: Vec<Performed>,
     /// Messages that left, and to whom.
-    pub sends: Vec<(Node, Outgoing)>,
+    pub sends: Vec<Flight>,
     /// What is chosen while the event is executed.
     pub choices: Choices,
     /// Whether the handler has looked at more than its event and the records and contents of its node, or changed or done
@@ -126,6 +126,19 @@ impl Here<'_> {
         ghost::tell(self, sight)
     }
 
+    /// A message that this node sends, with [`Flight::written`] as it should be, goes into the network.
+    pub fn post(&mut self, flight: Flight) {
+        let form = &self.model.lanes[flight.lane.index()];
+        if form.capacity.is_some() && !self.model.room(self.world, self.me, flight.lane, 1) {
+            let name = &self.model.protocol().lanes[flight.lane.index()].name;
+            self.trouble(format!("a message is sent on lane `{name}`, which is full: no room was kept for it"));
+        }
+        if !(form.duplicating && self.world.stands_for(&flight, form.fifo)) {
+            self.world.post(flight, form.fifo);
+        }
+        self.effects.sends.push(flight);
+    }
+
     fn change_line(&mut self, block: Object, change: impl FnOnce(&mut CacheLine)) {
         let mut line = self.world.line(&self.model.layout, self.me, block.id);
         change(&mut line);
@@ -170,16 +183,7 @@ impl Mechanisms for Here<'_> {
             payload: message.payload,
             written: Written::default(),
         };
-        let flight = self.model.codec.sealed(flight);
-        let form = &self.model.lanes[lane.index()];
-        if form.capacity.is_some() && !self.model.room(self.world, self.me, lane, 1) {
-            let name = &self.model.protocol().lanes[lane.index()].name;
-            self.trouble(format!("a message is sent on lane `{name}`, which is full: no room was kept for it"));
-        }
-        if !(form.duplicating && self.world.stands_for(&flight, form.fifo)) {
-            self.world.post(flight, form.fifo);
-        }
-        self.effects.sends.push((to, *message));
+        self.post(self.model.codec.sealed(flight));
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {

@@ -9,7 +9,7 @@ pub(crate) mod usage;
 
 use crate::coverage::Reached;
 use crate::step::mechanisms::{Effects, ForProgram, Here, Performed};
-use crate::step::remember::{Meeting, Memory};
+use crate::step::remember::{Memory, Name};
 use crate::step::usage::may_use;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
@@ -18,19 +18,17 @@ use crate::system::payload::{Data, Payloads};
 use crate::system::progress::note_demands;
 use crate::system::promise::FAULT;
 use crate::system::promise::{Violation, new_phase, note_contention, perform_access, returned, started};
-use crate::system::world::{Phase, World};
-use enabled::{Answer, evictable};
+use crate::system::world::{Flight, Phase, World};
+use enabled::{Answer, Due, Starts, evictable, has_open_phases};
 use std::ops::Range;
-use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome, Outgoing};
+use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome};
 use trivium_protocol::{Access, BLOCK, EventKind, NODE, RoleId};
 
 /// What a transition did, for reports.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     pub outcome: Option<Outcome>,
-    pub sends: Vec<(Node, Outgoing)>,
     pub performed: Vec<Performed>,
-    pub for_program: Vec<ForProgram>,
     pub returned: Vec<(usize, usize, i64)>,
 }
 
@@ -45,24 +43,27 @@ pub(crate) struct Stepper<'m> {
     effects: Effects,
     scratch: Vec<u8>,
     /// What handlers did before, where that is remembered.
-    memory: Option<Memory>,
-    instances: Vec<(Node, RoleId, Object)>,
+    memory: Option<Box<Memory>>,
+    due: Vec<Due>,
     /// For each role, whether it defers nothing and needs no room: so it may meet any event at once.
     always_ready: Vec<bool>,
     /// Whether some lane loses messages.
     loses: bool,
     /// Who answers what threads raise.
     answers: Vec<Answer>,
+    /// What an idle thread of the most general client may begin.
+    starts: Vec<Starts>,
+    has_open_phases: bool,
+    /// Whether some record may have a timer.
+    has_timers: bool,
+    /// Whether any event may be dispatched in the state whose events are being found: see [`Stepper::actions`].
+    is_calm: bool,
     evictable: Vec<(Node, u32, RoleId, Range<usize>)>,
 }
 
 impl<'m> Stepper<'m> {
     pub fn new(model: &'m Model) -> Stepper<'m> {
         let protocol = model.protocol();
-        let waits = |role: RoleId| {
-            let role = &protocol.roles[role.index()];
-            role.defers.is_some() || role.states.iter().any(|s| s.timer.is_some())
-        };
         let mut reached = Reached::new(protocol);
         reached.begun(&model.begun);
         Stepper {
@@ -78,7 +79,11 @@ impl<'m> Stepper<'m> {
             loses: model.lanes.iter().any(|lane| lane.lossy),
             answers: Answer::all(model),
             evictable: evictable(model),
-            instances: model.instances().filter(|(_, role, _)| waits(*role)).collect(),
+            due: Due::all(model),
+            starts: Starts::all(model),
+            has_open_phases: has_open_phases(protocol),
+            has_timers: protocol.roles.iter().flat_map(|role| &role.states).any(|state| state.timer.is_some()),
+            is_calm: false,
         }
     }
 
@@ -91,7 +96,7 @@ impl<'m> Stepper<'m> {
 
     /// Remembers from now on what handlers do.
     pub fn remember(&mut self) {
-        self.memory = Some(Memory::new(self.model));
+        self.memory = Some(Box::new(Memory::new(self.model)));
     }
 
     /// Executes one event; of several ways in which it can go, the first.
@@ -104,12 +109,14 @@ impl<'m> Stepper<'m> {
     }
 
     /// The next event is executed in its first way.
+    #[inline]
     pub fn restart_ways(&mut self) {
         self.effects.choices.restart();
     }
 
     /// The event that was executed last will be executed in its next way: open stores turn out to be others. Whether there
     /// is one.
+    #[inline]
     pub fn next_way(&mut self) -> bool {
         self.effects.choices.advance()
     }
@@ -117,6 +124,16 @@ impl<'m> Stepper<'m> {
     /// The open stores that the event that was executed last has performed: the thread and what it stored.
     pub fn choices(&self) -> &[(usize, usize)] {
         &self.effects.choices.made
+    }
+
+    /// The messages that the event that was executed last has sent.
+    pub fn sends(&self) -> &[Flight] {
+        &self.effects.sends
+    }
+
+    /// The accesses that it has performed for programs.
+    pub fn for_program(&self) -> &[ForProgram] {
+        &self.effects.for_program
     }
 
     /// Executes one event in the way that [`Stepper::restart_ways`] or [`Stepper::next_way`] has set.
@@ -129,13 +146,11 @@ impl<'m> Stepper<'m> {
         self.account.performed.clear();
         self.account.returned.clear();
         self.effects.clear();
-        let result = self.execute(world, action).and_then(|()| match self.model.demands.is_empty() {
+        self.execute(world, action)?;
+        match self.model.demands.is_empty() {
             true => Ok(()),
             false => note_demands(self.model, world),
-        });
-        std::mem::swap(&mut self.account.sends, &mut self.effects.sends);
-        std::mem::swap(&mut self.account.for_program, &mut self.effects.for_program);
-        result
+        }
     }
 
     fn execute(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
@@ -143,7 +158,7 @@ impl<'m> Stepper<'m> {
             Action::Start { thread, intent } => {
                 if self.model.client.ops.is_some() {
                     let left = world.count(&self.model.layout, thread);
-                    world.set_count(&self.model.layout, thread, left - 1);
+                    world.set_count(&self.model.layout, thread, left.saturating_sub(1));
                 }
                 let intended = &self.model.client.intents[intent];
                 note_contention(self.model, world, intended, &mut self.reached.contended);
@@ -173,7 +188,11 @@ impl<'m> Stepper<'m> {
             Action::Leave { node, block } => self.leave(world, node, block),
             Action::Evict { node, block } => {
                 let event = Event::local(EventKind::Evict, Object { kind: BLOCK, id: block }, 0);
-                self.dispatch(world, node, None, &event, None)?;
+                let name = Some(Name::of_eviction(block));
+                match self.finds(node, name, world) {
+                    true => self.redo(world, node, None)?,
+                    false => self.dispatch(world, node, None, &event, None, name)?,
+                }
                 self.empty_copy(world, node, event.object);
                 Ok(())
             }
@@ -181,32 +200,26 @@ impl<'m> Stepper<'m> {
                 world.flights.remove(flight);
                 Ok(())
             }
-            Action::Deliver { flight: at } | Action::Repeat { flight: at } => {
-                let flight = &world.flights[at];
-                let to = flight.to;
-                let event = Event {
-                    kind: EventKind::Message(flight.message),
-                    object: flight.object,
-                    sender: flight.from,
-                    thread: 0,
-                    args: flight.args,
-                    payload: flight.payload,
-                };
-                if matches!(action, Action::Deliver { .. }) {
-                    world.flights.remove(at);
-                }
-                self.dispatch(world, to, None, &event, None)
-            }
+            Action::Deliver { flight } => self.deliver(world, flight, true),
+            Action::Repeat { flight } => self.deliver(world, flight, false),
             Action::Replay { node, role, object } => self.replay(world, node, role, object),
             Action::Task { node } => {
                 let queued = world.queues[node as usize].remove(0);
+                let name = Name::of_task(&queued);
+                if self.finds(node, name, world) {
+                    return self.redo(world, node, None);
+                }
                 let kind = EventKind::Task(queued.task);
                 let event =
                     Event { kind, object: queued.object, sender: node, thread: 0, args: queued.args, payload: None };
-                self.dispatch(world, node, None, &event, None)
+                self.dispatch(world, node, None, &event, None, name)
             }
             Action::Timer { node, role, object } => {
-                self.dispatch(world, node, Some(role), &Event::local(EventKind::Timer, object, 0), None)
+                let name = Some(Name::of_timer(role, object));
+                if self.finds(node, name, world) {
+                    return self.redo(world, node, None);
+                }
+                self.dispatch(world, node, Some(role), &Event::local(EventKind::Timer, object, 0), None, name)
             }
             Action::Phase => {
                 new_phase(self.model, world);
@@ -223,7 +236,11 @@ impl<'m> Stepper<'m> {
         let kind = line.left();
         world.set_line(&self.model.layout, node, block, line);
         let payload = (kind == EventKind::WriteBack).then(|| self.payloads.handle(Data::Block(word)));
-        self.dispatch(world, node, None, &Event { payload, ..Event::local(kind, object, 0) }, None)
+        let name = Some(Name::of_leaving(block, payload));
+        if self.finds(node, name, world) {
+            return self.redo(world, node, None);
+        }
+        self.dispatch(world, node, None, &Event { payload, ..Event::local(kind, object, 0) }, None, name)
     }
 
     /// A thread performs its access if the tag allows it, and else raises its event.
@@ -234,6 +251,12 @@ impl<'m> Stepper<'m> {
             return self.finish_access(world, thread, number);
         }
         let place = model.client.threads[thread];
+        // It waits from the start, so that the handler itself can complete it or return.
+        world.set_thread(&model.layout, thread, Phase::Waiting, number);
+        let name = Some(Name::of_raised(thread, number));
+        if self.finds(place.node, name, world) {
+            return self.redo(world, place.node, Some(thread));
+        }
         let event = match intent {
             Intent::Call { op, object, args } => Event {
                 kind: EventKind::Op(*op),
@@ -245,9 +268,28 @@ impl<'m> Stepper<'m> {
             },
             _ => Event::local(event_kind(intent), intent.object(), place.number),
         };
-        // It waits from the start, so that the handler itself can complete it or return.
-        world.set_thread(&model.layout, thread, Phase::Waiting, number);
-        self.dispatch(world, place.node, None, &event, Some(thread))
+        self.dispatch(world, place.node, None, &event, Some(thread), name)
+    }
+
+    fn deliver(&mut self, world: &mut World, at: usize, is_gone: bool) -> Result<(), Violation> {
+        let flight = &world.flights[at];
+        let (to, name) = (flight.to, Name::of_message(flight));
+        if self.finds(to, name, world) {
+            if is_gone {
+                world.flights.remove(at);
+            }
+            return self.redo(world, to, None);
+        }
+        let flight = if is_gone { world.flights.remove(at) } else { *flight };
+        let event = Event {
+            kind: EventKind::Message(flight.message),
+            object: flight.object,
+            sender: flight.from,
+            thread: 0,
+            args: flight.args,
+            payload: flight.payload,
+        };
+        self.dispatch(world, to, None, &event, None, name)
     }
 
     fn replay(&mut self, world: &mut World, node: Node, role: RoleId, object: Object) -> Result<(), Violation> {
@@ -261,13 +303,18 @@ impl<'m> Stepper<'m> {
             let (_, intent) = world.thread(&model.layout, thread);
             world.set_thread(&model.layout, thread, Phase::Waiting, intent);
         }
-        let outcome = match event {
-            Some(event) => self.meet(world, &Meeting { node, role, is_replay: true, event: &event }),
-            None => model.engine.replay(role, object, &mut self.here(world, node)),
-        };
-        self.settle(world, node, outcome, thread)
+        let name = Some(Name::of_replay(role, object));
+        if self.finds(node, name, world) {
+            return self.redo(world, node, thread);
+        }
+        if let Some(event) = event {
+            self.mark(world, node, role, &event);
+        }
+        let outcome = model.engine.replay(role, object, &mut self.here(world, node));
+        self.handled(world, node, outcome, thread, name)
     }
 
+    /// An event is dispatched, which has not been found by its name, if it has one.
     fn dispatch(
         &mut self,
         world: &mut World,
@@ -275,49 +322,66 @@ impl<'m> Stepper<'m> {
         role: Option<RoleId>,
         event: &Event,
         thread: Option<usize>,
+        name: Option<Name>,
     ) -> Result<(), Violation> {
         let engine = &self.model.engine;
         let is_home = self.model.is_home(node, event.object);
         let role = role.or_else(|| engine.role_for(event.kind, event.object.kind, is_home));
         let outcome = match role {
-            Some(role) => self.meet(world, &Meeting { node, role, is_replay: false, event }),
+            Some(role) => {
+                self.mark(world, node, role, event);
+                engine.dispatch_to(role, event, &mut self.here(world, node))
+            }
             None => engine.dispatch(event, &mut self.here(world, node)),
         };
+        self.handled(world, node, outcome, thread, name)
+    }
+
+    /// Whether it is remembered what a node did at an event as it is: then [`Stepper::redo`] does it again.
+    #[inline]
+    fn finds(&mut self, node: Node, name: Option<Name>, world: &World) -> bool {
+        match (&mut self.memory, name) {
+            (Some(memory), Some(name)) => memory.finds(node, name, world),
+            _ => false,
+        }
+    }
+
+    /// A node does again what it did before.
+    #[inline]
+    fn redo(&mut self, world: &mut World, node: Node, thread: Option<usize>) -> Result<(), Violation> {
+        // Put aside, as it changes all the rest.
+        let Some(memory) = self.memory.take() else { return Ok(()) };
+        let outcome = memory.redo(&mut self.here(world, node));
+        self.memory = Some(memory);
+        outcome.map_or(Ok(()), |outcome| self.settle(world, node, outcome, thread))
+    }
+
+    /// A handler has ended. What it did is remembered by the event's name.
+    fn handled(
+        &mut self,
+        world: &mut World,
+        node: Node,
+        outcome: Result<Outcome, Fault>,
+        thread: Option<usize>,
+        name: Option<Name>,
+    ) -> Result<(), Violation> {
+        let outcome = outcome.map_err(Violation::fault)?;
+        if self.model.protocol().cached {
+            self.empty_buffers(world, node);
+        }
+        if self.model.forgetting != [None; 2] {
+            self.model.forget_dead_copies(world, node);
+        }
+        if let Some(handler) = outcome.handler.filter(|_| self.effects.trouble.is_none()) {
+            self.reached.ran(outcome.role, handler);
+        }
+        if let (Some(memory), Some(name)) = (&mut self.memory, name) {
+            memory.keep(node, name, &self.effects, world, outcome);
+        }
         self.settle(world, node, outcome, thread)
     }
 
-    /// A role handles an event, or does again what it did before.
-    fn meet(&mut self, world: &mut World, meeting: &Meeting) -> Result<Outcome, Fault> {
-        let &Meeting { node, role, is_replay, event } = meeting;
-        let memory = self.memory.as_mut();
-        if let Some(memory) = memory {
-            // As `here` makes it, beside what is remembered.
-            let mut here = Here {
-                model: self.model,
-                payloads: &mut self.payloads,
-                world,
-                effects: &mut self.effects,
-                scratch: &mut self.scratch,
-                reached: &mut self.reached,
-                me: node,
-            };
-            if let Some(outcome) = memory.recall(meeting, &mut here) {
-                return Ok(outcome);
-            }
-        }
-        self.mark(world, node, role, event);
-        let engine = &self.model.engine;
-        let mut here = self.here(world, node);
-        let outcome = match is_replay {
-            true => engine.replay(role, event.object, &mut here),
-            false => engine.dispatch_to(role, event, &mut here),
-        };
-        if let (Some(memory), Ok(outcome)) = (&mut self.memory, &outcome) {
-            memory.keep(meeting, self.model, &self.effects, world, *outcome);
-        }
-        outcome
-    }
-
+    #[inline]
     fn here<'a>(&'a mut self, world: &'a mut World, node: Node) -> Here<'a> {
         Here {
             model: self.model,
@@ -346,19 +410,14 @@ impl<'m> Stepper<'m> {
         &mut self,
         world: &mut World,
         node: Node,
-        outcome: Result<Outcome, Fault>,
+        outcome: Outcome,
         thread: Option<usize>,
     ) -> Result<(), Violation> {
-        match outcome {
-            Ok(outcome) if self.concerns_no_thread(&outcome, thread) => {
-                if let Some(handler) = outcome.handler {
-                    self.reached.ran(outcome.role, handler);
-                }
-                self.account.outcome = Some(outcome);
-                Ok(())
-            }
-            outcome => self.settle_all(world, node, outcome, thread),
+        if !self.concerns_no_thread(&outcome, thread) {
+            return self.settle_all(world, node, outcome, thread);
         }
+        self.account.outcome = Some(outcome);
+        Ok(())
     }
 
     /// Whether a handler has done nothing but change its node's records and contents, and send: as most do.
@@ -370,29 +429,17 @@ impl<'m> Stepper<'m> {
             && answers.is_empty()
             && performed.is_empty()
             && trouble.is_none()
-            && !self.model.protocol().cached
-            && self.model.forgetting == [None; 2]
     }
 
     fn settle_all(
         &mut self,
         world: &mut World,
         node: Node,
-        outcome: Result<Outcome, Fault>,
+        outcome: Outcome,
         thread: Option<usize>,
     ) -> Result<(), Violation> {
-        let outcome = outcome.map_err(Violation::fault)?;
-        if self.model.protocol().cached {
-            self.empty_buffers(world, node);
-        }
-        if self.model.forgetting != [None; 2] {
-            self.model.forget_dead_copies(world, node);
-        }
         if let Some(violation) = self.effects.trouble.take() {
             return Err(violation);
-        }
-        if let Some(handler) = outcome.handler {
-            self.reached.ran(outcome.role, handler);
         }
         self.account.outcome = Some(outcome);
         for at in 0..self.effects.performed.len() {
@@ -554,7 +601,7 @@ impl<'m> Stepper<'m> {
         if let (Some((_, Some(register))), Some(value)) = (script.actions[thread].get(done as usize), result) {
             world.set_number(self.model.layout.register(*register), value.cast_unsigned());
         }
-        world.set_count(&self.model.layout, thread, done + 1);
+        world.set_count(&self.model.layout, thread, done.saturating_add(1));
     }
 }
 

@@ -8,56 +8,134 @@
 //! [`Effects::looks_farther`]: crate::step::mechanisms::Effects::looks_farther
 
 use crate::step::mechanisms::{Effects, Here};
+use crate::system::layout::GROUP;
 use crate::system::model::Model;
-use crate::system::world::World;
+use crate::system::world::{Flight, Queued, World};
 use rustc_hash::FxHasher;
-use std::hash::{Hash, Hasher};
-use std::ops::Range;
+use std::hash::Hasher;
 use trivium_engine::number::index;
-use trivium_engine::{Event, Mechanisms, Node, Object, Outcome, Outgoing, Thread};
+use trivium_engine::{Node, Object, Outcome, Payload, Thread};
 use trivium_protocol::RoleId;
 
 /// Bytes of memory for what is remembered, about: a newer handler takes the place of an older.
 const MOST_BYTES: usize = 4 << 20;
 
-/// An event that a role of a node meets in a state.
-pub(crate) struct Meeting<'e> {
-    pub node: Node,
-    pub role: RoleId,
-    /// Whether the event was deferred, and is tried again.
-    pub is_replay: bool,
-    pub event: &'e Event,
+/// Which event it is that a node meets, in few words. Two that have the same name on the same node, with the same records, are
+/// the same event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Name {
+    kind: u64,
+    which: u64,
+}
+
+impl Name {
+    /// A message that arrives, if it is written in few bytes.
+    #[inline]
+    pub fn of_message(flight: &Flight) -> Option<Name> {
+        let (which, len) = flight.written.word()?;
+        Some(Name { kind: u64::from(len) << 8, which })
+    }
+
+    /// What a thread raises.
+    #[inline]
+    pub fn of_raised(thread: usize, intent: usize) -> Name {
+        Name { kind: 1, which: (thread as u64) << 32 | intent as u64 }
+    }
+
+    /// The deferred event of a record that is due: which it is, the record says.
+    #[inline]
+    pub fn of_replay(role: RoleId, object: Object) -> Name {
+        Name { kind: 2 | u64::from(role.0) << 8, which: u64::from(object.kind.0) << 32 | u64::from(object.id) }
+    }
+
+    /// That the time of a record's timer has passed.
+    pub fn of_timer(role: RoleId, object: Object) -> Name {
+        Name { kind: 3 | u64::from(role.0) << 8, ..Name::of_replay(role, object) }
+    }
+
+    /// A task that runs, if it has no argument, or one that is small.
+    pub fn of_task(queued: &Queued) -> Option<Name> {
+        let argument = match queued.args.words() {
+            [] => 0,
+            [word] => u64::from(u16::try_from(word.checked_add(2)?).ok()?),
+            _ => return None,
+        };
+        let kind = 5 | u64::from(queued.task.0) << 8;
+        Some(Name { kind, which: argument << 32 | u64::from(queued.object.id) })
+    }
+
+    /// That a line has left a processor's cache, with its contents if they were written back.
+    pub fn of_leaving(block: u32, written_back: Option<Payload>) -> Name {
+        Name {
+            kind: 6 | u64::from(written_back.is_some()) << 8,
+            which: u64::from(block) << 32 | u64::from(written_back.map_or(0, |payload| payload.0)),
+        }
+    }
+
+    /// That a node wants to be rid of its copy of a block.
+    pub fn of_eviction(block: u32) -> Name {
+        Name { kind: 4, which: u64::from(block) }
+    }
+}
+
+/// Bytes of a state that belong to a node: some of those of one group.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Which group.
+    group: usize,
+    /// Which of its bytes, as a mask.
+    mask: u64,
+}
+
+impl Part {
+    /// The records and the contents of a node.
+    fn of(model: &Model, node: Node) -> Vec<Part> {
+        let bytes = model.layout.records(node).chain(model.layout.contents(node));
+        let mut parts: Vec<Part> = Vec::new();
+        for byte in bytes {
+            let (group, mask) = (byte / GROUP, 0xff << (8 * (byte % GROUP)));
+            match parts.last_mut() {
+                Some(part) if part.group == group => part.mask |= mask,
+                _ => parts.push(Part { group, mask }),
+            }
+        }
+        parts
+    }
+
+    /// What it is in a state; its other bytes are 0.
+    #[inline]
+    fn read(self, groups: &[[u8; GROUP]]) -> u64 {
+        u64::from_le_bytes(groups[self.group]) & self.mask
+    }
+
+    #[inline]
+    fn write(self, groups: &mut [[u8; GROUP]], part: u64) {
+        let group = &mut groups[self.group];
+        *group = (u64::from_le_bytes(*group) & !self.mask | part).to_le_bytes();
+    }
 }
 
 /// What a handler did.
 struct Deed {
     node: Node,
-    role: RoleId,
-    is_replay: bool,
-    event: Event,
-    before: NodeBytes,
-    after: NodeBytes,
-    /// Whether `after` differs from `before`.
-    changes_records: bool,
-    changes_contents: bool,
+    name: Name,
+    /// The parts of the node before, and afterwards.
+    before: Vec<u64>,
+    after: Vec<u64>,
     outcome: Outcome,
-    sends: Vec<(Node, Outgoing)>,
+    sends: Vec<Flight>,
     resumed: Vec<Object>,
     answers: Vec<(Thread, i64)>,
 }
 
 impl Deed {
     /// What a handler did that did nothing.
-    fn nothing(meeting: &Meeting, outcome: Outcome) -> Deed {
+    fn nothing(node: Node, name: Name, outcome: Outcome) -> Deed {
         Deed {
-            node: meeting.node,
-            role: meeting.role,
-            is_replay: meeting.is_replay,
-            event: *meeting.event,
-            before: NodeBytes::default(),
-            after: NodeBytes::default(),
-            changes_records: false,
-            changes_contents: false,
+            node,
+            name,
+            before: Vec::new(),
+            after: Vec::new(),
             outcome,
             sends: Vec::new(),
             resumed: Vec::new(),
@@ -66,116 +144,79 @@ impl Deed {
     }
 }
 
-/// The records and the contents of a node.
-#[derive(Default)]
-struct NodeBytes {
-    records: Vec<u8>,
-    contents: Vec<u8>,
-}
-
-/// Where these lie in a state.
-fn places(model: &Model, node: Node) -> [Range<usize>; 2] {
-    [model.layout.records(node), model.layout.contents(node)]
-}
-
-impl NodeBytes {
-    fn copy(&mut self, model: &Model, world: &World, node: Node) {
-        let [records, contents] = places(model, node);
-        self.records.clear();
-        self.records.extend_from_slice(&world.fixed[records]);
-        self.contents.clear();
-        self.contents.extend_from_slice(&world.fixed[contents]);
-    }
-
-    fn are_in(&self, model: &Model, world: &World, node: Node) -> bool {
-        let [records, contents] = places(model, node);
-        self.records == world.fixed[records] && self.contents == world.fixed[contents]
-    }
-}
-
 /// The handlers that are remembered.
 pub(crate) struct Memory {
+    /// The parts of each node.
+    parts: Vec<Vec<Part>>,
     deeds: Vec<Option<Box<Deed>>>,
-    /// What the handler that is running began with, and its place.
-    before: NodeBytes,
+    /// The place of the event that was looked for last, and what its node was then.
     place: usize,
+    before: Vec<u64>,
 }
 
 impl Memory {
     pub fn new(model: &Model) -> Memory {
-        let bytes_of = |node| places(model, node).iter().map(|at| at.len()).sum::<usize>();
-        let each = size_of::<Deed>() + 2 * model.all_nodes().map(bytes_of).max().unwrap_or(0);
+        let parts: Vec<Vec<Part>> = model.all_nodes().map(|node| Part::of(model, node)).collect();
+        let most = parts.iter().map(Vec::len).max().unwrap_or(0);
+        let each = size_of::<Deed>() + 2 * size_of::<u64>() * most;
         let count = (MOST_BYTES / each).max(1);
-        Memory { deeds: (0..count).map(|_| None).collect(), before: NodeBytes::default(), place: 0 }
+        Memory { parts, deeds: (0..count).map(|_| None).collect(), place: 0, before: Vec::new() }
     }
 
-    /// Does what a handler did, if it is remembered. Else it is about to run.
-    pub fn recall(&mut self, meeting: &Meeting, here: &mut Here) -> Option<Outcome> {
-        let (model, node) = (here.model, meeting.node);
-        self.place = index(hash_of(model, here.world, meeting) % self.deeds.len() as u64);
-        let deed = self.deeds[self.place].as_ref().filter(|deed| {
-            (deed.node, deed.role, deed.is_replay) == (node, meeting.role, meeting.is_replay)
-                && are_same(&deed.event, meeting.event)
-                && deed.before.are_in(model, here.world, node)
+    /// Whether it is remembered what a node did at an event as it is. Else the handler is about to run.
+    #[inline]
+    pub fn finds(&mut self, node: Node, name: Name, world: &World) -> bool {
+        let parts = &self.parts[usize::from(node)][..];
+        let (groups, _) = world.fixed.as_chunks::<GROUP>();
+        self.place = index(hash_of(parts, groups, node, name) % self.deeds.len() as u64);
+        let is_known = self.deeds[self.place].as_ref().is_some_and(|deed| {
+            (deed.node, deed.name) == (node, name)
+                && parts.iter().zip(&deed.before).all(|(part, before)| part.read(groups) == *before)
         });
-        let Some(deed) = deed else {
-            self.before.copy(model, here.world, node);
-            return None;
-        };
-        let [records, contents] = places(model, node);
-        if deed.changes_records {
-            here.world.fixed[records].copy_from_slice(&deed.after.records);
+        if !is_known {
+            self.before.clear();
+            self.before.extend(parts.iter().map(|part| part.read(groups)));
         }
-        if deed.changes_contents {
-            here.world.fixed[contents].copy_from_slice(&deed.after.contents);
-        }
-        deed.resumed.iter().for_each(|object| here.effects.resumed.push(*object));
-        deed.answers.iter().for_each(|answer| here.effects.answers.push(*answer));
-        deed.sends.iter().for_each(|(to, message)| here.send(*to, message));
+        is_known
+    }
+
+    /// Does what the handler did that was found last.
+    #[inline]
+    pub fn redo(&self, here: &mut Here) -> Option<Outcome> {
+        let deed = self.deeds[self.place].as_ref()?;
+        let (groups, _) = here.world.fixed.as_chunks_mut::<GROUP>();
+        let parts = &self.parts[usize::from(deed.node)];
+        parts.iter().zip(&deed.after).for_each(|(part, after)| part.write(groups, *after));
+        here.effects.resumed.extend_from_slice(&deed.resumed);
+        here.effects.answers.extend_from_slice(&deed.answers);
+        deed.sends.iter().for_each(|flight| here.post(*flight));
         Some(deed.outcome)
     }
 
-    /// Remembers the handler that has run to its end.
-    pub fn keep(&mut self, meeting: &Meeting, model: &Model, effects: &Effects, world: &World, outcome: Outcome) {
+    /// Remembers the handler that was not found, and has run to its end.
+    pub fn keep(&mut self, node: Node, name: Name, effects: &Effects, world: &World, outcome: Outcome) {
         if effects.looks_farther || effects.trouble.is_some() {
             return;
         }
-        let &Meeting { node, role, is_replay, event } = meeting;
-        let deed = self.deeds[self.place].get_or_insert_with(|| Box::new(Deed::nothing(meeting, outcome)));
-        (deed.node, deed.role, deed.is_replay) = (node, role, is_replay);
-        (deed.event, deed.outcome) = (*event, outcome);
+        let deed = self.deeds[self.place].get_or_insert_with(|| Box::new(Deed::nothing(node, name, outcome)));
+        (deed.node, deed.name, deed.outcome) = (node, name, outcome);
         // The space of what was remembered there before is used again.
         std::mem::swap(&mut deed.before, &mut self.before);
-        deed.after.copy(model, world, node);
-        deed.changes_records = deed.before.records != deed.after.records;
-        deed.changes_contents = deed.before.contents != deed.after.contents;
+        let (groups, _) = world.fixed.as_chunks::<GROUP>();
+        deed.after.clear();
+        deed.after.extend(self.parts[usize::from(node)].iter().map(|part| part.read(groups)));
         deed.sends.clone_from(&effects.sends);
         deed.resumed.clone_from(&effects.resumed);
         deed.answers.clone_from(&effects.answers);
     }
 }
 
-/// Whether two events are the same. Of arguments only those that there are need be looked at.
-#[inline]
-fn are_same(one: &Event, other: &Event) -> bool {
-    let rest = |event: &Event| (event.kind, event.object, event.sender, event.thread, event.payload);
-    let (words, others) = (one.args.words(), other.args.words());
-    rest(one) == rest(other) && words.len() == others.len() && (words.is_empty() || words == others)
-}
-
 /// A hash of all that a handler sees.
-fn hash_of(model: &Model, world: &World, meeting: &Meeting) -> u64 {
-    let Event { kind, object, sender, thread, args, payload } = meeting.event;
+#[inline]
+fn hash_of(parts: &[Part], groups: &[[u8; GROUP]], node: Node, name: Name) -> u64 {
     let mut hasher = FxHasher::default();
-    for bytes in places(model, meeting.node).map(|at| &world.fixed[at]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        words.iter().for_each(|word| hasher.write_u64(u64::from_le_bytes(*word)));
-        hasher.write_u64(rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)));
-    }
-    args.words().iter().for_each(|&word| hasher.write_i64(word));
-    let who = u64::from(meeting.node) << 32 | u64::from(*sender) << 16 | u64::from(meeting.role.0);
-    hasher.write_u64(who << 1 | u64::from(meeting.is_replay));
-    hasher.write_u64(u64::from(object.id) << 32 | u64::from(payload.map_or(0, |payload| payload.0)));
-    (kind, thread).hash(&mut hasher);
+    parts.iter().for_each(|part| hasher.write_u64(part.read(groups)));
+    hasher.write_u64(name.which);
+    hasher.write_u64(name.kind << 16 | u64::from(node));
     hasher.finish()
 }

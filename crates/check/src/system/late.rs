@@ -97,8 +97,13 @@ impl Choices {
     }
 
     /// The event that was executed last will be executed in its next way. Whether there is one.
+    #[inline]
     pub fn advance(&mut self) -> bool {
         self.wanted.clear();
+        !self.taken.is_empty() && self.advance_taken()
+    }
+
+    fn advance_taken(&mut self) -> bool {
         while let Some((way, count)) = self.taken.pop() {
             if way + 1 < count {
                 self.wanted.extend(self.taken.iter().map(|(way, _)| way));

@@ -8,7 +8,6 @@ use crate::system::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::system::mark;
 use crate::system::progress::{Demand, demands, note_demands};
 use crate::system::world::{Codec, Phase, World, node};
-use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
@@ -33,7 +32,9 @@ pub(crate) struct LaneModel {
 
 /// Where the state of the role lies that gives a node its tag of a block, and which of a model's rows of tags is its.
 struct TagPlace {
-    state: Range<usize>,
+    state: usize,
+    /// Whether the state takes a second byte.
+    is_wide: bool,
     role: usize,
 }
 
@@ -99,7 +100,7 @@ impl Model {
         let stride = if addressed { WORDS_PER_BLOCK } else { 1 };
         let first_word = objects[BLOCK.index()] * stride;
         let extra = if addressed { memory_words(system) } else { 0 };
-        let words = first_word + extra;
+        let words = first_word.saturating_add(extra);
         let addresses: Vec<i64> =
             (0..extra.min(system.values)).map(|w| i64::from(first_word + w) * WORD.cast_signed()).collect();
         let client = match scenario {
@@ -240,11 +241,10 @@ impl Model {
     #[inline]
     fn tag_at(&self, world: &World, place: &Option<TagPlace>) -> Access {
         let Some(place) = place else { return Access::None };
-        let state = match world.fixed[place.state.clone()] {
-            [state] => usize::from(state),
-            [low, high] => usize::from(u16::from_le_bytes([low, high])),
-            _ => return Access::None,
-        };
+        let mut state = usize::from(world.fixed[place.state]);
+        if place.is_wide {
+            state |= usize::from(world.fixed[place.state + 1]) << 8;
+        }
         self.access[place.role][state]
     }
 
@@ -262,8 +262,8 @@ impl Model {
     fn tag_places(&self) -> Vec<Vec<Option<TagPlace>>> {
         let place = |node, block| {
             let role = self.engine.tag_role(self.is_home(node, Object { kind: BLOCK, id: block }))?;
-            let at = self.layout.record(node, role, block)?.start;
-            Some(TagPlace { state: at..at + self.engine.state_bytes(role), role: role.index() })
+            let state = self.layout.record(node, role, block)?.start;
+            Some(TagPlace { state, is_wide: self.engine.state_bytes(role) > 1, role: role.index() })
         };
         let blocks = 0..self.objects[BLOCK.index()];
         blocks.map(|block| self.all_nodes().map(|node| place(node, block)).collect()).collect()

@@ -3,7 +3,7 @@
 use crate::system::layout::Layout;
 use std::cmp::Ordering;
 use std::fmt::Display;
-use trivium_engine::number::{fit, index_of_word, low_u8, low_u16, low_u32};
+use trivium_engine::number::{fit, index, index_of_word, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, CacheLine, Node, Object, Payload};
 use trivium_protocol::{LaneId, Line, MessageId, PayloadShape, Protocol, TaskId, Type};
 
@@ -56,15 +56,17 @@ impl Ord for Written {
 }
 
 impl Written {
+    /// The bytes as a number, and how many they are, if they have been found out.
+    #[inline]
+    pub fn word(self) -> Option<(u64, u8)> {
+        (self.len > 0).then_some((self.bytes, self.len))
+    }
+
     /// The first so many bytes, which are at most eight.
     #[inline]
     fn of(bytes: &[u8], len: usize) -> Written {
-        let word = match bytes.first_chunk() {
-            Some(word) => u64::from_le_bytes(*word),
-            None => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-        };
         let kept = u64::MAX.checked_shr(64 - 8 * fit::<_, u32>(len, "eight")).unwrap_or(0);
-        Written { bytes: word & kept, len: fit(len, "eight") }
+        Written { bytes: word_at(bytes, 0) & kept, len: fit(len, "eight") }
     }
 }
 
@@ -126,8 +128,11 @@ impl World {
 
     /// Becomes a copy of another, reusing space.
     pub fn copy_from(&mut self, other: &World) {
-        self.fixed.clear();
-        self.fixed.extend_from_slice(&other.fixed);
+        if self.fixed.len() == other.fixed.len() {
+            self.fixed.copy_from_slice(&other.fixed);
+        } else {
+            self.fixed.clone_from(&other.fixed);
+        }
         self.flights.clear();
         self.flights.extend_from_slice(&other.flights);
         if !self.queues.is_empty() || !other.queues.is_empty() {
@@ -169,9 +174,10 @@ impl World {
     }
 
     /// What a thread is about: its phase and the number of its intent.
-    #[inline]
+    #[inline(always)]
     pub fn thread(&self, layout: &Layout, thread: usize) -> (Phase, usize) {
-        let bytes = &self.fixed[layout.thread(thread)];
+        let at = layout.thread(thread).start;
+        let bytes = &self.fixed[at..at + 3];
         let phase = match bytes[0] {
             0 => Phase::Idle,
             1 => Phase::Waiting,
@@ -249,8 +255,23 @@ pub(crate) struct Codec {
     /// Nodes that have software queues: none if there are no tasks.
     queues: usize,
     messages: Vec<MessageForm>,
+    /// What the first headers say.
+    heads: Vec<Head>,
     tasks: Vec<(usize, trivium_protocol::ObjectKindId)>,
 }
+
+/// What is common to all messages.
+#[derive(Clone, Copy)]
+struct Head {
+    message: MessageId,
+    to: Node,
+    from: Node,
+    /// The number of the object; one more than the greatest if that stands behind the header.
+    id: u32,
+}
+
+/// Most headers of which it is worked out beforehand what they say.
+const MOST_HEADS: usize = 1 << 12;
 
 struct MessageForm {
     lane: LaneId,
@@ -265,7 +286,7 @@ impl Codec {
         let ids = objects.iter().copied().max().unwrap_or(0) as usize + 1;
         let nodes_count = nodes as usize;
         let headers = protocol.messages.len() * nodes_count * nodes_count * ids;
-        Codec {
+        let mut codec = Codec {
             fixed: layout.len,
             nodes: nodes_count,
             ids,
@@ -281,8 +302,11 @@ impl Codec {
                     data: m.payload != PayloadShape::Nothing,
                 })
                 .collect(),
+            heads: Vec::new(),
             tasks: protocol.tasks.iter().map(|t| (words(&t.args), protocol.roles[t.role.index()].object)).collect(),
-        }
+        };
+        codec.heads = (0..headers.min(MOST_HEADS)).map(|header| codec.head(header)).collect();
+        codec
     }
 
     pub fn encode(&self, world: &World, out: &mut Vec<u8>) {
@@ -321,23 +345,25 @@ impl Codec {
         (world.flights.len() + 1) * size_of::<u64>()
     }
 
-    /// Writes what [`Codec::encode_moving`] writes behind the first `len` bytes, where [`Codec::room`] is; what lies behind
-    /// that goes.
-    pub fn encode_moving_at(&self, world: &World, out: &mut Vec<u8>, mut len: usize) {
+    /// Writes what [`Codec::encode_moving`] writes behind the first `len` bytes, where [`Codec::room`] is; where that ends.
+    #[inline]
+    pub fn encode_moving_at(&self, world: &World, out: &mut Vec<u8>, mut len: usize) -> usize {
         if !world.queues.is_empty() {
             out.truncate(len);
-            return self.encode_moving(world, out);
+            self.encode_moving(world, out);
+            return out.len();
         }
         for (at, flight) in world.flights.iter().enumerate() {
             let Written { bytes, len: taken } = flight.written;
             let (true, Some(room)) = (taken > 0, out.get_mut(len..).and_then(<[u8]>::first_chunk_mut)) else {
                 out.truncate(len);
-                return world.flights[at..].iter().for_each(|flight| self.encode_flight(flight, out));
+                world.flights[at..].iter().for_each(|flight| self.encode_flight(flight, out));
+                return out.len();
             };
             *room = bytes.to_le_bytes();
             len += usize::from(taken);
         }
-        out.truncate(len);
+        len
     }
 
     /// A message with [`Flight::written`] as it should be.
@@ -394,23 +420,61 @@ impl Codec {
         }
         world.flights.clear();
         while !rest.is_empty() {
+            let word = word_at(bytes, bytes.len() - rest.len());
+            if let Some(taken) = self.decode_short(word, &mut world.flights) {
+                rest = &rest[taken..];
+                continue;
+            }
             let begun = rest;
-            let [message, to, from, id] = self.get_header(&mut rest);
-            let message = MessageId::at(message);
+            let header = self.get_header(&mut rest);
+            let Head { message, to, from, id } = match self.heads.get(header) {
+                Some(head) => *head,
+                None => self.head(header),
+            };
             let form = &self.messages[message.index()];
             // One that no header has room for is a mistake of the protocol, which is found when it arrives.
-            let is_apart = id == self.ids - 1;
-            let id = if is_apart { low_u32(get(&mut rest)) } else { fit(id, "the number of an object") };
+            let is_apart = id as usize == self.ids - 1;
+            let id = if is_apart { low_u32(get(&mut rest)) } else { id };
             let object = Object { kind: form.object, id };
             let args = if form.words == 0 { Args::NONE } else { get_args(&mut rest, form.words) };
             let payload = if form.data { get(&mut rest).checked_sub(1).map(|p| Payload(low_u32(p))) } else { None };
-            let (to, from, lane) = (node(to), node(from), form.lane);
             let taken = begun.len() - rest.len();
             // As `short` says: nothing but the header takes more than a byte.
             let is_short = !is_apart && taken == self.header + form.words + usize::from(form.data) && taken <= 8;
             let written = if is_short { Written::of(begun, taken) } else { Written::default() };
-            world.flights.push(Flight { to, from, lane, message, object, args, payload, written });
+            world.flights.push(Flight { to, from, lane: form.lane, message, object, args, payload, written });
         }
+    }
+
+    /// Reads a message as [`Codec::short`] writes it, from its bytes and those behind; how many it takes. None if it is written
+    /// otherwise.
+    #[inline]
+    fn decode_short(&self, word: u64, flights: &mut Vec<Flight>) -> Option<usize> {
+        // The highest byte of a header comes first.
+        let header = word.swap_bytes().checked_shr(64 - 8 * fit::<_, u32>(self.header, "eight"))?;
+        let &Head { message, to, from, id } = self.heads.get(index(header))?;
+        let form = &self.messages[message.index()];
+        let len = self.header + form.words + usize::from(form.data);
+        if id as usize == self.ids - 1 || len > 8 {
+            return None;
+        }
+        let own = u64::MAX >> (64 - 8 * len);
+        let mut numbers = (word & own) >> (8 * self.header);
+        if numbers & LONGER != 0 {
+            return None;
+        }
+        let mut next = || {
+            let number = numbers & 0xff;
+            numbers >>= 8;
+            number
+        };
+        let mut args = Args::NONE;
+        (0..form.words).for_each(|_| args.push(unzigzag(next())));
+        let payload = if form.data { next().checked_sub(1).map(|p| Payload(low_u32(p))) } else { None };
+        let written = Written { bytes: word & own, len: fit(len, "eight") };
+        let object = Object { kind: form.object, id };
+        flights.push(Flight { to, from, lane: form.lane, message, object, args, payload, written });
+        Some(len)
     }
 
     /// What is common to all messages, as one number: the message, to whom, from whom and about which object. The highest byte
@@ -425,13 +489,19 @@ impl Codec {
         }
     }
 
-    fn get_header(&self, rest: &mut &[u8]) -> [usize; 4] {
+    #[inline]
+    fn get_header(&self, rest: &mut &[u8]) -> usize {
         let (bytes, behind) = rest.split_at(self.header);
         *rest = behind;
-        let header = bytes.iter().fold(0, |header, &byte| header << 8 | usize::from(byte));
+        bytes.iter().fold(0, |header, &byte| header << 8 | usize::from(byte))
+    }
+
+    /// What a header says.
+    fn head(&self, header: usize) -> Head {
         let (header, id) = (header / self.ids, header % self.ids);
         let (header, from) = (header / self.nodes, header % self.nodes);
-        [header / self.nodes, header % self.nodes, from, id]
+        let (message, to) = (MessageId::at(header / self.nodes), node(header % self.nodes));
+        Head { message, to, from: node(from), id: fit(id, "the number of an object") }
     }
 }
 
@@ -452,7 +522,9 @@ fn bytes_of(greatest: usize) -> usize {
 fn arg_words(ty: &Type, nodes: u32) -> usize {
     match ty {
         Type::NodeSet => nodes.div_ceil(64) as usize,
-        Type::IntSet { lo, hi } => index_of_word(((hi.at(nodes) - lo.at(nodes) + 64) / 64).max(1)),
+        Type::IntSet { lo, hi } => {
+            index_of_word((hi.at(nodes).saturating_sub(lo.at(nodes)).saturating_add(64) / 64).max(1))
+        }
         _ => 1,
     }
 }
@@ -488,11 +560,31 @@ fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
+#[inline]
+fn unzigzag(raw: u64) -> i64 {
+    (raw >> 1).cast_signed() ^ -(raw & 1).cast_signed()
+}
+
+/// Eight bytes from a place on, the first lowest; behind the last are zeros.
+#[inline]
+fn word_at(bytes: &[u8], at: usize) -> u64 {
+    let rest = &bytes[at..];
+    match (rest.first_chunk(), bytes.last_chunk()) {
+        (Some(word), _) => u64::from_le_bytes(*word),
+        (None, Some(last)) => {
+            u64::from_le_bytes(*last).checked_shr(64 - 8 * fit::<_, u32>(rest.len(), "eight")).unwrap_or(0)
+        }
+        (None, None) => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}
+
+/// The bits of the bytes of numbers behind which more of the same number come.
+const LONGER: u64 = u64::from_ne_bytes([0x80; 8]);
+
 fn get_args(rest: &mut &[u8], words: usize) -> Args {
     let mut args = Args::NONE;
     for _ in 0..words {
-        let raw = get(rest);
-        args.push((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed());
+        args.push(unzigzag(get(rest)));
     }
     args
 }

@@ -13,7 +13,7 @@ use super::estimate::Widths;
 use super::expand::{Found, Harvest, Worker, deadlock, up_to_violation};
 use super::known::Known;
 use super::letters::{Letter, put, put_bytes};
-use super::pack::hash;
+use super::pack::{Packed, hash};
 use super::states::States;
 use super::{NOT_LOOKED, STOPPED, path, portions, too_deep};
 use crate::config::group::Group;
@@ -198,7 +198,7 @@ impl<'m> Ranks<'m> {
     /// Adds the first state.
     fn begin(&mut self) -> Result<(), End> {
         let first = self.model.first();
-        let mut bytes = Vec::new();
+        let mut bytes = Packed::default();
         self.workers[0].pack(&first, &mut bytes);
         self.found = 1;
         if self.post.owner(hash(&bytes)) == self.post.rank() {
