@@ -301,7 +301,7 @@ impl Chart<'_> {
     }
 
     fn paragraph(&mut self, first: &str, next: &str, text: &str, width: usize) {
-        let room = width - next.chars().count().max(first.chars().count());
+        let room = width.saturating_sub(next.chars().count().max(first.chars().count()));
         for (number, line) in wrapped(text, room).iter().enumerate() {
             self.out.push_str(&format!("{}{line}\n", if number == 0 { first } else { next }));
         }

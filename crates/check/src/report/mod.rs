@@ -412,5 +412,5 @@ fn write_never(out: &mut String, report: &Report) -> std::fmt::Result {
 pub(crate) fn rounded(number: u64) -> u64 {
     let digits = number.checked_ilog10().unwrap_or(0);
     let unit = 10u64.pow(digits.saturating_sub(1));
-    (number + unit / 2) / unit * unit
+    number.saturating_add(unit / 2) / unit * unit
 }

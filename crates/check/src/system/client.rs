@@ -346,7 +346,11 @@ fn domain(ty: &Type, system: &System, objects: &[u32], addresses: &[i64]) -> Opt
         Type::Bool => single(0..2),
         Type::Int { lo, hi } => {
             let (lo, hi) = (lo.at(system.nodes), hi.at(system.nodes));
-            if hi.saturating_sub(lo) >= MOST_INTENTS.cast_signed() as i64 { None } else { single(lo..hi + 1) }
+            if hi.saturating_sub(lo) >= MOST_INTENTS.cast_signed() as i64 {
+                None
+            } else {
+                Some((lo..=hi).map(|v| vec![v]).collect())
+            }
         }
         Type::Node { optional } => single(if *optional { -1 } else { 0 }..nodes),
         Type::Address => Some(addresses.iter().map(|&address| vec![address]).collect()),
@@ -354,7 +358,7 @@ fn domain(ty: &Type, system: &System, objects: &[u32], addresses: &[i64]) -> Opt
         Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
         Type::NodeSet if nodes <= 12 => single(0..1 << nodes),
         Type::IntSet { lo, hi } => {
-            let count = hi.at(system.nodes) - lo.at(system.nodes) + 1;
+            let count = hi.at(system.nodes).saturating_sub(lo.at(system.nodes)).saturating_add(1).max(0);
             if count <= 12 { single(0..1 << count) } else { None }
         }
         Type::NodeSet | Type::Thread | Type::List { .. } | Type::Record(_) => None,

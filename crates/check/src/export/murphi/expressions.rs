@@ -3,6 +3,7 @@
 //! Everything is a number; [`Scope::truth`] gives a Murphi condition, [`Scope::number`] a value.
 
 use super::Export;
+use super::types::all_of;
 use trivium_protocol::{
     EventKind, Expr, ExprKind, Local, LocalId, NODE, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type,
 };
@@ -228,7 +229,7 @@ impl Scope<'_> {
                 let each = elements.iter().map(|e| format!("single({}, {lo}, {count})", self.number(e)));
                 each.reduce(|set, one| format!("either({set}, {one})")).unwrap_or("0".into())
             }
-            ExprKind::AllNodes => ((1_i64 << self.export.model.nodes) - 1).to_string(),
+            ExprKind::AllNodes => all_of(i64::from(self.export.model.nodes)).to_string(),
             ExprKind::SetBinary(operator, l, r) => {
                 let (l, r) = (self.set_from(l, lo), self.set_from(r, lo));
                 match operator {
@@ -245,7 +246,7 @@ impl Scope<'_> {
     /// A set, as a number whose bit 0 is `lo`.
     pub fn set_from(&self, expr: &Expr, lo: i64) -> String {
         let (own, _) = self.export.set_range(&expr.ty);
-        if own == lo { self.set(expr) } else { format!("moved({}, {})", self.set(expr), own - lo) }
+        if own == lo { self.set(expr) } else { format!("moved({}, {})", self.set(expr), own.saturating_sub(lo)) }
     }
 }
 

@@ -131,7 +131,10 @@ impl<'m> Export<'m> {
                 self.check_type(&var.name, &var.ty)?;
             }
         }
-        Ok(())
+        let told = protocol.messages.iter().map(|message| &message.args);
+        let told =
+            told.chain(protocol.ops.iter().map(|op| &op.args)).chain(protocol.tasks.iter().map(|task| &task.args));
+        told.flatten().try_for_each(|arg| self.check_type(&arg.name, &arg.ty))
     }
 
     fn protocol(&self) -> &'m Protocol {

@@ -13,6 +13,12 @@ pub(super) const MOST_WORD: i64 = 65_535;
 /// The greatest number with which a handler computes: 64-bit numbers are cut to what Rumur can hold.
 const MOST_NUMBER: i64 = 1 << 60;
 
+/// The set of so many elements, as a number: of those that were looked at ([`Export::check_type`]) all.
+pub(super) fn all_of(elements: i64) -> i64 {
+    let first_beyond = u32::try_from(elements).ok().and_then(|elements| 1_i64.checked_shl(elements));
+    first_beyond.map_or(i64::MAX, |beyond| beyond.wrapping_sub(1))
+}
+
 impl Export<'_> {
     pub fn check_type(&self, name: &str, ty: &Type) -> Result<(), ConfigError> {
         match ty {
@@ -29,7 +35,7 @@ impl Export<'_> {
         match ty {
             Type::IntSet { lo, hi } => {
                 let lo = lo.at(self.model.nodes);
-                (lo, (hi.at(self.model.nodes) - lo + 1).max(0))
+                (lo, hi.at(self.model.nodes).saturating_sub(lo).saturating_add(1).max(0))
             }
             _ => (0, i64::from(self.model.nodes)),
         }
@@ -47,7 +53,7 @@ impl Export<'_> {
             Type::Object(kind) => (0, i64::from(self.model.objects[kind.index()].max(1)) - 1),
             Type::Address => (0, MOST_WORD),
             Type::Word => (0, self.most_declared),
-            Type::NodeSet | Type::IntSet { .. } => (0, (1 << self.set_range(ty).1) - 1),
+            Type::NodeSet | Type::IntSet { .. } => (0, all_of(self.set_range(ty).1)),
             Type::List { .. } | Type::Record(_) => (0, 0),
         }
     }
@@ -159,7 +165,7 @@ impl Export<'_> {
             out.line(format!("{}: 0..{};", self.object_type(kind), count - 1));
         }
         out.line(format!("Word: 0..{};", self.most_word));
-        let most = if self.moves_memory { super::memory::MOST_DATA } else { self.most_word + 1 };
+        let most = if self.moves_memory { super::memory::MOST_DATA } else { self.most_word.saturating_add(1) };
         out.line(format!("Data: 0..{most};"));
         out.line("-- What a handler asked for on behalf of threads; `how` is what became of its event.");
         out.line("Effects: record how: 0..3; resumed: array [Obj_block] of boolean; answered: array [Number] of boolean; value: array [Number] of Int; end;");

@@ -146,7 +146,7 @@ impl Writer<'_> {
 
     fn head(&self, name: &str, system: &str) -> String {
         let mut out = Lines::default();
-        let size: u64 = self.variables.iter().map(|v| self.types.size(v.ty)).sum();
+        let size = self.variables.iter().fold(OVERHEAD, |sum, v| sum.saturating_add(self.types.size(v.ty)));
         out.line(format!("/* Protocol {name}, for SPIN; written by `trivium export --to spin`."));
         out.line(format!("   {system}"));
         out.line("   spin -a model.pml");
@@ -157,7 +157,7 @@ impl Writer<'_> {
         out.line("\\#include <stdint.h>");
         out.line("\\#include <stdio.h>");
         out.line("\\#ifndef VECTORSZ");
-        out.line(format!("\\#define VECTORSZ {}", size + OVERHEAD));
+        out.line(format!("\\#define VECTORSZ {size}"));
         out.line("\\#endif");
         self.types.definitions().iter().for_each(|definition| out.line(definition));
         out.open("struct Model {");
@@ -304,7 +304,7 @@ impl Writer<'_> {
             for parameter in &rule.parameters {
                 let ty = self.types.resolve(&parameter.ty)?;
                 let (least, most) = self.types.bounds(ty).ok_or("a ruleset over something that is no range")?;
-                let values = u64::try_from(most - least + 1).unwrap_or(0);
+                let values = u64::try_from(most.saturating_sub(least).saturating_add(1)).unwrap_or(0);
                 let all = values.saturating_mul(given.len() as u64).saturating_add(found.len() as u64);
                 if all > MOST_CHOICES {
                     return Err(format!("more than {MOST_CHOICES} events are possible in such a system"));

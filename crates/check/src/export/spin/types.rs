@@ -78,8 +78,8 @@ impl Types {
         match self.get(id) {
             Type::Truth => 1,
             Type::Range { least, most } => u64::from(bits(*least, *most) / 8),
-            Type::Array { least, most, of } => elements(*least, *most) * self.size(*of),
-            Type::Record(fields) => fields.iter().map(|(_, field)| self.size(*field)).sum(),
+            Type::Array { least, most, of } => elements(*least, *most).saturating_mul(self.size(*of)),
+            Type::Record(fields) => fields.iter().fold(0, |sum, (_, field)| sum.saturating_add(self.size(*field))),
         }
     }
 
@@ -154,5 +154,5 @@ fn bits(least: i64, most: i64) -> u32 {
 }
 
 fn elements(least: i64, most: i64) -> u64 {
-    u64::try_from(most - least + 1).unwrap_or(0)
+    u64::try_from(most.saturating_sub(least).saturating_add(1)).unwrap_or(0)
 }
