@@ -1,4 +1,4 @@
-# The door to everything.  `make demo` and `make test` set up what they need by themselves.
+# All tasks of the project.  `make demo` and `make test` set up what they need by themselves.
 
 CARGO ?= cargo
 PYTHON ?= python3

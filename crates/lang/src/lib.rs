@@ -38,10 +38,11 @@ pub fn compile_file(path: &std::path::Path, params: &[(String, i64)]) -> Result<
 /// Why it cannot be read.
 pub fn from_disk(name: &str) -> Result<String, String> {
     let path = std::path::Path::new(name);
+    let text = trivium_files::read_text(path).map_err(|unread| unread.why)?;
     let is_protocol = |path: &std::path::Path| path.extension().is_some_and(|ending| ending == "tri");
     // A stranger's protocol may name any file of the user, or a link to one, and an error would show a line of it.
-    if !is_protocol(path) || path.canonicalize().is_ok_and(|end| !is_protocol(&end)) {
-        return Err("a protocol uses only files whose names end in .tri".into());
+    match is_protocol(path) && path.canonicalize().is_ok_and(|end| is_protocol(&end)) {
+        true => Ok(text),
+        false => Err("a protocol uses only files whose names end in .tri".into()),
     }
-    trivium_files::read_text(path).map_err(|unread| unread.why)
 }

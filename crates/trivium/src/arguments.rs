@@ -118,7 +118,7 @@ fn time(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs).ok_or_else(|| "it must be a whole number with s, m or h: 90s, 30m, 2h".to_string())
 }
 
-/// Write a communication protocol once: check it in every interleaving, simulate it under real programs.
+/// Write a communication protocol once: check every interleaving, simulate programs on machines, run programs for real.
 #[derive(Debug, Parser)]
 #[command(name = "trivium", bin_name = "trivium", version, about, propagate_version = true)]
 pub struct Arguments {
@@ -132,21 +132,21 @@ pub struct Arguments {
 pub enum Command {
     /// Simulate a parallel program under a protocol on a machine
     Sim(Sim),
-    /// Run a parallel program for real, its nodes kept coherent by a protocol
+    /// Run a parallel program for real under a protocol
     Run(Run),
-    /// Take one contention-free remote miss apart, step by step
+    /// Show each step of one contention-free remote miss, with its cycles
     Miss(Miss),
-    /// Explore every interleaving of a protocol
+    /// Check a protocol: explore every interleaving of a small system
     Check(Check),
-    /// Make small mistakes in a protocol, one at a time, and list those that nothing notices
+    /// Put small mistakes into a protocol, one at a time, and list those that the checker does not find
     Mutate(Mutate),
-    /// Execute a counterexample again, step by step, and compare the states
+    /// Execute a recorded counterexample again and compare its states
     Replay(Replay),
     /// Write a protocol as a model for another checker
     Export(Export),
-    /// Simulate one program under several protocols on several machines: one table, one picture
+    /// Simulate a program under several protocols on several machines, and print one table
     Compare(Compare),
-    /// Carry out a study: published figures beside ours, and pictures
+    /// Run a study: compare published figures with ours, and draw pictures
     Study(Study),
     /// Print a protocol's table, or draw its states
     Show(Show),
@@ -156,15 +156,15 @@ pub enum Command {
     Machines(Listing),
     /// List the built-in programs
     Programs(Listing),
-    /// Print a machine: every key with its value
+    /// Print every key of a machine with its value
     Machine(MachineArgs),
     /// Print the C header of a protocol's calls
     Header(Header),
-    /// Compile and link a program's C files: takes the compiler's flags, for use as CC="trivium cc"
+    /// Compile and link C files of a program; works as CC="trivium cc" in a Makefile
     Cc(Cc),
-    /// Make a folder to begin in: a protocol, a program, and what editors need to find `trivium.h`
+    /// Make a new folder with a protocol, a program, and the headers for editors
     Init(Init),
-    /// Print what a shell needs to complete the words of a command line
+    /// Print a completion script for a shell
     Completions(Completions),
     /// Print a manual page, for `man -l -`
     Man(Man),
@@ -238,8 +238,8 @@ pub struct Simulated {
     /// What is executed
     #[command(flatten)]
     pub subject: Subject,
-    /// The same, and the program may change the folder too. Each node sees its own changes; they are carried out when the run
-    /// has gone well, and not by `compare`
+    /// As --dir, but the program may also write there. Each node sees its own changes. They are written to the folder when the
+    /// run ends well; `compare` never writes them
     #[arg(long, value_name = "DATA", conflicts_with = "dir")]
     pub dir_rw: Option<PathBuf>,
     /// Number of nodes, 1 to 1024
@@ -248,21 +248,21 @@ pub struct Simulated {
     /// Bytes of a coherence block, a power of two from 32 to 2048
     #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,
-    /// Stop after this many cycles
+    /// Stop (exit code 3) after this many cycles (default: no limit)
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
-    /// Stop, incomplete, when the simulation takes this many bytes of the host's memory; 512M and 4G are understood (default:
-    /// what the machine has to give; a program is then refused that allocates more than that could hold)
+    /// Stop (exit code 3) when the simulation takes this many bytes of the host's memory, for example 512M or 4G (default: the
+    /// memory that is available; a program that allocates more is refused)
     #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
     pub memory: Option<u64>,
     /// Tell for all misses whether they are cold, of capacity, or of true or false sharing, by allocation and by line;
     /// takes more host time
     #[arg(long)]
     pub blame: bool,
-    /// Leave a report of the runs here: one HTML page, with blame
+    /// Write a report of the runs, with --blame, into this HTML file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Arguments of the program; {nodes} in them stands for the number of nodes
+    /// Arguments of the program; {nodes} is replaced by the number of nodes
     #[arg(last = true)]
     pub args: Vec<String>,
 }
@@ -291,8 +291,8 @@ pub struct Sim {
     /// Machine: a name or a .toml file (repeatable: one result each)
     #[arg(long, short, required = true)]
     pub machine: Vec<String>,
-    /// Leave a trace of all processors, engines, buses and links here, as Chrome trace events (for Perfetto); one
-    /// machine only
+    /// Write a trace of all processors, engines, buses and links into this file, as Chrome trace events (for Perfetto); it takes
+    /// one machine
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Trace only what happens from this cycle on
@@ -339,16 +339,16 @@ pub struct Run {
     /// Protocol: a name or a .tri file; the first is the default of shared regions (repeatable)
     #[arg(long, short, required = true)]
     pub protocol: Vec<String>,
-    /// Number of nodes, 1 to 256; more than the host has processors take turns [default: 2, or the ranks that mpirun has started]
+    /// Number of nodes, 1 to 256 (default: 2, or the ranks that mpirun has started)
     #[arg(long, short, allow_negative_numbers = true, value_parser = run_nodes)]
     pub nodes: Option<u32>,
-    /// How nodes are run [default: threads, or mpi where mpirun has started it]
+    /// How nodes are run (default: threads, or mpi under mpirun)
     #[arg(long, value_enum)]
     pub transport: Option<Transport>,
     /// Bytes of a coherence block, a power of two from 32 to 2048
     #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,
-    /// Stop, incomplete, after this many seconds
+    /// Stop (exit code 3) after this many seconds (default: no limit)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub max_seconds: Option<u64>,
     /// Override a value: protocol.KEY=V (repeatable)
@@ -386,7 +386,7 @@ pub struct Miss {
     /// Machine: a name or a .toml file (repeatable: one result each)
     #[arg(long, short, required = true)]
     pub machine: Vec<String>,
-    /// What the missing access does
+    /// Kind of the access that misses
     #[arg(long, value_enum, default_value_t)]
     pub kind: MissKind,
     /// Bytes of a coherence block
@@ -412,16 +412,16 @@ pub enum Network {
 /// The system in which a protocol is explored.
 #[derive(Debug, Args)]
 pub struct System {
-    /// All nodes, acting or not (default: as the file declares, else 3)
+    /// Number of nodes, with and without threads (default: as the file declares, else 3)
     #[arg(long, short, allow_negative_numbers = true, value_parser = checked_nodes)]
     pub nodes: Option<u32>,
-    /// How many of them act (default: as the file declares, else all)
+    /// Number of nodes that have threads (default: as the file declares, else all)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub clients: Option<u32>,
     /// Objects of each kind; the home of object i is node i mod N (default: as the file declares, else 1)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub objects: Option<u32>,
-    /// Values that threads store (default: as the file declares, else 2)
+    /// Number of different values that threads store (default: as the file declares, else 2)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub values: Option<u32>,
     /// Accesses and calls of each thread, or `none` for any number (default: as the file declares, else any number)
@@ -433,22 +433,22 @@ pub struct System {
     /// Order of messages (default: as the file declares, else as each lane does)
     #[arg(long, value_enum)]
     pub network: Option<Network>,
-    /// Replaces the capacity of finite lanes
+    /// Capacity, in messages, of each lane (virtual channel) that has one (default: as the file declares)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub lane_capacity: Option<u32>,
-    /// Run this scenario of the file alone, in place of the most general client
+    /// Explore only this scenario of the file, in place of the most general client
     #[arg(long)]
     pub scenario: Option<String>,
-    /// Keep what variables hold when nobody can read it again: more states, and a verdict that does not rest on the
-    /// analysis which says so
+    /// Keep the values of dead variables. There are more states, and the verdict does not depend on the analysis that finds
+    /// dead variables
     #[arg(long)]
     pub no_clearing: bool,
-    /// Choose what a thread stores when it begins its store, and not when the store is performed: more states, and a
-    /// verdict that does not rest on nobody seeing it before
+    /// Choose the value of a store when the store begins, and not when it is performed. There are more states, and the verdict
+    /// does not depend on the assumption that nobody sees the value earlier
     #[arg(long)]
     pub no_late_values: bool,
-    /// Keep the contents of copies of blocks that are overwritten before anybody reads them: more states, and a verdict
-    /// that does not rest on the analysis which says so
+    /// Keep the contents of copies of blocks that are overwritten before they are read. There are more states, and the verdict
+    /// does not depend on the analysis that finds such copies
     #[arg(long)]
     pub no_dead_copies: bool,
 }
@@ -465,62 +465,63 @@ pub struct Check {
     /// Do not run the scenarios of the file after the most general client
     #[arg(long)]
     pub no_scenarios: bool,
-    /// Tell states apart that differ only in the names of nodes
+    /// Do not use symmetry: count states that differ only in the names of nodes as different states
     #[arg(long)]
     pub no_symmetry: bool,
-    /// Do not look for starvation and livelocks, which saves about 4 bytes a transition; the verdict says so
+    /// Do not look for starvation and livelock. This saves about 4 bytes for each transition, and the verdict says so
     #[arg(long)]
     pub no_liveness: bool,
     /// Explore by brute force: the reference for the fast search
     #[arg(long, hide = true)]
     pub brute: bool,
-    /// Stop, incomplete, after this many states
+    /// Stop (exit code 3) after this many states (default: no limit)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub max_states: Option<u64>,
-    /// Stop, incomplete, when states take this many bytes; 512M and 4G are understood (default: half of the machine's
+    /// Stop (exit code 3) when states take this many bytes, for example 512M or 4G (default: half of the host's available
     /// memory)
     #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Stop, incomplete, before states are expanded that lie this many events deep
+    /// Stop (exit code 3) at this depth: states that many events away from the first are not expanded (default: no limit)
     #[arg(long, value_name = "D", value_parser = at_least_one::<u32>, conflicts_with_all = ["brute", "random_walks"])]
     pub max_depth: Option<u32>,
-    /// Take this many random walks from the first state in place of a search; the verdict is never more than `incomplete`, and
-    /// --seed chooses the walks
+    /// Take this many random walks from the first state in place of a search. The verdict is `incomplete` unless a violation is
+    /// found. --seed chooses the walks
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>,
         conflicts_with_all = ["brute", "hash_compact", "bitstate", "disk", "checkpoint", "resume", "max_states"])]
     pub random_walks: Option<u64>,
     /// Most events of a random walk
     #[arg(long, value_name = "D", default_value = "100", value_parser = at_least_one::<u32>, requires = "random_walks")]
     pub depth: u32,
-    /// Keep this many bits of a state in place of the state (default: 64): less memory, and a verdict that is never more than
-    /// `incomplete`, with the probability that states were left out. --seed chooses the hash function
+    /// Hash compaction: keep this many bits of each state in place of the state (default: 64). It takes less memory. The verdict is
+    /// `incomplete` unless a violation is found, and tells the probability that states were missed. --seed chooses the hash function
     #[arg(long, value_name = "BITS", num_args = 0..=1, default_missing_value = "64", require_equals = true, value_parser = name_bits,
         conflicts_with_all = ["brute", "bitstate", "checkpoint", "resume"])]
     pub hash_compact: Option<u32>,
-    /// Set a few bits of a field of this size for each state: the least memory, and a verdict as of --hash-compact
+    /// Bitstate hashing in a table of this many bytes, for example 512M. It takes the least memory; the verdict is as with
+    /// --hash-compact
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with_all = ["brute", "checkpoint", "resume"])]
     pub bitstate: Option<u64>,
     /// Bits that --bitstate sets for each state
     #[arg(long, value_name = "K", default_value = "3", value_parser = bits_of_state, requires = "bitstate")]
     pub hashes: u32,
-    /// Keep states whole on disk, in this folder: exact, in the memory that --memory gives. Starvation is not looked for
+    /// Keep whole states in files of this folder. The search is exact and needs no more memory than --memory says. It does not
+    /// look for starvation
     #[arg(long, value_name = "DIR", conflicts_with_all = ["brute", "hash_compact", "bitstate", "checkpoint", "resume"])]
     pub disk: Option<PathBuf>,
-    /// Save the search into this file when a limit, Ctrl-C or SIGTERM ends it, so that --resume can go on from there.
-    /// Not the scenarios that follow it
+    /// Save the search into this file when a limit, Ctrl-C or SIGTERM ends it. --resume continues it. Scenarios are not saved
     #[arg(long, value_name = "FILE", conflicts_with = "brute")]
     pub checkpoint: Option<PathBuf>,
-    /// Save it also whenever so much time has passed: 90s, 30m, 2h
+    /// Time between two checkpoints: 90s, 30m, 2h
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time, requires = "saves")]
     pub checkpoint_every: Duration,
-    /// Go on with the search that this file has, under the same options; limits, --jobs and --format may be others. It is
-    /// saved there again unless --checkpoint names another file
+    /// Continue the search that is saved in this file. Options must be the same; limits, --jobs and --format may differ. The
+    /// search is saved there again unless --checkpoint names another file
     #[arg(long, value_name = "FILE", conflicts_with = "brute")]
     pub resume: Option<PathBuf>,
-    /// Draw the counterexample, if there is one, into this file
+    /// Draw the counterexample, if there is one, as a message sequence chart (SVG) into this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Write the counterexample, if there is one, as a page to step through
+    /// Write the counterexample, if there is one, as an HTML page to step through
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// What is set otherwise
@@ -565,10 +566,10 @@ pub struct Mutate {
     /// What is explored
     #[command(flatten)]
     pub system: System,
-    /// Try this many mistakes, spread over the text (default: all)
+    /// Number of mistakes to try, spread over the text (default: all)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub max_mutants: Option<u32>,
-    /// Leave a mutant, incomplete, after this many states (default: four times those of the protocol itself, and 1000)
+    /// Stop exploring a mutant after this many states (default: four times as many as the protocol has, plus 1000)
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_states: Option<u64>,
     /// What is set otherwise
@@ -587,16 +588,16 @@ pub struct Mutate {
 pub struct Replay {
     /// The result of `trivium check --format json`
     pub file: PathBuf,
-    /// Also under timing: a name or a .toml file
+    /// Show the times of the steps on this machine too: a name or a .toml file
     #[arg(long, short)]
     pub machine: Option<String>,
-    /// The protocol, if it is no longer where it was when it was checked
+    /// The protocol, if its file has moved since it was checked
     #[arg(long, short)]
     pub protocol: Option<String>,
-    /// Draw the counterexample into this file
+    /// Draw the counterexample as a message sequence chart (SVG) into this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Write the counterexample as a page to step through
+    /// Write the counterexample as an HTML page to step through
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// What is set otherwise
@@ -621,13 +622,13 @@ pub enum Target {
 pub struct Export {
     /// A name or a .tri file
     pub protocol: String,
-    /// For which checker
+    /// The other checker
     #[arg(long, value_enum)]
     pub to: Target,
     /// What is explored
     #[command(flatten)]
     pub system: System,
-    /// Most messages of a lane on their way between two nodes: the model needs a bound, and says when it is met
+    /// Most messages of a lane (virtual channel) in flight between two nodes; the model reports when a run reaches this bound
     #[arg(long, default_value_t = 4, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub channel: u32,
     /// Override a parameter: protocol.KEY=V (repeatable)
@@ -650,7 +651,7 @@ pub struct Compare {
     /// Machines: names or .toml files (repeatable, or separated by commas)
     #[arg(long, short, visible_alias = "machine", value_delimiter = ',', required = true)]
     pub machines: Vec<String>,
-    /// Leave the picture (SVG) here
+    /// Draw the bars (SVG) into this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// What is set otherwise
@@ -672,10 +673,10 @@ pub struct Compare {
 pub struct Study {
     /// A folder in studies/, or the path of one
     pub name: String,
-    /// Keep the results of runs, and the pictures, in this folder (default: study-out/NAME); what is there is not done again
+    /// Folder for pictures and for results of runs (default: study-out/NAME). Results that are there are used again
     #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
-    /// Small runs, for a try: the figures mean nothing
+    /// Small runs, to try the study: their figures are not comparable with the published ones
     #[arg(long)]
     pub quick: bool,
     /// What random numbers begin with
@@ -716,7 +717,7 @@ pub struct Show {
     /// Print the protocol's text as it was written
     #[arg(long, conflicts_with_all = ["format", "set"])]
     pub source: bool,
-    /// Draw the states into this file too
+    /// Draw the states and transitions (SVG) into this file too
     #[arg(long, value_name = "FILE", conflicts_with = "source")]
     pub svg: Option<PathBuf>,
     /// Override a parameter: protocol.KEY=V (repeatable)
@@ -753,7 +754,7 @@ pub struct MachineArgs {
 pub struct Header {
     /// A name or a .tri file
     pub protocol: String,
-    /// Write it into this file
+    /// Write the header into this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -761,7 +762,7 @@ pub struct Header {
 /// `trivium init`
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The folder; it must not be there yet, or be empty
+    /// The folder to make; it may exist if it is empty
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 }
@@ -788,7 +789,7 @@ pub struct Completions {
 /// `trivium man`
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Of this command (default: of `trivium` itself, with the list of commands)
+    /// The command (default: `trivium` itself, with the list of commands)
     pub command: Option<String>,
 }
 

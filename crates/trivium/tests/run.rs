@@ -203,3 +203,11 @@ fn what_cannot_be_run_is_refused() {
     trivium(&["run", "programs/splitphase.c", "-p", "stache"]).refuses(2, &["add --protocol swcc"]);
     trivium(&["run", "programs/hello.c", "-p", "token-lock", "-p", "token-lock"]).refuses(2, &["named twice"]);
 }
+
+/// As in `sim`: cache misses are something else.
+#[test]
+fn access_faults_are_called_so() {
+    let run = trivium(&["run", "programs/hello.c", "-p", "msi", "--nodes", "2"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.out.contains("\naccess faults ") && !run.out.contains("miss"), "{}", run.out);
+}

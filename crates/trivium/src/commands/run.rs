@@ -164,10 +164,10 @@ fn text(head: &Head, result: &RunResult) -> String {
     line("instructions", grouped(result.instructions));
     let misses = &result.misses;
     let [read, write, upgrade] = [misses.read, misses.write, misses.upgrade].map(grouped);
-    line("misses", format!("{read} read, {write} write, {upgrade} upgrade"));
+    line("access faults", format!("{read} read, {write} write, {upgrade} upgrade"));
     if let Some(latency) = &result.miss_latency {
         let [p50, p90, p99, max] = [latency.p50, latency.p90, latency.p99, latency.max].map(grouped);
-        line("miss latency", format!("p50 {p50}, p90 {p90}, p99 {p99}, longest {max} {}", latency.unit));
+        line("fault latency", format!("p50 {p50}, p90 {p90}, p99 {p99}, longest {max} {}", latency.unit));
     }
     line("messages", format!("{}, {} bytes", grouped(result.messages.values().sum()), grouped(result.bytes)));
     let width = result.messages.keys().map(String::len).max().unwrap_or(0).max(28);
