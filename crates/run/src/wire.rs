@@ -38,7 +38,7 @@ pub(crate) enum Control {
     Claim { page: usize },
     /// Its answer: where the page lives.
     Placed { page: usize, home: Node },
-    /// To node 0: the sender's program has made this allocation.
+    /// To node 0, and to all others before the first packet that may be about it: the sender knows of this allocation.
     Allocated { index: usize, bytes: u64, placement: Where, protocol: usize },
     /// To node 0: blocks that the sender has stored to in a phase, where only one node may.
     Stored { phase: u64, blocks: Vec<u32> },

@@ -157,6 +157,45 @@ int main(void) {
     }
 }
 
+/// A node may use memory long before another node's program allocates it, which may wait for just that.
+#[test]
+fn memory_is_used_before_all_have_allocated_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("ahead.c");
+    let text = r#"
+#include <stdio.h>
+#include "trivium.h"
+#include "trivium/remote-write.h"
+int main(void) {
+    int self = trivium_node(), nodes = trivium_nodes();
+    volatile int *turn = trivium_alloc_on(0, 64), now;
+    while ((now = *turn) != self) trivium_wait_until_changed(turn, now);
+    /* Nobody behind this node has allocated any of these. */
+    volatile int *there = trivium_alloc_on(nodes - 1, 64);
+    volatile int *touched = trivium_alloc_first_touch(nodes * 4096);
+    int64_t *words = trivium_alloc_on(nodes - 1, 4096);
+    there[self] = self + 1;
+    for (int page = 0; page < nodes; page++) touched[page * 1024 + self] = self + 1;
+    remote_write_open(nodes - 1, words);
+    remote_write_put(nodes - 1, 7);
+    *turn = self + 1;
+    int64_t arrived = remote_write_finish(nodes - 1);
+    for (int node = 0; node < nodes; node++) {
+        if (there[node] != node + 1) trivium_fail("it has not been stored");
+        for (int page = 0; page < nodes; page++)
+            if (touched[page * 1024 + node] != node + 1) trivium_fail("nor this");
+    }
+    if (arrived != nodes) trivium_fail("nor sent");
+    printf("ok\n");
+    return 0;
+}
+"#;
+    std::fs::write(&program, text).unwrap();
+    let path = program.to_str().unwrap();
+    let run = trivium(&["run", path, "-p", "stache", "-p", "remote-write", "--nodes", "4", "--max-seconds", "60"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+}
+
 #[test]
 fn whatever_ends_a_run_ends_all_of_it() {
     for (program, nodes, code, words) in [

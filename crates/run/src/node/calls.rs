@@ -117,10 +117,8 @@ impl NodeState {
         let offset = made.map_err(|error| self.fail(error))?;
         self.allocations += 1;
         if self.core.me != 0 {
-            let placement = placement.into();
-            self.tell(0, &crate::wire::Control::Allocated { index, bytes, placement, protocol: number });
+            self.tell_of_allocations(0);
         }
-        self.look_for_homes();
         Ok(i64::from(SHARED_BASE) + offset.cast_signed())
     }
 

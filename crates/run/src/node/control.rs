@@ -221,7 +221,7 @@ impl NodeState {
     /// Another node, or this, says something of the run.
     pub(super) fn control(&mut self, from: Node, control: Control) -> Result<(), Fault> {
         match control {
-            Control::Claim { page } => self.claimed(page, from),
+            Control::Claim { page } => self.claimed(page, from).map_err(|what| self.nonsense(from, what))?,
             Control::Placed { page, home } => self.placed(page, home).map_err(|what| self.nonsense(from, what))?,
             Control::Allocated { index, bytes, placement, protocol } => {
                 self.allocated(from, index, bytes, placement.into(), protocol)?;
@@ -260,7 +260,7 @@ impl NodeState {
         Ok(())
     }
 
-    fn nonsense(&mut self, from: Node, what: &str) -> Fault {
+    pub(super) fn nonsense(&mut self, from: Node, what: &str) -> Fault {
         let what = format!("node {}: node {from} tells of {what}", self.core.me);
         self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
     }
@@ -277,7 +277,7 @@ impl NodeState {
         Ok(())
     }
 
-    /// Another node's program has made an allocation, which must be that of all.
+    /// Another node knows of an allocation, which must be that of all.
     fn allocated(
         &mut self,
         from: Node,
@@ -291,9 +291,7 @@ impl NodeState {
             return Err(self.nonsense(from, "an allocation that comes too early"));
         }
         let made = self.core.space.borrow_mut().allocate(from, index, bytes, placement, protocol);
-        made.map_err(|error| self.fail(error))?;
-        self.look_for_homes();
-        Ok(())
+        made.map(drop).map_err(|error| self.fail(error))
     }
 
     /// Node 0 looks whether it has to ask again.

@@ -82,17 +82,14 @@ impl NodeState {
         None
     }
 
-    /// Whether this node has allocated what a message is about, and knows its home. Others may be ahead of it.
+    /// Whether this node knows the home of what a message is about.
     fn is_known(&self, incoming: &Incoming) -> bool {
         let Incoming::Message(_, Message { object, .. }) = incoming else { return true };
         if object.kind != BLOCK {
             return true;
         }
-        let (offset, space) = (self.core.offset_of(*object), self.core.space.borrow());
-        if offset >= space.bytes() {
-            return false;
-        }
-        let page = space.page_of(offset);
+        let space = self.core.space.borrow();
+        let page = space.page_of(self.core.offset_of(*object));
         !space.by_first_touch(page) || self.mapped.get(page) == Some(&Mapped::Yes)
     }
 
@@ -114,7 +111,7 @@ impl NodeState {
 
     /// Whether nothing is left to handle.
     pub(super) fn is_quiet(&self) -> bool {
-        self.inbox.is_empty() && self.core.schedule.has_no_replays() && self.early.is_empty()
+        self.inbox.is_empty() && self.core.schedule.has_no_replays()
     }
 
     pub(super) fn has_timers(&self) -> bool {

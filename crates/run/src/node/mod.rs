@@ -179,8 +179,6 @@ pub(crate) struct NodeState {
     lines: Lines,
     /// What its handlers have not come to yet.
     inbox: VecDeque<Incoming>,
-    /// Claims of pages that are not allocated here yet: the page, and who claims it.
-    early: Vec<(usize, Node)>,
     on_lanes: OnLanes,
     /// Timers by the nanosecond at which they end, and a number.
     timers: BTreeMap<(u64, u64), (Instance, u64)>,
@@ -194,8 +192,10 @@ pub(crate) struct NodeState {
     atomic: Option<ReadModifyWrite>,
     /// The result of a call that has returned.
     answered: Option<i64>,
-    /// Allocations made.
+    /// Allocations that its program has made.
     allocations: usize,
+    /// Of how many allocations it has told each node.
+    told_of: Vec<usize>,
     /// The number of instructions at which it next looks at what has arrived, and how many lie between two looks.
     next_poll: u64,
     poll_interval: u64,
@@ -257,7 +257,6 @@ impl NodeState {
             mapped: Vec::new(),
             lines: Lines::default(),
             inbox: VecDeque::new(),
-            early: Vec::new(),
             timers: BTreeMap::new(),
             handling: Box::default(),
             doing: Doing::Running,
@@ -267,6 +266,7 @@ impl NodeState {
             atomic: None,
             answered: None,
             allocations: 0,
+            told_of: vec![0; nodes as usize],
             next_poll: *POLLS.start(),
             poll_interval: *POLLS.start(),
             begun,

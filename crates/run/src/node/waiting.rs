@@ -15,6 +15,8 @@ const SPIN: Duration = Duration::from_micros(2);
 const IDLE: Duration = Duration::from_millis(20);
 /// So many handlers are run at a poll point at most.
 const HANDLERS_AT_A_POLL: u32 = 32;
+/// What a packet is about whose sender has not told of that memory.
+const UNTOLD: &str = "memory that it has not allocated";
 /// So many packets are taken in before handlers get their turn.
 const PACKETS: u32 = 64;
 
@@ -135,7 +137,8 @@ impl NodeState {
             Packet::Message(message) => {
                 self.received += 1;
                 if message.object.kind == BLOCK {
-                    self.look_for_home(self.core.offset_of(message.object));
+                    let found = self.look_for_home(self.core.offset_of(message.object));
+                    found.map_err(|what| self.nonsense(from, what))?;
                 }
                 self.inbox.push_back(Incoming::Message(from, message));
                 Ok(())
@@ -157,49 +160,46 @@ impl NodeState {
     }
 
     /// A message is about a block whose home this node may not know: it has one, since somebody has sent the message.
-    fn look_for_home(&mut self, offset: u64) {
-        let page = {
-            let space = self.core.space.borrow();
-            if offset >= space.bytes() {
-                return;
-            }
-            space.page_of(offset)
-        };
+    fn look_for_home(&mut self, offset: u64) -> Result<(), &'static str> {
+        let page = self.core.space.borrow().page_of(offset);
+        if offset >= self.core.space.borrow().bytes() {
+            return Err(UNTOLD);
+        }
         if self.mapped.get(page) != Some(&Mapped::Yes) {
             self.ask_for(page);
         }
-    }
-
-    /// Memory has been allocated: messages about it may have waited for that.
-    pub(super) fn look_for_homes(&mut self) {
-        let blocks: Vec<u64> = self
-            .inbox
-            .iter()
-            .filter_map(|incoming| match incoming {
-                Incoming::Message(_, message) if message.object.kind == BLOCK => {
-                    Some(self.core.offset_of(message.object))
-                }
-                _ => None,
-            })
-            .collect();
-        blocks.into_iter().for_each(|offset| self.look_for_home(offset));
-        for (page, by) in std::mem::take(&mut self.early) {
-            self.claimed(page, by);
-        }
+        Ok(())
     }
 
     /// A node claims a page whose manager this one is.
-    pub(super) fn claimed(&mut self, page: usize, by: Node) {
-        let offset_is_known = page < self.core.space.borrow().page_of(self.core.space.borrow().bytes());
-        if !offset_is_known {
-            return self.early.push((page, by));
+    pub(super) fn claimed(&mut self, page: usize, by: Node) -> Result<(), &'static str> {
+        if page >= self.core.space.borrow().page_of(self.core.space.borrow().bytes()) {
+            return Err(UNTOLD);
         }
         let home = self.core.space.borrow_mut().claim(page, by);
         self.tell(by, &Control::Placed { page, home });
+        Ok(())
     }
 
-    /// Sends a packet to another node.
+    /// Tells another node of the allocations that it has not heard of from this one. Its program may wait for what only comes
+    /// after they are used, so that it must not have to allocate first.
+    pub(super) fn tell_of_allocations(&mut self, to: Node) {
+        let known = self.core.space.borrow().allocations();
+        let told = std::mem::replace(&mut self.told_of[usize::from(to)], known);
+        if told == known {
+            return;
+        }
+        let untold = self.core.space.borrow().allocations_from(told);
+        for (index, bytes, placement, protocol) in untold {
+            let allocated = Control::Allocated { index, bytes, placement: placement.into(), protocol };
+            self.sent += 1;
+            self.transport.send(to, wire::write_control(&allocated));
+        }
+    }
+
+    /// Sends a packet to another node, which knows by then of all memory that it may be about.
     pub(super) fn post(&mut self, to: Node, packet: Vec<u8>) {
+        self.tell_of_allocations(to);
         self.sent += 1;
         self.transport.send(to, packet);
     }
