@@ -11,8 +11,8 @@ use tempfile::TempDir;
 
 use crate::error::Error;
 
-/// The first line of a kept file, before the hash of the rest.
-const MARK: &str = "trivium keeps 1 ";
+/// The first line of a kept file, before the hash of its name and of the rest.
+const MARK: &str = "trivium keeps 2 ";
 /// How the names of kept files end.
 const KEPT: &str = ".kept";
 /// The most bytes of kept files. When there are more, those that were not used for longest go, down to three quarters.
@@ -101,12 +101,17 @@ impl Shelf {
         if self.why_not.is_some() {
             return None;
         }
-        let mut file = fs::File::open(self.file(name)).ok()?;
+        let path = self.file(name);
+        // Reading a pipe or a device might never end.
+        if !fs::metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let mut file = fs::File::open(path).ok()?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let (head, rest) = (&bytes[..end], &bytes[end + 1..]);
-        if head != format!("{MARK}{}", sha256(rest)).as_bytes() {
+        if head != first_line(name, rest).as_bytes() {
             return None;
         }
         // It was used today: a file system that does not note it only lets it go earlier.
@@ -124,7 +129,7 @@ impl Shelf {
             return Ok(());
         }
         let mut file = tempfile::Builder::new().prefix("work-").tempfile_in(&self.folder)?;
-        io::Write::write_all(&mut file, format!("{MARK}{}\n", sha256(bytes)).as_bytes())?;
+        io::Write::write_all(&mut file, format!("{}\n", first_line(name, bytes)).as_bytes())?;
         io::Write::write_all(&mut file, bytes)?;
         file.persist(self.file(name)).map_err(|error| error.error)?;
         self.make_room(MOST_KEPT)
@@ -162,9 +167,21 @@ impl Shelf {
     }
 }
 
+/// The first line of what is kept under a name. The name is in it: what was kept under another one is another program.
+fn first_line(name: &str, bytes: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!("{name}\n"));
+    hash.update(bytes);
+    format!("{MARK}{}", hexadecimal(&hash.finalize()))
+}
+
 /// SHA-256 in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The folder by its absolute path, made if it was missing; or why not.

@@ -3,8 +3,11 @@
 mod world;
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use sha2::{Digest, Sha256};
 use trivium_guest::{Build, Outcome, Program, Shelf};
 
 /// A shelf, and what a program gives that is kept on it.
@@ -57,20 +60,40 @@ fn what_is_kept_is_what_runs_as_long_as_it_is_as_it_was_written() {
     let nine = place.besides(&before);
     let (code_of_seven, code_of_nine) = (read(&seven), read(&nine));
 
-    // Nothing is compiled where something is kept: another program in its place would run.
-    fs::write(&seven, &code_of_nine).expect("written");
-    assert_eq!(place.exit_code(7, Build::Fast), 9);
+    // Nothing is compiled where something is kept: that would make a new file.
+    let file = || fs::metadata(&seven).expect("kept").ino();
+    let kept = file();
+    assert_eq!(place.exit_code(7, Build::Fast), 7);
+    assert_eq!(file(), kept, "it is taken");
 
     let mut damaged = code_of_nine.clone();
     *damaged.last_mut().expect("not empty") ^= 1;
     let short = &code_of_seven[..code_of_seven.len() / 2];
     // As our own files are, but what is in it is no code.
-    let other = b"trivium keeps 1 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n";
-    for wrong in [&damaged[..], short, other, b"", b"\n"] {
+    let name = seven.file_stem().expect("a name").to_string_lossy();
+    let hash: String = Sha256::digest(format!("{name}\n")).iter().map(|byte| format!("{byte:02x}")).collect();
+    let other = format!("trivium keeps 2 {hash}\n");
+    // Whole, but kept under another name: another program would run.
+    for wrong in [&code_of_nine[..], &damaged, short, other.as_bytes(), b"", b"\n"] {
         fs::write(&seven, wrong).expect("written");
         assert_eq!(place.exit_code(7, Build::Fast), 7);
         assert!(read(&seven) == code_of_seven, "it is replaced");
     }
+}
+
+/// What would never end when it is read is no kept file.
+#[test]
+fn what_is_no_file_is_not_read() {
+    let place = Place { folder: tempfile::tempdir().expect("a directory") };
+    assert_eq!(place.exit_code(7, Build::Fast), 7);
+    let seven = place.besides(&[]);
+    fs::remove_file(&seven).expect("removed");
+    assert!(Command::new("mkfifo").arg(&seven).status().expect("mkfifo").success());
+    assert_eq!(place.exit_code(7, Build::Fast), 7);
+    assert!(fs::metadata(&seven).expect("kept").is_file(), "it is replaced");
+    fs::remove_file(&seven).expect("removed");
+    std::os::unix::fs::symlink("/dev/zero", &seven).expect("linked");
+    assert_eq!(place.exit_code(7, Build::Fast), 7);
 }
 
 #[test]
