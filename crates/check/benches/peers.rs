@@ -19,7 +19,8 @@ use apart::{Found, german, only_case, peak, run_apart, run_case, wanted};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use trivium_check::{Config, System, murphi, spin};
+use trivium_check::{Config, System};
+use trivium_export::{murphi, spin};
 
 const ROUNDS: usize = 3;
 /// A case that reads the protocol and explores nothing.

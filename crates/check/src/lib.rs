@@ -13,7 +13,6 @@
 pub mod chart;
 mod config;
 mod coverage;
-mod export;
 mod report;
 mod runs;
 mod search;
@@ -25,12 +24,15 @@ pub use config::{
     Checkpoints, Config, ConfigError, MAX_NODES, Method, Network, Origin, Progress, Search, System, Writer,
 };
 pub use coverage::{Counted, Coverage, Never};
-pub use export::murphi::murphi;
-pub use export::spin::spin;
 pub use report::deadlock::Waiting;
 pub use report::trace::{Trace, is_minimal};
 pub use report::{Change, Omission, Report, Saved, Step, Together, Verdict, text, text_around};
 pub use runs::explore::explore;
 pub use runs::mutants::{Fate, judge};
 pub use search::{leftovers, orbits, unseen};
-pub use system::layout::BLOCK_BYTES;
+pub use system::action::event_kind;
+pub use system::client::{Client, Intent, Script, ThreadPlace};
+pub use system::late::OpenStore;
+pub use system::layout::{BLOCK_BYTES, WORD, WORDS_PER_BLOCK, checks_values};
+pub use system::model::{LaneModel, most_stored};
+pub use system::outline::Outline;

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use trivium_check::{Config, Report, Search, System, Verdict, chart, explore, is_minimal, murphi, text};
+use trivium_check::{Config, Report, Search, System, Verdict, chart, explore, is_minimal, text};
+use trivium_export::murphi;
 use trivium_protocol::Protocol;
 
 /// States after which an exploration is left: mistakes show early.

@@ -8,7 +8,8 @@ mod oracle;
 use oracle::{Answer, Oracle, SLOW, compile, number_before, root, run, system, with_all_kept};
 use std::path::Path;
 use std::process::Command;
-use trivium_check::{Verdict, explore, murphi};
+use trivium_check::{Verdict, explore};
+use trivium_export::murphi;
 
 const RUMUR: Oracle = Oracle {
     name: "rumur",

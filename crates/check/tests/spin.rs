@@ -12,7 +12,8 @@ mod oracle;
 use oracle::{Answer, FAST, Oracle, compile, number_before, root, run};
 use std::path::Path;
 use std::process::Command;
-use trivium_check::{Network, System, spin};
+use trivium_check::{Network, System};
+use trivium_export::spin;
 
 const SPIN: Oracle =
     Oracle { name: "spin", tools: &[("spin", "-V"), ("cc", "--version")], write: spin, ask, most_states: FAST };

@@ -304,7 +304,8 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> ConfigError {
+    /// An error with its remedy.
+    pub fn new(message: impl Into<String>, help: impl Into<String>) -> ConfigError {
         ConfigError { message: message.into(), help: help.into() }
     }
 }

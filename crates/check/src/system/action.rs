@@ -57,7 +57,7 @@ pub enum Fate {
 }
 
 /// The event that a thread raises.
-pub(crate) fn event_kind(intent: &Intent) -> EventKind {
+pub fn event_kind(intent: &Intent) -> EventKind {
     match intent {
         Intent::Read { .. } => EventKind::Read,
         Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => EventKind::Write,

@@ -17,26 +17,37 @@ const MOST_COUNTED: usize = u16::MAX as usize;
 
 /// Something that a thread may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Intent {
+pub enum Intent {
+    /// A load of the word of a block that is looked at.
     Read {
+        /// The block's number.
         block: u32,
     },
+    /// A store to this word.
     Write {
+        /// The block's number.
         block: u32,
+        /// What is stored.
         value: u64,
     },
     /// A store to another word of the block than the one that is looked at. Its value is nobody's concern, but
     /// the word that is looked at must survive it.
     WriteBeside {
+        /// The block's number.
         block: u32,
     },
     /// Any of these stores to the block: which is chosen when it is performed (`late`).
     Store {
+        /// The block's number.
         block: u32,
     },
+    /// A call of the protocol.
     Call {
+        /// Which.
         op: OpId,
+        /// Of which object.
         object: Object,
+        /// With what.
         args: Args,
     },
 }
@@ -53,6 +64,7 @@ impl Intent {
         }
     }
 
+    /// Whether it is a load or a store.
     pub fn is_access(&self) -> bool {
         !matches!(self, Intent::Call { .. })
     }
@@ -70,20 +82,23 @@ pub(crate) enum Offer {
 
 /// A thread: its node, and its number there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ThreadPlace {
+pub struct ThreadPlace {
+    /// Its node.
     pub node: Node,
+    /// Its number there.
     pub number: u8,
 }
 
 /// The threads and what each may do.
-pub(crate) struct Client {
+pub struct Client {
+    /// The threads.
     pub threads: Vec<ThreadPlace>,
     /// Threads of each node, by their number there.
     pub threads_of: Vec<Vec<u16>>,
     /// All that any thread may do.
     pub intents: Vec<Intent>,
     /// For each of these, when an idle thread may begin it.
-    pub offers: Vec<Offer>,
+    pub(crate) offers: Vec<Offer>,
     /// For each block the stores that are chosen when they are performed; empty where all are chosen when they begin.
     pub open_stores: Vec<OpenStore>,
     /// In a scenario: for each thread, its actions with the register that each fills.
@@ -95,7 +110,8 @@ pub(crate) struct Client {
 }
 
 /// The threads of a scenario.
-pub(crate) struct Script {
+pub struct Script {
+    /// What they do.
     pub scenario: Scenario,
     /// For each thread: the number of an intent, and the register for its result.
     pub actions: Vec<Vec<(u16, Option<u16>)>>,
@@ -124,7 +140,7 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
 
 impl Client {
     /// Refuses what a state has no room to count.
-    pub fn check_counts(&self) -> Result<(), ConfigError> {
+    pub(crate) fn check_counts(&self) -> Result<(), ConfigError> {
         let longest = self.script.iter().flat_map(|script| &script.actions).map(Vec::len).max();
         let counted = [
             (self.intents.len(), "different accesses and calls", "take fewer objects or values"),
@@ -145,12 +161,12 @@ impl Client {
     }
 
     /// Whether a node has several threads.
-    pub fn shares_nodes(&self) -> bool {
+    pub(crate) fn shares_nodes(&self) -> bool {
         self.threads.len() > self.threads_of.len() || self.threads_of.iter().any(|threads| threads.len() > 1)
     }
 
     /// The most general client: any thread of the acting nodes, anything.
-    pub fn general(
+    pub(crate) fn general(
         protocol: &Protocol,
         system: &System,
         objects: &[u32],
@@ -193,7 +209,7 @@ impl Client {
     }
 
     /// The threads of a scenario.
-    pub fn scenario(protocol: &Protocol, system: &System, scenario: &Scenario) -> Result<Client, ConfigError> {
+    pub(crate) fn scenario(protocol: &Protocol, system: &System, scenario: &Scenario) -> Result<Client, ConfigError> {
         let mut numbers = vec![0u8; system.nodes as usize];
         let (mut threads, mut intents, mut actions) = (Vec::new(), Vec::new(), Vec::new());
         for thread in &scenario.threads {

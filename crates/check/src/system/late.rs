@@ -13,7 +13,7 @@ use trivium_protocol::{ExprKind, Protocol};
 
 /// The stores to a block that are told apart only when they are performed.
 #[derive(Clone, Debug)]
-pub(crate) struct OpenStore {
+pub struct OpenStore {
     /// The number of [`Intent::Store`].
     pub open: usize,
     /// The stores that it may turn out to be.

@@ -10,10 +10,10 @@ use trivium_protocol::{BLOCK, Promise, Protocol, RoleId};
 /// Bytes of the fixed part that are packed together.
 pub(crate) const GROUP: usize = 8;
 /// Bytes of a word of the explored memory.
-pub(crate) const WORD: u64 = 8;
+pub const WORD: u64 = 8;
 /// Words of a block: the one that is looked at, and one beside it, which is always 0. The second is kept only for
 /// protocols that address memory.
-pub(crate) const WORDS_PER_BLOCK: u32 = 2;
+pub const WORDS_PER_BLOCK: u32 = 2;
 
 /// Bytes of a block: block i begins at address i times this.
 pub const BLOCK_BYTES: u64 = WORD * WORDS_PER_BLOCK as u64;
@@ -308,6 +308,6 @@ impl Layout {
 }
 
 /// Whether loads are compared with the last store.
-pub(crate) fn checks_values(protocol: &Protocol) -> bool {
+pub fn checks_values(protocol: &Protocol) -> bool {
     protocol.promises.iter().any(|p| matches!(p, Promise::LastWrite | Promise::LastPhase | Promise::Sequential))
 }

@@ -9,6 +9,7 @@ pub(crate) mod late;
 pub(crate) mod layout;
 pub(crate) mod mark;
 pub(crate) mod model;
+pub(crate) mod outline;
 pub(crate) mod payload;
 pub(crate) mod progress;
 pub(crate) mod promise;

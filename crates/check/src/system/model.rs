@@ -23,10 +23,14 @@ const MOST_BYTES: usize = 1 << 18;
 const MOST_OBJECTS: u32 = 256;
 
 /// A lane of the explored network.
-pub(crate) struct LaneModel {
+pub struct LaneModel {
+    /// Whether messages between two nodes arrive in the order in which they were sent.
     pub fifo: bool,
+    /// How many messages between two nodes it holds, if a number of them.
     pub capacity: Option<u32>,
+    /// Whether messages may be lost.
     pub lossy: bool,
+    /// Whether messages may arrive twice.
     pub duplicating: bool,
 }
 
@@ -477,7 +481,7 @@ fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError
 }
 
 /// The greatest value that a thread may store.
-pub(crate) fn most_stored(client: &Client) -> u32 {
+pub fn most_stored(client: &Client) -> u32 {
     let stored = client.intents.iter().map(|intent| match intent {
         Intent::Write { value, .. } => {
             // There is one value more than the largest.

@@ -3,7 +3,7 @@
 use super::check::system;
 use crate::arguments::{Export, Target};
 use crate::{Failure, failure, library, output};
-use trivium_check::{murphi, spin};
+use trivium_export::{murphi, spin};
 
 /// Writes a protocol, and the system in which `check` explores it, as a model for another checker.
 pub fn export(arguments: &Export) -> Result<u8, Failure> {

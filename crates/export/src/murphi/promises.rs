@@ -3,7 +3,7 @@
 use super::Export;
 use super::expressions::{Scope, substitute};
 use super::lines::Lines;
-use crate::system::client::Intent;
+use trivium_check::Intent;
 use trivium_protocol::{Assume, Expr, ExprKind, MessageId, OpId, Promise, RoleId, Watched};
 
 impl Export<'_> {
@@ -67,7 +67,7 @@ impl Export<'_> {
             Intent::Call { args, .. } => args.words(),
             _ => &[],
         };
-        let kind = crate::system::action::event_kind(intent);
+        let kind = trivium_check::event_kind(intent);
         let role = self.roles().find(|(_, role)| role.object == object.kind).map_or(RoleId(0), |(id, _)| id);
         let conditions = self.protocol().conditions.iter().filter(|condition| condition.event == kind);
         conditions
@@ -254,7 +254,7 @@ impl Export<'_> {
         out.blank();
     }
 
-    /// A state in which nothing that must happen can happen, and somebody waits (`crate::system::progress`).
+    /// A state in which nothing that must happen can happen, and somebody waits (`system/progress.rs` of `check`).
     fn deadlock(&self, out: &mut Lines) {
         let moves = [self.movement(), self.owed_starts()].into_iter().filter(|part| !part.is_empty());
         let moves = moves.collect::<Vec<_>>().join(" | ");

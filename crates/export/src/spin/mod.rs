@@ -1,6 +1,6 @@
 //! A protocol and the system that is explored, as a model for SPIN: a second independent oracle.
 //!
-//! It is the model that [`crate::export::murphi`] writes, said in C and Promela: the meaning of each step, rule and promise is
+//! It is the model that [`crate::murphi`] writes, said in C and Promela: the meaning of each step, rule and promise is
 //! generated in one place, and whatever that place learns is known here as well. The model is read back, and its
 //! variables become one tracked variable of C, which is SPIN's state; each choice of a rule's parameters becomes
 //! one alternative of a loop, and one firing one step of SPIN. What reads the model and what explores it have nothing in
@@ -17,18 +17,18 @@ mod tests;
 mod tokens;
 mod types;
 
-use crate::config::{ConfigError, System};
 use std::sync::Arc;
+use trivium_check::{ConfigError, System};
 use trivium_protocol::Protocol;
 
 /// The text of the model.
 ///
-/// `channel` is that of [`crate::export::murphi::murphi()`].
+/// `channel` is that of [`crate::murphi::murphi()`].
 ///
 /// # Errors
 /// When such a system cannot be made of the protocol, or SPIN cannot express it.
 pub fn spin(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, ConfigError> {
-    let model = crate::export::murphi::murphi(protocol, system, channel)?;
+    let model = crate::murphi::murphi(protocol, system, channel)?;
     translate(&model, &protocol.name).map_err(|what| {
         ConfigError::new(
             format!("{} cannot be exported for SPIN: {what}", protocol.name),

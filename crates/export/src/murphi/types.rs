@@ -2,8 +2,8 @@
 
 use super::lines::{Lines, identifier};
 use super::{Export, MOST_ELEMENTS};
-use crate::config::ConfigError;
-use crate::system::layout::checks_values;
+use trivium_check::ConfigError;
+use trivium_check::checks_values;
 use trivium_engine::number::fit;
 use trivium_protocol::{BLOCK, NODE, Named, ObjectKindId, PayloadShape, Promise, RoleId, StateId, Type};
 
@@ -260,7 +260,7 @@ impl Export<'_> {
         }
         if self.promises_last_phase() {
             out.line("earlier: array [Obj_block] of Word;");
-            let most = crate::system::model::most_stored(&model.client);
+            let most = trivium_check::most_stored(&model.client);
             out.line(format!("stored: array [Obj_block] of array [0..{most}] of boolean;"));
         }
         if self.has_phases() {

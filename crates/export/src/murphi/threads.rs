@@ -2,10 +2,10 @@
 
 use super::Export;
 use super::lines::Lines;
-use crate::system::action::event_kind;
-use crate::system::client::Intent;
-use crate::system::layout::{WORD, WORDS_PER_BLOCK, checks_values};
-use crate::system::model::most_stored;
+use trivium_check::Intent;
+use trivium_check::event_kind;
+use trivium_check::most_stored;
+use trivium_check::{WORD, WORDS_PER_BLOCK, checks_values};
 use trivium_protocol::{BLOCK, CopyIn, NODE, Response, RoleId, StateId, Watched};
 
 impl Export<'_> {

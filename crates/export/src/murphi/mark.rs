@@ -1,14 +1,14 @@
-//! Promises about loads that are weaker than `last_write`: see [`crate::system::mark`]. What a thread has seen is a number: 1 a
+//! Promises about loads that are weaker than `last_write`: see `system/mark.rs` of `check`. What a thread has seen is a number: 1 a
 //! store after the mark, 2 that the marked store happens before, and 4 more until its acquiring call returns.
 
 use super::Export;
 use super::lines::Lines;
-use crate::system::client::Intent;
+use trivium_check::Intent;
 use trivium_protocol::{OpId, Promise};
 
 impl Export<'_> {
     fn marks(&self) -> bool {
-        self.model.layout.mark.is_some()
+        self.model.marked.is_some()
     }
 
     fn is_tso(&self) -> bool {

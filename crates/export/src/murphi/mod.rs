@@ -1,6 +1,6 @@
 //! A protocol and the system that is explored, as a Murphi model for Rumur: an independent oracle.
 //!
-//! The text describes the same transition system as [`crate::runs::explore`] walks: one rule an event, one firing a
+//! The text describes the same transition system as [`trivium_check::explore`] walks: one rule an event, one firing a
 //! transition, the same states. So without symmetry the two count the same states and the same firings, and agree
 //! on the verdict. What the model contains in place of the engine is generated from the compiled protocol; what it
 //! contains in place of the explorer (threads, channels, promises) follows `docs/semantics.md`, sections 4 to 7.
@@ -24,12 +24,10 @@ mod system;
 mod threads;
 mod types;
 
-use crate::config::{ConfigError, System};
-use crate::system::model::Model;
 pub(crate) use lines::Lines;
 use std::sync::Arc;
+use trivium_check::{ConfigError, Intent, Outline, System, WORDS_PER_BLOCK};
 use trivium_engine::Engine;
-use trivium_engine::number::fit;
 use trivium_protocol::{BLOCK, MessageId, PayloadShape, Protocol, Role, RoleId};
 
 /// Most nodes, and most elements of a set, since sets are numbers here.
@@ -43,7 +41,7 @@ const MOST_ELEMENTS: i64 = 40;
 /// # Errors
 /// When such a system cannot be made of the protocol, or Murphi cannot express it.
 pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, ConfigError> {
-    let model = Model::new(protocol, system)?;
+    let model = Outline::new(protocol, system)?;
     let export = Export::new(&model, system, channel)?;
     let mut out = Lines::default();
     export.head(system, &mut out);
@@ -67,7 +65,7 @@ pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result
 
 /// What is translated.
 struct Export<'m> {
-    model: &'m Model,
+    model: &'m Outline,
     channel: u32,
     /// Words of each node's memory, and words of a block among them.
     words: u32,
@@ -82,26 +80,22 @@ struct Export<'m> {
 }
 
 impl<'m> Export<'m> {
-    fn new(model: &'m Model, system: &System, channel: u32) -> Result<Export<'m>, ConfigError> {
-        let kept = model
-            .layout
-            .memory(0)
-            .map(|bytes| fit::<_, u32>(bytes.len() / 8, "the number of a word: a state is small"));
-        let (words, stride) = match kept {
-            Some(words) => (words, crate::system::layout::WORDS_PER_BLOCK),
+    fn new(model: &'m Outline, system: &System, channel: u32) -> Result<Export<'m>, ConfigError> {
+        let (words, stride) = match model.words {
+            Some(words) => (words, WORDS_PER_BLOCK),
             None => (model.objects[BLOCK.index()], 1),
         };
         let stored = model.client.intents.iter().map(|intent| match intent {
-            crate::system::client::Intent::Write { value, .. } => crate::system::mark::most_left(model, *value),
+            Intent::Write { value, .. } => model.marked.unwrap_or(*value),
             // A word that a call passes may be stored too.
-            crate::system::client::Intent::Call { .. } => u64::from(system.values - 1),
+            Intent::Call { .. } => u64::from(system.values - 1),
             _ => 0,
         });
         let stored = stored.max().unwrap_or(0);
         let moves_memory =
             model.protocol().messages.iter().any(|m| matches!(m.payload, PayloadShape::Memory | PayloadShape::List));
         let most_declared = if moves_memory { memory::DIGIT - 1 } else { types::MOST_WORD };
-        let most_word = if kept.is_some() { most_declared.cast_unsigned() } else { stored };
+        let most_word = if model.words.is_some() { most_declared.cast_unsigned() } else { stored };
         let threads_per_node = model.client.threads_of.iter().map(Vec::len).max().unwrap_or(0).max(1);
         let export = Export {
             model,

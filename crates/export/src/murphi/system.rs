@@ -3,8 +3,8 @@
 use super::Export;
 use super::lines::Lines;
 use super::records::{has_caller, replay_due};
-use crate::system::client::Intent;
-use crate::system::layout::checks_values;
+use trivium_check::Intent;
+use trivium_check::checks_values;
 use trivium_protocol::{Access, BLOCK, EventKind, Promise, Response, Role, RoleId, StateId};
 
 impl Export<'_> {

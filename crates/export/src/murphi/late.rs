@@ -7,7 +7,7 @@
 
 use super::Export;
 use super::lines::Lines;
-use crate::system::client::Intent;
+use trivium_check::Intent;
 use trivium_protocol::StateId;
 
 impl Export<'_> {

@@ -1,4 +1,4 @@
-//! A model in the part of Murphi's language in which [`crate::export::murphi`] writes.
+//! A model in the part of Murphi's language in which [`crate::murphi`] writes.
 
 /// A type as it is written.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use super::tokens::{Token, tokens};
 
 pub(super) type Parsed<T> = Result<T, String>;
 
-/// Reads a model in the part of Murphi's language that [`crate::export::murphi`] uses; anything else is an error that names it.
+/// Reads a model in the part of Murphi's language that [`crate::murphi`] uses; anything else is an error that names it.
 pub(super) fn parse(text: &str) -> Parsed<Program> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0 };
     let mut program = Program::default();

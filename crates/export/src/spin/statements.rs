@@ -5,7 +5,7 @@ use super::harmless;
 use super::parser::Parsed;
 use super::syntax::{Declared, Expr, Statement, Through};
 use super::types::TypeId;
-use crate::export::murphi::Lines;
+use crate::murphi::Lines;
 
 impl Scope<'_> {
     /// Local variables, all zero; the names are bound.

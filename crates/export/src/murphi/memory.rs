@@ -140,7 +140,7 @@ impl Export<'_> {
         if self.words == 0 {
             return;
         }
-        let skip = crate::system::layout::WORDS_PER_BLOCK / self.stride;
+        let skip = trivium_check::WORDS_PER_BLOCK / self.stride;
         let check = format!(
             "if a < 0 | a % 8 != 0 | a / 8 >= {} then error \"fault: an address is not in the explored memory\"; end;",
             self.words * skip

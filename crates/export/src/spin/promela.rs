@@ -5,7 +5,7 @@ use super::harmless;
 use super::parser::Parsed;
 use super::syntax::{Program, Routine, Rule};
 use super::types::{TypeId, Types};
-use crate::export::murphi::Lines;
+use crate::murphi::Lines;
 
 /// SPIN reads no longer piece of C than 65,536 characters.
 const LONGEST_PIECE: usize = 60_000;

@@ -1,4 +1,0 @@
-//! The same system in the languages of other checkers.
-
-pub(crate) mod murphi;
-pub(crate) mod spin;

@@ -1,0 +1,13 @@
+//! The system that [`trivium_check::explore`] explores, in the languages of other checkers: independent oracles for what it
+//! says, and what people bring to tools that they know.
+//!
+//! It must never know how states are searched, or machines, time and programs: it writes the meaning of each step a second
+//! time, from the compiled protocol and from what an [`Outline`](trivium_check::Outline) says of the system.
+// A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
+mod murphi;
+mod spin;
+
+pub use murphi::murphi;
+pub use spin::spin;
