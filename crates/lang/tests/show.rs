@@ -81,3 +81,28 @@ fn the_output_is_the_same_every_time() {
         assert_eq!(show::json(&a).to_string(), show::json(&b).to_string());
     }
 }
+
+#[test]
+fn what_stands_around_the_tables_fits_the_terminal() {
+    let mut folded = 0;
+    for name in ["msi", "stache", "swcc", "german", "flash-coherence", "tree-barrier"] {
+        let protocol = load(name);
+        for wide in [60, 80, 104] {
+            let text = show::table_of_width(&protocol, wide);
+            let around = |text: &str| -> Vec<String> {
+                let is_table = |line: &&str| line.contains(['│', '╪', '┼']);
+                text.lines().filter(|line| !is_table(line)).map(String::from).collect()
+            };
+            let (lines, whole) = (around(&text), around(&show::table(&protocol)));
+            for line in &lines {
+                // One word may be longer than a line.
+                let fits = line.chars().count() <= wide || !line.trim().contains(' ');
+                assert!(fits, "{name}, {wide} columns: {line}");
+            }
+            let words = |lines: &[String]| lines.join(" ").split_whitespace().map(String::from).collect::<Vec<_>>();
+            assert_eq!(words(&lines), words(&whole), "{name}, {wide} columns");
+            folded += lines.len() - whole.len();
+        }
+    }
+    assert!(folded > 20, "{folded} lines were folded");
+}

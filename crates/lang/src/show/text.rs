@@ -12,34 +12,66 @@ pub const WIDTH: usize = 132;
 /// In a cell: `Shared → sender` is a message sent (`…` behind it: to many), `⇒ Clean` the next state, `⇒ await Shared` a
 /// wait, `⇒ A | stay` one or the other; `hit` an access that passes, `hold` an event that its thread keeps, `-` one that cannot happen.
 pub fn table(protocol: &Protocol) -> String {
-    table_of_width(protocol, WIDTH)
+    written_out(protocol, WIDTH, &|text, _| text)
 }
 
-/// The same for a terminal of so many columns. A single cell may be wider.
+/// The same for a terminal of so many columns: longer lines go on in the next. A single cell may be wider.
 pub fn table_of_width(protocol: &Protocol, wide: usize) -> String {
+    written_out(protocol, wide, &|text, indent| folded(&text, indent, wide))
+}
+
+/// What is made of a line before it is written, given the indentation of what goes on in the next one.
+type Fold<'f> = &'f dyn Fn(String, usize) -> String;
+
+fn written_out(protocol: &Protocol, wide: usize, fold: Fold) -> String {
     let mut text = String::new();
-    head(&mut text, protocol);
+    head(&mut text, protocol, fold);
     for table in tables(protocol) {
-        role(&mut text, protocol, &table, wide);
+        role(&mut text, protocol, &table, wide, fold);
     }
-    let _ = writeln!(
-        text,
-        "\nM → n: sends M to n (M… → n: in a loop)   ⇒ S: goes to S   stay: keeps its state   hit: the access passes\n\
-         hold: its thread keeps the event (a stall)   defer: kept until the state has changed   -: cannot happen"
-    );
+    text.push('\n');
+    for line in LEGEND {
+        let _ = writeln!(text, "{}", fold(line.into(), 0));
+    }
     text
 }
 
-fn head(text: &mut String, protocol: &Protocol) {
+/// What the signs of a table mean.
+const LEGEND: [&str; 2] = [
+    "M → n: sends M to n (M… → n: in a loop)   ⇒ S: goes to S   stay: keeps its state   hit: the access passes",
+    "hold: its thread keeps the event (a stall)   defer: kept until the state has changed   -: cannot happen",
+];
+
+/// A line in as many as it takes: broken between three spaces where there are any, else at a space.
+fn folded(line: &str, indent: usize, wide: usize) -> String {
+    let between = if line.contains("   ") && indent == 0 { "   " } else { " " };
+    let mut out = String::new();
+    let mut column = 0;
+    for (number, part) in line.split(between).enumerate() {
+        let length = part.chars().count();
+        if number > 0 && column + between.len() + length <= wide {
+            out.push_str(between);
+            column += between.len();
+        } else if number > 0 {
+            let _ = write!(out, "\n{:indent$}", "");
+            column = indent;
+        }
+        out.push_str(part);
+        column += length;
+    }
+    out
+}
+
+fn head(text: &mut String, protocol: &Protocol, fold: Fold) {
     let _ = writeln!(text, "{}", protocol.name);
     if let Some(first) = protocol.about.lines().find(|l| !l.trim().is_empty()) {
-        let _ = writeln!(text, "{}", first.trim());
+        let _ = writeln!(text, "{}", fold(first.trim().into(), 0));
     }
     let _ = writeln!(text);
     for (name, lines) in facts(protocol) {
         for (i, line) in lines.iter().enumerate() {
             let name = if i == 0 { name } else { "" };
-            let _ = writeln!(text, "{name:<12} {line}");
+            let _ = writeln!(text, "{}", fold(format!("{name:<12} {line}"), 15));
         }
     }
 }
@@ -109,13 +141,13 @@ fn messages(protocol: &Protocol) -> Vec<String> {
     protocol.messages.iter().zip(&signatures).map(line).collect()
 }
 
-fn role(text: &mut String, protocol: &Protocol, table: &Table, most: usize) {
+fn role(text: &mut String, protocol: &Protocol, table: &Table, most: usize, fold: Fold) {
     let role = table.role;
     let kind =
         if role.object == NODE { String::new() } else { format!(" of {}", protocol.objects[role.object.index()]) };
-    let _ = writeln!(text, "\nrole {}{kind}, {}", role.name, lives(role));
+    let _ = writeln!(text, "\n{}", fold(format!("role {}{kind}, {}", role.name, lives(role)), 2));
     for line in role_facts(protocol, role) {
-        let _ = writeln!(text, "  {line}");
+        let _ = writeln!(text, "{}", fold(format!("  {line}"), 4));
     }
     let _ = writeln!(text);
     grid(text, protocol, table, most);
