@@ -1,25 +1,14 @@
 //! `mpirun -n N trivium check`: what one process says, whatever the number of ranks. Needs the feature `mpi` (`make mpi`).
 
+mod harness;
+
+use harness::ranks::{ANYWHERE, mpirun};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const TRIVIUM: &str = env!("CARGO_BIN_EXE_trivium");
-/// As root, and more ranks than processors.
-const ANYWHERE: [(&str, &str); 4] = [
-    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
-    ("OMPI_MCA_orte_abort_print_stack", "0"),
-];
-
-fn mpirun(ranks: u32, arguments: &[&str]) -> Command {
-    let mut command = Command::new("mpirun");
-    command.args(["-n", &ranks.to_string(), TRIVIUM]).args(arguments).envs(ANYWHERE).stdin(Stdio::null());
-    command
-}
-
 fn output(mut command: Command) -> Output {
     command.output().expect("mpirun can be started: `make mpi` installs it")
 }

@@ -4,24 +4,16 @@
 mod harness;
 
 use harness::live::{CUSTOM, PROGRAMS, SEQUENTIAL, fits};
+use harness::ranks::ANYWHERE;
 use harness::{Run, command, root, trivium};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const TRIVIUM: &str = env!("CARGO_BIN_EXE_trivium");
-/// As root, and more ranks than processors.
-const ANYWHERE: [(&str, &str); 4] = [
-    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
-    ("OMPI_MCA_orte_abort_print_stack", "0"),
-];
-
 fn mpirun(ranks: u32, args: &[&str]) -> Command {
-    let mut command = Command::new("mpirun");
-    command.args(["-n", &ranks.to_string(), TRIVIUM]).args(args).current_dir(root());
-    command.envs(ANYWHERE).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = harness::ranks::mpirun(ranks, args);
+    command.current_dir(root()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 

@@ -3,6 +3,7 @@
 
 pub mod labels;
 pub mod live;
+pub mod ranks;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
