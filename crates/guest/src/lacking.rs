@@ -174,11 +174,17 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// Looks for calls that lead to functions of WASI without an answer. What the C library only contains is no error.
+/// Looks for what a program cannot do without: `main`, and answers to the functions of WASI to which its calls lead. What the C
+/// library only contains is no error.
 ///
 /// # Errors
-/// The program makes such calls.
+/// The program has no `main`, or makes calls without an answer.
 pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8]) -> Result<(), Error> {
+    // The C library calls it if it is there; the linker puts a function that aborts in its place.
+    if module.function_names.values().any(|name| name == "undefined_weak:main") {
+        return Err(Error::new("the program has no function `main`")
+            .help("name the file that has it too, or write `int main(void)`"));
+    }
     let unanswered = |(_, import): &(u32, &crate::inspect::Import)| is_unanswered(&import.module, &import.name);
     let unanswered: Vec<u32> = (0..).zip(&module.imports).filter(unanswered).map(|(index, _)| index).collect();
     if unanswered.is_empty() {
@@ -196,8 +202,7 @@ pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8]) -> Result<(), Error> {
     }
     let told: Vec<String> = all.values().map(Called::told).collect();
     let does = if told.len() > 1 { "which do" } else { "which does" };
-    let error =
-        Error::new(format!("the program calls {}, {does} not work in programs that are simulated", told.join(", ")));
+    let error = Error::new(format!("the program calls {}, {does} not work in Trivium", told.join(", ")));
     let help = help(all.keys().map(String::as_str));
     Err(error.help(if help.is_empty() { "leave the calls out".into() } else { help }))
 }

@@ -198,6 +198,13 @@ fn a_refused_program_leaves_nothing_behind() {
     assert_eq!(fs::read_dir(place.path("shelf")).expect("made").count(), 0);
 }
 
+#[test]
+fn a_program_without_main_is_refused() {
+    let place = Place::new(&[("answer.c", "int answer(void) { return 42; }\n")]);
+    let error = Program::load(&place.compiled().module, "answer.c").map(|_| ()).expect_err("refused");
+    assert!(error.what.contains("no function `main`"), "{error}");
+}
+
 /// Lines name the files as they were given; what is executed, and the hash in results, do not tell them.
 #[test]
 fn it_does_not_matter_where_a_module_was_made() {
