@@ -213,3 +213,13 @@ fn documents_that_are_cited_are_there() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[test]
+fn a_machine_is_set_only_where_there_is_one() {
+    for args in
+        [&["check", "msi"][..], &["show", "msi"], &["export", "msi", "--to", "murphi"], &["run", "hello", "-p", "msi"]]
+    {
+        let args = [args, &["--set", "machine.cpi=1"]].concat();
+        trivium(&args).refuses(2, &["`--set machine.cpi=1` has no effect", "no machine"]);
+    }
+}

@@ -24,7 +24,7 @@ pub(super) struct Loaded {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn load(arguments: &Run) -> Result<Loaded, Failure> {
-    let settings = library::settings(&arguments.set)?;
+    let settings = library::settings(&arguments.set)?.without_machine()?;
     let protocols = library::protocols(&arguments.protocol, &settings)?;
     let inputs = Inputs::new(arguments.subject.dir.as_deref()).map_err(|e| super::program::guest(&e))?;
     let inputs = Arc::new(inputs);
