@@ -17,13 +17,13 @@ pub enum Reason {
     Engine,
     /// A transaction waits for the bus.
     Bus,
-    /// A cache miss is found out and put on the bus, memory is read or written.
+    /// A cache miss is detected and goes on the bus, or memory is read or written.
     Memory,
     /// A handler runs.
     Handler,
     /// Another thread holds the lock, or the call waits for a turn.
     Lock,
-    /// Somebody is still missing at a barrier.
+    /// Not all nodes have arrived at a barrier.
     Barrier,
     /// A call of a protocol waits for what its handlers do.
     Call,
@@ -65,10 +65,10 @@ impl Reason {
             Reason::Interface => "A message waits for a credit, or for the queue of its sender's network interface.",
             Reason::Engine => "An event waits until the engine, or its receive queue, is done with others.",
             Reason::Bus => "A transaction waits for the bus.",
-            Reason::Memory => "A cache miss is found out and put on the bus; memory is read or written.",
+            Reason::Memory => "A cache miss is detected and goes on the bus, or memory is read or written.",
             Reason::Handler => "A handler runs.",
             Reason::Lock => "Another thread holds the lock.",
-            Reason::Barrier => "Somebody is still missing at a barrier.",
+            Reason::Barrier => "Not all nodes have arrived at a barrier.",
             Reason::Call => "A protocol call waits for what its handlers do.",
             Reason::Change => "A word in memory has not changed yet.",
             Reason::Placement => "A page has no home yet, or no frame.",
