@@ -218,6 +218,23 @@ pub struct Seed {
 /// The seed where none is given, and in the results of commands in which nothing is random.
 pub const DEFAULT_SEED: u64 = 1;
 
+/// What all commands take that explore or simulate: `trivium check`, `trivium sim` and `trivium compare`
+#[derive(Debug, Args)]
+pub struct Common {
+    /// What is set otherwise
+    #[command(flatten)]
+    pub set: Set,
+    /// What random numbers begin with
+    #[command(flatten)]
+    pub seed: Seed,
+    /// How many threads work
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
+}
+
 /// A program and what it is made of: of all commands that execute one
 #[derive(Debug, Args)]
 pub struct Subject {
@@ -307,18 +324,9 @@ pub struct Sim {
     /// Host-side lookahead in cycles; changes speed, never results (default: as far as is exact)
     #[arg(long, hide = true)]
     pub window: Option<u64>,
-    /// What is set otherwise
+    /// What is set otherwise, and the result
     #[command(flatten)]
-    pub set: Set,
-    /// What random numbers begin with
-    #[command(flatten)]
-    pub seed: Seed,
-    /// How many threads work
-    #[command(flatten)]
-    pub jobs: Jobs,
-    /// The result
-    #[command(flatten)]
-    pub form: Form,
+    pub common: Common,
 }
 
 /// How nodes are run.
@@ -524,18 +532,9 @@ pub struct Check {
     /// Write the counterexample, if there is one, as an HTML page to step through
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// What is set otherwise
+    /// What is set otherwise, and the result
     #[command(flatten)]
-    pub set: Set,
-    /// What random numbers begin with
-    #[command(flatten)]
-    pub seed: Seed,
-    /// How many threads work
-    #[command(flatten)]
-    pub jobs: Jobs,
-    /// The result
-    #[command(flatten)]
-    pub form: Form,
+    pub common: Common,
 }
 
 impl Check {
@@ -654,18 +653,9 @@ pub struct Compare {
     /// Draw the bars (SVG) into this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// What is set otherwise
+    /// What is set otherwise, and the result
     #[command(flatten)]
-    pub set: Set,
-    /// What random numbers begin with
-    #[command(flatten)]
-    pub seed: Seed,
-    /// How many threads work
-    #[command(flatten)]
-    pub jobs: Jobs,
-    /// The result
-    #[command(flatten)]
-    pub form: Form,
+    pub common: Common,
 }
 
 /// `trivium study`

@@ -60,7 +60,7 @@ pub type Ranks<'g> = (&'g dyn Group, Result<(), Failure>);
 /// Explores a protocol and prints what was found; of several ranks the first prints it.
 pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
     let read = || {
-        let settings = library::settings(&arguments.set.set)?.without_machine()?;
+        let settings = library::settings(&arguments.common.set.set)?.without_machine()?;
         library::protocol_to_check(&arguments.protocol, &settings)
     };
     let (group, protocol) = match ranks {
@@ -91,10 +91,10 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
         system: system(&arguments.system, &protocol),
         search: if arguments.brute { Search::Brute } else { Search::Fast },
         method: arguments.method(),
-        seed: arguments.seed.seed,
+        seed: arguments.common.seed.seed,
         symmetry: !arguments.no_symmetry,
         liveness: !arguments.no_liveness,
-        jobs: arguments.jobs.jobs,
+        jobs: arguments.common.jobs.jobs,
         max_states: arguments.max_states,
         max_depth: arguments.max_depth,
         memory: match group {
@@ -145,11 +145,11 @@ fn tell(
         protocols: vec![protocol.name.clone()],
         hashes: vec![library::hash(protocol)],
         nodes: config.system.nodes,
-        seed: arguments.seed.seed,
+        seed: arguments.common.seed.seed,
         host_seconds: report.seconds,
         ..Head::default()
     };
-    let result = match arguments.form.format {
+    let result = match arguments.common.form.format {
         Format::Text => {
             let mut text = title(&protocol.name, of.nodes, shown.objects) + "\n";
             text.push_str(&told(shown, story.as_ref()));
@@ -177,7 +177,7 @@ fn tell(
             output::pretty(&head.with(body))
         }
     };
-    output::write_report(arguments.form.out.as_ref(), &result)?;
+    output::write_report(arguments.common.form.out.as_ref(), &result)?;
     drawn?;
     let verdicts = scenarios.iter().filter_map(|scenario| Some(scenario.report.as_ref()?.verdict));
     Ok(code(verdicts.chain([report.verdict])))

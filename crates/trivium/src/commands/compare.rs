@@ -23,7 +23,7 @@ fn parts(node: &Counters) -> [u64; PARTS_OF_TIME.len()] {
 
 /// Simulates all combinations, and each machine with one node for the speedup.
 pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
-    let settings = library::settings(&arguments.set.set)?;
+    let settings = library::settings(&arguments.common.set.set)?;
     let all = library::protocols(&arguments.protocols, &settings)?;
     let mut machines = Vec::new();
     for name in &arguments.machines {
@@ -35,13 +35,13 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         inputs,
         block: arguments.run.block,
         args: arguments.run.args.clone(),
-        seed: arguments.seed.seed,
+        seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.subject.cc.clone(),
         window: None,
-        jobs: arguments.jobs.jobs,
+        jobs: arguments.common.jobs.jobs,
         blame: arguments.run.blame || arguments.run.html.is_some(),
     };
     let begun = std::time::Instant::now();
@@ -54,7 +54,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
                 let ran = Ran { command: "compare", protocols: loaded, machine, nodes };
                 bench
                     .run(loaded, machine, nodes)
-                    .map_err(|wrong| failed(&arguments.form, &bench, &ran, Vec::new(), wrong))
+                    .map_err(|wrong| failed(&arguments.common.form, &bench, &ran, Vec::new(), wrong))
             };
             let result = run(arguments.run.nodes)?;
             entries.push(Entry { protocol: protocol.name.clone(), machine: machine.machine.name.clone(), result });
@@ -64,7 +64,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         }
     }
     let base = single.iter().map(|r| r.cycles).min().unwrap_or(0);
-    let text = match arguments.form.format {
+    let text = match arguments.common.form.format {
         Format::Text => report(arguments, &entries, base),
         Format::Json => {
             let head = Head {
@@ -74,7 +74,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
                 args: arguments.run.args.clone(),
                 hashes: hashes(&entries),
                 nodes: arguments.run.nodes,
-                seed: arguments.seed.seed,
+                seed: arguments.common.seed.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };
@@ -90,7 +90,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
             })))
         }
     };
-    output::write(arguments.form.out.as_ref(), &text)?;
+    output::write(arguments.common.form.out.as_ref(), &text)?;
     if let Some(path) = &arguments.svg {
         output::write_file(path, draw(arguments, &entries)?.as_bytes())?;
     }

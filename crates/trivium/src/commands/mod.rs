@@ -89,9 +89,9 @@ fn writable(command: &Command) -> Result<(), Failure> {
 /// The files that a command writes.
 fn outputs(command: &Command) -> [Option<&PathBuf>; 3] {
     match command {
-        Command::Sim(a) => [a.form.out.as_ref(), a.run.html.as_ref(), a.trace.as_ref()],
-        Command::Compare(a) => [a.form.out.as_ref(), a.run.html.as_ref(), a.svg.as_ref()],
-        Command::Check(a) => [a.form.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
+        Command::Sim(a) => [a.common.form.out.as_ref(), a.run.html.as_ref(), a.trace.as_ref()],
+        Command::Compare(a) => [a.common.form.out.as_ref(), a.run.html.as_ref(), a.svg.as_ref()],
+        Command::Check(a) => [a.common.form.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
         Command::Replay(a) => [a.form.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
         Command::Run(a) => [a.out.as_ref(), None, None],
         Command::Miss(a) => [a.form.out.as_ref(), None, None],

@@ -137,7 +137,7 @@ impl Bench {
 
 /// Simulates on each machine and prints the results.
 pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
-    let settings = library::settings(&arguments.set.set)?;
+    let settings = library::settings(&arguments.common.set.set)?;
     let protocols = library::protocols(&arguments.protocol, &settings)?;
     let mut machines = Vec::new();
     for name in &arguments.machine {
@@ -153,23 +153,23 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         inputs,
         block: arguments.run.block,
         args: arguments.run.args.clone(),
-        seed: arguments.seed.seed,
+        seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.subject.cc.clone(),
         window: arguments.window,
-        jobs: arguments.jobs.jobs,
+        jobs: arguments.common.jobs.jobs,
         blame: arguments.run.blame || arguments.run.html.is_some(),
     };
     let (mut results, traced) =
         simulated(arguments, &bench, &protocols, &machines).map_err(|failure| unchanged(failure, &arguments.run))?;
     let carried_out = carried_out(arguments, &bench, &mut results);
-    let text = match arguments.form.format {
+    let text = match arguments.common.form.format {
         Format::Text => results.iter().map(text).collect::<Vec<_>>().join("\n"),
         Format::Json => output::pretty(&json(&results)),
     };
-    output::write(arguments.form.out.as_ref(), &text)?;
+    output::write(arguments.common.form.out.as_ref(), &text)?;
     traced?;
     if let Some(path) = &arguments.run.html {
         let protocol = &protocols[0];
@@ -208,7 +208,7 @@ fn stays(folder: &Path) -> String {
 /// Carries out what the program has changed of its folder.
 fn carried_out(arguments: &Sim, bench: &Bench, results: &mut [SimResult]) -> Result<(), Failure> {
     let (Some(folder), [result]) = (bench.inputs.written(), results) else { return Ok(()) };
-    let files = [arguments.form.out.as_ref(), arguments.run.html.as_ref(), arguments.trace.as_ref()];
+    let files = [arguments.common.form.out.as_ref(), arguments.run.html.as_ref(), arguments.trace.as_ref()];
     let files: Vec<&PathBuf> = files.into_iter().flatten().collect();
     result.changes.as_mut().map_or(Ok(()), |changes| carry_out(folder, changes, &files))
 }
@@ -230,7 +230,7 @@ fn simulated(
                     Err(failure) => {
                         let ran = Ran { command: "sim", protocols, machine, nodes: arguments.run.nodes };
                         let results = results.iter().map(as_json).collect();
-                        return Err(failed(&arguments.form, bench, &ran, results, failure));
+                        return Err(failed(&arguments.common.form, bench, &ran, results, failure));
                     }
                 }
             }
@@ -244,7 +244,7 @@ fn simulated(
             let Traced { result, written: whole } = traced(bench, protocols, machine, nodes, window, file)?;
             written = whole;
             let ran = Ran { command: "sim", protocols, machine, nodes };
-            results.push(result.map_err(|failure| failed(&arguments.form, bench, &ran, Vec::new(), failure))?);
+            results.push(result.map_err(|failure| failed(&arguments.common.form, bench, &ran, Vec::new(), failure))?);
         }
     }
     Ok((results, written))
