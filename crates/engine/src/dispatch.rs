@@ -1,13 +1,13 @@
 //! From an event to its handler: who answers, what the table says, and the replay of deferred events.
 
 use crate::engine::Engine;
-use crate::evaluate::{Locate, Trouble, Try, trouble};
 use crate::event::{Disposition, Event, Outcome};
-use crate::fault::{Fault, FaultKind, place};
+use crate::fault::{Fault, FaultKind, Locate, Trouble, Try, place, trouble};
 use crate::flat::{Entry, Way};
+use crate::frame::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, SmallFlatRoom, SmallRoom};
 use crate::layout::Shape;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object};
-use crate::run::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, Run, SmallFlatRoom, SmallRoom, Start};
+use crate::run::{Run, Start};
 use trivium_protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
 /// What came of an event: what an [`Outcome`] says besides who answered, in parts that are read as they were written.

@@ -1,14 +1,18 @@
 //! A protocol that is loaded for a number of nodes, and what can be asked about it and its records.
 
 use crate::event::Event;
+use crate::fault::{FaultKind, Try, trouble};
 use crate::flat::{Code, Way};
-use crate::layout::get;
-use crate::load::{ArgShapes, RolePlan};
+use crate::layout::{Cell, ListCell, SetCell, Shape, get};
 use crate::mechanisms::Object;
-use crate::number::low_u16;
+use crate::number::{fit, low_u16};
+use crate::plan::{ArgShapes, RolePlan};
 use crate::set::FEW;
 use std::sync::Arc;
-use trivium_protocol::{Access, BLOCK, EventKind, LaneId, ObjectKindId, Protocol, Response, RoleId, StateId};
+use trivium_protocol::source::Span;
+use trivium_protocol::{
+    Access, BLOCK, EventKind, LaneId, ObjectKindId, Place, Protocol, Response, RoleId, StateId, Type,
+};
 
 /// A protocol that is loaded for a number of nodes: the layouts of its records, and its handlers ready to run.
 ///
@@ -202,6 +206,65 @@ impl Engine {
         match &self.roles[role.index()].defers {
             Some(defers) => (0..defers.len(record)).filter_map(|i| defers.event(record, i, object)).collect(),
             None => Vec::new(),
+        }
+    }
+
+    /// How a variable, not a field of it, is kept.
+    #[inline]
+    pub(crate) fn shape(&self, place: &Place) -> Option<&Shape> {
+        self.roles.get(place.role.index())?.vars.get(place.var.index())
+    }
+
+    /// Where a scalar variable, or a field of a record, lies.
+    #[inline]
+    pub(crate) fn cell(&self, place: &Place, span: Span) -> Try<Cell> {
+        match (self.shape(place), place.field) {
+            (Some(Shape::Scalar(cell)), None) => Ok(*cell),
+            (Some(Shape::Record(fields)), field) => match fields.get(field.unwrap_or(0) as usize) {
+                Some(cell) => Ok(*cell),
+                None => trouble(FaultKind::Malformed, span),
+            },
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+
+    /// Where a set variable lies.
+    #[inline]
+    pub(crate) fn set_cell(&self, place: &Place, span: Span) -> Try<SetCell> {
+        match self.shape(place) {
+            Some(Shape::Set(set)) => Ok(*set),
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+
+    /// Where a list lies.
+    #[inline]
+    pub(crate) fn list_cell(&self, place: &Place, span: Span) -> Try<&ListCell> {
+        match self.shape(place) {
+            Some(Shape::List(list)) => Ok(list),
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+
+    /// The least possible element of a set type, and how many are possible.
+    #[inline]
+    pub(crate) fn set_range(&self, ty: &Type) -> (i64, i64) {
+        match ty {
+            Type::IntSet { lo, hi } => {
+                let lo = lo.at(self.nodes);
+                (lo, hi.at(self.nodes).saturating_sub(lo).saturating_add(1).min(self.most_elements()))
+            }
+            _ => (0, i64::from(self.nodes)),
+        }
+    }
+
+    /// Whether a number is that of a node.
+    #[inline]
+    pub(crate) fn node(&self, value: i64) -> Result<u16, FaultKind> {
+        match value {
+            -1 => Err(FaultKind::NoneUsed),
+            node if (0..i64::from(self.nodes)).contains(&node) => Ok(fit(node, "the number of a node")),
+            node => Err(FaultKind::NoSuchNode(node)),
         }
     }
 }

@@ -3,42 +3,10 @@
 //! What the two see differently (whose records, what is on its way) is behind [`Scope`].
 
 use crate::engine::Engine;
-use crate::fault::FaultKind;
-use crate::layout::{Cell, ListCell, SetCell, Shape};
-use crate::number::fit;
+use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::set::Set;
 use trivium_protocol::source::Span;
-use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type};
-
-/// A fault with its place, before it is known who ran.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Trouble {
-    pub kind: FaultKind,
-    pub span: Span,
-}
-
-/// The result of a part of a handler. Faults are boxed: they are rare, and what is returned stays in registers.
-pub(crate) type Try<T> = Result<T, Box<Trouble>>;
-
-/// A fault at a place in the text.
-#[cold]
-pub(crate) fn trouble<T>(kind: FaultKind, span: Span) -> Try<T> {
-    Err(Box::new(Trouble { kind, span }))
-}
-
-/// Gives a fault its place in the text.
-pub(crate) trait Locate<T> {
-    fn at(self, span: Span) -> Try<T>;
-}
-
-impl<T> Locate<T> for Result<T, FaultKind> {
-    fn at(self, span: Span) -> Try<T> {
-        match self {
-            Ok(value) => Ok(value),
-            Err(kind) => trouble(kind, span),
-        }
-    }
-}
+use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Owner, Quantifier, RoleId, SetOperator, Type};
 
 /// What an expression is evaluated in.
 pub(crate) trait Scope<'e> {
@@ -52,67 +20,6 @@ pub(crate) trait Scope<'e> {
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]>;
     /// The forms whose meaning depends on the scope.
     fn own(&mut self, expr: &Expr) -> Try<i64>;
-}
-
-impl Engine {
-    /// How a variable, not a field of it, is kept.
-    #[inline]
-    pub(crate) fn shape(&self, place: &Place) -> Option<&Shape> {
-        self.roles.get(place.role.index())?.vars.get(place.var.index())
-    }
-
-    /// Where a scalar variable, or a field of a record, lies.
-    #[inline]
-    pub(crate) fn cell(&self, place: &Place, span: Span) -> Try<Cell> {
-        match (self.shape(place), place.field) {
-            (Some(Shape::Scalar(cell)), None) => Ok(*cell),
-            (Some(Shape::Record(fields)), field) => match fields.get(field.unwrap_or(0) as usize) {
-                Some(cell) => Ok(*cell),
-                None => trouble(FaultKind::Malformed, span),
-            },
-            _ => trouble(FaultKind::Malformed, span),
-        }
-    }
-
-    /// Where a set variable lies.
-    #[inline]
-    pub(crate) fn set_cell(&self, place: &Place, span: Span) -> Try<SetCell> {
-        match self.shape(place) {
-            Some(Shape::Set(set)) => Ok(*set),
-            _ => trouble(FaultKind::Malformed, span),
-        }
-    }
-
-    /// Where a list lies.
-    #[inline]
-    pub(crate) fn list_cell(&self, place: &Place, span: Span) -> Try<&ListCell> {
-        match self.shape(place) {
-            Some(Shape::List(list)) => Ok(list),
-            _ => trouble(FaultKind::Malformed, span),
-        }
-    }
-
-    /// The least possible element of a set type, and how many are possible.
-    #[inline]
-    pub(crate) fn set_range(&self, ty: &Type) -> (i64, i64) {
-        match ty {
-            Type::IntSet { lo, hi } => {
-                let lo = lo.at(self.nodes);
-                (lo, hi.at(self.nodes).saturating_sub(lo).saturating_add(1).min(self.most_elements()))
-            }
-            _ => (0, i64::from(self.nodes)),
-        }
-    }
-
-    /// Whether a number is that of a node.
-    #[inline]
-    pub(crate) fn node(&self, value: i64) -> Result<u16, FaultKind> {
-        match value {
-            -1 => Err(FaultKind::NoneUsed),
-            node if (0..i64::from(self.nodes)).contains(&node) => Ok(fit(node, "the number of a node")),
-            node => Err(FaultKind::NoSuchNode(node)),
-        }
-    }
 }
 
 /// The value of a scalar expression.

@@ -146,3 +146,33 @@ impl fmt::Display for LoadError {
 }
 
 impl std::error::Error for LoadError {}
+
+/// A fault with its place, before it is known who ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trouble {
+    pub kind: FaultKind,
+    pub span: Span,
+}
+
+/// The result of a part of a handler. Faults are boxed: they are rare, and what is returned stays in registers.
+pub(crate) type Try<T> = Result<T, Box<Trouble>>;
+
+/// A fault at a place in the text.
+#[cold]
+pub(crate) fn trouble<T>(kind: FaultKind, span: Span) -> Try<T> {
+    Err(Box::new(Trouble { kind, span }))
+}
+
+/// Gives a fault its place in the text.
+pub(crate) trait Locate<T> {
+    fn at(self, span: Span) -> Try<T>;
+}
+
+impl<T> Locate<T> for Result<T, FaultKind> {
+    fn at(self, span: Span) -> Try<T> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(kind) => trouble(kind, span),
+        }
+    }
+}

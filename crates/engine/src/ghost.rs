@@ -1,11 +1,11 @@
 //! Ghosts see what is performed (`docs/semantics.md`, section 7).
 
 use crate::engine::Engine;
-use crate::evaluate::Trouble;
 use crate::event::Event;
-use crate::fault::{Fault, place};
+use crate::fault::{Fault, Trouble, place};
+use crate::frame::LargeRoom;
 use crate::mechanisms::{Args, Mechanisms, Object};
-use crate::run::{LargeRoom, Run, Start};
+use crate::run::{Run, Start};
 use trivium_protocol::{HandlerId, RoleId, StateId};
 
 impl Engine {

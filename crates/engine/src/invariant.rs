@@ -1,10 +1,10 @@
 //! Invariants, which look at all nodes at once, and outcomes of scenarios.
 
 use crate::engine::Engine;
-use crate::evaluate::{Locate, Scope, Try, quantify, scalar, trouble};
-use crate::fault::{Fault, FaultKind, place};
-use crate::load::MAX_RECORD_BYTES;
+use crate::evaluate::{Scope, quantify, scalar};
+use crate::fault::{Fault, FaultKind, Locate, Try, place, trouble};
 use crate::mechanisms::{Node, Object};
+use crate::plan::MAX_RECORD_BYTES;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{

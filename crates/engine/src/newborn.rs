@@ -2,11 +2,11 @@
 //! (`docs/semantics.md`, section 1).
 
 use crate::engine::Engine;
-use crate::evaluate::Trouble;
 use crate::event::Event;
-use crate::fault::{Fault, place};
+use crate::fault::{Fault, Trouble, place};
+use crate::frame::LargeRoom;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use crate::run::{LargeRoom, Run, Start};
+use crate::run::{Run, Start};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, EventKind, LaneId, Line, NODE, RoleId, StateId, TaskId};
 

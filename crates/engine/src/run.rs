@@ -9,24 +9,18 @@ mod flat;
 mod variables;
 
 use crate::engine::Engine;
-use crate::evaluate::{Locate, Scope, Try, scalar, trouble, truth};
+use crate::evaluate::{Scope, scalar, truth};
 use crate::event::Event;
-use crate::fault::FaultKind;
-use crate::flat::Entry;
-use crate::flat::lower::{MOST_SCALARS, MOST_SETS};
+use crate::fault::{FaultKind, Locate, Try, trouble};
+use crate::frame::Frame;
 use crate::layout::get;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
 use crate::number::{index_of_word, low_u16};
-use crate::set::{Set, WORDS};
+use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
     EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId,
 };
-
-/// Most scalar locals of a handler.
-pub(crate) const FRAME_SCALARS: usize = 64;
-/// Most set locals of a handler.
-pub(crate) const FRAME_SETS: usize = 16;
 
 /// A record that a handler has looked at.
 #[derive(Clone, Copy, Debug)]
@@ -37,51 +31,6 @@ pub(crate) struct Touch {
     pub before: StateId,
     /// Whether it may have been changed since.
     pub written: bool,
-}
-
-/// The locals of a handler, all zero, or empty, at first: room for so many scalars and sets.
-pub(crate) struct Room<const SCALARS: usize, const SETS: usize> {
-    scalars: [i64; SCALARS],
-    sets: [Set; SETS],
-}
-
-/// Room for any handler.
-pub(crate) type LargeRoom = Room<FRAME_SCALARS, FRAME_SETS>;
-/// Room for most handlers, which is cleared much faster.
-pub(crate) type SmallRoom = Room<8, 2>;
-/// Room for any handler as flat code.
-pub(crate) type LargeFlatRoom = Room<{ MOST_SCALARS as usize }, { MOST_SETS as usize }>;
-/// Room for most handlers as flat code.
-pub(crate) type SmallFlatRoom = Room<16, 3>;
-/// Room for those that have to do with one set at a time.
-pub(crate) type OneSetRoom = Room<16, 1>;
-/// Room for those that have to do with no set as a whole.
-pub(crate) type NoSetRoom = Room<16, 0>;
-
-impl<const SCALARS: usize, const SETS: usize> Room<SCALARS, SETS> {
-    /// Locals that are all zero, or empty.
-    pub const EMPTY: Self = Room { scalars: [0; SCALARS], sets: [Set([0; WORDS]); SETS] };
-
-    /// Whether a handler has no more locals than these.
-    pub fn suffices(handler: &Handler) -> bool {
-        handler.scalars as usize <= SCALARS && handler.sets as usize <= SETS
-    }
-
-    /// Whether a handler's flat code has no more registers than these.
-    pub fn suffices_flat(entry: &Entry) -> bool {
-        entry.scalars as usize <= SCALARS && entry.sets as usize <= SETS
-    }
-
-    /// The locals.
-    pub fn frame(&mut self) -> Frame<'_> {
-        Frame { scalars: &mut self.scalars, sets: &mut self.sets }
-    }
-}
-
-/// The locals of a handler that runs.
-pub(crate) struct Frame<'m> {
-    scalars: &'m mut [i64],
-    sets: &'m mut [Set],
 }
 
 /// A handler while it runs.

@@ -1,7 +1,8 @@
 //! Why an invariant is false: the part of its condition that decides, for which nodes, and the values in it.
 
 use crate::engine::Engine;
-use crate::evaluate::{Try, scalar, set, truth};
+use crate::evaluate::{scalar, set, truth};
+use crate::fault::Try;
 use crate::invariant::{View, World};
 use crate::mechanisms::{Node, Object};
 use crate::record::set_text;

@@ -1,8 +1,8 @@
 //! Steps that reach beyond the record: messages, states and their tags, data, threads, tasks.
 
 use super::Run;
-use crate::evaluate::{Locate, Scope, Try, scalar, set_from, trouble};
-use crate::fault::FaultKind;
+use crate::evaluate::{Scope, scalar, set_from};
+use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::flat::LineStep;
 use crate::layout::{Shape, get, put};
 use crate::mechanisms::{Args, Mechanisms, Object, Outgoing, Payload, Thread};

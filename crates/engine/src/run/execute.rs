@@ -1,8 +1,8 @@
 //! The walk over steps as the compiler left them, one after the other: branches, loops, other roles.
 
 use super::Run;
-use crate::evaluate::{Locate, Scope, Try, scalar, set, trouble, truth};
-use crate::fault::FaultKind;
+use crate::evaluate::{Scope, scalar, set, truth};
+use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::flat::LineStep;
 use crate::layout::{MAX_FIELDS, SetCell};
 use crate::mechanisms::{Charge, Mechanisms};

@@ -1,8 +1,7 @@
 //! The loop that runs flat code.
 
 use super::Run;
-use crate::evaluate::{Try, trouble};
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, Try, trouble};
 use crate::flat::{About, FaultPart, Op, Seek, SendPlan, SetReg, Source, Target, Whose, Word};
 use crate::layout::ListCell;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload};

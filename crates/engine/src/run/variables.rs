@@ -1,8 +1,8 @@
 //! Steps that change variables and locals.
 
 use super::Run;
-use crate::evaluate::{Locate, Try, scalar, set_bit, set_from, trouble};
-use crate::fault::FaultKind;
+use crate::evaluate::{scalar, set_bit, set_from};
+use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::layout::{MAX_FIELDS, SetCell, Shape};
 use crate::mechanisms::{Charge, Mechanisms};
 use crate::set::Set;

@@ -1,7 +1,7 @@
 //! From expressions with a scalar value to instructions.
 
-use super::lower::Lowering;
-use super::{FaultPart, Op, Reg, Seek, Whose};
+use super::Lowering;
+use crate::flat::{FaultPart, Op, Reg, Seek, Whose};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Expr, ExprKind, NODE, Operator, Owner, Place, RoleId};
 

@@ -1,20 +1,18 @@
 //! From the steps of a handler to its instructions.
 
-use super::{Code, Entry, Op, Reg, SetReg, Target, Way};
+mod expressions;
+mod sets;
+mod steps;
+
 use crate::engine::Engine;
+use crate::flat::{Code, Entry, MOST_SCALARS, MOST_SETS, Op, Reg, SetReg, Target, Way};
+use crate::frame::{LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom};
 use crate::layout::{Cell, ListCell, SetCell, Shape};
-use crate::run::{FRAME_SCALARS, FRAME_SETS, LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Handler, Local, Place, Response, RoleId, Slot};
 
-/// Most registers with scalars.
-pub(crate) const MOST_SCALARS: u16 = 255;
-/// Most registers with sets.
-pub(crate) const MOST_SETS: u16 = 32;
 /// How deep steps of other roles and objects can lie within each other.
 pub(crate) const MOST_DEPTH: u8 = 4;
-
-const _: () = assert!(FRAME_SCALARS < MOST_SCALARS as usize && FRAME_SETS < MOST_SETS as usize);
 
 impl Code {
     /// The code of all handlers of a protocol.

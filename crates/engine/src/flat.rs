@@ -5,13 +5,8 @@
 //! handler's locals, behind them what its expressions need. Where an instruction was written is kept in a second row, which
 //! is looked at only when something goes wrong, or by who counts which ways are taken.
 //!
-//! `lower` makes the code, [`crate::run`] runs it. The walk over the steps as the compiler left them, which is older and
+//! [`crate::lower`] makes the code, [`crate::run`] runs it. The walk over the steps as the compiler left them, which is older and
 //! plainer, stays beside it as the oracle ([`crate::Engine::walking`]).
-
-mod expressions;
-pub(crate) mod lower;
-mod sets;
-mod steps;
 
 use crate::layout::{Cell, ListCell, SetCell};
 use trivium_protocol::source::Span;
@@ -23,6 +18,11 @@ pub(crate) type Reg = u8;
 pub(crate) type SetReg = u8;
 /// The place of an instruction.
 pub(crate) type Target = u32;
+
+/// Most registers with scalars.
+pub(crate) const MOST_SCALARS: u16 = 255;
+/// Most registers with sets.
+pub(crate) const MOST_SETS: u16 = 32;
 
 /// The handlers of a protocol as flat code.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! From expressions whose value is a set to instructions. Elements count from the least possible one.
 
-use super::lower::Lowering;
-use super::{Op, SetReg};
+use super::Lowering;
+use crate::flat::{Op, SetReg};
 use trivium_protocol::{Expr, ExprKind, SetOperator, Type};
 
 impl Lowering<'_> {

@@ -1,7 +1,7 @@
 //! From steps to instructions.
 
-use super::lower::{Lowering, MOST_DEPTH};
-use super::{About, LineStep, Op, Reg, Seek, SendPlan, Source, Word};
+use super::{Lowering, MOST_DEPTH};
+use crate::flat::{About, LineStep, Op, Reg, Seek, SendPlan, Source, Word};
 use crate::layout::{Cell, Shape};
 use trivium_protocol::source::Span;
 use trivium_protocol::{

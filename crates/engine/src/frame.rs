@@ -1,0 +1,57 @@
+//! The locals of a handler, or the registers of its flat code, while it runs.
+
+use crate::flat::{Entry, MOST_SCALARS, MOST_SETS};
+use crate::set::{Set, WORDS};
+use trivium_protocol::Handler;
+
+/// Most scalar locals of a handler.
+pub(crate) const FRAME_SCALARS: usize = 64;
+/// Most set locals of a handler.
+pub(crate) const FRAME_SETS: usize = 16;
+
+/// The locals of a handler, all zero, or empty, at first: room for so many scalars and sets.
+pub(crate) struct Room<const SCALARS: usize, const SETS: usize> {
+    scalars: [i64; SCALARS],
+    sets: [Set; SETS],
+}
+
+const _: () = assert!(FRAME_SCALARS < MOST_SCALARS as usize && FRAME_SETS < MOST_SETS as usize);
+
+/// Room for any handler.
+pub(crate) type LargeRoom = Room<FRAME_SCALARS, FRAME_SETS>;
+/// Room for most handlers, which is cleared much faster.
+pub(crate) type SmallRoom = Room<8, 2>;
+/// Room for any handler as flat code.
+pub(crate) type LargeFlatRoom = Room<{ MOST_SCALARS as usize }, { MOST_SETS as usize }>;
+/// Room for most handlers as flat code.
+pub(crate) type SmallFlatRoom = Room<16, 3>;
+/// Room for those that have to do with one set at a time.
+pub(crate) type OneSetRoom = Room<16, 1>;
+/// Room for those that have to do with no set as a whole.
+pub(crate) type NoSetRoom = Room<16, 0>;
+
+impl<const SCALARS: usize, const SETS: usize> Room<SCALARS, SETS> {
+    /// Locals that are all zero, or empty.
+    pub const EMPTY: Self = Room { scalars: [0; SCALARS], sets: [Set([0; WORDS]); SETS] };
+
+    /// Whether a handler has no more locals than these.
+    pub fn suffices(handler: &Handler) -> bool {
+        handler.scalars as usize <= SCALARS && handler.sets as usize <= SETS
+    }
+
+    /// Whether a handler's flat code has no more registers than these.
+    pub fn suffices_flat(entry: &Entry) -> bool {
+        entry.scalars as usize <= SCALARS && entry.sets as usize <= SETS
+    }
+
+    /// The locals.
+    pub fn frame(&mut self) -> Frame<'_> {
+        Frame { scalars: &mut self.scalars, sets: &mut self.sets }
+    }
+}
+
+/// The locals of a handler that runs.
+pub(crate) struct Frame<'m> {
+    pub scalars: &'m mut [i64],
+    pub sets: &'m mut [Set],
+}

@@ -1,0 +1,283 @@
+//! What is planned for a number of nodes: the records of roles, the room that their events need, and the arguments of events.
+
+use crate::defer::DeferLayout;
+use crate::fault::LoadError;
+use crate::frame::{FRAME_SCALARS, FRAME_SETS};
+use crate::layout::{Planner, Shape};
+use crate::mechanisms::MAX_ARGS;
+use crate::number::fit;
+use trivium_protocol::{Bound, EventKind, Handler, Named, Protocol, Response, Role, StateId, Step, StepKind};
+
+/// Most bytes of a record.
+pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024;
+/// No column: the role never answers the event.
+const NO_COLUMN: u16 = u16::MAX;
+
+/// What is planned for one role.
+#[derive(Clone, Debug)]
+pub(crate) struct RolePlan {
+    /// Bytes of the state number.
+    pub state_width: u8,
+    /// Where each variable lies.
+    pub vars: Vec<Shape>,
+    /// Where the deferred events lie.
+    pub defers: Option<DeferLayout>,
+    /// Bytes of a record.
+    pub bytes: usize,
+    /// For each state, the bytes that nobody can read again: first byte and number.
+    pub dead: Vec<Vec<(u32, u32)>>,
+    /// For each state, the cycles of its timer.
+    pub timers: Vec<Option<u64>>,
+    columns: Columns,
+    /// `room[state * columns + column][lane]`.
+    room: Vec<Box<[u32]>>,
+}
+
+/// The column of each event in a role's table.
+#[derive(Clone, Debug)]
+struct Columns {
+    fixed: [u16; 5],
+    messages: Vec<u16>,
+    ops: Vec<u16>,
+    tasks: Vec<u16>,
+}
+
+impl RolePlan {
+    /// The column of an event.
+    #[inline]
+    pub fn column(&self, event: EventKind) -> Option<usize> {
+        let columns = &self.columns;
+        let column = match event {
+            EventKind::Read => columns.fixed[0],
+            EventKind::Write => columns.fixed[1],
+            EventKind::Evict => columns.fixed[2],
+            EventKind::Timer => columns.fixed[3],
+            EventKind::WriteBack => columns.fixed[4],
+            EventKind::Message(m) => *columns.messages.get(m.index())?,
+            EventKind::Op(o) => *columns.ops.get(o.index())?,
+            EventKind::Task(t) => *columns.tasks.get(t.index())?,
+        };
+        (column != NO_COLUMN).then_some(column as usize)
+    }
+
+    /// Clears the variables that nobody can read again from a state.
+    #[inline]
+    pub fn clear_dead(&self, state: StateId, record: &mut [u8]) {
+        for &(at, bytes) in &self.dead[state.index()] {
+            record[at as usize..(at + bytes) as usize].fill(0);
+        }
+    }
+
+    /// The room that an event needs in a state.
+    pub fn room(&self, event: EventKind, state: StateId) -> Option<&[u32]> {
+        let column = self.column(event)?;
+        let columns = self.room.len() / self.dead.len();
+        self.room.get(state.index() * columns + column).map(|room| &room[..])
+    }
+}
+
+/// What the engine knows of the arguments of every message, call and task.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArgShapes {
+    messages: Vec<Shapes>,
+    ops: Vec<Shapes>,
+    tasks: Vec<Shapes>,
+}
+
+/// The arguments of one event.
+#[derive(Clone, Debug, Default)]
+struct Shapes {
+    shapes: Vec<Shape>,
+    /// Words that they take together.
+    words: usize,
+}
+
+impl ArgShapes {
+    /// The shapes of an event's arguments.
+    pub fn of(&self, event: EventKind) -> &[Shape] {
+        self.declared(event).map_or(&[], |declared| &declared.shapes[..])
+    }
+
+    /// How many words they take.
+    #[inline]
+    pub fn words(&self, event: EventKind) -> usize {
+        self.declared(event).map_or(0, |declared| declared.words)
+    }
+
+    #[inline]
+    fn declared(&self, event: EventKind) -> Option<&Shapes> {
+        match event {
+            EventKind::Message(m) => self.messages.get(m.index()),
+            EventKind::Op(o) => self.ops.get(o.index()),
+            EventKind::Task(t) => self.tasks.get(t.index()),
+            _ => None,
+        }
+    }
+
+    /// Plans them for so many nodes.
+    pub fn plan(protocol: &Protocol, nodes: u32) -> Result<ArgShapes, LoadError> {
+        let each = |what: &str, name: &str, args: &[Named]| {
+            let mut planner = Planner { protocol, nodes, at: 0 };
+            let shapes =
+                args.iter().map(|a| planner.argument(&a.ty, a.span)).collect::<Result<Vec<Shape>, LoadError>>()?;
+            let words: usize = shapes.iter().map(Shape::words).sum();
+            if words > MAX_ARGS {
+                let span = args.first().map(|a| a.span).unwrap_or_default();
+                let message = format!(
+                    "the arguments of {what} {name} take {words} words with {nodes} nodes; {MAX_ARGS} are possible: \
+                     pass fewer, or use fewer nodes (a set takes one word for each 64)"
+                );
+                return Err(LoadError::at(protocol, span, message));
+            }
+            Ok(Shapes { shapes, words })
+        };
+        Ok(ArgShapes {
+            messages: protocol.messages.iter().map(|m| each("message", &m.name, &m.args)).collect::<Result<_, _>>()?,
+            ops: protocol.ops.iter().map(|o| each("op", &o.name, &o.args)).collect::<Result<_, _>>()?,
+            tasks: protocol.tasks.iter().map(|t| each("task", &t.name, &t.args)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Plans a role for so many nodes.
+pub(crate) fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<RolePlan, LoadError> {
+    let state_width = if role.states.len() > 256 { 2 } else { 1 };
+    let mut planner = Planner { protocol, nodes, at: u32::from(state_width) };
+    let mut vars = Vec::new();
+    for var in &role.vars {
+        vars.push(planner.variable(&var.ty, var.initial, var.span)?);
+        check_size(protocol, role, planner.at as usize)?;
+    }
+    let defers = DeferLayout::plan(&mut planner, role)?;
+    check_size(protocol, role, planner.at as usize)?;
+    let columns = plan_columns(protocol, role);
+    for handler in role.handlers.iter().chain(&role.initially) {
+        check_frame(protocol, handler)?;
+    }
+    check_deferrable(protocol, role)?;
+    let dead = role.states.iter().map(|s| dead_bytes(&vars, s.dead.iter().map(|v| v.index()))).collect();
+    let timers = role.states.iter().map(|s| s.timer.map(|t| t.at(nodes).max(0).cast_unsigned())).collect();
+    let room = plan_room(protocol, role, nodes)?;
+    Ok(RolePlan { state_width, vars, defers, bytes: planner.at as usize, dead, timers, columns, room })
+}
+
+fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), LoadError> {
+    if bytes <= MAX_RECORD_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "a record of role {} takes {bytes} bytes; {MAX_RECORD_BYTES} are possible: shorten its lists or its defer space",
+        role.name
+    );
+    Err(LoadError::at(protocol, role.span, message))
+}
+
+fn plan_columns(protocol: &Protocol, role: &Role) -> Columns {
+    let column = |event| role.column(event).map_or(NO_COLUMN, |c| fit(c, "a column, of which there are at most 65534"));
+    Columns {
+        fixed: [EventKind::Read, EventKind::Write, EventKind::Evict, EventKind::Timer, EventKind::WriteBack]
+            .map(column),
+        messages: (0..protocol.messages.len()).map(|i| column(message_event(i))).collect(),
+        ops: (0..protocol.ops.len()).map(|i| column(EventKind::Op(trivium_protocol::OpId::at(i)))).collect(),
+        tasks: (0..protocol.tasks.len()).map(|i| column(EventKind::Task(trivium_protocol::TaskId::at(i)))).collect(),
+    }
+}
+
+fn message_event(index: usize) -> EventKind {
+    EventKind::Message(trivium_protocol::MessageId::at(index))
+}
+
+fn check_frame(protocol: &Protocol, handler: &Handler) -> Result<(), LoadError> {
+    if handler.scalars as usize <= FRAME_SCALARS && handler.sets as usize <= FRAME_SETS {
+        return Ok(());
+    }
+    let message = format!(
+        "handler {} needs {} scalar and {} set locals; {FRAME_SCALARS} and {FRAME_SETS} are possible: split it",
+        handler.name, handler.scalars, handler.sets
+    );
+    Err(LoadError::at(protocol, handler.span, message))
+}
+
+/// What the table or a handler defers must have a place in the defer space.
+fn check_deferrable(protocol: &Protocol, role: &Role) -> Result<(), LoadError> {
+    let has_place = |event| role.defers.is_some() && role.deferrable.contains(&event);
+    let error = |event, span| {
+        let name = protocol.event_name(event);
+        let message = format!("role {} defers {name} but reserves no place for it: say `defers up to n`", role.name);
+        Err(LoadError::at(protocol, span, message))
+    };
+    for row in &role.table {
+        for (response, &event) in row.iter().zip(&role.events) {
+            let (defers, span) = match response {
+                Response::Defer => (true, role.span),
+                Response::Handle(handlers) => {
+                    let found = handlers.iter().map(|h| &role.handlers[h.index()]).find(|h| contains_defer(&h.steps));
+                    (found.is_some(), found.map_or(role.span, |h| h.span))
+                }
+                _ => (false, role.span),
+            };
+            if defers && !has_place(event) {
+                return error(event, span);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn contains_defer(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match &step.kind {
+        StepKind::Defer => true,
+        StepKind::If(_, yes, no) => contains_defer(yes) || contains_defer(no),
+        StepKind::ForSet(_, _, body)
+        | StepKind::ForRange(_, _, _, body)
+        | StepKind::ForList(_, _, body)
+        | StepKind::Elsewhere(_, _, body) => contains_defer(body),
+        _ => false,
+    })
+}
+
+/// Byte ranges of variables, neighbours joined.
+fn dead_bytes(vars: &[Shape], dead: impl Iterator<Item = usize>) -> Vec<(u32, u32)> {
+    let mut ranges: Vec<(u32, u32)> = dead.map(|var| vars[var].extent()).filter(|&(_, bytes)| bytes > 0).collect();
+    ranges.sort_unstable();
+    let mut joined: Vec<(u32, u32)> = Vec::new();
+    for (at, bytes) in ranges {
+        match joined.last_mut() {
+            Some(last) if last.0 + last.1 == at => last.1 += bytes,
+            _ => joined.push((at, bytes)),
+        }
+    }
+    joined
+}
+
+/// For each (state, event) and lane, the most that any of its handlers may send unasked.
+fn plan_room(protocol: &Protocol, role: &Role, nodes: u32) -> Result<Vec<Box<[u32]>>, LoadError> {
+    let mut room = Vec::new();
+    for response in role.table.iter().flatten() {
+        let mut needed = vec![0u32; protocol.lanes.len()];
+        if let Response::Handle(handlers) = response {
+            for id in handlers {
+                let handler = &role.handlers[id.index()];
+                for (lane, need) in needed.iter_mut().enumerate() {
+                    *need = (*need).max(lane_need(protocol, handler, lane, nodes)?);
+                }
+            }
+        }
+        room.push(needed.into_boxed_slice());
+    }
+    Ok(room)
+}
+
+fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) -> Result<u32, LoadError> {
+    let Some(holds) = protocol.lanes[lane].room(nodes) else { return Ok(0) };
+    let sends = handler.sends.get(lane).copied().unwrap_or(Bound::fixed(0)).at(nodes).max(0);
+    if let Some(sends) = u32::try_from(sends).ok().filter(|&sends| sends <= holds) {
+        return Ok(sends);
+    }
+    let message = format!(
+        "handler {} may send {sends} messages on lane {} with {nodes} nodes, which holds {holds}: \
+         ask for room with `if room(..)`, or let the lane hold more",
+        handler.name, protocol.lanes[lane].name
+    );
+    Err(LoadError::at(protocol, handler.span, message))
+}
