@@ -1,5 +1,5 @@
-//! What `ARCHITECTURE.md` says of the sources: which crate may use which, and the rooms of `check` and `sim`, each of which
-//! uses only those before it.
+//! What `ARCHITECTURE.md` says of the sources: which crate may use which; the rooms of `check` and `sim`, each of which
+//! uses only those before it; and that the modules of other crates use each other in one direction.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -126,6 +126,103 @@ fn a_circle_is_found() {
     let wrong = circles("timing/bus.rs", "use crate::node::NodeState;\nlet x = crate::runs::run();\n");
     assert_eq!(wrong, ["timing/bus.rs, in room timing, uses node", "timing/bus.rs, in room timing, uses runs"]);
     assert_eq!(circles("other.rs", ""), ["other.rs is in no room"]);
+}
+
+/// The words after `crate::` in a text, all those in braces included.
+fn words_after_crate(text: &str) -> Vec<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let code = text.match_indices("crate::").filter(|(at, _)| {
+        let line = &text[text[..*at].rfind('\n').map_or(0, |end| end + 1)..*at];
+        !line.trim_start().starts_with("//")
+    });
+    let rest = code.map(|(at, _)| &text[at + "crate::".len()..]);
+    let meant = rest.map(|rest| match rest.starts_with('{') {
+        true => &rest[..rest.find(';').unwrap_or(rest.len())],
+        false => &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())],
+    });
+    meant.flat_map(|meant| meant.split(|c| !is_part(c)).filter(|word| !word.is_empty())).collect()
+}
+
+/// What `pub use` in a crate's root takes out of its modules: the name, and the module.
+fn taken_up(root: &str) -> Vec<(&str, &str)> {
+    let uses = root.split("pub use ").skip(1).filter_map(|rest| rest.split_once(';')).map(|(used, _)| used);
+    let parts = uses.filter_map(|used| used.trim_start_matches("crate::").split_once("::"));
+    parts
+        .flat_map(|(module, names)| {
+            names.split(|c: char| !c.is_alphanumeric() && c != '_').map(move |name| (name, module))
+        })
+        .collect()
+}
+
+/// The modules of a crate that lie on a circle of uses, or lead only to such. `modules` are their names and texts.
+fn on_circles(root: &str, modules: &[(String, String)]) -> Vec<String> {
+    let taken_up = taken_up(root);
+    let module_of = |word: &str| {
+        let module = taken_up.iter().find(|(name, _)| *name == word).map_or(word, |(_, module)| module);
+        modules.iter().position(|(name, _)| name == module)
+    };
+    let uses: Vec<Vec<usize>> = modules
+        .iter()
+        .enumerate()
+        .map(|(own, (_, text))| {
+            words_after_crate(text).into_iter().filter_map(module_of).filter(|used| *used != own).collect()
+        })
+        .collect();
+    let mut left: Vec<usize> = (0..modules.len()).collect();
+    loop {
+        let (free, bound): (Vec<usize>, Vec<usize>) =
+            left.iter().partition(|module| !uses[**module].iter().any(|used| left.contains(used)));
+        if free.is_empty() {
+            return bound.iter().map(|module| modules[*module].0.clone()).collect();
+        }
+        left = bound;
+    }
+}
+
+/// The text of a crate's roots, and its modules with all that lies in them.
+fn modules_of(name: &str) -> (String, Vec<(String, String)>) {
+    let folder = root_of(name);
+    let mut files = Vec::new();
+    sources(&folder, &mut files);
+    files.sort();
+    let (mut root, mut modules) = (String::new(), std::collections::BTreeMap::<String, String>::new());
+    for file in files {
+        let path = file.strip_prefix(&folder).unwrap().to_str().unwrap().trim_end_matches(".rs");
+        let text = std::fs::read_to_string(&file).unwrap();
+        match path.split('/').next().unwrap_or("") {
+            "lib" | "main" => root.push_str(&text),
+            module => modules.entry(module.to_string()).or_default().push_str(&text),
+        }
+    }
+    (root, modules.into_iter().collect())
+}
+
+/// Crates without rooms: none of their modules uses itself by way of others.
+const WITHOUT_CIRCLES: [&str; 9] = ["contract", "engine", "export", "files", "fuzz", "lang", "mpi", "protocol", "run"];
+
+#[test]
+fn modules_use_each_other_in_one_direction() {
+    for name in WITHOUT_CIRCLES {
+        let (root, modules) = modules_of(name);
+        assert!(!root.is_empty());
+        assert_eq!(on_circles(&root, &modules), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn a_circle_of_modules_is_found() {
+    let modules = |texts: &[(&str, &str)]| -> Vec<(String, String)> {
+        texts.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect()
+    };
+    let root = "mod load;\nmod run;\npub use run::{Engine, Run};\n";
+    let circle = modules(&[
+        ("load", "use crate::{number, Engine};\n"),
+        ("run", "    crate::load::plan();\n"),
+        ("number", "// crate::run\n"),
+    ]);
+    assert_eq!(on_circles(root, &circle), ["load", "run"]);
+    let line = modules(&[("load", "use crate::number::fit;\n"), ("run", "use crate::load;\n"), ("number", "")]);
+    assert_eq!(on_circles(root, &line), Vec::<String>::new());
 }
 
 /// The types that a text defines.
