@@ -24,6 +24,7 @@ use crate::program::Compiled;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
 use crate::source::frames;
 use crate::switching::Switching;
+use crate::tags::Tags;
 pub(crate) use files::Descriptors;
 use running::suspend;
 use seats::{Answer, begin, go_on};
@@ -36,6 +37,8 @@ pub(crate) struct NodeState<P> {
     pub number: u32,
     pub args: Vec<String>,
     pub memory: Memory,
+    /// What it may load and store without asking; only in the fast build.
+    pub tags: Option<Tags>,
     pub counter: Counter,
     /// The instruction count when the host was last called.
     pub instructions: Rc<Cell<u64>>,

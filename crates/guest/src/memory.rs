@@ -68,6 +68,22 @@ impl Memory {
         Ok(())
     }
 
+    /// Copies `bytes` bytes from `from` to `to`, which may overlap.
+    pub(crate) fn copy(&self, to: u32, from: u32, bytes: u32) -> Result<(), Fault> {
+        let (to, from) = (self.checked(to, bytes as usize)?, self.checked(from, bytes as usize)?);
+        // SAFETY: as in `read`, but that both lie in the mapping.
+        unsafe { std::ptr::copy(from, to, bytes as usize) };
+        Ok(())
+    }
+
+    /// Writes `byte` to each of `bytes` bytes from `addr` on.
+    pub(crate) fn fill(&self, addr: u32, byte: u8, bytes: u32) -> Result<(), Fault> {
+        let to = self.checked(addr, bytes as usize)?;
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::write_bytes(to, byte, bytes as usize) };
+        Ok(())
+    }
+
     /// `size` (1 to 8) bytes at `addr`, little-endian, zero-extended.
     pub fn read_word(&self, addr: u32, size: u32) -> Result<u64, Fault> {
         let mut word = [0; 8];

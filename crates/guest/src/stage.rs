@@ -104,6 +104,7 @@ impl<P: Processor> Stage<P> {
                 .map(String::from)
                 .collect(),
             memory: memory.clone(),
+            tags: tags.clone(),
             counter,
             instructions: instructions.clone(),
             private_pages: Cell::new(program.private_pages.0),

@@ -151,6 +151,57 @@ impl Tags {
         self.pages.most.set(FEW_PAGES.max(SPARE_PAGES * self.pages.count.get()));
     }
 
+    /// How many of `words` aligned words of 8 bytes from `address` on may be loaded, or stored to, without asking, up to the
+    /// first that may not.
+    pub(crate) fn words_from(&self, address: u32, words: u32, store: bool) -> u32 {
+        let mut count = 0;
+        while count < words && self.allows_word(address + 8 * count, store) {
+            count += 1;
+            while count + 4 <= words && self.allows_four_words(address + 8 * count, store) {
+                count += 4;
+            }
+        }
+        count
+    }
+
+    /// The same of words that end before `end`, from the last on.
+    pub(crate) fn words_before(&self, end: u32, words: u32, store: bool) -> u32 {
+        let mut count = 0;
+        while count < words && self.allows_word(end - 8 * (count + 1), store) {
+            count += 1;
+            while count + 4 <= words && self.allows_four_words(end - 8 * (count + 4), store) {
+                count += 4;
+            }
+        }
+        count
+    }
+
+    fn allows_word(&self, address: u32, store: bool) -> bool {
+        let needed = u16::from(allows(GRANULE, store)) * 0x0101;
+        // SAFETY: a word has 2 granules.
+        self.is_published(address, 8) && unsafe { self.granules::<u16>(address) } & needed == needed
+    }
+
+    fn allows_four_words(&self, address: u32, store: bool) -> bool {
+        let needed = u64::from(allows(GRANULE, store)) * 0x0101_0101_0101_0101;
+        // SAFETY: four words have 8 granules.
+        self.is_published(address, 32) && unsafe { self.granules::<u64>(address) } & needed == needed
+    }
+
+    /// Whether there are tags for so many bytes from `address` on.
+    fn is_published(&self, address: u32, bytes: u32) -> bool {
+        self.alive.get() && u64::from(address) + u64::from(bytes) <= u64::from(SHARED_END)
+    }
+
+    /// The tags of all granules that fit a `T`, from that of `address` on.
+    ///
+    /// # Safety
+    /// These granules lie below [`SHARED_END`], and the node is alive.
+    unsafe fn granules<T>(&self, address: u32) -> T {
+        // SAFETY: the tags of all memory below `SHARED_END` lie in the host's memory, which nobody writes meanwhile (see `set`).
+        unsafe { self.base.add((address >> GRANULE_BITS) as usize).cast::<T>().read_unaligned() }
+    }
+
     /// Whether there can be tags for a cache with lines of so many bytes: a power of two from 8 to 65536.
     #[inline]
     pub fn are_for(line: u64) -> bool {

@@ -1,17 +1,23 @@
 //! `memory.copy`, `memory.fill` and `memory.init`: word by word, at the price of a loop.
 //!
 //! A piece is what lies in one aligned 8-byte word of the source and of the destination. For each piece an operation counts
-//! its accesses and [`LOOP`] more as instructions, and polls. In both builds this is the same code, so that they agree on
-//! every count.
+//! its accesses and [`LOOP`] more as instructions, and polls. Both builds agree on every count.
+//!
+//! The fast build does at once what compiled code would do without asking: words that the [tags](crate::tags) allow, up to the next
+//! poll that must ask. The reference build asks for each piece.
 
 use wasmtime::Result;
 
-use super::NodeState;
 use super::running::{suspend, to_word_end};
+use super::{Counter, NodeState};
 use crate::processor::{Fault, Processor, Step};
 
 /// Instructions of a piece besides its accesses: addresses, count and branch of a loop that is unrolled a few times.
 const LOOP: u64 = 1;
+/// Instructions of a piece that is copied.
+const COPIED: u64 = 2 + LOOP;
+/// Instructions of a piece that is only written.
+const WRITTEN: u64 = 1 + LOOP;
 
 impl<P: Processor> NodeState<P> {
     /// Counts instructions of a host function as the program's; the processor is to be asked something next.
@@ -46,6 +52,47 @@ impl<P: Processor> NodeState<P> {
         self.go_round().await
     }
 
+    /// How many pieces of so many instructions can go by before a poll must ask.
+    fn pieces_until_poll(&self, instructions: u64) -> u64 {
+        match &self.counter {
+            Counter::Down(deadline) => deadline.get().saturating_sub(self.instructions.get() + 1) / instructions,
+            Counter::Up(_) => 0,
+        }
+    }
+
+    /// So many instructions have gone by without asking.
+    fn went(&self, instructions: u64) {
+        self.execute(instructions);
+        self.wind_up();
+    }
+
+    /// How many words may be copied without asking: from `from` on, or those that end there if it goes `down`; and into how many
+    /// pieces each falls. None unless `from` is aligned.
+    fn words_to_copy(&self, to: u32, from: u32, bytes: u32, down: bool) -> (u32, u64) {
+        let Some(tags) = &self.tags else { return (0, 1) };
+        let (astray, pieces) = if to.is_multiple_of(8) { (0, 1) } else { (1, 2) };
+        let most = (self.pieces_until_poll(COPIED) / pieces).min(u64::from(bytes / 8)) as u32;
+        if !from.is_multiple_of(8) || most == 0 {
+            return (0, pieces);
+        }
+        // What is not aligned lies in one word more.
+        let words = if down {
+            let words = tags.words_before(from, most, false);
+            tags.words_before(to.next_multiple_of(8), words + astray, true)
+        } else {
+            let words = tags.words_from(from, most, false);
+            tags.words_from(to & !7, words + astray, true)
+        };
+        (words.saturating_sub(astray), pieces)
+    }
+
+    /// How many words may be stored to without asking, from `to` on. None unless that is aligned.
+    fn words_to_write(&self, to: u32, bytes: u32) -> u32 {
+        let Some(tags) = &self.tags else { return 0 };
+        let most = self.pieces_until_poll(WRITTEN).min(u64::from(bytes / 8)) as u32;
+        if to.is_multiple_of(8) { tags.words_from(to, most, true) } else { 0 }
+    }
+
     /// `memory.copy`: as if by the largest aligned pieces, upwards, or downwards if the ranges
     /// overlap so.
     pub(super) async fn copy(&self, to: u32, from: u32, bytes: u32) -> Result<()> {
@@ -54,6 +101,13 @@ impl<P: Processor> NodeState<P> {
         if to <= from || to >= from + bytes {
             let mut at = 0;
             while at < bytes {
+                let (words, pieces) = self.words_to_copy(to + at, from + at, bytes - at, false);
+                if words > 0 {
+                    self.memory.copy(to + at, from + at, 8 * words)?;
+                    self.went(COPIED * pieces * u64::from(words));
+                    at += 8 * words;
+                    continue;
+                }
                 let size = to_word_end(from + at, to_word_end(to + at, bytes - at));
                 self.copy_piece(to + at, from + at, size).await?;
                 at += size;
@@ -61,6 +115,13 @@ impl<P: Processor> NodeState<P> {
         } else {
             let mut left = bytes;
             while left > 0 {
+                let (words, pieces) = self.words_to_copy(to + left, from + left, left, true);
+                if words > 0 {
+                    left -= 8 * words;
+                    self.memory.copy(to + left, from + left, 8 * words)?;
+                    self.went(COPIED * pieces * u64::from(words));
+                    continue;
+                }
                 let in_word = |end: u32| (end - 1) % 8 + 1;
                 let size = left.min(in_word(from + left)).min(in_word(to + left));
                 left -= size;
@@ -75,6 +136,13 @@ impl<P: Processor> NodeState<P> {
         self.check(to, bytes.into(), "a fill")?;
         let mut at = 0;
         while at < bytes {
+            let words = self.words_to_write(to + at, bytes - at);
+            if words > 0 {
+                self.memory.fill(to + at, byte, 8 * words)?;
+                self.went(WRITTEN * u64::from(words));
+                at += 8 * words;
+                continue;
+            }
             let size = to_word_end(to + at, bytes - at);
             self.put_piece(to + at, &[byte; 8][..size as usize]).await?;
             at += size;
@@ -91,6 +159,13 @@ impl<P: Processor> NodeState<P> {
         let data = data.ok_or_else(|| Fault::new(format!("data segment {segment} was read beyond its end")))?;
         let mut at = 0;
         while at < bytes {
+            let words = self.words_to_write(to + at, bytes - at);
+            if words > 0 {
+                self.memory.write(to + at, &data[at as usize..(at + 8 * words) as usize])?;
+                self.went(WRITTEN * u64::from(words));
+                at += 8 * words;
+                continue;
+            }
             let size = to_word_end(to + at, bytes - at);
             self.put_piece(to + at, &data[at as usize..(at + size) as usize]).await?;
             at += size;
