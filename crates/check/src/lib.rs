@@ -21,12 +21,12 @@ mod system;
 
 pub use config::group;
 pub use config::{
-    Checkpoints, Config, ConfigError, MAX_NODES, Method, Network, Origin, Progress, Search, System, Writer,
+    Checkpoints, Config, ConfigError, MAX_NODES, Method, Network, Origin, Progress, Search, System, WriteAll,
 };
 pub use coverage::{Counted, Coverage, Never};
 pub use report::deadlock::Waiting;
 pub use report::trace::{Trace, is_minimal};
-pub use report::{Change, Omission, Report, Saved, Step, Together, Verdict, text, text_around};
+pub use report::{Omission, RecordChange, Report, Saved, Together, TraceStep, Verdict, text, text_around};
 pub use runs::explore::explore;
 pub use runs::mutants::{Fate, judge};
 pub use search::{leftovers, orbits, unseen};

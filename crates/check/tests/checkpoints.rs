@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use trivium_check::{Checkpoints, Config, Origin, Progress, Report, System, Verdict, Writer, explore, text};
+use trivium_check::{Checkpoints, Config, Origin, Progress, Report, System, Verdict, WriteAll, explore, text};
 use trivium_protocol::Protocol;
 
 /// Where a search is saved.
@@ -31,7 +31,7 @@ impl Shelf {
 
     /// Explores, saved here as often as said; goes on from what was saved if `resumes`.
     fn explore(&self, protocol: &Arc<Protocol>, config: &Config, resumes: bool) -> Result<Report, String> {
-        let save = |write: Writer| {
+        let save = |write: WriteAll| {
             let mut bytes = Vec::new();
             write(&mut bytes).unwrap();
             std::fs::write(self.file(), bytes).map_err(|error| error.to_string())
@@ -148,7 +148,7 @@ fn it_is_saved_in_between_and_a_failure_is_told() {
     let whole = explore(&msi, &Config::default()).unwrap();
     // What is saved now and then is enough to go on from, whatever becomes of the process.
     let all = RefCell::new(Vec::new());
-    let keep = |write: Writer| {
+    let keep = |write: WriteAll| {
         let mut bytes = Vec::new();
         write(&mut bytes).unwrap();
         all.borrow_mut().push(bytes);
@@ -167,7 +167,7 @@ fn it_is_saved_in_between_and_a_failure_is_told() {
     }
     // A disk that becomes full: the search goes on, and what is known is told.
     let room = Cell::new(3);
-    let full = |write: Writer| {
+    let full = |write: WriteAll| {
         room.set(room.get() - 1);
         let mut bytes = Full { room: if room.get() > 0 { 1 << 30 } else { 2000 } };
         write(&mut bytes).map_err(|error| error.to_string())

@@ -15,7 +15,7 @@ use trivium_protocol::{
 static NO_RECORD: [u8; MAX_RECORD_BYTES] = [0; MAX_RECORD_BYTES];
 
 /// The state of the whole system, as an invariant sees it.
-pub trait World {
+pub trait SystemView {
     /// The home of an object.
     fn home(&self, object: Object) -> Node;
     /// The record of a role for an object on a node. Asked only where the role lives.
@@ -33,7 +33,7 @@ impl Engine {
     ///
     /// # Errors
     /// A fault in the condition itself, such as a division by zero.
-    pub fn evaluate_invariant<W: World>(
+    pub fn evaluate_invariant<W: SystemView>(
         &self,
         invariant: &Invariant,
         object: Object,
@@ -46,7 +46,7 @@ impl Engine {
     ///
     /// # Errors
     /// A fault in the condition itself.
-    pub fn evaluate_with<W: World>(
+    pub fn evaluate_with<W: SystemView>(
         &self,
         condition: &Invariant,
         object: Object,
@@ -64,7 +64,7 @@ impl Engine {
     ///
     /// # Errors
     /// A fault in the condition itself, such as a look at a role that the node has not.
-    pub fn evaluate_condition<W: World>(
+    pub fn evaluate_condition<W: SystemView>(
         &self,
         condition: &Condition,
         me: Node,
@@ -86,7 +86,7 @@ impl Engine {
         self.condition(&mut view, condition, object)
     }
 
-    fn condition<W: World>(&self, view: &mut View<W>, condition: &Expr, object: Object) -> Result<bool, Fault> {
+    fn condition<W: SystemView>(&self, view: &mut View<W>, condition: &Expr, object: Object) -> Result<bool, Fault> {
         scalar(view, condition).map(|value| value != 0).map_err(|trouble| Fault {
             kind: trouble.kind,
             node: 0,
@@ -103,7 +103,7 @@ impl Engine {
 /// A world without records and messages, for conditions over registers.
 struct Nowhere;
 
-impl World for Nowhere {
+impl SystemView for Nowhere {
     fn home(&self, _: Object) -> Node {
         0
     }
@@ -135,7 +135,7 @@ pub(crate) struct View<'e, 'w, W> {
     locals: Vec<i64>,
 }
 
-impl<'e, 'w, W: World> View<'e, 'w, W> {
+impl<'e, 'w, W: SystemView> View<'e, 'w, W> {
     /// The scope of an invariant with so many locals.
     pub fn new(engine: &'e Engine, world: &'w W, object: Object, locals: u16) -> View<'e, 'w, W> {
         View { engine, world, object, me: None, locals: vec![0; usize::from(locals)] }
@@ -190,7 +190,7 @@ impl<'e, 'w, W: World> View<'e, 'w, W> {
     }
 }
 
-impl<'e, W: World> Scope<'e> for View<'e, '_, W> {
+impl<'e, W: SystemView> Scope<'e> for View<'e, '_, W> {
     fn engine(&self) -> &'e Engine {
         self.engine
     }

@@ -62,7 +62,7 @@ mod witness;
 pub use engine::Engine;
 pub use event::{Disposition, Event, Outcome};
 pub use fault::{Fault, FaultKind, LoadError};
-pub use invariant::World;
+pub use invariant::SystemView;
 pub use line::CacheLine;
 pub use mechanisms::*;
 pub use record::Value;

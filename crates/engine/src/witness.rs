@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::evaluate::{scalar, set, truth};
 use crate::fault::Try;
-use crate::invariant::{View, World};
+use crate::invariant::{SystemView, View};
 use crate::mechanisms::{Node, Object};
 use crate::record::set_text;
 use crate::set::Set;
@@ -17,7 +17,7 @@ const LONGEST: usize = 90;
 impl Engine {
     /// Why an invariant is false for an object: ``for node n = 2 `user at n is Out` is false (`user at n` is in In)``.
     /// Empty if that cannot be told.
-    pub fn why_false<W: World>(&self, invariant: &Invariant, object: Object, world: &W) -> String {
+    pub fn why_false<W: SystemView>(&self, invariant: &Invariant, object: Object, world: &W) -> String {
         let mut view = View::new(self, world, object, invariant.locals);
         let mut told = Telling { engine: self, view: &mut view };
         told.why(&invariant.condition).unwrap_or_default()
@@ -29,7 +29,7 @@ struct Telling<'e, 'v, 'w, W> {
     view: &'v mut View<'e, 'w, W>,
 }
 
-impl<W: World> Telling<'_, '_, '_, W> {
+impl<W: SystemView> Telling<'_, '_, '_, W> {
     /// Why a condition has the value that it has.
     fn why(&mut self, expr: &Expr) -> Try<String> {
         let holds = truth(self.view, expr)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use trivium_contract::local::{Effect, Local, Waiting};
 use trivium_engine::{
-    Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, World,
+    Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, SystemView,
 };
 use trivium_protocol::{Access, BLOCK, CopyIn, EventKind, MessageId, NODE, OpId, RoleId, TaskId};
 
@@ -234,7 +234,7 @@ struct Three {
     gives: u32,
 }
 
-impl World for Three {
+impl SystemView for Three {
     fn home(&self, _: Object) -> Node {
         0
     }

@@ -2,7 +2,7 @@
 
 use crate::core::NodeCore;
 use std::collections::BTreeMap;
-use trivium_engine::{Fault, Node, Object, World};
+use trivium_engine::{Fault, Node, Object, SystemView};
 use trivium_protocol::{Access, Assume, CopyIn, EventKind, MessageId, OpId, Protocol, RoleId};
 
 /// How often a node has made each call on each object: what `alternate`, `once` and `before` are about.
@@ -53,7 +53,7 @@ impl<C> NodeCore<C> {
         let engine = &self.protocols.engines[number];
         let about = engine.protocol().conditions.iter().filter(|condition| condition.event == EventKind::Op(op));
         for condition in about {
-            let own = Own { node: self, number };
+            let own = OwnRecords { node: self, number };
             if !engine.evaluate_condition(condition, self.me, object, args, &own)? {
                 return Ok(Some(condition.text.clone()));
             }
@@ -63,7 +63,7 @@ impl<C> NodeCore<C> {
 }
 
 /// The records of one node: all that an assumption about a use looks at.
-struct Own<'a, C> {
+struct OwnRecords<'a, C> {
     node: &'a NodeCore<C>,
     number: usize,
 }
@@ -71,7 +71,7 @@ struct Own<'a, C> {
 /// Longer than any record: what one is that nobody has touched.
 static UNTOUCHED: [u8; 64 * 1024] = [0; 64 * 1024];
 
-impl<C> World for Own<'_, C> {
+impl<C> SystemView for OwnRecords<'_, C> {
     fn home(&self, object: Object) -> Node {
         self.node.home_of(object)
     }

@@ -28,7 +28,7 @@ pub(super) struct Area {
 
 /// A straight line of an arrow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
+pub(super) struct Segment {
     pub from: (f64, f64),
     pub to: (f64, f64),
 }
@@ -37,7 +37,7 @@ pub(super) struct Line {
 pub(super) struct Places {
     /// Words, of steps and of arrows.
     pub words: Vec<Area>,
-    pub lines: Vec<Line>,
+    pub lines: Vec<Segment>,
     /// Where the lines of life are.
     pub lives: Vec<f64>,
 }
@@ -55,7 +55,7 @@ impl Area {
     }
 }
 
-impl Line {
+impl Segment {
     fn at(&self, along: f64) -> (f64, f64) {
         let (dx, dy) = (self.to.0 - self.from.0, self.to.1 - self.from.1);
         (self.from.0 + dx * along, self.from.1 + dy * along)
@@ -90,7 +90,7 @@ impl Places {
     /// The middle of the baseline for so many letters beside a line, best at this part of it; they stand there from now on.
     ///
     /// A line that rises takes room over and under itself: words are as far from it as it rises over half of their width.
-    pub fn beside(&mut self, line: &Line, best: f64, letters: usize) -> (f64, f64) {
+    pub fn beside(&mut self, line: &Segment, best: f64, letters: usize) -> (f64, f64) {
         let half = letters as f64 * LETTER / 2.0;
         let away = line.slope() * half + CLEAR;
         let places = (1..PLACES).map(|place| f64::from(place) / f64::from(PLACES));

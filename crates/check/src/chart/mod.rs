@@ -14,7 +14,7 @@ mod telling;
 mod text;
 mod words;
 
-pub use crate::system::action::Fate;
+pub use crate::system::action::Delivery;
 pub use growth::{Growth, Point};
 pub use html::html;
 pub use recording::{Event, Mismatch, Recording};

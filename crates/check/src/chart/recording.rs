@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::report::deadlock::Waiting;
 use crate::report::trace::{Label, is_trap};
 use crate::step::Stepper;
-use crate::system::action::{Action, Fate, event_kind};
+use crate::system::action::{Action, Delivery, event_kind};
 use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::payload::Data;
@@ -76,7 +76,7 @@ pub enum Event {
     Deliver {
         /// What the network does with it.
         #[serde(default, skip_serializing_if = "is_delivered")]
-        fate: Fate,
+        fate: Delivery,
         /// By whom.
         to: Node,
         /// Who sent it.
@@ -202,8 +202,8 @@ impl Recording {
     }
 }
 
-fn is_delivered(fate: &Fate) -> bool {
-    *fate == Fate::Deliver
+fn is_delivered(fate: &Delivery) -> bool {
+    *fate == Delivery::Deliver
 }
 
 /// The first part of a state that differs.

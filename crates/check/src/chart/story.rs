@@ -2,7 +2,7 @@
 
 use super::growth::Growth;
 use super::source::{Source, SourceText};
-use crate::report::Change;
+use crate::report::RecordChange;
 use crate::report::deadlock::Waiting;
 use serde::{Deserialize, Serialize};
 use trivium_engine::Node;
@@ -57,7 +57,7 @@ pub struct Moment {
     /// The access afterwards.
     pub access_after: String,
     /// Records that change besides: of other roles of the node, and of the node's roles for other objects.
-    pub also: Vec<Change>,
+    pub also: Vec<RecordChange>,
     /// The message that is handled: its number among the arrows.
     pub received: Option<usize>,
     /// The messages that leave.
@@ -188,7 +188,7 @@ impl Story {
     }
 
     /// A record that changed besides, afterwards: `home.Pending`, with its object where that is not the event's.
-    pub fn change_text(&self, change: &Change) -> String {
+    pub fn change_text(&self, change: &RecordChange) -> String {
         let state = format!("{}.{}", change.role, change.after);
         if self.names_objects() && !change.object.is_empty() { format!("{}: {state}", change.object) } else { state }
     }

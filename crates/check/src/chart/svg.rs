@@ -4,7 +4,7 @@
 //! on a dotted line before its receiver, so that no arrow crosses what happens meanwhile. The lines of life show by
 //! their colour what a node may do with the block at that time.
 
-use super::labels::{Area, Line, Places};
+use super::labels::{Area, Places, Segment};
 use super::story::{Arrow, Frame, Moment, Story};
 use super::words::wrapped;
 use crate::system::promise::{DEADLOCK, FAULT, LIVELOCK, STARVATION};
@@ -289,12 +289,12 @@ impl<'s> Drawing<'s> {
         let receipt = arrow.received.map(|step| self.steps[step as usize - 1].top + LINE / 2.0);
         match receipt {
             Some(y2) if arrow.received == Some(arrow.sent + 1) && arrow.from != arrow.to => {
-                Route { first: Line { from: (x1, y1), to: (x2 + 6.0 * side, y2) }, waits: None }
+                Route { first: Segment { from: (x1, y1), to: (x2 + 6.0 * side, y2) }, waits: None }
             }
             _ => {
                 let lane = x2 + side * (9.0 + 5.0 * self.lanes[number] as f64);
                 let near = x2 + 4.0 * side;
-                Route { first: Line { from: (x1, y1), to: (lane, y1 + 8.0) }, waits: Some((near, receipt)) }
+                Route { first: Segment { from: (x1, y1), to: (lane, y1 + 8.0) }, waits: Some((near, receipt)) }
             }
         }
     }
@@ -302,7 +302,7 @@ impl<'s> Drawing<'s> {
     fn arrow(&self, out: &mut String, arrow: &Arrow, route: &Route, places: &mut Places) -> std::fmt::Result {
         let received = arrow.received.unwrap_or(0);
         writeln!(out, "<g class=\"message\" data-sent=\"{}\" data-received=\"{received}\">", arrow.sent)?;
-        let Line { from: (x1, y1), to: (x2, y2) } = route.first;
+        let Segment { from: (x1, y1), to: (x2, y2) } = route.first;
         let tip = if route.waits.is_none() { " marker-end=\"url(#tip)\"" } else { "" };
         writeln!(out, "<path class=\"arrow\"{tip} d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>")?;
         match route.waits {
@@ -339,15 +339,15 @@ impl<'s> Drawing<'s> {
 /// The lines of an arrow.
 struct Route {
     /// From its sender to its receiver, or to where it waits before it.
-    first: Line,
+    first: Segment,
     /// If it waits: where it then arrives, and when, if ever.
     waits: Option<(f64, Option<f64>)>,
 }
 
 impl Route {
-    fn lines(&self, end: f64) -> impl Iterator<Item = Line> {
+    fn lines(&self, end: f64) -> impl Iterator<Item = Segment> {
         let (x, y) = self.first.to;
-        let waits = self.waits.map(|(_, receipt)| Line { from: (x, y), to: (x, receipt.unwrap_or(end)) });
+        let waits = self.waits.map(|(_, receipt)| Segment { from: (x, y), to: (x, receipt.unwrap_or(end)) });
         std::iter::once(self.first).chain(waits)
     }
 }

@@ -223,11 +223,11 @@ pub struct Checkpoints<'a> {
     /// Save it also when so much time has passed since it was last saved.
     pub every: Option<Duration>,
     /// Puts what the function writes in the place of what was saved before, if all can be written; else says why not.
-    pub save: &'a dyn Fn(Writer) -> Result<(), String>,
+    pub save: &'a dyn Fn(WriteAll) -> Result<(), String>,
 }
 
 /// Writes the whole of something.
-pub type Writer<'w> = &'w mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
+pub type WriteAll<'w> = &'w mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
 
 /// What made a checkpoint, and of which text: one of another is refused.
 #[derive(Clone, Copy, Debug, Default)]

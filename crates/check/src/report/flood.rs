@@ -45,30 +45,30 @@ fn events(count: usize) -> String {
 
 /// Something that may get longer and longer.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Buffer {
     Channel { lane: LaneId, from: Node, to: Node },
     Queue { node: usize },
 }
 
-impl Place {
+impl Buffer {
     fn name(&self, model: &Model) -> String {
         match self {
-            Place::Channel { lane, from, to } => {
+            Buffer::Channel { lane, from, to } => {
                 format!("lane {} from node {from} to node {to}", model.protocol().lanes[lane.index()].name)
             }
-            Place::Queue { node } => format!("the software queue of node {node}"),
+            Buffer::Queue { node } => format!("the software queue of node {node}"),
         }
     }
 }
 
 /// How many messages each channel holds, and tasks each software queue.
-fn crowds(world: &World) -> BTreeMap<Place, usize> {
+fn crowds(world: &World) -> BTreeMap<Buffer, usize> {
     // Messages of a channel stand together.
     let channels = world.flights.chunk_by(|a, b| a.channel() == b.channel());
     let channels = channels.map(|flights| {
         let (to, from, lane) = flights[0].channel();
-        (Place::Channel { lane, from, to }, flights.len())
+        (Buffer::Channel { lane, from, to }, flights.len())
     });
     let queues = world.queues.iter().enumerate().filter(|(_, queue)| !queue.is_empty());
-    channels.chain(queues.map(|(node, queue)| (Place::Queue { node }, queue.len()))).collect()
+    channels.chain(queues.map(|(node, queue)| (Buffer::Queue { node }, queue.len()))).collect()
 }

@@ -37,7 +37,7 @@ impl std::fmt::Display for Verdict {
 
 /// One event of a counterexample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct TraceStep {
     /// Its number, from 1.
     pub step: u32,
     /// The node on which it happens.
@@ -52,7 +52,7 @@ pub struct Step {
     pub after: String,
     /// What it changed besides: other roles of the node, and the node's roles for other objects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<Change>,
+    pub also: Vec<RecordChange>,
     /// Messages that leave: `Shared with 1 to 2`.
     pub sends: Vec<String>,
     /// Accesses that are performed and calls that return.
@@ -61,7 +61,7 @@ pub struct Step {
 
 /// A record that a handler of another role, or for another object, of the same node has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct RecordChange {
     /// The role whose record it is.
     pub role: String,
     /// About which object; empty for agents.
@@ -154,7 +154,7 @@ pub struct Report {
     /// Where every state was visited: what nothing put to the test, so that the verdict does not rest on it.
     pub vacuous: Vec<String>,
     /// The shortest sequence of events that leads to the violation.
-    pub counterexample: Vec<Step>,
+    pub counterexample: Vec<TraceStep>,
     /// In a deadlock: who waits for what.
     pub wait_cycle: Vec<Waiting>,
     /// Messages that are still on their way at the end of the counterexample.
@@ -295,7 +295,7 @@ fn write_steps(out: &mut String, report: &Report) -> std::fmt::Result {
         return Ok(());
     }
     writeln!(out)?;
-    let width = |text: fn(&Step) -> &str| report.counterexample.iter().map(|s| text(s).chars().count()).max();
+    let width = |text: fn(&TraceStep) -> &str| report.counterexample.iter().map(|s| text(s).chars().count()).max();
     let event = width(|s| &s.event).unwrap_or(0);
     let object = width(|s| &s.object).unwrap_or(0);
     for step in &report.counterexample {

@@ -2,12 +2,12 @@
 
 use crate::config::{ConfigError, System};
 use crate::report::deadlock::stuck;
-use crate::report::{Change, Report, Step};
+use crate::report::{RecordChange, Report, TraceStep};
 use crate::step::ghost;
 use crate::step::mechanisms::Performed;
 use crate::step::through::{ends, get_through};
 use crate::step::{AGENT, Stepper};
-use crate::system::action::{Action, Fate, event_kind};
+use crate::system::action::{Action, Delivery, event_kind};
 use crate::system::begin::check_first;
 use crate::system::client::Intent;
 use crate::system::model::Model;
@@ -31,7 +31,7 @@ pub(crate) enum Label {
     /// An event that names all that it is about.
     Plain(Action),
     /// What the network does with a message, with its data, whose handle is another in another exploration.
-    Message(Fate, Flight, Option<Data>),
+    Message(Delivery, Flight, Option<Data>),
 }
 
 /// A sequence of events from the first state on.
@@ -203,7 +203,7 @@ fn leads_into_trap(stepper: &mut Stepper, trace: &Trace) -> bool {
 }
 
 /// Executes a trace that leads to a violation, telling each event. Returns the last state.
-pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
+pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<TraceStep>, World) {
     let mut world = stepper.model.first();
     let mut steps = Vec::new();
     let mut actions = Vec::new();
@@ -216,7 +216,7 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<Step>, World) {
         let old = world.clone();
         let result = stepper.perform(&mut world, action);
         let model = stepper.model;
-        steps.push(Step {
+        steps.push(TraceStep {
             step: fit::<_, u32>(steps.len(), "the number of a step") + 1,
             node: subject.node,
             after: describe(model, &world, &subject),
@@ -325,7 +325,7 @@ fn describe(model: &Model, world: &World, subject: &Subject) -> String {
 }
 
 /// The records of the node that an event is about that it has changed, except the one that it is about itself.
-pub(crate) fn also(model: &Model, old: &World, new: &World, subject: &Subject) -> Vec<Change> {
+pub(crate) fn also(model: &Model, old: &World, new: &World, subject: &Subject) -> Vec<RecordChange> {
     let own = (subject.role, subject.object);
     let others = model.instances().filter(|&(node, role, object)| {
         // What ghosts see is told with what is performed.
@@ -333,7 +333,7 @@ pub(crate) fn also(model: &Model, old: &World, new: &World, subject: &Subject) -
     });
     let changed = others.filter_map(|(node, role, object)| {
         let (before, after) = (model.record(old, node, role, object)?, model.record(new, node, role, object)?);
-        let change = Change {
+        let change = RecordChange {
             role: model.protocol().roles[role.index()].name.clone(),
             object: if object.kind == NODE { String::new() } else { model.object_name(object) },
             before: model.engine.describe(role, before),

@@ -3,10 +3,10 @@
 //! What is saved is the search as it was before the batch that was the next: all states in their order, what is kept to
 //! find starvation, and what has happened so far. What happened in a batch that was not finished happens again.
 
-use super::Search;
+use super::FastSearch;
 use super::arena::StateNumber;
 use super::edges::Edges;
-use super::frames::{Framed, Unframed, Unread};
+use super::frames::{FrameError, Framed, Unframed};
 use crate::config::{Config, ConfigError};
 use crate::report::Saved;
 use crate::search::store::state_number;
@@ -23,7 +23,7 @@ const MAGIC: &[u8; 22] = b"trivium checkpoint 3.\n";
 
 /// How far a search was before the batch that is the next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct Frontier {
     /// The states that lie as deep as those of the batch.
     pub level: Range<StateNumber>,
     /// The first state of the batch.
@@ -57,7 +57,7 @@ fn head(model: &Model, config: &Config, symmetry: bool, liveness: bool) -> Value
     })
 }
 
-impl Search<'_> {
+impl FastSearch<'_> {
     fn head(&self) -> Value {
         // As it was asked for: that starvation is no longer looked for is a part of what is saved.
         head(self.model, self.config, self.workers[0].symmetry.is_some(), self.config.liveness)
@@ -139,18 +139,19 @@ impl Search<'_> {
     }
 
     fn read(&mut self, path: &Path) -> Result<(), Refused> {
-        let mut file =
-            BufReader::new(trivium_files::open(path).map_err(|unread| Unread::Failed(io::Error::other(unread.why)))?);
+        let mut file = BufReader::new(
+            trivium_files::open(path).map_err(|unread| FrameError::Failed(io::Error::other(unread.why)))?,
+        );
         let mut magic = [0; MAGIC.len()];
         match file.read_exact(&mut magic) {
             Ok(()) if magic == *MAGIC => {}
             Ok(()) => return Err(Refused::Other),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(Refused::Other),
-            Err(error) => return Err(Unread::Failed(error).into()),
+            Err(error) => return Err(FrameError::Failed(error).into()),
         }
         let mut from = Unframed::new(file);
         let head = from.take_all()?;
-        let head: Value = serde_json::from_slice(&head).map_err(|_| Unread::Damaged)?;
+        let head: Value = serde_json::from_slice(&head).map_err(|_| FrameError::Damaged)?;
         compare(&head, &self.head())?;
         self.read_place(&mut from)?;
         self.read_states(&mut from)?;
@@ -176,7 +177,7 @@ impl Search<'_> {
         for number in 0..self.place.states {
             let parent = from.take_u32()?;
             if !(before..=number).contains(&parent) {
-                return Err(Unread::Damaged.into());
+                return Err(FrameError::Damaged.into());
             }
             before = parent;
             bytes.resize(from.take_u32()? as usize, 0);
@@ -189,9 +190,9 @@ impl Search<'_> {
 
     fn read_seen(&mut self, from: &mut Unframed<impl Read>) -> Result<(), Refused> {
         if !self.workers[0].stepper.reached.restore(&from.take_all()?) {
-            return Err(Unread::Damaged.into());
+            return Err(FrameError::Damaged.into());
         }
-        let data: Vec<Data> = serde_json::from_slice(&from.take_all()?).map_err(|_| Unread::Damaged)?;
+        let data: Vec<Data> = serde_json::from_slice(&from.take_all()?).map_err(|_| FrameError::Damaged)?;
         for worker in &mut self.workers {
             data.iter().for_each(|data| _ = worker.stepper.payloads.handle(data.clone()));
         }
@@ -199,7 +200,7 @@ impl Search<'_> {
     }
 
     fn read_liveness(&mut self, from: &mut Unframed<impl Read>) -> Result<(), Refused> {
-        let state: Value = serde_json::from_slice(&from.take_all()?).map_err(|_| Unread::Damaged)?;
+        let state: Value = serde_json::from_slice(&from.take_all()?).map_err(|_| FrameError::Damaged)?;
         if state["looks"] != true {
             if self.liveness.is_some() {
                 self.give_up_liveness(state["not_looked"].as_str().unwrap_or_default().into());
@@ -207,9 +208,9 @@ impl Search<'_> {
             return Ok(());
         }
         let renames = self.workers[0].symmetry.is_some();
-        let liveness = self.liveness.as_mut().ok_or(Unread::Damaged)?;
+        let liveness = self.liveness.as_mut().ok_or(FrameError::Damaged)?;
         if !liveness.content.restore(from.take_all()?, self.place.states as usize) {
-            return Err(Unread::Damaged.into());
+            return Err(FrameError::Damaged.into());
         }
         liveness.edges = Edges::load(renames, from)?;
         Ok(())
@@ -218,7 +219,7 @@ impl Search<'_> {
     /// The search goes on before this batch.
     pub(super) fn note_place(&mut self, level: &Range<StateNumber>, from: StateNumber) {
         let states = state_number(self.states.len());
-        self.place = Place { level: level.clone(), from, states, transitions: self.transitions };
+        self.place = Frontier { level: level.clone(), from, states, transitions: self.transitions };
     }
 }
 
@@ -226,13 +227,13 @@ impl Search<'_> {
 enum Refused {
     /// It is no checkpoint.
     Other,
-    Unread(Unread),
+    Unread(FrameError),
     /// It is of another search: what the checkpoint is, and what this search is.
     Differs(String),
 }
 
-impl From<Unread> for Refused {
-    fn from(unread: Unread) -> Refused {
+impl From<FrameError> for Refused {
+    fn from(unread: FrameError) -> Refused {
         Refused::Unread(unread)
     }
 }
@@ -246,13 +247,13 @@ impl Refused {
                 format!("{place} is no checkpoint"),
                 "name a file that `--checkpoint FILE` has written",
             ),
-            Refused::Unread(Unread::Truncated) => {
+            Refused::Unread(FrameError::Truncated) => {
                 ConfigError::new(format!("the checkpoint {place} is not whole: its end is missing"), another)
             }
-            Refused::Unread(Unread::Damaged) => {
+            Refused::Unread(FrameError::Damaged) => {
                 ConfigError::new(format!("the checkpoint {place} is damaged: it is not what was written"), another)
             }
-            Refused::Unread(Unread::Failed(error)) => {
+            Refused::Unread(FrameError::Failed(error)) => {
                 ConfigError::new(format!("the checkpoint {place} cannot be read: {error}"), "name another file")
             }
             Refused::Differs(how) => ConfigError::new(

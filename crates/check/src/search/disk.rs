@@ -7,7 +7,7 @@
 
 use super::expand::Harvest;
 use super::pack::hash;
-use super::runs::{Cursor, Merged, Order, Record, Scratch, Sorter, Writer};
+use super::runs::{Cursor, Merged, Order, RunWriter, Scratch, Sorter, StoredState};
 use super::sweep::{Batch, Keep, Weakness};
 use std::fs::File;
 use std::io;
@@ -26,7 +26,7 @@ pub(super) struct Disk {
     /// Files of all states found at earlier depths and the present one, each sorted by bytes.
     found: Vec<File>,
     /// For each state the one before it, and its hash, in the order of their numbers.
-    log: Writer,
+    log: RunWriter,
     /// The states of the present depth that are not yet expanded, and the number of the first.
     present: Option<Cursor>,
     next_name: u64,
@@ -47,7 +47,7 @@ impl Disk {
     pub fn new(folder: &Path, memory: Option<u64>) -> io::Result<Disk> {
         std::fs::create_dir_all(folder)?;
         let scratch = Scratch::new(folder);
-        let log = Writer::new(scratch.file()?);
+        let log = RunWriter::new(scratch.file()?);
         let room = memory.map_or(1 << 30, |memory| (memory / 4).max(LEAST_MEMORY));
         Ok(Disk {
             scratch,
@@ -66,7 +66,7 @@ impl Disk {
     /// Numbers the states that are new at a depth, in the order in which they were found; they wait.
     fn number(&mut self, new: Sorter, most: u64) -> io::Result<bool> {
         self.next_name = self.states;
-        let mut waiting = Writer::new(self.scratch.file()?);
+        let mut waiting = RunWriter::new(self.scratch.file()?);
         let mut merged = new.merged(&self.scratch)?;
         let mut is_room = true;
         while let Some(record) = merged.next()? {
@@ -90,7 +90,7 @@ impl Disk {
         let mut gathered = gathered.merged(&self.scratch)?;
         let mut before = self.found.iter().map(again).collect::<io::Result<Vec<Cursor>>>()?;
         let mut new = Sorter::new(Order::Place, self.room);
-        let mut sorted = Writer::new(self.scratch.file()?);
+        let mut sorted = RunWriter::new(self.scratch.file()?);
         let mut last: Option<Vec<u8>> = None;
         while let Some(record) = gathered.next()? {
             // Of several that are alike the first found comes first.
@@ -132,7 +132,7 @@ fn again(file: &File) -> io::Result<Cursor> {
 
 impl Keep for Disk {
     fn begin(&mut self, first: &[u8], _: u64) -> io::Result<()> {
-        self.candidates.push(&self.scratch, Record { place: 0, before: 0, bytes: first.to_vec() })?;
+        self.candidates.push(&self.scratch, StoredState { place: 0, before: 0, bytes: first.to_vec() })?;
         self.next_level(u64::MAX).map(|_| ())
     }
 
@@ -157,7 +157,7 @@ impl Keep for Disk {
         for harvest in harvests {
             for at in 0..harvest.len() {
                 let before = batch.names[harvest.parents[at] as usize];
-                let record = Record { place: self.gathered, before, bytes: harvest.candidate(at).to_vec() };
+                let record = StoredState { place: self.gathered, before, bytes: harvest.candidate(at).to_vec() };
                 self.gathered += 1;
                 self.candidates.push(&self.scratch, record)?;
             }

@@ -4,7 +4,7 @@
 //! each transition says which.
 
 use super::arena::StateNumber;
-use super::frames::{Framed, Unframed, Unread};
+use super::frames::{FrameError, Framed, Unframed};
 use crate::system::progress::Wishes;
 use rustc_hash::FxHashMap;
 use std::io::{self, Read};
@@ -101,12 +101,12 @@ impl Edges {
     }
 
     /// Reads what [`Edges::save`] has written of a search that renames nodes or does not, as this one.
-    pub fn load(renames: bool, from: &mut Unframed<impl Read>) -> Result<Edges, Unread> {
+    pub fn load(renames: bool, from: &mut Unframed<impl Read>) -> Result<Edges, FrameError> {
         let mut edges = Edges::new(renames);
-        edges.sources = usize::try_from(from.take_u64()?).map_err(|_| Unread::Damaged)?;
+        edges.sources = usize::try_from(from.take_u64()?).map_err(|_| FrameError::Damaged)?;
         (edges.numbers, edges.images) = Default::default();
         for number in 0..from.take_u64()? {
-            let number = u16::try_from(number).map_err(|_| Unread::Damaged)?;
+            let number = u16::try_from(number).map_err(|_| FrameError::Damaged)?;
             edges.numbers.insert(from.take_u32()?, number);
             edges.images.push(from.take_all()?);
         }
@@ -132,7 +132,7 @@ impl Edges {
 
     /// Adds to the threads of each state those that get through in a state to which it leads. `go_on` is asked now and
     /// then; whether it was always true.
-    pub fn reach_back(&self, content: &mut Contents, mut go_on: impl FnMut() -> bool) -> bool {
+    pub fn reach_back(&self, content: &mut StateWishes, mut go_on: impl FnMut() -> bool) -> bool {
         // Most transitions lead to later states, so that going backwards nearly everything is found at once.
         loop {
             match self.one_round(content, &mut go_on) {
@@ -144,7 +144,7 @@ impl Edges {
     }
 
     /// Whether anything was added; nothing if it was interrupted.
-    fn one_round(&self, content: &mut Contents, go_on: &mut impl FnMut() -> bool) -> Option<bool> {
+    fn one_round(&self, content: &mut StateWishes, go_on: &mut impl FnMut() -> bool) -> Option<bool> {
         let mut changed = false;
         let mut state = self.sources;
         for (number, chunk) in self.targets.chunks.iter().enumerate().rev() {
@@ -221,17 +221,17 @@ impl<T> Chunks<T> {
 }
 
 /// For each state, the threads that wait for nothing there, or get through from there.
-pub(crate) struct Contents {
+pub(crate) struct StateWishes {
     everybody: Wishes,
     /// Bytes of each set.
     each: usize,
     bytes: Vec<u8>,
 }
 
-impl Contents {
-    pub fn new(everybody: Wishes) -> Contents {
+impl StateWishes {
+    pub fn new(everybody: Wishes) -> StateWishes {
         let bits = Wishes::BITS - everybody.leading_zeros();
-        Contents { everybody, each: (bits.div_ceil(8) as usize).max(1), bytes: Vec::new() }
+        StateWishes { everybody, each: (bits.div_ceil(8) as usize).max(1), bytes: Vec::new() }
     }
 
     /// One more state.
@@ -274,7 +274,7 @@ impl Contents {
         self.bytes.capacity() as u64
     }
 
-    /// The sets of the first states, as [`Contents::restore`] takes them.
+    /// The sets of the first states, as [`StateWishes::restore`] takes them.
     pub fn saved(&self, states: usize) -> &[u8] {
         &self.bytes[..states * self.each]
     }
@@ -298,7 +298,7 @@ mod tests {
     fn states_behind_a_one_way_door_are_left() {
         // 0 -> 1, 2; 1 -> 0; 2 -> 3; 3 -> 2; 4 has none; 5 -> 4, 0.
         let graph: [&[u32]; 6] = [&[1, 2], &[0], &[3], &[2], &[], &[4, 0]];
-        let (mut edges, mut content) = (Edges::new(false), Contents::new(1));
+        let (mut edges, mut content) = (Edges::new(false), StateWishes::new(1));
         for (source, targets) in graph.iter().enumerate() {
             assert!(edges.push(source as u32, targets.iter().copied().map(plain), |_| Vec::new()));
             content.push(u64::from(source == 1));
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn what_is_not_known_yet_may_end_well() {
         // 0 -> 1, 2; 1 -> 1; 2 -> 3; of 3 nothing is known.
-        let (mut edges, mut content) = (Edges::new(false), Contents::new(1));
+        let (mut edges, mut content) = (Edges::new(false), StateWishes::new(1));
         for (source, targets) in [&[1, 2][..], &[1], &[3]].iter().enumerate() {
             assert!(edges.push(source as u32, targets.iter().copied().map(plain), |_| Vec::new()));
         }
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn each_thread_is_followed_under_its_new_name() {
         // One state that leads to itself with two of three threads exchanged, and to another in which the first gets through.
-        let (mut edges, mut content) = (Edges::new(true), Contents::new(0b111));
+        let (mut edges, mut content) = (Edges::new(true), StateWishes::new(0b111));
         let exchanged = Edge { target: 0, renaming: 7 };
         assert!(edges.push(0, [exchanged, plain(1)].into_iter(), |renaming| {
             assert_eq!(renaming, 7);

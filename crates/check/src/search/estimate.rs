@@ -61,7 +61,9 @@ impl Widths {
         let parts = PARTS.map(|percent| (ratios.len() * percent / 100).max(LEAST_RATIOS));
         let ends: Vec<f64> = parts
             .iter()
-            .filter_map(|&part| Line::through(&ratios, ratios.len() - part..ratios.len()).end(&ratios, &self.widths))
+            .filter_map(|&part| {
+                Regression::through(&ratios, ratios.len() - part..ratios.len()).end(&ratios, &self.widths)
+            })
             .collect();
         let (least, most) = ends.iter().fold((f64::MAX, 0.0_f64), |(l, m), &end| (l.min(end), m.max(end)));
         if ends.len() < LEAST_ENDS || most / least > MOST_APART {
@@ -85,19 +87,19 @@ impl FromIterator<u64> for Widths {
 }
 
 /// The logarithm of the ratio of a depth to the one before, as a line over depths.
-struct Line {
+struct Regression {
     middle: (f64, f64),
     slope: f64,
 }
 
-impl Line {
-    fn through(ratios: &[f64], part: Range<usize>) -> Line {
+impl Regression {
+    fn through(ratios: &[f64], part: Range<usize>) -> Regression {
         let count = part.len() as f64;
         let mean = |of: &dyn Fn(usize) -> f64| part.clone().map(of).sum::<f64>() / count;
         let middle = (mean(&|at| at as f64), mean(&|at| ratios[at]));
         let spread = mean(&|at| (at as f64 - middle.0).powi(2));
         let slope = mean(&|at| (at as f64 - middle.0) * (ratios[at] - middle.1)) / spread;
-        Line { middle, slope }
+        Regression { middle, slope }
     }
 
     fn at(&self, depth: usize) -> f64 {

@@ -184,14 +184,14 @@ pub(crate) struct Worker<'m> {
     /// How the present state is written, where states keep their names of nodes.
     groups: Groups,
     actions: Vec<Action>,
-    sources: Vec<Source>,
+    sources: Vec<Expanded>,
     /// The successors of the sources: the first `successors` of a pool whose space is used again and again.
     pool: Vec<Successor>,
     successors: usize,
 }
 
 /// A state whose events have been executed.
-struct Source {
+struct Expanded {
     state: StateNumber,
     /// Where its successors end.
     end: usize,
@@ -344,7 +344,7 @@ impl<'m> Worker<'m> {
 
     /// Executes every event of the present state.
     fn step_one(&mut self, state: StateNumber) {
-        let mut source = Source { state, end: 0, transitions: 0, violation: None, is_deadlock: false };
+        let mut source = Expanded { state, end: 0, transitions: 0, violation: None, is_deadlock: false };
         let mut moved = false;
         self.stepper.actions(&self.present, &mut self.actions);
         'events: for &action in &self.actions {

@@ -76,7 +76,7 @@ fn chained(before: u64, frame: &[u8]) -> u64 {
 
 /// Why frames cannot be read.
 #[derive(Debug)]
-pub(crate) enum Unread {
+pub(crate) enum FrameError {
     /// The file ends before its end was written.
     Truncated,
     /// It is not what was written.
@@ -98,12 +98,12 @@ impl<R: Read> Unframed<R> {
         Unframed { from, buffer: Vec::new(), at: 0, hash: 0 }
     }
 
-    pub fn take(&mut self, mut into: &mut [u8]) -> Result<(), Unread> {
+    pub fn take(&mut self, mut into: &mut [u8]) -> Result<(), FrameError> {
         while !into.is_empty() {
             if self.at == self.buffer.len() {
                 self.frame()?;
                 if self.buffer.is_empty() {
-                    return Err(Unread::Damaged);
+                    return Err(FrameError::Damaged);
                 }
             }
             let count = into.len().min(self.buffer.len() - self.at);
@@ -115,21 +115,21 @@ impl<R: Read> Unframed<R> {
         Ok(())
     }
 
-    pub fn take_u32(&mut self) -> Result<u32, Unread> {
+    pub fn take_u32(&mut self) -> Result<u32, FrameError> {
         let mut bytes = [0; 4];
         self.take(&mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
     }
 
-    pub fn take_u64(&mut self) -> Result<u64, Unread> {
+    pub fn take_u64(&mut self) -> Result<u64, FrameError> {
         let mut bytes = [0; 8];
         self.take(&mut bytes)?;
         Ok(u64::from_le_bytes(bytes))
     }
 
     /// What [`Framed::put_all`] has written.
-    pub fn take_all(&mut self) -> Result<Vec<u8>, Unread> {
-        let length = usize::try_from(self.take_u64()?).map_err(|_| Unread::Damaged)?;
+    pub fn take_all(&mut self) -> Result<Vec<u8>, FrameError> {
+        let length = usize::try_from(self.take_u64()?).map_err(|_| FrameError::Damaged)?;
         let mut bytes = Vec::new();
         // Bit by bit: a wrong length would else ask for more memory than there is.
         while bytes.len() < length {
@@ -141,20 +141,20 @@ impl<R: Read> Unframed<R> {
     }
 
     /// Nothing may follow but the end.
-    pub fn finish(mut self) -> Result<(), Unread> {
+    pub fn finish(mut self) -> Result<(), FrameError> {
         if self.at < self.buffer.len() {
-            return Err(Unread::Damaged);
+            return Err(FrameError::Damaged);
         }
         self.frame()?;
         let mut more = [0];
         match self.from.read(&mut more) {
             Ok(0) if self.buffer.is_empty() => Ok(()),
-            Ok(_) => Err(Unread::Damaged),
-            Err(error) => Err(Unread::Failed(error)),
+            Ok(_) => Err(FrameError::Damaged),
+            Err(error) => Err(FrameError::Failed(error)),
         }
     }
 
-    fn frame(&mut self) -> Result<(), Unread> {
+    fn frame(&mut self) -> Result<(), FrameError> {
         let mut head = [0; HEAD];
         self.read(&mut head)?;
         let [length, hash] = [&head[..4], &head[4..]].map(|bytes| {
@@ -162,19 +162,19 @@ impl<R: Read> Unframed<R> {
             number[..bytes.len()].copy_from_slice(bytes);
             u64::from_le_bytes(number)
         });
-        let length = usize::try_from(length).ok().filter(|&length| length <= FRAME).ok_or(Unread::Damaged)?;
+        let length = usize::try_from(length).ok().filter(|&length| length <= FRAME).ok_or(FrameError::Damaged)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.resize(length, 0);
         self.read(&mut buffer)?;
         self.hash = chained(self.hash, &buffer);
         (self.buffer, self.at) = (buffer, 0);
-        if self.hash == hash { Ok(()) } else { Err(Unread::Damaged) }
+        if self.hash == hash { Ok(()) } else { Err(FrameError::Damaged) }
     }
 
-    fn read(&mut self, into: &mut [u8]) -> Result<(), Unread> {
+    fn read(&mut self, into: &mut [u8]) -> Result<(), FrameError> {
         self.from.read_exact(into).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Unread::Truncated,
-            _ => Unread::Failed(error),
+            io::ErrorKind::UnexpectedEof => FrameError::Truncated,
+            _ => FrameError::Failed(error),
         })
     }
 }
@@ -193,7 +193,7 @@ mod tests {
         file
     }
 
-    fn read(file: &[u8]) -> Result<(), Unread> {
+    fn read(file: &[u8]) -> Result<(), FrameError> {
         let mut unframed = Unframed::new(file);
         assert_eq!(unframed.take_u32()?, 7);
         assert_eq!(unframed.take_all()?, vec![5; FRAME + 9]);
@@ -206,13 +206,13 @@ mod tests {
         let file = written();
         read(&file).unwrap();
         for cut in [0, 1, HEAD, 100, FRAME, FRAME + HEAD, file.len() - HEAD, file.len() - 1] {
-            assert!(matches!(read(&file[..cut]), Err(Unread::Truncated)), "{cut}");
+            assert!(matches!(read(&file[..cut]), Err(FrameError::Truncated)), "{cut}");
         }
         for at in [0, 3, 4, 11, HEAD, 500, FRAME + HEAD, FRAME + HEAD + 5, file.len() - HEAD, file.len() - 1] {
             let mut wrong = file.clone();
             wrong[at] ^= 0x10;
             assert!(read(&wrong).is_err(), "{at}");
         }
-        assert!(matches!(read(&[&file[..], b"x"].concat()), Err(Unread::Damaged)));
+        assert!(matches!(read(&[&file[..], b"x"].concat()), Err(FrameError::Damaged)));
     }
 }

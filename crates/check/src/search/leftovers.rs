@@ -1,6 +1,6 @@
 //! The oracles of clearing, late values and dead copies: as many states as there are different ones without leftovers.
 
-use super::{End, Search, pack};
+use super::{End, FastSearch, pack};
 use crate::config::{Config, ConfigError, System};
 use crate::search::store::state_number;
 use crate::system::model::Model;
@@ -44,7 +44,7 @@ pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, 
 /// How many states a system has, and how many different ones among them when something is then forgotten in each that another
 /// system does not keep. `None` where not all were visited.
 fn forms(kept: &Model, reduced: &Model, config: &Config, forget: impl Fn(&mut World)) -> Option<(u64, u64)> {
-    let mut search = Search::new(kept, config);
+    let mut search = FastSearch::new(kept, config);
     if !matches!(search.visit(), End::Exhausted) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Threads that never get through although events go on (`docs/semantics.md`, section 7), and what repeats itself then.
 
-use super::edges::{Contents, Edges};
+use super::edges::{Edges, StateWishes};
 use crate::step::Stepper;
 use crate::step::through::moves;
 use crate::system::action::Action;
@@ -19,12 +19,12 @@ pub(crate) struct Liveness {
     /// What must happen.
     pub edges: Edges,
     /// Who waits for nothing in each state.
-    pub content: Contents,
+    pub content: StateWishes,
 }
 
 impl Liveness {
     pub fn new(model: &Model, renames: bool) -> Liveness {
-        Liveness { edges: Edges::new(renames), content: Contents::new(everybody(model)) }
+        Liveness { edges: Edges::new(renames), content: StateWishes::new(everybody(model)) }
     }
 
     pub fn memory(&self) -> u64 {

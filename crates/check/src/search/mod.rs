@@ -44,7 +44,7 @@ use crate::system::model::Model;
 use crate::system::progress::{NOT_TOLD_APART, can_tell_apart, content};
 use crate::system::world::World;
 use arena::StateNumber;
-use checkpoint::{Keeping, Place};
+use checkpoint::{Frontier, Keeping};
 use compact::{Compact, Signatures};
 use disk::Disk;
 use edges::Edge;
@@ -86,7 +86,7 @@ pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigEr
     if let Some(group) = config.group.filter(|group| group.size() > 1) {
         return ranks::explore(model, config, group);
     }
-    let mut search = Search::new(model, config);
+    let mut search = FastSearch::new(model, config);
     if let Some(path) = config.resume {
         search.resume(path)?;
     }
@@ -114,7 +114,7 @@ const NOT_LOOKED: &str = "; starvation was not looked for";
 /// Why a search ends that the user has stopped.
 const STOPPED: &str = "the exploration was stopped";
 
-struct Search<'m> {
+struct FastSearch<'m> {
     model: &'m Model,
     config: &'m Config<'m>,
     workers: Vec<Worker<'m>>,
@@ -132,17 +132,17 @@ struct Search<'m> {
     /// Host time of the runs before the checkpoint from which this one goes on.
     seconds_before: f64,
     /// How far it was before the present batch.
-    place: Place,
+    place: Frontier,
     keeping: Keeping,
 }
 
-impl<'m> Search<'m> {
-    fn new(model: &'m Model, config: &'m Config<'m>) -> Search<'m> {
+impl<'m> FastSearch<'m> {
+    fn new(model: &'m Model, config: &'m Config<'m>) -> FastSearch<'m> {
         let symmetric = config.symmetry && symmetry::is_sound(model);
         let looks = config.liveness && can_tell_apart(model);
         let mut workers = Worker::crew(model, config, looks);
         workers.iter_mut().for_each(Worker::merge_alike);
-        Search {
+        FastSearch {
             model,
             config,
             workers,
@@ -155,7 +155,7 @@ impl<'m> Search<'m> {
             widths: Widths::default(),
             begun: Instant::now(),
             seconds_before: 0.0,
-            place: Place::default(),
+            place: Frontier::default(),
             keeping: Keeping::new(),
         }
     }
@@ -432,7 +432,7 @@ impl<'m> Search<'m> {
 pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), ConfigError> {
     let model = Model::new(protocol, &config.system)?;
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
-    let mut search = Search::new(&model, &config);
+    let mut search = FastSearch::new(&model, &config);
     search.visit();
     let states = &search.states;
     if !symmetry::is_sound(&model) {

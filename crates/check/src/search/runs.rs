@@ -9,7 +9,7 @@ use trivium_engine::number::index;
 
 /// A state on disk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Record {
+pub(super) struct StoredState {
     /// Where it was found among those of its depth.
     pub place: u64,
     /// The number of the state before it.
@@ -39,20 +39,20 @@ impl Scratch {
 }
 
 /// Writes records, or bytes.
-pub(super) struct Writer {
+pub(super) struct RunWriter {
     to: BufWriter<File>,
 }
 
-impl Writer {
-    pub fn new(file: File) -> Writer {
-        Writer { to: BufWriter::with_capacity(1 << 16, file) }
+impl RunWriter {
+    pub fn new(file: File) -> RunWriter {
+        RunWriter { to: BufWriter::with_capacity(1 << 16, file) }
     }
 
     pub fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.to.write_all(bytes)
     }
 
-    pub fn record(&mut self, record: &Record) -> io::Result<()> {
+    pub fn record(&mut self, record: &StoredState) -> io::Result<()> {
         let length = u32::try_from(record.bytes.len()).map_err(io::Error::other)?;
         self.put(&length.to_le_bytes())?;
         self.put(&record.place.to_le_bytes())?;
@@ -85,7 +85,7 @@ impl Writer {
 pub(super) struct Cursor {
     from: BufReader<File>,
     /// The record that comes next.
-    next: Option<Record>,
+    next: Option<StoredState>,
 }
 
 impl Cursor {
@@ -106,7 +106,7 @@ impl Cursor {
     }
 
     /// The next record; the one behind it is the next then.
-    pub fn take(&mut self) -> io::Result<Option<Record>> {
+    pub fn take(&mut self) -> io::Result<Option<StoredState>> {
         match self.next {
             None => Ok(None),
             Some(_) => {
@@ -116,7 +116,7 @@ impl Cursor {
         }
     }
 
-    fn read(&mut self) -> io::Result<Option<Record>> {
+    fn read(&mut self) -> io::Result<Option<StoredState>> {
         let mut length = [0; 4];
         match self.from.read_exact(&mut length) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
@@ -127,7 +127,7 @@ impl Cursor {
         let [place, before] = numbers.map(u64::from_le_bytes);
         let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
         self.from.read_exact(&mut bytes)?;
-        Ok(Some(Record { place, before, bytes }))
+        Ok(Some(StoredState { place, before, bytes }))
     }
 }
 
@@ -141,7 +141,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    fn compare(self, a: &Record, b: &Record) -> Ordering {
+    fn compare(self, a: &StoredState, b: &StoredState) -> Ordering {
         match self {
             Order::Bytes => a.bytes.cmp(&b.bytes).then(a.place.cmp(&b.place)),
             Order::Place => a.place.cmp(&b.place),
@@ -154,7 +154,7 @@ pub(super) struct Sorter {
     order: Order,
     /// Most bytes that records take in memory.
     room: u64,
-    gathered: Vec<Record>,
+    gathered: Vec<StoredState>,
     bytes: u64,
     runs: Vec<File>,
 }
@@ -172,8 +172,8 @@ impl Sorter {
         self.bytes
     }
 
-    pub fn push(&mut self, scratch: &Scratch, record: Record) -> io::Result<()> {
-        self.bytes += (record.bytes.capacity() + size_of::<Record>()) as u64;
+    pub fn push(&mut self, scratch: &Scratch, record: StoredState) -> io::Result<()> {
+        self.bytes += (record.bytes.capacity() + size_of::<StoredState>()) as u64;
         self.gathered.push(record);
         if self.bytes >= self.room { self.spill(scratch) } else { Ok(()) }
     }
@@ -185,7 +185,7 @@ impl Sorter {
         if matches!(order, Order::Bytes) {
             self.gathered.dedup_by(|later, earlier| later.bytes == earlier.bytes);
         }
-        let mut run = Writer::new(scratch.file()?);
+        let mut run = RunWriter::new(scratch.file()?);
         self.gathered.iter().try_for_each(|record| run.record(record))?;
         self.runs.push(run.finish()?);
         self.gathered.clear();
@@ -218,7 +218,7 @@ impl Merged {
 
     /// All in one file.
     pub fn into_file(mut self, scratch: &Scratch) -> io::Result<File> {
-        let mut file = Writer::new(scratch.file()?);
+        let mut file = RunWriter::new(scratch.file()?);
         while let Some(record) = self.next()? {
             file.record(&record)?;
         }
@@ -226,7 +226,7 @@ impl Merged {
     }
 
     /// The record that comes next.
-    pub fn next(&mut self) -> io::Result<Option<Record>> {
+    pub fn next(&mut self) -> io::Result<Option<StoredState>> {
         let order = self.order;
         let waiting = self.runs.iter_mut().filter(|run| run.next.is_some());
         let least = waiting.min_by(|a, b| match (&a.next, &b.next) {
@@ -248,11 +248,11 @@ mod tests {
             let mut sorter = Sorter::new(order, 5_000);
             for n in 0..20_000u64 {
                 let place = n * 7919 % 20_000;
-                let record = Record { place, before: n, bytes: (place * 31 % 500).to_be_bytes().to_vec() };
+                let record = StoredState { place, before: n, bytes: (place * 31 % 500).to_be_bytes().to_vec() };
                 sorter.push(&scratch, record).unwrap();
             }
             let mut merged = sorter.merged(&scratch).unwrap();
-            let mut all: Vec<Record> = Vec::new();
+            let mut all: Vec<StoredState> = Vec::new();
             while let Some(record) = merged.next().unwrap() {
                 all.push(record);
             }

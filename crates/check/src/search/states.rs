@@ -8,7 +8,7 @@ use super::arena::{Arena, StateNumber};
 use super::crew::side_by_side;
 use super::expand::Harvest;
 use super::pack::hash;
-use super::table::{SHARDS, Shard, Slot, reserve, reserve_all, shard_of};
+use super::table::{SHARDS, Shard, TableSlot, reserve, reserve_all, shard_of};
 use crate::search::store::state_number;
 use std::hint::black_box;
 use trivium_engine::number::fit;
@@ -80,13 +80,13 @@ impl States {
             more.iter_mut().enumerate().for_each(|(shard, sum)| *sum += harvest.of_shard(shard).len());
         }
         reserve(&mut self.shards, &more, &self.arena, jobs);
-        let batch = Batch { harvests, firsts, known: state_number(self.arena.len()) };
+        let batch = Candidates { harvests, firsts, known: state_number(self.arena.len()) };
         let met = batch.meet(&mut self.shards, &self.arena, jobs);
         self.settle(&batch, met, total, most)
     }
 
     /// Numbers what is new, in the order of the candidates.
-    fn settle(&mut self, batch: &Batch, met: Vec<Met>, total: usize, most: u64) -> Joined {
+    fn settle(&mut self, batch: &Candidates, met: Vec<Met>, total: usize, most: u64) -> Joined {
         let mut numbers = vec![0; total];
         for &(candidate, number) in met.iter().flat_map(|met| &met.numbers) {
             numbers[candidate as usize] = number;
@@ -116,7 +116,7 @@ impl States {
 }
 
 /// Candidates in one order, numbered from `known` on until they have their own numbers.
-struct Batch<'h> {
+struct Candidates<'h> {
     harvests: &'h [Harvest],
     /// The first candidate of each harvest.
     firsts: Vec<usize>,
@@ -129,10 +129,10 @@ struct Met {
     /// Each candidate with the number of the same state: one that was known, or the first such candidate.
     numbers: Vec<(u32, StateNumber)>,
     /// The slots of the candidates that are new.
-    slots: Vec<(Slot, u32)>,
+    slots: Vec<(TableSlot, u32)>,
 }
 
-impl Batch<'_> {
+impl Candidates<'_> {
     /// Looks for the candidates in all shards.
     fn meet(&self, shards: &mut [Shard], arena: &Arena, jobs: usize) -> Vec<Met> {
         let few = self.firsts.last().is_none_or(|&last| last < 256);

@@ -21,7 +21,7 @@ const CHUNK: usize = 1 << 12;
 
 /// Distinct states, each with the state from which it was first reached.
 pub(crate) struct Store {
-    chunks: Vec<Chunk>,
+    chunks: Vec<Piece>,
     states: usize,
     /// Host memory of the chunks that are full.
     full_bytes: u64,
@@ -32,13 +32,13 @@ pub(crate) struct Store {
 
 /// States that were found one after the other. They are kept in pieces, so that growing never copies them all.
 #[derive(Default)]
-struct Chunk {
+struct Piece {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     parents: Vec<StateNumber>,
 }
 
-impl Chunk {
+impl Piece {
     fn memory(&self) -> u64 {
         (self.bytes.capacity() + self.ends.capacity() * size_of::<usize>() + self.parents.capacity() * 4) as u64
     }
@@ -61,7 +61,7 @@ impl Store {
 
     /// Bytes of host memory that the states take, with all that finds them again.
     pub fn memory(&self) -> u64 {
-        self.full_bytes + self.chunks.last().map_or(0, Chunk::memory) + self.slots.len() as u64 * 8
+        self.full_bytes + self.chunks.last().map_or(0, Piece::memory) + self.slots.len() as u64 * 8
     }
 
     /// The bytes of a state.
@@ -120,7 +120,7 @@ impl Store {
                 full.bytes.shrink_to_fit();
                 self.full_bytes += full.memory();
             }
-            self.chunks.push(Chunk::default());
+            self.chunks.push(Piece::default());
         }
         let chunk = self.chunks.last_mut().expect("there is a chunk that is not full");
         chunk.bytes.extend_from_slice(state);

@@ -35,14 +35,14 @@ struct Bucket {
 
 /// Where a state is, or may be put: its bucket and the place there.
 #[derive(Clone, Copy)]
-pub(crate) struct Slot {
+pub(crate) struct TableSlot {
     bucket: u32,
     place: u8,
 }
 
-impl Slot {
-    fn new(bucket: usize, place: usize) -> Slot {
-        Slot {
+impl TableSlot {
+    fn new(bucket: usize, place: usize) -> TableSlot {
+        TableSlot {
             bucket: fit(bucket, "the number of a bucket: states have 31 bits"),
             place: fit(place, "a place in a bucket"),
         }
@@ -115,7 +115,7 @@ impl Shard {
 
     /// The state with this hash for which `same` is true, or the free slot for it.
     #[inline]
-    pub fn find(&self, hash: u64, same: impl Fn(StateNumber) -> bool) -> Result<StateNumber, Slot> {
+    pub fn find(&self, hash: u64, same: impl Fn(StateNumber) -> bool) -> Result<StateNumber, TableSlot> {
         let wanted = u64::from_ne_bytes([tag_of(hash); 8]);
         let mut at = self.first_bucket(hash);
         loop {
@@ -131,7 +131,7 @@ impl Shard {
                 }
             }
             if let Some(place) = bucket.free() {
-                return Err(Slot::new(at, place));
+                return Err(TableSlot::new(at, place));
             }
             at = self.next(at);
         }
@@ -139,7 +139,7 @@ impl Shard {
 
     /// Puts a state into a free slot.
     #[inline]
-    pub fn occupy(&mut self, slot: Slot, hash: u64, number: StateNumber) {
+    pub fn occupy(&mut self, slot: TableSlot, hash: u64, number: StateNumber) {
         let bucket = &mut self.buckets[slot.bucket as usize];
         bucket.tags[usize::from(slot.place)] = tag_of(hash);
         bucket.numbers[usize::from(slot.place)] = number;
@@ -148,7 +148,7 @@ impl Shard {
 
     /// Gives a state another number.
     #[inline]
-    pub fn renumber(&mut self, slot: Slot, number: StateNumber) {
+    pub fn renumber(&mut self, slot: TableSlot, number: StateNumber) {
         self.buckets[slot.bucket as usize].numbers[usize::from(slot.place)] = number;
     }
 
@@ -158,7 +158,7 @@ impl Shard {
         let mut at = self.first_bucket(hash);
         loop {
             if let Some(place) = self.buckets[at].free() {
-                return self.occupy(Slot::new(at, place), hash, number);
+                return self.occupy(TableSlot::new(at, place), hash, number);
             }
             at = self.next(at);
         }

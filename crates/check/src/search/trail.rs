@@ -10,11 +10,11 @@ const NOBODY: Footprint = Footprint::MAX;
 /// A tree that is kept as far as it leads to states that wait.
 #[derive(Default)]
 pub(super) struct Trail {
-    nodes: Vec<Node>,
+    nodes: Vec<TrailEntry>,
     free: Vec<Footprint>,
 }
 
-struct Node {
+struct TrailEntry {
     hash: u64,
     before: Footprint,
     /// How many come after it; one more while it waits.
@@ -24,7 +24,7 @@ struct Node {
 impl Trail {
     /// Adds a state that waits: the first, or one that comes after another.
     pub fn add(&mut self, hash: u64, before: Option<Footprint>) -> Footprint {
-        let node = Node { hash, before: before.unwrap_or(NOBODY), after: 1 };
+        let node = TrailEntry { hash, before: before.unwrap_or(NOBODY), after: 1 };
         if let Some(before) = before {
             self.nodes[before as usize].after += 1;
         }
@@ -65,7 +65,7 @@ impl Trail {
     }
 
     pub fn memory(&self) -> u64 {
-        (self.nodes.capacity() * size_of::<Node>() + self.free.capacity() * size_of::<Footprint>()) as u64
+        (self.nodes.capacity() * size_of::<TrailEntry>() + self.free.capacity() * size_of::<Footprint>()) as u64
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::system::action::event_kind;
 use crate::system::client::Intent;
 use crate::system::model::Model;
-use crate::system::promise::{Seen, Violation};
+use crate::system::promise::{PromiseView, Violation};
 use crate::system::world::World;
 
 /// Whether all assumptions about what a thread is about to do are kept.
@@ -21,7 +21,7 @@ pub(crate) fn may_use(model: &Model, world: &World, thread: usize, intent: &Inte
         _ => &[],
     };
     for condition in conditions.iter().filter(|condition| condition.event == kind) {
-        let seen = Seen { model, world };
+        let seen = PromiseView { model, world };
         let kept = model.engine.evaluate_condition(condition, me, intent.object(), args, &seen);
         if !kept.map_err(Violation::fault)? {
             return Ok(false);

@@ -33,11 +33,11 @@ pub(crate) enum Action {
 
 impl Action {
     /// The message that it is about, among [`World::flights`], and what the network does with it.
-    pub fn flight(&self) -> Option<(Fate, usize)> {
+    pub fn flight(&self) -> Option<(Delivery, usize)> {
         match *self {
-            Action::Deliver { flight } => Some((Fate::Deliver, flight)),
-            Action::Repeat { flight } => Some((Fate::Repeat, flight)),
-            Action::Lose { flight } => Some((Fate::Lose, flight)),
+            Action::Deliver { flight } => Some((Delivery::Deliver, flight)),
+            Action::Repeat { flight } => Some((Delivery::Repeat, flight)),
+            Action::Lose { flight } => Some((Delivery::Lose, flight)),
             _ => None,
         }
     }
@@ -46,7 +46,7 @@ impl Action {
 /// What the network does with a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub enum Delivery {
     /// It is handled, and gone.
     #[default]
     Deliver,

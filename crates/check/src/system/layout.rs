@@ -41,7 +41,7 @@ pub(crate) struct Sizes {
 
 /// Where a record begins and ends.
 #[derive(Clone, Copy)]
-struct Record {
+struct RecordRange {
     at: usize,
     end: usize,
 }
@@ -49,7 +49,7 @@ struct Record {
 /// Offsets into the fixed part of a state.
 pub(crate) struct Layout {
     /// Where each record lies, by node, role and object; nowhere where the role has none.
-    records: Vec<Option<Record>>,
+    records: Vec<Option<RecordRange>>,
     /// Where all records of each node lie.
     records_of: Vec<Range<usize>>,
     roles: usize,
@@ -100,7 +100,7 @@ impl Layout {
                     if role.kind.is_kept_at(object % sizes.nodes == node) {
                         let slot = (node as usize * roles + r) * widest_kind + object as usize;
                         let at = take(record_bytes[r]);
-                        records[slot] = Some(Record { at, end: at + record_bytes[r] });
+                        records[slot] = Some(RecordRange { at, end: at + record_bytes[r] });
                     }
                 }
             }

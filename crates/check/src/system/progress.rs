@@ -8,7 +8,7 @@ use crate::system::action::Action;
 use crate::system::client::Intent;
 use crate::system::layout::Layout;
 use crate::system::model::Model;
-use crate::system::promise::{FIRST_DONE, Seen, Violation, has_arrived, holder, missing};
+use crate::system::promise::{FIRST_DONE, PromiseView, Violation, has_arrived, holder, missing};
 use crate::system::world::{Phase, World, node};
 use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
@@ -57,7 +57,7 @@ pub(crate) fn note_demands(model: &Model, world: &mut World) -> Result<(), Viola
         let leads = &model.protocol().leads_to[demand.leads_to];
         let holds = |condition: &Invariant, world: &World| {
             let given = demand.node.map(i64::from);
-            let seen = Seen { model, world };
+            let seen = PromiseView { model, world };
             model.engine.evaluate_with(condition, demand.object, given, &seen).map_err(Violation::fault)
         };
         let was = world.fixed[demand.at] != 0;
@@ -204,7 +204,7 @@ fn waits_for_more(model: &Model, world: &World, thread: usize, intent: &Intent) 
     let node = model.client.threads[thread].node;
     let mut waits = model.protocol().waits.iter().filter(|wait| wait.op == *op);
     waits.any(|wait| {
-        let seen = Seen { model, world };
+        let seen = PromiseView { model, world };
         let given = std::iter::once(i64::from(node)).chain(args.words().iter().copied());
         model.engine.evaluate_with(&wait.until, *object, given, &seen) == Ok(false)
     })

@@ -326,10 +326,10 @@ pub(crate) fn check_state(model: &Model, world: &World) -> Result<(), Violation>
         for id in 0..model.objects[invariant.object.index()] {
             let object = Object { kind: invariant.object, id };
             let name = format!("invariant {}", invariant.name);
-            match model.engine.evaluate_invariant(invariant, object, &Seen { model, world }) {
+            match model.engine.evaluate_invariant(invariant, object, &PromiseView { model, world }) {
                 Ok(true) => {}
                 Ok(false) => {
-                    let why = model.engine.why_false(invariant, object, &Seen { model, world });
+                    let why = model.engine.why_false(invariant, object, &PromiseView { model, world });
                     let why = if why.is_empty() { why } else { format!(": {why}") };
                     let sentence = format!("`{}` is false for {}{why}", invariant.name, model.object_name(object));
                     return Err(Violation::new(name, sentence));
@@ -402,12 +402,12 @@ fn registers(model: &Model, world: &World) -> Vec<i64> {
 }
 
 /// A state as invariants see it.
-pub(crate) struct Seen<'a> {
+pub(crate) struct PromiseView<'a> {
     pub model: &'a Model,
     pub world: &'a World,
 }
 
-impl trivium_engine::World for Seen<'_> {
+impl trivium_engine::SystemView for PromiseView<'_> {
     fn home(&self, object: Object) -> Node {
         self.model.home(object)
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
 use trivium_check::group::Group;
 use trivium_check::{
-    Checkpoints, Config, ConfigError, Method, Origin, Progress, Report, Search, Verdict, Writer, explore, text,
+    Checkpoints, Config, ConfigError, Method, Origin, Progress, Report, Search, Verdict, WriteAll, explore, text,
     text_around,
 };
 use trivium_protocol::Protocol;
@@ -46,7 +46,7 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " of sources ", env!("TRIVIUM_CHECKER"));
 
 /// Puts a checkpoint in the place of the one before when it is whole.
-fn save(file: Option<&PathBuf>, write: Writer) -> Result<(), String> {
+fn save(file: Option<&PathBuf>, write: WriteAll) -> Result<(), String> {
     let Some(path) = file else { return Ok(()) };
     let place = |failure: Failure| failure.what().to_string();
     let mut file = OutFile::open(path).map_err(place)?;
@@ -84,7 +84,7 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
     };
     let cancel = stop::flag();
     let file = arguments.checkpoint();
-    let save = |write: Writer| save(file, write);
+    let save = |write: WriteAll| save(file, write);
     let name = file.map(|file| file.display().to_string());
     let hash = library::hash(&protocol);
     let config = Config {

@@ -4,7 +4,7 @@ use crate::output::grouped;
 use crate::{Failure, failure};
 use serde::Serialize;
 use std::sync::Arc;
-use trivium_check::chart::{Arrow, Event, Fate, Moment, Recording, Story};
+use trivium_check::chart::{Arrow, Delivery, Event, Moment, Recording, Story};
 use trivium_check::{Network, System};
 use trivium_protocol::{Formula, Protocol};
 use trivium_sim::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, Handled, Machine, force};
@@ -84,7 +84,7 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
         messages: story.arrows.iter().map(message).collect(),
         ..Force::default()
     };
-    let lost = |event: &Event| matches!(event, Event::Deliver { fate: Fate::Lose, .. });
+    let lost = |event: &Event| matches!(event, Event::Deliver { fate: Delivery::Lose, .. });
     // Where the network repeats messages, one also stands for others that are sent.
     if protocol.lanes.iter().any(|lane| lane.duplicating) || recording.events.iter().any(lost) {
         return Err(refused("its network loses or repeats messages, and that of a machine delivers each once"));

@@ -5,7 +5,7 @@
 
 use super::post::Post;
 use crate::search::arena::StateNumber;
-use crate::search::edges::{Contents, renamed_back};
+use crate::search::edges::{StateWishes, renamed_back};
 use crate::search::letters::{Letter, put};
 use crate::system::progress::Wishes;
 use rustc_hash::FxHashMap;
@@ -29,7 +29,7 @@ struct Entry {
 /// What a rank keeps to find starvation.
 pub(super) struct Backward {
     /// Who waits for nothing in each own state, and then who gets through.
-    pub content: Contents,
+    pub content: StateWishes,
     entries: Vec<Entry>,
     renamings: FxHashMap<u32, u16>,
     /// For each renaming, which thread of the target each thread of the source is.
@@ -41,7 +41,7 @@ pub(super) struct Backward {
 impl Backward {
     pub fn new(everybody: Wishes) -> Backward {
         Backward {
-            content: Contents::new(everybody),
+            content: StateWishes::new(everybody),
             entries: Vec::new(),
             renamings: FxHashMap::from_iter([(0, 0)]),
             images: vec![Vec::new()],
@@ -132,13 +132,13 @@ impl Backward {
 struct News {
     states: VecDeque<StateNumber>,
     /// Who it is, for each state.
-    fresh: Contents,
+    fresh: StateWishes,
 }
 
 impl News {
     /// At first everything is news.
-    fn new(content: &Contents) -> News {
-        let mut news = News { states: VecDeque::new(), fresh: Contents::new(content.everybody()) };
+    fn new(content: &StateWishes) -> News {
+        let mut news = News { states: VecDeque::new(), fresh: StateWishes::new(content.everybody()) };
         for state in 0..content.len() {
             news.fresh.push(content.get(state));
             if content.get(state) != 0 {
@@ -160,7 +160,7 @@ impl News {
     }
 
     /// Some threads get through in a state.
-    fn tell(&mut self, content: &mut Contents, state: StateNumber, through: Wishes) {
+    fn tell(&mut self, content: &mut StateWishes, state: StateNumber, through: Wishes) {
         let at = state as usize;
         let gained = through & !content.get(at);
         if gained == 0 {

@@ -40,7 +40,7 @@ impl Share {
 }
 
 /// Where a candidate came from.
-struct Origin {
+struct CandidateOrigin {
     rank: usize,
     /// The state that leads to it, as its rank numbers its own, and as all do.
     source: StateNumber,
@@ -53,7 +53,7 @@ struct Origin {
 #[derive(Default)]
 struct Arrived {
     harvests: Vec<Harvest>,
-    origins: Vec<Origin>,
+    origins: Vec<CandidateOrigin>,
 }
 
 impl Arrived {
@@ -80,7 +80,7 @@ impl Arrived {
                 arrived.close(&mut harvest);
             }
             harvest.take(state, hash(state), content);
-            arrived.origins.push(Origin { rank, source, number, due });
+            arrived.origins.push(CandidateOrigin { rank, source, number, due });
             if !letter.is_read() {
                 next.push(Reverse((number + letter.take(), rank)));
             }
@@ -194,7 +194,7 @@ impl Ranks<'_> {
     }
 
     /// Gives the new states of this rank their numbers.
-    fn number<'o>(&mut self, share: &Share, letters: &[Vec<u8>], new: impl Iterator<Item = &'o Origin>) {
+    fn number<'o>(&mut self, share: &Share, letters: &[Vec<u8>], new: impl Iterator<Item = &'o CandidateOrigin>) {
         let mut firsts = vec![0; index(share.batch.end - share.batch.start) + 1];
         let mut letters: Vec<Letter> = letters.iter().map(|letter| Letter::new(letter)).collect();
         for letter in &mut letters {
