@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::inputs::{Inputs, Kind, LARGEST, Listed, Refused, There};
+use crate::inputs::{EntryKind, Inputs, LARGEST, Listed, Refused, There};
 
 /// As many links as systems follow.
 const MOST_LINKS: u32 = 40;
 
 /// What a node has made of a name in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum FileChange {
     /// A file with these bytes.
     Written(Arc<Vec<u8>>),
     /// A folder.
@@ -24,10 +24,10 @@ pub enum Change {
     Removed,
 }
 
-impl Change {
+impl FileChange {
     /// SHA-256 of a file's bytes, in hexadecimal.
     pub fn hash(&self) -> Option<String> {
-        let Change::Written(bytes) = self else { return None };
+        let FileChange::Written(bytes) = self else { return None };
         Some(Sha256::digest(&**bytes).iter().map(|byte| format!("{byte:02x}")).collect())
     }
 }
@@ -149,15 +149,15 @@ impl Folder {
     }
 
     /// What differs from the start, by name.
-    pub(crate) fn changes(&self) -> BTreeMap<String, Change> {
+    pub(crate) fn changes(&self) -> BTreeMap<String, FileChange> {
         let changed = |(name, entry): (&String, &Entry)| {
             let change = match entry {
                 Entry::File(content) => {
                     let content = content.borrow();
-                    content.changed.then(|| Change::Written(content.bytes.clone()))
+                    content.changed.then(|| FileChange::Written(content.bytes.clone()))
                 }
-                Entry::Folder => (self.first(name) != Ok(There::Folder)).then_some(Change::Folder),
-                Entry::Gone => (self.first(name) != Ok(There::Nothing)).then_some(Change::Removed),
+                Entry::Folder => (self.first(name) != Ok(There::Folder)).then_some(FileChange::Folder),
+                Entry::Gone => (self.first(name) != Ok(There::Nothing)).then_some(FileChange::Removed),
             };
             change.map(|change| (name.clone(), change))
         };
@@ -344,12 +344,12 @@ impl Folder {
         if !entries.keys().any(|name| inside(&name)) {
             return Ok(first);
         }
-        let mut all: BTreeMap<String, Kind> = first.iter().map(|one| (one.name.clone(), one.kind)).collect();
+        let mut all: BTreeMap<String, EntryKind> = first.iter().map(|one| (one.name.clone(), one.kind)).collect();
         for (name, entry) in entries.iter().filter(|(name, _)| inside(name)) {
             let own = name.rsplit('/').next().unwrap_or_default().to_string();
             match entry {
-                Entry::File(_) => all.insert(own, Kind::File),
-                Entry::Folder => all.insert(own, Kind::Folder),
+                Entry::File(_) => all.insert(own, EntryKind::File),
+                Entry::Folder => all.insert(own, EntryKind::Folder),
                 Entry::Gone => all.remove(&own),
             };
         }

@@ -19,8 +19,8 @@ use wasmtime::{AsContext, Caller, Engine, FuncType, Global, Linker, Result, Val,
 
 use crate::inspect::{PAGE, RESERVED};
 use crate::memory::{Memory, SHARED_BASE};
-use crate::processor::{Access, AccessKind, Call, Fault, Processor, Step};
-use crate::program::Compiled;
+use crate::processor::{AccessKind, AccessStep, Call, LoadStore, Processor, ProgramFault};
+use crate::program::LoadedProgram;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
 use crate::source::frames;
 use crate::switching::Switching;
@@ -33,7 +33,7 @@ pub(crate) use seats::{Seats, count_instructions};
 /// A node, as the host knows it.
 pub(crate) struct NodeState<P> {
     pub processor: Rc<RefCell<P>>,
-    pub program: Arc<Compiled>,
+    pub program: Arc<LoadedProgram>,
     pub number: u32,
     pub args: Vec<String>,
     pub memory: Memory,
@@ -132,7 +132,7 @@ enum Target {
 /// A linker with everything that a rewritten program imports.
 pub(crate) fn linker<P: Processor>(
     engine: &Engine,
-    program: &Compiled,
+    program: &LoadedProgram,
     switching: Switching,
 ) -> Result<Linker<Seats<P>>> {
     let mut linker = Linker::new(engine);
@@ -159,7 +159,7 @@ pub(crate) fn linker<P: Processor>(
     Ok(linker)
 }
 
-fn target(program: &Compiled, import: usize) -> Target {
+fn target(program: &LoadedProgram, import: usize) -> Target {
     if let Some(op) = program.calls.iter().position(|call| call.import == import) {
         return Target::Op(op);
     }
@@ -189,7 +189,7 @@ async fn run_import<P: Processor>(node: Rc<NodeState<P>>, target: Target, args: 
         Target::Wasi(function) => wasi::run(&node, function, &args).await,
         Target::Unanswered(import) => {
             let name = &node.program.imports[import].name;
-            Err(Fault::new(format!(
+            Err(ProgramFault::new(format!(
                 "node {}: the C library has called `{name}`, which has no answer in a simulation",
                 node.number
             ))
@@ -227,7 +227,7 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
         let instructions = node.note_count(instructions);
         let step = node.processor.borrow_mut().poll(instructions)?;
         node.wind_up();
-        Ok(if step == Step::Wait { WAIT } else { GO })
+        Ok(if step == AccessStep::Wait { WAIT } else { GO })
     })?;
     linker.func_wrap(RESERVED, "again", |mut caller: Caller<'_, Seats<P>>| -> Answer {
         caller.data().node().go_on()?;
@@ -342,7 +342,7 @@ impl<P> NodeState<P> {
             || (addr >= u64::from(SHARED_BASE) && end <= self.shared_end.get())
     }
 
-    fn out_of_bounds(&self, addr: u64, bytes: u64, what: &str) -> Fault {
+    fn out_of_bounds(&self, addr: u64, bytes: u64, what: &str) -> ProgramFault {
         let mut message = format!(
             "node {}: {what} of {bytes} bytes at {addr:#x} is out of bounds (private memory is {:#x}..{:#x}, shared memory {SHARED_BASE:#x}..{:#x})",
             self.number,
@@ -356,7 +356,7 @@ impl<P> NodeState<P> {
         } else if addr >= 0xff00_0000 {
             message.push_str("; the stack has overflowed, or a null pointer was indexed with a negative number");
         }
-        Fault::new(message)
+        ProgramFault::new(message)
     }
 }
 
@@ -407,12 +407,12 @@ impl<P: Processor> NodeState<P> {
             return Ok(SLOWLY);
         }
         let value = if size == 8 { value } else { value & ((1 << (8 * size)) - 1) };
-        let access = Access { addr, size, kind, value };
+        let access = LoadStore { addr, size, kind, value };
         let step = self.processor.borrow_mut().access(self.instructions.get(), access)?;
         Ok(match step {
-            Step::Go => GO,
-            Step::Wait => WAIT,
-            Step::Complete(bits) => {
+            AccessStep::Go => GO,
+            AccessStep::Wait => WAIT,
+            AccessStep::Complete(bits) => {
                 self.completed.set(Some(bits));
                 SLOWLY
             }

@@ -57,12 +57,12 @@ pub(crate) enum There {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Listed {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntryKind,
 }
 
 /// What a name in a folder leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     Folder,
     File,
     /// What cannot be opened: a device, a pipe, a link that leads out.
@@ -124,7 +124,7 @@ impl Inputs {
         stdin.map(|bytes| ("stdin".to_string(), hash(bytes))).into_iter().chain(files).chain(folders).collect()
     }
 
-    /// Nodes may change what they see of the folder: each its own. Nothing is changed on the host ([`Node::changes`](crate::Node::changes)).
+    /// Nodes may change what they see of the folder: each its own. Nothing is changed on the host ([`ProgramNode::changes`](crate::ProgramNode::changes)).
     pub fn writable(self) -> Inputs {
         Inputs { writable: true, ..self }
     }
@@ -241,9 +241,9 @@ impl Inputs {
             let Ok(entry) = entry.map_err(|error| of_system(&error))?.file_name().into_string() else { continue };
             let about = self.real(&format!("{name}/{entry}")).ok().and_then(|(real, _)| fs::metadata(real).ok());
             let kind = match about {
-                Some(about) if about.is_dir() => Kind::Folder,
-                Some(about) if about.is_file() => Kind::File,
-                _ => Kind::Other,
+                Some(about) if about.is_dir() => EntryKind::Folder,
+                Some(about) if about.is_file() => EntryKind::File,
+                _ => EntryKind::Other,
             };
             listed.push(Listed { name: entry, kind });
         }

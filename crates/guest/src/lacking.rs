@@ -7,7 +7,7 @@ use wasmparser::Operator;
 
 use crate::error::Error;
 use crate::inspect::{Inspected, function_name, inspect};
-use crate::source::{Finder, Place};
+use crate::source::{Finder, SourceLocation};
 
 /// Functions of WASI preview 1 that have no answer. A C library may contain them without calling them.
 pub(crate) const UNANSWERED: [&str; 12] = [
@@ -92,7 +92,7 @@ pub(crate) fn help_for_undeclared(said: &str) -> Option<String> {
 /// Calls of one function.
 struct Called {
     function: String,
-    places: BTreeSet<Place>,
+    places: BTreeSet<SourceLocation>,
 }
 
 impl Called {
@@ -158,7 +158,7 @@ impl<'a> Calls<'a> {
 
     /// Whether a call that stands there is the C library's own. Where lines are not known, only what calls an import does,
     /// and what has a name that is kept for libraries.
-    fn is_library(&self, place: &Place, called: u32, import: u32) -> bool {
+    fn is_library(&self, place: &SourceLocation, called: u32, import: u32) -> bool {
         match &place.line {
             Some(_) => place.is_library(),
             None => self.finder.knows_lines() || called == import || place.function.starts_with("__"),

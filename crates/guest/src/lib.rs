@@ -37,16 +37,16 @@
 //! /// Lets everything pass.
 //! struct Alone;
 //! impl Processor for Alone {
-//!     fn access(&mut self, _: u64, _: Access) -> Result<Step, Fault> { Ok(Step::Go) }
-//!     fn poll(&mut self, _: u64) -> Result<Step, Fault> { Ok(Step::Go) }
-//!     fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, Fault> { Ok(CallStep::Done(0)) }
+//!     fn access(&mut self, _: u64, _: LoadStore) -> Result<AccessStep, ProgramFault> { Ok(AccessStep::Go) }
+//!     fn poll(&mut self, _: u64) -> Result<AccessStep, ProgramFault> { Ok(AccessStep::Go) }
+//!     fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, ProgramFault> { Ok(CallStep::Done(0)) }
 //! }
 //!
 //! // (module (func (export "_start")))
 //! let bytes = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x07\x0a\x01\x06_start\0\0\x0a\x04\x01\x02\0\x0b";
 //! let program = Program::load(bytes, "empty").unwrap();
-//! let mut node = Node::new(&program, 0, &[], Rc::new(RefCell::new(Alone))).unwrap();
-//! assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
+//! let mut node = ProgramNode::new(&program, 0, &[], Rc::new(RefCell::new(Alone))).unwrap();
+//! assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
 //! ```
 
 mod compile;
@@ -75,16 +75,18 @@ pub use compile::{
     compile, compile_c, kept, readable, run_compiler,
 };
 pub use error::Error;
-pub use folder::Change;
+pub use folder::FileChange;
 pub use inputs::Inputs;
 pub use lacking::{lacks_functions, undefined};
 pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
-pub use node::{Node, Outcome};
-pub use processor::{Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, RmwOp, Step};
+pub use node::{NodeOutcome, ProgramNode};
+pub use processor::{
+    AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp,
+};
 pub use program::{CallImport, Program};
 pub use rewrite::Build;
 pub use shelf::Shelf;
-pub use source::{Frame, Place, SourceMap};
+pub use source::{DebugInfo, SourceLocation, StackFrame};
 pub use stage::Stage;
 pub use switching::Switching;
 pub use tags::Tags;

@@ -11,7 +11,7 @@ use wasmparser::Operator;
 use crate::error::Error;
 use crate::inspect::{Inspected, function_name};
 use crate::rewrite::is_read_modify_write;
-use crate::source::{self, Place, line_of};
+use crate::source::{self, SourceLocation, line_of};
 
 /// What a module's instructions tell.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], name: &str) -> Result<
                 // What the library locks for itself, on one thread, needs no lock.
                 let own = all.iter().filter(|((_, from), _)| !of_library(*from)).map(|((_, from), at)| {
                     let function = function_name(&module.function_names, *from);
-                    Place { function, line: line_of(bytes, code, **at) }.to_string()
+                    SourceLocation { function, line: line_of(bytes, code, **at) }.to_string()
                 });
                 let own: Vec<String> = own.collect();
                 match (all.is_empty(), own.is_empty()) {

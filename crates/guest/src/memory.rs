@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::processor::{Fault, ReadModifyWrite};
+use crate::processor::{ProgramFault, ReadModifyWrite};
 
 /// A node's private memory (stack, globals, `malloc`) ends here at the latest, in bytes: 1 GiB but for a page of
 /// WebAssembly.
@@ -20,7 +20,7 @@ pub const SHARED_END: u32 = 0x8000_0000;
 ///
 /// It may be used whenever the host runs: between two `resume`s, after the program has finished,
 /// and inside the callbacks of [`Processor`](crate::Processor). Once the node is dropped, every
-/// use gives a [`Fault`]. It is neither `Send` nor `Sync`, as the node is not.
+/// use gives a [`ProgramFault`]. It is neither `Send` nor `Sync`, as the node is not.
 #[derive(Clone)]
 pub struct Memory {
     base: *mut u8,
@@ -36,21 +36,21 @@ impl Memory {
         Memory { base, length, alive }
     }
 
-    fn checked(&self, addr: u32, length: usize) -> Result<*mut u8, Fault> {
+    fn checked(&self, addr: u32, length: usize) -> Result<*mut u8, ProgramFault> {
         if !self.alive.get() {
-            return Err(Fault::new("the memory of a node that no longer exists was used"));
+            return Err(ProgramFault::new("the memory of a node that no longer exists was used"));
         }
         let end = (addr as usize).checked_add(length);
         if end.is_none_or(|end| end > self.length) {
             let message = format!("{length} bytes at {addr:#x} lie outside the node's memory");
-            return Err(Fault::new(message));
+            return Err(ProgramFault::new(message));
         }
         // SAFETY: `addr` is at most `length`, so the result lies in the mapping or at its end.
         Ok(unsafe { self.base.add(addr as usize) })
     }
 
-    /// Copies memory from `addr` on into `into`; a [`Fault`] if it does not lie in memory.
-    pub fn read(&self, addr: u32, into: &mut [u8]) -> Result<(), Fault> {
+    /// Copies memory from `addr` on into `into`; a [`ProgramFault`] if it does not lie in memory.
+    pub fn read(&self, addr: u32, into: &mut [u8]) -> Result<(), ProgramFault> {
         let from = self.checked(addr, into.len())?;
         // SAFETY: `checked` has bounded the source, which lives as long as `alive`. Nothing else
         // touches it meanwhile: the handle is bound to the node's thread, on which Wasm code does
@@ -60,8 +60,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies `bytes` to memory from `addr` on; a [`Fault`] if they do not fit in memory.
-    pub fn write(&self, addr: u32, bytes: &[u8]) -> Result<(), Fault> {
+    /// Copies `bytes` to memory from `addr` on; a [`ProgramFault`] if they do not fit in memory.
+    pub fn write(&self, addr: u32, bytes: &[u8]) -> Result<(), ProgramFault> {
         let to = self.checked(addr, bytes.len())?;
         // SAFETY: as in `read`.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
@@ -69,7 +69,7 @@ impl Memory {
     }
 
     /// Copies `bytes` bytes from `from` to `to`, which may overlap.
-    pub(crate) fn copy(&self, to: u32, from: u32, bytes: u32) -> Result<(), Fault> {
+    pub(crate) fn copy(&self, to: u32, from: u32, bytes: u32) -> Result<(), ProgramFault> {
         let (to, from) = (self.checked(to, bytes as usize)?, self.checked(from, bytes as usize)?);
         // SAFETY: as in `read`, but that both lie in the mapping.
         unsafe { std::ptr::copy(from, to, bytes as usize) };
@@ -77,7 +77,7 @@ impl Memory {
     }
 
     /// Writes `byte` to each of `bytes` bytes from `addr` on.
-    pub(crate) fn fill(&self, addr: u32, byte: u8, bytes: u32) -> Result<(), Fault> {
+    pub(crate) fn fill(&self, addr: u32, byte: u8, bytes: u32) -> Result<(), ProgramFault> {
         let to = self.checked(addr, bytes as usize)?;
         // SAFETY: as in `read`.
         unsafe { std::ptr::write_bytes(to, byte, bytes as usize) };
@@ -85,14 +85,14 @@ impl Memory {
     }
 
     /// `size` (1 to 8) bytes at `addr`, little-endian, zero-extended.
-    pub fn read_word(&self, addr: u32, size: u32) -> Result<u64, Fault> {
+    pub fn read_word(&self, addr: u32, size: u32) -> Result<u64, ProgramFault> {
         let mut word = [0; 8];
         self.read(addr, &mut word[..size.min(8) as usize])?;
         Ok(u64::from_le_bytes(word))
     }
 
     /// Writes the low `size` (1 to 8) bytes of `value` at `addr`, little-endian.
-    pub fn write_word(&self, addr: u32, size: u32, value: u64) -> Result<(), Fault> {
+    pub fn write_word(&self, addr: u32, size: u32, value: u64) -> Result<(), ProgramFault> {
         self.write(addr, &value.to_le_bytes()[..size.min(8) as usize])
     }
 
@@ -112,17 +112,17 @@ impl Memory {
     }
 
     /// The 8 bytes at `addr`, little-endian.
-    pub fn read_u64(&self, addr: u32) -> Result<u64, Fault> {
+    pub fn read_u64(&self, addr: u32) -> Result<u64, ProgramFault> {
         self.read_word(addr, 8)
     }
 
     /// Writes 8 bytes at `addr`, little-endian.
-    pub fn write_u64(&self, addr: u32, value: u64) -> Result<(), Fault> {
+    pub fn write_u64(&self, addr: u32, value: u64) -> Result<(), ProgramFault> {
         self.write_word(addr, 8, value)
     }
 
     /// Performs an atomic read-modify-write on this memory and returns the old word.
-    pub fn read_modify_write(&self, rmw: &ReadModifyWrite) -> Result<u64, Fault> {
+    pub fn read_modify_write(&self, rmw: &ReadModifyWrite) -> Result<u64, ProgramFault> {
         let old = self.read_word(rmw.addr, rmw.size)?;
         self.write_word(rmw.addr, rmw.size, rmw.apply(old))?;
         Ok(old)

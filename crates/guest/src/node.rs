@@ -8,19 +8,19 @@ use wasmtime::{Trap, WasmBacktrace};
 
 use crate::coroutine::Coroutine;
 use crate::error::Error;
-use crate::folder::Change;
+use crate::folder::FileChange;
 use crate::host::{Descriptors, Exit};
 use crate::memory::Memory;
-use crate::processor::{Fault, Processor};
+use crate::processor::{Processor, ProgramFault};
 use crate::program::Program;
 use crate::rewrite::Build;
-use crate::source::{Frame, Place, SourceMap, frames};
+use crate::source::{DebugInfo, SourceLocation, StackFrame, frames};
 use crate::stage::Stage;
 use crate::tags::Tags;
 
 /// What has become of a node that was resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum NodeOutcome {
     /// It waits; resume it again.
     Suspended,
     /// It has left `main` or called `exit`. Its memory still exists.
@@ -33,21 +33,21 @@ pub enum Outcome {
         /// What it did.
         message: String,
         /// Where it did it, and from where that was called, the innermost first; nothing if that is not known.
-        stack: Vec<Place>,
+        stack: Vec<SourceLocation>,
     },
 }
 
 enum State {
     /// It has not ended.
     Running,
-    Ended(Outcome),
+    Ended(NodeOutcome),
     /// Only while it is resumed; for good if a callback panicked.
     Gone,
 }
 
 /// A node that runs a program. Everything that it asks for goes to its [`Processor`]. It belongs
 /// to the thread that made it.
-pub struct Node<P: Processor> {
+pub struct ProgramNode<P: Processor> {
     coroutine: Coroutine<P>,
     state: State,
     program: Program,
@@ -63,13 +63,18 @@ pub struct Node<P: Processor> {
 /// A node's memory, its tags, whether it is alive, how many instructions it has executed, whether it is to end, and its files.
 type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<u64>>, Rc<Cell<bool>>, Rc<Descriptors>);
 
-impl<P: Processor> Node<P> {
-    /// An instance of `program`, in the reference build; see [`Node::in_build`].
+impl<P: Processor> ProgramNode<P> {
+    /// An instance of `program`, in the reference build; see [`ProgramNode::in_build`].
     ///
     /// # Errors
-    /// As [`Node::in_build`].
-    pub fn new(program: &Program, number: u32, args: &[String], processor: Rc<RefCell<P>>) -> Result<Node<P>, Error> {
-        Node::in_build(program, Build::Reference, number, args, processor)
+    /// As [`ProgramNode::in_build`].
+    pub fn new(
+        program: &Program,
+        number: u32,
+        args: &[String],
+        processor: Rc<RefCell<P>>,
+    ) -> Result<ProgramNode<P>, Error> {
+        ProgramNode::in_build(program, Build::Reference, number, args, processor)
     }
 
     /// A node that has a [`Stage`] for itself; see [`Stage::node`].
@@ -82,7 +87,7 @@ impl<P: Processor> Node<P> {
         number: u32,
         args: &[String],
         processor: Rc<RefCell<P>>,
-    ) -> Result<Node<P>, Error> {
+    ) -> Result<ProgramNode<P>, Error> {
         Stage::new(program, build)?.node(number, args, processor)
     }
 
@@ -90,21 +95,21 @@ impl<P: Processor> Node<P> {
         coroutine: Coroutine<P>,
         (program, build): (&Program, Build),
         (memory, tags, alive, instructions, interrupted, files): Parts,
-    ) -> Node<P> {
+    ) -> ProgramNode<P> {
         let state = State::Running;
         let program = program.clone();
-        Node { coroutine, state, program, build, memory, tags, alive, instructions, interrupted, files }
+        ProgramNode { coroutine, state, program, build, memory, tags, alive, instructions, interrupted, files }
     }
 
     /// Ends the program where it waits, and tells where that is. Nothing if it has not begun, or has ended.
-    pub fn interrupt(&mut self) -> Vec<Frame> {
+    pub fn interrupt(&mut self) -> Vec<StackFrame> {
         if self.instructions.get() == 0 || !matches!(self.state, State::Running) {
             return Vec::new();
         }
         self.interrupted.set(true);
         let result = self.coroutine.resume();
         let message = "the program was interrupted".into();
-        self.state = State::Ended(Outcome::Trapped { message, stack: Vec::new() });
+        self.state = State::Ended(NodeOutcome::Trapped { message, stack: Vec::new() });
         match result {
             Some(Err(error)) => self.frames(&error),
             _ => Vec::new(),
@@ -112,12 +117,12 @@ impl<P: Processor> Node<P> {
     }
 
     /// Where the code of its program stands in its source.
-    pub fn source_map(&self) -> Option<SourceMap<'_>> {
-        self.program.source_map(self.build).ok()
+    pub fn debug_info(&self) -> Option<DebugInfo<'_>> {
+        self.program.debug_info(self.build).ok()
     }
 
     /// Runs the program until it waits or ends. Of a node that has ended, the same outcome again.
-    pub fn resume(&mut self) -> Outcome {
+    pub fn resume(&mut self) -> NodeOutcome {
         match std::mem::replace(&mut self.state, State::Gone) {
             State::Running => {}
             State::Ended(outcome) => {
@@ -126,12 +131,12 @@ impl<P: Processor> Node<P> {
             }
             State::Gone => {
                 let message = "the node was resumed after one of its callbacks panicked".into();
-                return Outcome::Trapped { message, stack: Vec::new() };
+                return NodeOutcome::Trapped { message, stack: Vec::new() };
             }
         }
         let Some(result) = self.coroutine.resume() else {
             self.state = State::Running;
-            return Outcome::Suspended;
+            return NodeOutcome::Suspended;
         };
         let outcome = self.outcome(result);
         self.state = State::Ended(outcome.clone());
@@ -145,7 +150,7 @@ impl<P: Processor> Node<P> {
 
     /// What its program has changed of the folder that it was given ([`Inputs::writable`](crate::Inputs::writable)), by path in it:
     /// what differs from the start, and files that were written. On the host nothing has changed.
-    pub fn changes(&self) -> BTreeMap<String, Change> {
+    pub fn changes(&self) -> BTreeMap<String, FileChange> {
         self.files.changes()
     }
 
@@ -159,33 +164,33 @@ impl<P: Processor> Node<P> {
         self.memory.clone()
     }
 
-    fn frames(&self, error: &wasmtime::Error) -> Vec<Frame> {
+    fn frames(&self, error: &wasmtime::Error) -> Vec<StackFrame> {
         let stack = error.downcast_ref::<WasmBacktrace>();
         stack.map_or(Vec::new(), |stack| frames(stack, &self.program.shared, self.program.switching))
     }
 
-    fn outcome(&self, result: wasmtime::Result<()>) -> Outcome {
+    fn outcome(&self, result: wasmtime::Result<()>) -> NodeOutcome {
         let Err(error) = result else {
-            return Outcome::Finished { exit_code: 0 };
+            return NodeOutcome::Finished { exit_code: 0 };
         };
         if let Some(Exit(exit_code)) = error.downcast_ref::<Exit>() {
-            return Outcome::Finished { exit_code: *exit_code };
+            return NodeOutcome::Finished { exit_code: *exit_code };
         }
         let frames = self.frames(&error);
-        let map = if frames.is_empty() { None } else { self.source_map() };
+        let map = if frames.is_empty() { None } else { self.debug_info() };
         let stack = map.map_or(Vec::new(), |map| map.places(&frames));
-        let message = if let Some(fault) = error.downcast_ref::<Fault>() {
+        let message = if let Some(fault) = error.downcast_ref::<ProgramFault>() {
             fault.message.clone()
         } else if let Some(trap) = error.downcast_ref::<Trap>() {
             trap_message(*trap)
         } else {
             error.root_cause().to_string()
         };
-        Outcome::Trapped { message, stack }
+        NodeOutcome::Trapped { message, stack }
     }
 }
 
-impl<P: Processor> Drop for Node<P> {
+impl<P: Processor> Drop for ProgramNode<P> {
     fn drop(&mut self) {
         // Handles may outlive the mapping.
         self.alive.set(false);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::source::Frame;
+use crate::source::StackFrame;
 
 /// Whether a load or a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ pub enum AccessKind {
 /// It never crosses an aligned 8-byte word: an unaligned access that would is presented in
 /// pieces, and so is a bulk copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Access {
+pub struct LoadStore {
     /// Byte address in the node's memory; shared from [`SHARED_BASE`](crate::SHARED_BASE) on.
     pub addr: u32,
     /// Size in bytes, 1 to 8.
@@ -31,13 +31,13 @@ pub struct Access {
 
 /// What becomes of an access or a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum AccessStep {
     /// Go on: the access happens in the node's memory before anything else of this node.
     Go,
     /// The node suspends; when it is resumed it tries the same access or poll again.
     Wait,
     /// The access is already done elsewhere: a load takes these bits, a store leaves the node's
-    /// memory alone. For a poll the same as [`Step::Go`].
+    /// memory alone. For a poll the same as [`AccessStep::Go`].
     Complete(u64),
 }
 
@@ -52,25 +52,25 @@ pub enum CallStep {
 
 /// The program did something that cannot be allowed: it ends with this message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ProgramFault {
     /// What it did, naming node and address where there are such.
     pub message: String,
 }
 
-impl Fault {
+impl ProgramFault {
     /// A fault with a message.
-    pub fn new(message: impl Into<String>) -> Fault {
-        Fault { message: message.into() }
+    pub fn new(message: impl Into<String>) -> ProgramFault {
+        ProgramFault { message: message.into() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ProgramFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ProgramFault {}
 
 /// Where the home of each page of an allocation lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -210,13 +210,13 @@ pub enum Call {
 /// argument is always the number of instructions executed so far, this one included.
 pub trait Processor: 'static {
     /// The program is about to load or store.
-    fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault>;
+    fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault>;
 
     /// The program is at a loop head or a function entry.
-    fn poll(&mut self, instructions: u64) -> Result<Step, Fault>;
+    fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault>;
 
     /// The program makes a call.
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault>;
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault>;
 
     /// An atomic operator of the program is used on private memory, which no other node sees; the program's function, if
     /// it is known. Told once, of the first.
@@ -233,7 +233,7 @@ pub trait Processor: 'static {
     fn private_memory(&mut self, _bytes: u64) {}
 
     /// The least number of instructions at which [`Processor::poll`] would not say
-    /// [`Step::Go`]; until then the fast build does not poll. Asked after each of the other
+    /// [`AccessStep::Go`]; until then the fast build does not poll. Asked after each of the other
     /// functions, and right until the next of them. 0, the default: every poll is made.
     fn deadline(&self) -> u64 {
         0
@@ -245,9 +245,9 @@ pub trait Processor: 'static {
         false
     }
 
-    /// Where the program stands: its calls, the innermost first ([`SourceMap`](crate::SourceMap) says where that is in its
+    /// Where the program stands: its calls, the innermost first ([`DebugInfo`](crate::DebugInfo) says where that is in its
     /// source). Called at once if it [wants](Processor::wants_stack) to know.
-    fn stack(&mut self, frames: Vec<Frame>) {
+    fn stack(&mut self, frames: Vec<StackFrame>) {
         let _ = frames;
     }
 }

@@ -15,7 +15,7 @@ use crate::library::{self, Instructions};
 use crate::native;
 use crate::rewrite::{Build, first_defined, rewrite};
 use crate::shelf::Shelf;
-use crate::source::{self, SourceMap};
+use crate::source::{self, DebugInfo};
 use crate::switching::Switching;
 use crate::tags::Tags;
 
@@ -37,7 +37,7 @@ pub struct CallImport {
 /// A program, ready to run on any number of nodes. Cloning is cheap.
 #[derive(Clone)]
 pub struct Program {
-    pub(crate) shared: Arc<Compiled>,
+    pub(crate) shared: Arc<LoadedProgram>,
     by_reference: bool,
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) switching: Switching,
@@ -45,7 +45,7 @@ pub struct Program {
     shelf: Option<Shelf>,
 }
 
-pub(crate) struct Compiled {
+pub(crate) struct LoadedProgram {
     pub name: String,
     pub hash: String,
     pub(crate) bytes: Vec<u8>,
@@ -95,7 +95,7 @@ impl Program {
             inputs: Arc::default(),
             switching: Switching::default(),
             shelf: None,
-            shared: Arc::new(Compiled {
+            shared: Arc::new(LoadedProgram {
                 name: name.to_string(),
                 hash: Sha256::digest(source::without_debug(bytes)).iter().map(|byte| format!("{byte:02x}")).collect(),
                 bytes: bytes.to_vec(),
@@ -167,8 +167,8 @@ impl Program {
     ///
     /// # Errors
     /// The program cannot be rewritten, which it has been when any node of it was made.
-    pub fn source_map(&self, build: Build) -> Result<SourceMap<'_>, Error> {
-        SourceMap::new(&self.shared, build, self.switching)
+    pub fn debug_info(&self, build: Build) -> Result<DebugInfo<'_>, Error> {
+        DebugInfo::new(&self.shared, build, self.switching)
     }
 
     /// Whether it has atomic read-modify-writes, its own or those of `trivium.h`.
@@ -204,7 +204,7 @@ impl Program {
     }
 }
 
-impl Compiled {
+impl LoadedProgram {
     /// The program compiled in this build, to switch in this way.
     fn module(&self, how: (Build, Switching), shelf: Option<&Shelf>) -> Result<Module, Error> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ use wasmtime::WasmBacktrace;
 
 use crate::error::Error;
 use crate::inspect::inspect;
-use crate::program::Compiled;
+use crate::program::LoadedProgram;
 use crate::rewrite::{Build, Moved, moved};
 use crate::switching::Switching;
 
@@ -60,7 +60,7 @@ pub(crate) fn without_debug(module: &[u8]) -> Cow<'_, [u8]> {
 
 /// A call on a node's stack, as it is known while the node runs: a place in compiled code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Frame {
+pub struct StackFrame {
     /// Which of the functions that the program defines.
     function: u32,
     /// The offset in its rewritten body.
@@ -68,31 +68,31 @@ pub struct Frame {
 }
 
 /// The program's own calls on a stack, the innermost first.
-pub(crate) fn frames(stack: &WasmBacktrace, program: &Compiled, switching: Switching) -> Vec<Frame> {
+pub(crate) fn frames(stack: &WasmBacktrace, program: &LoadedProgram, switching: Switching) -> Vec<StackFrame> {
     let own = stack.frames().iter().filter_map(|frame| {
         let function = program.defined_function(frame.func_index(), switching)?;
-        Some(Frame { function, offset: frame.func_offset().unwrap_or(0) as u32 })
+        Some(StackFrame { function, offset: frame.func_offset().unwrap_or(0) as u32 })
     });
     own.collect()
 }
 
 /// A place in a program's source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct SourceLocation {
     /// The function.
     pub function: String,
     /// The file and the line in it, if the program tells them.
     pub line: Option<(String, u32)>,
 }
 
-impl Place {
+impl SourceLocation {
     /// Whether it lies in the C library.
     pub fn is_library(&self) -> bool {
         self.line.as_ref().is_some_and(|(file, _)| file.starts_with(IN_LIBRARY))
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.line {
             Some((file, line)) => write!(f, "{file}:{line} in {}", self.function),
@@ -104,43 +104,46 @@ impl fmt::Display for Place {
 type Lines<'a> = Context<EndianSlice<'a, LittleEndian>>;
 
 /// Where the code of one build of a program stands in its source.
-pub struct SourceMap<'a> {
-    program: &'a Compiled,
+pub struct DebugInfo<'a> {
+    program: &'a LoadedProgram,
     moved: Vec<Moved>,
     /// Where the code section begins in the module: debug information counts from there.
     code: u64,
     lines: Option<Lines<'a>>,
 }
 
-impl<'a> SourceMap<'a> {
-    pub(crate) fn new(program: &'a Compiled, build: Build, switching: Switching) -> Result<SourceMap<'a>, Error> {
+impl<'a> DebugInfo<'a> {
+    pub(crate) fn new(program: &'a LoadedProgram, build: Build, switching: Switching) -> Result<DebugInfo<'a>, Error> {
         let inspected = inspect(&program.bytes, &program.name)?;
         let code = inspected.code.as_ref().map_or(0, |code| code.range().start as u64);
         let moved = moved(&inspected, build, switching)?;
-        Ok(SourceMap { program, moved, code, lines: lines(&program.bytes) })
+        Ok(DebugInfo { program, moved, code, lines: lines(&program.bytes) })
     }
 
     /// The places of calls, the innermost first. A call of a function that the compiler has put into its caller has
     /// one more. What `trivium.h` itself does is the place that it is used at.
-    pub fn places(&self, frames: &[Frame]) -> Vec<Place> {
+    pub fn places(&self, frames: &[StackFrame]) -> Vec<SourceLocation> {
         self.calls(frames).into_iter().map(|(place, _)| place).collect()
     }
 
     /// These places, each with the column at which the call stands, from 1, as far as it is known.
-    fn calls(&self, frames: &[Frame]) -> Vec<(Place, Option<u32>)> {
+    fn calls(&self, frames: &[StackFrame]) -> Vec<(SourceLocation, Option<u32>)> {
         let mut places = Vec::new();
         for frame in frames {
             let before = places.len();
             self.places_of(*frame, &mut places);
             if places.len() == before {
-                places.push((Place { function: self.program.function_name(frame.function), line: None }, None));
+                places
+                    .push((SourceLocation { function: self.program.function_name(frame.function), line: None }, None));
             }
         }
         // Who calls `main` is nobody's business.
         if let Some(main) = places.iter().position(|(place, _)| place.function == "main") {
             places.truncate(main + 1);
         }
-        let own = |(place, _): &(Place, _)| !place.line.as_ref().is_some_and(|(file, _)| file.ends_with("/trivium.h"));
+        let own = |(place, _): &(SourceLocation, _)| {
+            !place.line.as_ref().is_some_and(|(file, _)| file.ends_with("/trivium.h"))
+        };
         if places.iter().any(own) {
             places.retain(own);
         }
@@ -148,13 +151,13 @@ impl<'a> SourceMap<'a> {
     }
 
     /// The place that a stack is blamed on: the innermost that does not lie in the C library.
-    pub fn place(&self, frames: &[Frame]) -> Option<Place> {
+    pub fn place(&self, frames: &[StackFrame]) -> Option<SourceLocation> {
         let places = self.places(frames);
         places.iter().find(|place| !place.is_library()).or(places.first()).cloned()
     }
 
     /// What the result of a call is assigned to, as the source before the innermost call on the stack that assigns it tells.
-    pub fn assigned(&self, frames: &[Frame]) -> Option<String> {
+    pub fn assigned(&self, frames: &[StackFrame]) -> Option<String> {
         self.calls(frames).iter().find_map(|(place, column)| {
             let (file, line) = place.line.as_ref()?;
             let text = std::fs::read_to_string(file).ok()?;
@@ -162,7 +165,7 @@ impl<'a> SourceMap<'a> {
         })
     }
 
-    fn places_of(&self, frame: Frame, places: &mut Vec<(Place, Option<u32>)>) -> Option<()> {
+    fn places_of(&self, frame: StackFrame, places: &mut Vec<(SourceLocation, Option<u32>)>) -> Option<()> {
         let moved = self.moved.get(frame.function as usize)?;
         let at = moved.partition_point(|(to, _)| *to <= frame.offset).checked_sub(1)?;
         let address = u64::from(moved[at].1).checked_sub(self.code)?;
@@ -174,7 +177,7 @@ impl<'a> SourceMap<'a> {
             let location = frame_of.location.filter(|location| location.line.is_some_and(|line| line > 0));
             let column = location.as_ref().and_then(|location| location.column).filter(|column| *column > 0);
             let line = location.and_then(|location| Some((file(location.file?), location.line?)));
-            places.push((Place { function, line }, column));
+            places.push((SourceLocation { function, line }, column));
         }
         Some(())
     }
@@ -274,17 +277,17 @@ impl<'a> Finder<'a> {
 
     /// The place of an instruction, by where it stands in the module; `function` is the module's name of the function, in which
     /// the compiler may have put the body of another.
-    pub(crate) fn place(&self, instruction: usize, function: String) -> Place {
-        self.inlined(instruction).unwrap_or(Place { function, line: None })
+    pub(crate) fn place(&self, instruction: usize, function: String) -> SourceLocation {
+        self.inlined(instruction).unwrap_or(SourceLocation { function, line: None })
     }
 
-    fn inlined(&self, instruction: usize) -> Option<Place> {
+    fn inlined(&self, instruction: usize) -> Option<SourceLocation> {
         let address = instruction.checked_sub(self.code)? as u64;
         let frame = self.lines.as_ref()?.find_frames(address).skip_all_loads().ok()?.next().ok()??;
         let name = frame.function.as_ref()?.raw_name().ok()?.into_owned();
         let function = if crate::inspect::is_main(&name) { "main".into() } else { name };
         let location = frame.location?;
-        Some(Place { function, line: Some((file(location.file?), location.line.filter(|line| *line > 0)?)) })
+        Some(SourceLocation { function, line: Some((file(location.file?), location.line.filter(|line| *line > 0)?)) })
     }
 }
 

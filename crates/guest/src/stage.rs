@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::host::{Counter, Descriptors, NodeState, Seats, linker};
 use crate::inspect::PAGE;
 use crate::memory::{Memory, SHARED_BASE};
-use crate::node::Node;
+use crate::node::ProgramNode;
 use crate::processor::Processor;
 use crate::program::Program;
 use crate::rewrite::{Build, COUNTER_EXPORT, MEMORY_EXPORT, TAGS_EXPORT};
@@ -47,12 +47,12 @@ impl<P: Processor> Stage<P> {
 
     /// A node that has not started yet. `number` is for messages; `args` are the program's arguments after its name.
     ///
-    /// The processor is borrowed while [`Node::resume`] runs the program, each time for the length of one callback.
+    /// The processor is borrowed while [`ProgramNode::resume`] runs the program, each time for the length of one callback.
     /// None of these may resume a node of the same stage.
     ///
     /// # Errors
     /// The host cannot give the address space of one more memory.
-    pub fn node(&self, number: u32, args: &[String], processor: Rc<RefCell<P>>) -> Result<Node<P>, Error> {
+    pub fn node(&self, number: u32, args: &[String], processor: Rc<RefCell<P>>) -> Result<ProgramNode<P>, Error> {
         let make = || match &self.store {
             Some(store) => {
                 let instance = self.instances.instantiate(&mut *store.borrow_mut())?;
@@ -78,7 +78,7 @@ impl<P: Processor> Stage<P> {
         store: &mut Store<Seats<P>>,
         instance: &Instance,
         (number, args, processor): (u32, &[String], Rc<RefCell<P>>),
-    ) -> (impl FnOnce(Coroutine<P>) -> Node<P> + 'a, usize) {
+    ) -> (impl FnOnce(Coroutine<P>) -> ProgramNode<P> + 'a, usize) {
         let program = &self.program.shared;
         let alive = Rc::new(Cell::new(true));
         let memory = memory(store, instance, alive.clone());
@@ -118,7 +118,7 @@ impl<P: Processor> Stage<P> {
         });
         let parts = (memory, tags, alive, instructions, interrupted, files);
         let build = self.build;
-        (move |coroutine| Node::made(coroutine, (&self.program, build), parts), seat)
+        (move |coroutine| ProgramNode::made(coroutine, (&self.program, build), parts), seat)
     }
 }
 

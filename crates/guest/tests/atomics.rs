@@ -2,7 +2,7 @@
 
 mod world;
 
-use trivium_guest::{Build, Outcome, Program};
+use trivium_guest::{Build, NodeOutcome, Program};
 
 /// A module that puts what an expression gives into memory at 0, and what it leaves in shared memory at 8.
 fn module(long: bool, before: u64, expression: &str) -> Program {
@@ -29,7 +29,7 @@ fn run(long: bool, before: u64, expression: &str) -> (u64, u64) {
     for build in [Build::Reference, Build::Fast] {
         for patience in [0, 7] {
             let (outcome, memory, instructions) = world::run_alone(&program, build, patience, 16);
-            assert_eq!(outcome, Outcome::Finished { exit_code: 0 }, "{expression}");
+            assert_eq!(outcome, NodeOutcome::Finished { exit_code: 0 }, "{expression}");
             let word = |at: usize| u64::from_le_bytes(memory[at..at + 8].try_into().unwrap());
             all.push((word(0), word(8), instructions));
         }
@@ -128,7 +128,7 @@ fn what_is_not_aligned_ends_the_program() {
     ] {
         for build in [Build::Reference, Build::Fast] {
             let (outcome, ..) = world::run_alone(&module(false, 0, access), build, 0, 16);
-            let Outcome::Trapped { message, .. } = &outcome else { panic!("{access}: {outcome:?}") };
+            let NodeOutcome::Trapped { message, .. } = &outcome else { panic!("{access}: {outcome:?}") };
             assert!(message.contains("it must be aligned to its size"), "{access}: {message}");
         }
     }

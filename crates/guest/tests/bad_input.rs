@@ -2,7 +2,7 @@
 
 mod world;
 
-use trivium_guest::{Error, Outcome, Program};
+use trivium_guest::{Error, NodeOutcome, Program};
 
 fn refuse(text: &str) -> Error {
     let bytes = wat::parse_str(text).expect("the test's own text");
@@ -114,7 +114,7 @@ fn trap(name: &str) -> (String, String) {
     let program = world::load(&format!("bad/{name}.c"));
     let run = world::run(&program, 2, &[], 0, 1000);
     match &run.outcomes[0] {
-        Outcome::Trapped { message, stack } => {
+        NodeOutcome::Trapped { message, stack } => {
             (message.clone(), stack.first().map_or(String::new(), |place| place.function.clone()))
         }
         other => panic!("{name}: {other:?}"),
@@ -146,7 +146,7 @@ fn function_pointers() {
         ));
         let program = Program::load(&bytes.expect("the test's own text"), "t").expect("a program");
         match world::run(&program, 1, &[], 0, 10).outcomes.remove(0) {
-            Outcome::Trapped { message, stack } => {
+            NodeOutcome::Trapped { message, stack } => {
                 assert_eq!(stack.first().map(|place| place.function.as_str()), Some("caller"));
                 message
             }
@@ -165,7 +165,7 @@ fn addresses_do_not_wrap_around() {
         wat::parse_str(r#"(module (memory 1) (func (export "_start") (drop (i32.load offset=8 (i32.const -4)))))"#);
     let program = Program::load(&bytes.expect("the test's own text"), "t").expect("a program");
     let run = world::run(&program, 1, &[], 0, 10);
-    let Outcome::Trapped { message, .. } = &run.outcomes[0] else { panic!("{:?}", run.outcomes) };
+    let NodeOutcome::Trapped { message, .. } = &run.outcomes[0] else { panic!("{:?}", run.outcomes) };
     assert!(message.contains("0x100000004"), "{message}");
 }
 
@@ -173,7 +173,7 @@ fn addresses_do_not_wrap_around() {
 fn a_program_that_never_ends_can_be_dropped() {
     let program = world::load("bad/endless.c");
     let run = world::run(&program, 2, &[], 1, 100);
-    assert_eq!(run.outcomes, [Outcome::Suspended, Outcome::Suspended]);
+    assert_eq!(run.outcomes, [NodeOutcome::Suspended, NodeOutcome::Suspended]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod world;
 
-use trivium_guest::{Build, Outcome, Program};
+use trivium_guest::{Build, NodeOutcome, Program};
 
 /// Runs `body` as `_start` of a module with some functions to call; its instructions.
 fn count(body: &str) -> u64 {
@@ -25,7 +25,7 @@ fn count(body: &str) -> u64 {
         .iter()
         .map(|patience| {
             let run = world::run(&program, 1, &[], *patience, 1_000_000);
-            assert_eq!(run.outcomes[0], Outcome::Finished { exit_code: 0 }, "{module}");
+            assert_eq!(run.outcomes[0], NodeOutcome::Finished { exit_code: 0 }, "{module}");
             run.instructions[0]
         })
         .collect();
@@ -210,7 +210,7 @@ fn data_segments_are_copied_as_far_as_they_reach() {
         fast
     };
     let (outcome, memory, _) = run("(memory.init $data (i32.const 5) (i32.const 2) (i32.const 10))");
-    assert_eq!((outcome, &memory[..16]), (Outcome::Finished { exit_code: 0 }, &b"\0\0\0\0\0cdefghijkl\0"[..]));
+    assert_eq!((outcome, &memory[..16]), (NodeOutcome::Finished { exit_code: 0 }, &b"\0\0\0\0\0cdefghijkl\0"[..]));
     for wrong in [
         "(memory.init $data (i32.const 5) (i32.const 2) (i32.const 11))",
         "(memory.init $data (i32.const 5) (i32.const 13) (i32.const 0))",
@@ -219,15 +219,18 @@ fn data_segments_are_copied_as_far_as_they_reach() {
         "(data.drop $data) (memory.init $data (i32.const 5) (i32.const 0) (i32.const 1))",
     ] {
         let (outcome, memory, _) = run(wrong);
-        let Outcome::Trapped { message, .. } = outcome else { panic!("{wrong}: {outcome:?}") };
+        let NodeOutcome::Trapped { message, .. } = outcome else { panic!("{wrong}: {outcome:?}") };
         assert!(message.contains("a data segment was read beyond its end"), "{wrong}: {message}");
         assert_eq!(memory, [0; 32], "{wrong}");
     }
     let (outcome, ..) = run("(memory.init $data (i32.const 65530) (i32.const 0) (i32.const 7))");
-    assert!(matches!(&outcome, Outcome::Trapped { message, .. } if message.contains("out of bounds")), "{outcome:?}");
+    assert!(
+        matches!(&outcome, NodeOutcome::Trapped { message, .. } if message.contains("out of bounds")),
+        "{outcome:?}"
+    );
     assert_eq!(
         run("(data.drop $data) (memory.init $data (i32.const 5) (i32.const 0) (i32.const 0))").0,
-        Outcome::Finished { exit_code: 0 }
+        NodeOutcome::Finished { exit_code: 0 }
     );
 }
 
@@ -243,15 +246,15 @@ fn the_processor_sees_the_count_at_each_access() {
     use trivium_guest::*;
     struct Log(Vec<(u64, u32)>, Vec<u64>);
     impl Processor for Log {
-        fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
+        fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
             self.0.push((instructions, access.addr));
-            Ok(Step::Go)
+            Ok(AccessStep::Go)
         }
-        fn poll(&mut self, instructions: u64) -> Result<Step, Fault> {
+        fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault> {
             self.1.push(instructions);
-            Ok(Step::Go)
+            Ok(AccessStep::Go)
         }
-        fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, Fault> {
+        fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, ProgramFault> {
             Ok(CallStep::Done(0))
         }
     }
@@ -267,8 +270,8 @@ fn the_processor_sees_the_count_at_each_access() {
     .expect("the test's own text");
     let log = Rc::new(RefCell::new(Log(vec![], vec![])));
     let program = Program::load(&bytes, "log").expect("a program");
-    let mut node = Node::new(&program, 0, &[], log.clone()).expect("a node");
-    assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
+    let mut node = ProgramNode::new(&program, 0, &[], log.clone()).expect("a node");
+    assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
     assert_eq!(log.borrow().0, [(2, 5), (4, 16)]);
     assert_eq!(log.borrow().1, [0, 4, 6], "function entry, and two rounds of the loop");
     assert_eq!(node.instructions(), 8);

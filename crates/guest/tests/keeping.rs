@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sha2::{Digest, Sha256};
-use trivium_guest::{Build, Outcome, Program, Shelf};
+use trivium_guest::{Build, NodeOutcome, Program, Shelf};
 
 /// A shelf, and what a program gives that is kept on it.
 struct Place {
@@ -26,7 +26,7 @@ impl Place {
         );
         let program = Program::load(&wat::parse_str(text).expect("the test's own text"), "text").expect("a program");
         match world::run_alone(&program.kept_on(shelf), build, 0, 0).0 {
-            Outcome::Finished { exit_code } => exit_code,
+            NodeOutcome::Finished { exit_code } => exit_code,
             other => panic!("{other:?}"),
         }
     }

@@ -2,7 +2,7 @@
 
 mod world;
 
-use trivium_guest::{Build, Error, Outcome, Program};
+use trivium_guest::{Build, Error, NodeOutcome, Program};
 
 /// Compiles and loads a C program.
 fn load(text: &str) -> Result<Program, Error> {
@@ -211,7 +211,7 @@ fn what_a_library_only_contains_is_no_error() {
             Program::load(&lists("readdir", start), "module").unwrap_or_else(|error| panic!("{start}: {error}"));
         let (outcome, _, _) = world::run_alone(&program, Build::Fast, 0, 0);
         match outcome {
-            Outcome::Finished { exit_code: 0 } => assert_eq!(start, ""),
+            NodeOutcome::Finished { exit_code: 0 } => assert_eq!(start, ""),
             other => {
                 assert!(
                     start == called && format!("{other:?}").contains("`fd_fdstat_set_rights`, which has no answer"),

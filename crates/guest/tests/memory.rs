@@ -9,7 +9,7 @@ use trivium_guest::*;
 /// Gives out one shared region, and records what is asked.
 #[derive(Default)]
 struct Recorder {
-    accesses: Vec<Access>,
+    accesses: Vec<LoadStore>,
     /// Read accesses of this address are answered with these bits.
     answer: Option<(u32, u64)>,
     /// How often the next access waits.
@@ -17,30 +17,30 @@ struct Recorder {
 }
 
 impl Processor for Recorder {
-    fn access(&mut self, _: u64, access: Access) -> Result<Step, Fault> {
+    fn access(&mut self, _: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         if self.waits > 0 {
             self.waits -= 1;
-            return Ok(Step::Wait);
+            return Ok(AccessStep::Wait);
         }
         self.accesses.push(access);
         match self.answer {
-            Some((addr, bits)) if addr == access.addr => Ok(Step::Complete(bits)),
-            _ => Ok(Step::Go),
+            Some((addr, bits)) if addr == access.addr => Ok(AccessStep::Complete(bits)),
+            _ => Ok(AccessStep::Go),
         }
     }
-    fn poll(&mut self, _: u64) -> Result<Step, Fault> {
-        Ok(Step::Go)
+    fn poll(&mut self, _: u64) -> Result<AccessStep, ProgramFault> {
+        Ok(AccessStep::Go)
     }
-    fn call(&mut self, _: u64, call: &Call) -> Result<CallStep, Fault> {
+    fn call(&mut self, _: u64, call: &Call) -> Result<CallStep, ProgramFault> {
         match call {
             Call::Alloc { .. } => Ok(CallStep::Done(i64::from(SHARED_BASE))),
             Call::Barrier => Ok(CallStep::Wait),
-            other => Err(Fault::new(format!("{other:?}"))),
+            other => Err(ProgramFault::new(format!("{other:?}"))),
         }
     }
 }
 
-fn node(body: &str) -> (Node<Recorder>, Rc<RefCell<Recorder>>) {
+fn node(body: &str) -> (ProgramNode<Recorder>, Rc<RefCell<Recorder>>) {
     let bytes = wat::parse_str(format!(
         r#"(module
             (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
@@ -53,7 +53,7 @@ fn node(body: &str) -> (Node<Recorder>, Rc<RefCell<Recorder>>) {
     .expect("the test's own text");
     let recorder = Rc::new(RefCell::new(Recorder::default()));
     let program = Program::load(&bytes, "memory").expect("a program");
-    (Node::new(&program, 0, &[], recorder.clone()).expect("a node"), recorder)
+    (ProgramNode::new(&program, 0, &[], recorder.clone()).expect("a node"), recorder)
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn memory_survives_the_program_but_not_the_node() {
     let (mut node, _) = node("(i64.store (i32.const 0x40000008) (i64.const 0x1234))");
     let memory = node.memory();
     memory.write_u64(SHARED_BASE, 77).expect("shared memory is there before it is allocated");
-    assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
+    assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
     assert_eq!(memory.read_u64(SHARED_BASE + 8), Ok(0x1234));
     assert_eq!(memory.read_word(SHARED_BASE, 4), Ok(77));
     let mut all = vec![0; 16];
@@ -77,20 +77,20 @@ fn memory_survives_the_program_but_not_the_node() {
 fn memory_may_be_changed_while_an_access_waits() {
     let (mut node, recorder) = node("(i64.store (i32.const 0x40000008) (i64.load (i32.const 0x40000000)))");
     recorder.borrow_mut().waits = 2;
-    assert_eq!(node.resume(), Outcome::Suspended);
+    assert_eq!(node.resume(), NodeOutcome::Suspended);
     let memory = node.memory();
     memory.write_u64(SHARED_BASE, 41).expect("in memory");
-    assert_eq!(node.resume(), Outcome::Suspended);
+    assert_eq!(node.resume(), NodeOutcome::Suspended);
     memory.write_u64(SHARED_BASE, 42).expect("in memory");
-    assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
+    assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
     assert_eq!(memory.read_u64(SHARED_BASE + 8), Ok(42));
 }
 
 #[test]
 fn a_suspended_node_can_be_dropped() {
     let (mut node, _) = node("(call $barrier)");
-    assert_eq!(node.resume(), Outcome::Suspended);
-    assert_eq!(node.resume(), Outcome::Suspended);
+    assert_eq!(node.resume(), NodeOutcome::Suspended);
+    assert_eq!(node.resume(), NodeOutcome::Suspended);
 }
 
 /// Every kind of load extends completed bits as it would extend memory.
@@ -115,11 +115,11 @@ fn completed_loads_extend_like_loads_from_memory() {
         let body = format!("({store} (i32.const 0x40000010) ({load} (i32.const 0x40000000)))");
         let (mut from_memory, _) = node(&body);
         from_memory.memory().write_u64(SHARED_BASE, bits).expect("in memory");
-        assert_eq!(from_memory.resume(), Outcome::Finished { exit_code: 0 });
+        assert_eq!(from_memory.resume(), NodeOutcome::Finished { exit_code: 0 });
         let (mut completed, recorder) = node(&body);
         recorder.borrow_mut().answer = Some((SHARED_BASE, bits));
-        assert_eq!(completed.resume(), Outcome::Finished { exit_code: 0 });
-        let at = |node: &Node<Recorder>| node.memory().read_u64(SHARED_BASE + 16);
+        assert_eq!(completed.resume(), NodeOutcome::Finished { exit_code: 0 });
+        let at = |node: &ProgramNode<Recorder>| node.memory().read_u64(SHARED_BASE + 16);
         assert_eq!(at(&completed), at(&from_memory), "{load}");
     }
 }
@@ -128,9 +128,9 @@ fn completed_loads_extend_like_loads_from_memory() {
 fn a_completed_store_leaves_memory_alone() {
     let (mut node, recorder) = node("(i32.store8 (i32.const 0x40000003) (i32.const 0x1ff))");
     recorder.borrow_mut().answer = Some((SHARED_BASE + 3, 0));
-    assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
+    assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
     assert_eq!(node.memory().read_u64(SHARED_BASE), Ok(0));
-    let write = Access { addr: SHARED_BASE + 3, size: 1, kind: AccessKind::Write, value: 0xff };
+    let write = LoadStore { addr: SHARED_BASE + 3, size: 1, kind: AccessKind::Write, value: 0xff };
     assert_eq!(recorder.borrow().accesses, [write]);
 }
 
@@ -140,7 +140,7 @@ fn an_access_across_words_comes_in_pieces() {
         "(i64.store (i32.const 0x40000005) (i64.const 0x0807060504030201))
               (i32.store (i32.const 0x40000020) (i32.load16_s (i32.const 0x40000007)))",
     );
-    assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
+    assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
     let pieces: Vec<_> = recorder.borrow().accesses.iter().map(|a| (a.addr - SHARED_BASE, a.size, a.value)).collect();
     let expected = [(5, 3, 0x030201), (8, 5, 0x0807060504), (7, 1, 0), (8, 1, 0), (0x20, 4, 0x0403)];
     assert_eq!(pieces, expected);
@@ -158,7 +158,7 @@ fn overlapping_copies() {
         ));
         let mut expected: Vec<u8> = (0..64).collect();
         node.memory().write(SHARED_BASE, &expected).expect("in memory");
-        assert_eq!(node.resume(), Outcome::Finished { exit_code: 0 });
+        assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
         let (to, from) = (to as usize, from as usize);
         expected.copy_within(from..from + 30, to);
         let mut is = vec![0; 64];

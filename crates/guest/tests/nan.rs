@@ -2,7 +2,7 @@
 
 mod world;
 
-use trivium_guest::{Build, Outcome, Program};
+use trivium_guest::{Build, NodeOutcome, Program};
 
 const CANONICAL: u64 = 0x7ff8_0000_0000_0000;
 /// Minus and a payload.
@@ -23,7 +23,7 @@ fn left_by(body: &str, build: Build) -> u64 {
     let bytes = wat::parse_str(&module).unwrap_or_else(|error| panic!("{error}\n{module}"));
     let program = Program::load(&bytes, "nan").unwrap_or_else(|error| panic!("{error}\n{module}"));
     let (outcome, memory, _) = world::run_alone(&program, build, 0, 4096);
-    assert_eq!(outcome, Outcome::Finished { exit_code: 0 }, "{module}");
+    assert_eq!(outcome, NodeOutcome::Finished { exit_code: 0 }, "{module}");
     u64::from_le_bytes(memory[2048..2056].try_into().expect("8 bytes"))
 }
 

@@ -4,13 +4,13 @@ mod world;
 
 use std::collections::BTreeSet;
 
-use trivium_guest::{Outcome, Program};
+use trivium_guest::{NodeOutcome, Program};
 
 /// Runs a program; what it printed. It must have ended well on every node.
 fn run(program: &Program, nodes: u32, args: &[&str], patience: u64) -> String {
     let run = world::run(program, nodes, args, patience, 10_000_000);
     for outcome in &run.outcomes {
-        assert_eq!(*outcome, Outcome::Finished { exit_code: 0 }, "{args:?} on {nodes}: {}", run.output);
+        assert_eq!(*outcome, NodeOutcome::Finished { exit_code: 0 }, "{args:?} on {nodes}: {}", run.output);
     }
     run.output
 }
@@ -103,7 +103,7 @@ fn programs_refuse_bad_arguments() {
         (&["fast"], "wrong argument: fast"),
     ] {
         let run = world::run(&world::load("em3d.c"), 2, args, 0, 1000);
-        assert_eq!(run.outcomes, vec![Outcome::Finished { exit_code: 2 }; 2]);
+        assert_eq!(run.outcomes, vec![NodeOutcome::Finished { exit_code: 2 }; 2]);
         assert!(run.output.contains(complaint), "{}", run.output);
         assert_eq!(run.output.matches("usage:").count(), 1, "{}", run.output);
     }
@@ -133,9 +133,9 @@ fn assertions_work() {
         world::run(&program, 1, &[], 0, 1_000_000)
     };
     let failed = compiled(text);
-    assert!(matches!(failed.outcomes[0], Outcome::Trapped { .. }), "{:?}", failed.outcomes);
+    assert!(matches!(failed.outcomes[0], NodeOutcome::Trapped { .. }), "{:?}", failed.outcomes);
     assert!(failed.output.contains("count == 17"), "{}", failed.output);
     assert!(failed.output.contains("asserts.c: main: 3"), "{}", failed.output);
     let quiet = compiled(&format!("#define NDEBUG\n{text}"));
-    assert_eq!(quiet.outcomes[0], Outcome::Finished { exit_code: 0 });
+    assert_eq!(quiet.outcomes[0], NodeOutcome::Finished { exit_code: 0 });
 }

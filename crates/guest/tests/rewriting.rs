@@ -4,7 +4,7 @@ mod world;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use trivium_guest::{Build, Outcome, Program, Switching};
+use trivium_guest::{Build, NodeOutcome, Program, Switching};
 use wasm_encoder::reencode::{Reencode, utils};
 use wasm_encoder::{CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection};
 use wasmtime::{Config, Engine, Instance, Module, Store, Trap};
@@ -185,17 +185,17 @@ fn run_original(bytes: &[u8]) -> End {
 fn run_rewritten(program: &Program, build: Build, patience: u64, length: usize) -> (End, u64) {
     let (outcome, memory, instructions) = world::run_alone(program, build, patience, length);
     let end = match outcome {
-        Outcome::Finished { .. } => End::Finished(memory),
-        Outcome::Trapped { message, .. } if message.contains("recursion") => End::StackOverflow,
-        Outcome::Trapped { message, .. } if message.contains("out of bounds") => {
+        NodeOutcome::Finished { .. } => End::Finished(memory),
+        NodeOutcome::Trapped { message, .. } if message.contains("recursion") => End::StackOverflow,
+        NodeOutcome::Trapped { message, .. } if message.contains("out of bounds") => {
             End::Trapped("out of bounds".into(), memory)
         }
-        Outcome::Trapped { message, .. } if message.contains("beyond its end") => {
+        NodeOutcome::Trapped { message, .. } if message.contains("beyond its end") => {
             End::Trapped("out of bounds".into(), memory)
         }
-        Outcome::Trapped { message, .. } if message.contains("aborted") => End::Trapped("abort".into(), memory),
-        Outcome::Trapped { .. } => End::Trapped("other".into(), memory),
-        Outcome::Suspended => panic!("it never ends"),
+        NodeOutcome::Trapped { message, .. } if message.contains("aborted") => End::Trapped("abort".into(), memory),
+        NodeOutcome::Trapped { .. } => End::Trapped("other".into(), memory),
+        NodeOutcome::Suspended => panic!("it never ends"),
     };
     (end, instructions)
 }

@@ -18,7 +18,7 @@ const MODULE: &str = r#"
 /// What is waited for.
 #[derive(Debug, Clone, PartialEq)]
 enum Asked {
-    Access(Access),
+    Access(LoadStore),
     Poll,
     Call(Call),
 }
@@ -34,7 +34,7 @@ struct Patient {
     /// Panics at barriers.
     panics: bool,
     /// Resumed at barriers.
-    other: Option<Rc<RefCell<Node<Patient>>>>,
+    other: Option<Rc<RefCell<ProgramNode<Patient>>>>,
 }
 
 impl Patient {
@@ -48,21 +48,21 @@ impl Patient {
         false
     }
 
-    fn step(&mut self, instructions: u64, asked: Asked) -> Result<Step, Fault> {
-        Ok(if self.waits(instructions, asked) { Step::Wait } else { Step::Go })
+    fn step(&mut self, instructions: u64, asked: Asked) -> Result<AccessStep, ProgramFault> {
+        Ok(if self.waits(instructions, asked) { AccessStep::Wait } else { AccessStep::Go })
     }
 }
 
 impl Processor for Patient {
-    fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
+    fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.step(instructions, Asked::Access(access))
     }
 
-    fn poll(&mut self, instructions: u64) -> Result<Step, Fault> {
+    fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault> {
         self.step(instructions, Asked::Poll)
     }
 
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault> {
         if *call == Call::Barrier {
             assert!(!self.panics, "asked to");
             if let Some(other) = self.other.take() {
@@ -96,7 +96,7 @@ fn each(body: &str) -> Vec<Program> {
 type Processors = Vec<Rc<RefCell<Patient>>>;
 
 /// So many nodes on one stage.
-fn nodes(program: &Program, build: Build, count: u32, waits: u32) -> (Vec<Node<Patient>>, Processors) {
+fn nodes(program: &Program, build: Build, count: u32, waits: u32) -> (Vec<ProgramNode<Patient>>, Processors) {
     let stage = Stage::new(program, build).expect("a stage");
     let make = |number| {
         let processor = Rc::new(RefCell::new(Patient { waits, ..Patient::default() }));
@@ -108,11 +108,11 @@ fn nodes(program: &Program, build: Build, count: u32, waits: u32) -> (Vec<Node<P
 }
 
 /// Resumes until it ends; how it ends, and how often it waited.
-fn finish(node: &mut Node<Patient>) -> (Outcome, u32) {
+fn finish(node: &mut ProgramNode<Patient>) -> (NodeOutcome, u32) {
     let mut waited = 0;
     loop {
         match node.resume() {
-            Outcome::Suspended => waited += 1,
+            NodeOutcome::Suspended => waited += 1,
             outcome => return (outcome, waited),
         }
     }
@@ -144,7 +144,7 @@ fn what_happens_does_not_depend_on_waiting() {
         let mut told = Vec::new();
         for (node, processor) in nodes.iter_mut().zip(&processors) {
             let (outcome, waited) = finish(node);
-            assert_eq!(outcome, Outcome::Finished { exit_code: 0 });
+            assert_eq!(outcome, NodeOutcome::Finished { exit_code: 0 });
             let happened = processor.borrow().happened.clone();
             assert_eq!(waited, waits * happened.len() as u32);
             let mut memory = vec![0; 4096];
@@ -185,15 +185,15 @@ fn nodes_wait_in_the_depths_of_their_own_stacks() {
         while !ended.iter().all(|ended| *ended) {
             for (node, ended) in nodes.iter_mut().zip(&mut ended) {
                 *ended = match node.resume() {
-                    Outcome::Suspended => false,
+                    NodeOutcome::Suspended => false,
                     outcome => {
-                        assert_eq!(outcome, Outcome::Finished { exit_code: 5000 });
+                        assert_eq!(outcome, NodeOutcome::Finished { exit_code: 5000 });
                         true
                     }
                 };
             }
         }
-        let counts: Vec<u64> = nodes.iter().map(Node::instructions).collect();
+        let counts: Vec<u64> = nodes.iter().map(ProgramNode::instructions).collect();
         assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
     }
 }
@@ -222,16 +222,16 @@ fn the_end_of_a_node_leaves_the_others_alone() {
         }
         // A node that waits for ever vanishes with what it has begun.
         let mut last = nodes.pop().expect("eight");
-        assert_eq!((last.resume(), last.resume()), (Outcome::Suspended, Outcome::Suspended));
+        assert_eq!((last.resume(), last.resume()), (NodeOutcome::Suspended, NodeOutcome::Suspended));
         drop(last);
-        let mut outcomes = vec![Outcome::Suspended; nodes.len()];
-        while outcomes.contains(&Outcome::Suspended) {
+        let mut outcomes = vec![NodeOutcome::Suspended; nodes.len()];
+        while outcomes.contains(&NodeOutcome::Suspended) {
             for (node, outcome) in nodes.iter_mut().zip(&mut outcomes) {
                 *outcome = node.resume();
             }
         }
-        let told = |outcome: &Outcome| match outcome {
-            Outcome::Trapped { message, stack } => {
+        let told = |outcome: &NodeOutcome| match outcome {
+            NodeOutcome::Trapped { message, stack } => {
                 format!("{message} in {}", stack.first().map_or("no function", |place| &place.function))
             }
             outcome => format!("{outcome:?}"),
@@ -252,14 +252,14 @@ fn a_callback_that_panics_ends_its_node_only() {
     for program in each(&format!(r#"{DEEP} (func (export "_start") (drop (call $down (i32.const 9))))"#)) {
         let (mut nodes, processors) = nodes(&program, Build::Fast, 3, 1);
         processors[1].borrow_mut().panics = true;
-        assert_eq!(nodes[0].resume(), Outcome::Suspended);
+        assert_eq!(nodes[0].resume(), NodeOutcome::Suspended);
         let panicked = catch_unwind(AssertUnwindSafe(|| finish(&mut nodes[1]))).expect_err("it panics");
         assert_eq!(panicked.downcast_ref::<&str>(), Some(&"asked to"));
         let message = "the node was resumed after one of its callbacks panicked".into();
-        assert_eq!(nodes[1].resume(), Outcome::Trapped { message, stack: Vec::new() });
-        assert_eq!(finish(&mut nodes[2]).0, Outcome::Finished { exit_code: 0 });
+        assert_eq!(nodes[1].resume(), NodeOutcome::Trapped { message, stack: Vec::new() });
+        assert_eq!(finish(&mut nodes[2]).0, NodeOutcome::Finished { exit_code: 0 });
         nodes.remove(1);
-        assert_eq!(finish(&mut nodes[0]).0, Outcome::Finished { exit_code: 0 });
+        assert_eq!(finish(&mut nodes[0]).0, NodeOutcome::Finished { exit_code: 0 });
     }
 }
 
@@ -270,7 +270,7 @@ fn a_callback_cannot_resume_another_node_of_its_stage() {
         let (mut nodes, processors) = nodes(program, Build::Fast, 2, 0);
         let other = Rc::new(RefCell::new(nodes.pop().expect("two")));
         processors[0].borrow_mut().other = Some(other.clone());
-        assert_eq!(nodes[0].resume(), Outcome::Finished { exit_code: 0 });
+        assert_eq!(nodes[0].resume(), NodeOutcome::Finished { exit_code: 0 });
         let outcome = format!("{:?}", other.borrow_mut().resume());
         let expected = match switching {
             Switching::Stacks => "resumed by a callback",

@@ -5,7 +5,7 @@ use crate::binding::Binding;
 use crate::core::NodeCore;
 use crate::error::NodeError;
 use trivium_engine::{MAX_ARGS, Object};
-use trivium_guest::{Fault, SHARED_BASE};
+use trivium_guest::{ProgramFault, SHARED_BASE};
 use trivium_protocol::nearest;
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Type};
 
@@ -23,7 +23,7 @@ pub(crate) const ATOMIC_HELP: &str = "use a protocol whose `on write` does not n
 #[derive(Debug)]
 pub enum Refusal {
     /// The program passes what the call does not take.
-    Program(Fault),
+    Program(ProgramFault),
     /// What the protocol assumes, or what it is at first, is broken.
     Broken(NodeError),
 }
@@ -39,14 +39,14 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// There is none, or no such object.
-    pub fn called_object(&self, protocol: usize, op: OpId, words: &mut Vec<i64>) -> Result<Object, Fault> {
+    pub fn called_object(&self, protocol: usize, op: OpId, words: &mut Vec<i64>) -> Result<Object, ProgramFault> {
         let kind = self.protocols.engines[protocol].protocol().ops[op.index()].object;
         if kind == NODE {
             return Ok(Object { kind, id: 0 });
         }
         let name = self.call_name(protocol, op);
         if words.is_empty() {
-            return Err(Fault::new(format!("node {}: {name} needs an object", self.me)));
+            return Err(ProgramFault::new(format!("node {}: {name} needs an object", self.me)));
         }
         let first = words.remove(0);
         if kind == BLOCK {
@@ -56,7 +56,7 @@ impl<C> NodeCore<C> {
         }
         match u32::try_from(first) {
             Ok(id) => Ok(Object { kind, id }),
-            Err(_) => Err(Fault::new(format!(
+            Err(_) => Err(ProgramFault::new(format!(
                 "node {}: {name} of object {first}, which is not from 0 to {}",
                 self.me,
                 u32::MAX
@@ -65,14 +65,14 @@ impl<C> NodeCore<C> {
     }
 
     /// A protocol that keeps blocks is called about its own: another one keeps those that lie under it.
-    fn check_lies_under(&self, protocol: usize, name: &str, offset: u64) -> Result<(), Fault> {
+    fn check_lies_under(&self, protocol: usize, name: &str, offset: u64) -> Result<(), ProgramFault> {
         let Some(keeper) = self.protocol_at(offset).filter(|&keeper| keeper != protocol) else { return Ok(()) };
         if !self.protocols.engines[protocol].answers_accesses() {
             return Ok(());
         }
         let named = |protocol: usize| &self.protocols.engines[protocol].protocol().name;
         let (own, keeper) = (named(protocol), named(keeper));
-        Err(Fault::new(format!(
+        Err(ProgramFault::new(format!(
             "node {}: {name} about memory that lies under `{keeper}`: allocate it under `{own}`, by trivium_alloc_on_under(\"{own}\", ..), or \
              bind it by trivium_bind",
             self.me
@@ -80,10 +80,10 @@ impl<C> NodeCore<C> {
     }
 
     /// The byte offset in shared memory of a program's pointer.
-    fn shared_offset(&self, name: &str, pointer: i64) -> Result<i64, Fault> {
+    fn shared_offset(&self, name: &str, pointer: i64) -> Result<i64, ProgramFault> {
         let offset = pointer - i64::from(SHARED_BASE);
         if offset < 0 || offset >= self.space.borrow().bytes().cast_signed() {
-            return Err(Fault::new(format!(
+            return Err(ProgramFault::new(format!(
                 "node {}: {name} with address {pointer:#x}, which is not in shared memory",
                 self.me
             )));
@@ -107,7 +107,7 @@ impl<C> NodeCore<C> {
         if words.len() > MAX_ARGS || words.len() != declared.args.len() {
             let (takes, given) = (declared.args.len(), words.len());
             let what = format!("node {}: {name} takes {takes} arguments, not {given}", self.me);
-            return Err(Refusal::Program(Fault::new(what)));
+            return Err(Refusal::Program(ProgramFault::new(what)));
         }
         let begun = match engine.protocol().conditions.is_empty() {
             true => Ok(()),
@@ -130,7 +130,7 @@ impl<C> NodeCore<C> {
         }
         if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(object)).is_none() {
             let what = format!("node {}: no role of this node answers {name} for object {}", self.me, object.id);
-            return Err(Refusal::Program(Fault::new(what)));
+            return Err(Refusal::Program(ProgramFault::new(what)));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::said::Said;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use trivium_guest::Place;
+use trivium_guest::SourceLocation;
 
 /// So many calls of a stack are told.
 const CALLS: usize = 6;
@@ -73,7 +73,7 @@ impl NodeError {
     }
 
     /// The same error, with where the program of `who` stood, the innermost call first.
-    pub fn standing(mut self, who: &str, stack: &[Place]) -> NodeError {
+    pub fn standing(mut self, who: &str, stack: &[SourceLocation]) -> NodeError {
         let own = stack.iter().position(|place| !place.is_library()).unwrap_or(0);
         if let Some((file, line)) = stack.get(own).and_then(|place| place.line.as_ref()) {
             self.place.get_or_insert(format!("{file}:{line}"));
@@ -82,7 +82,7 @@ impl NodeError {
         names.dedup();
         let within = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", called by ")) };
         self.notes.insert(0, format!("{who}{within}"));
-        let callers: Vec<String> = stack.iter().skip(own + 1).map(Place::to_string).collect();
+        let callers: Vec<String> = stack.iter().skip(own + 1).map(SourceLocation::to_string).collect();
         if !callers.is_empty() {
             self.notes.insert(1, format!("called from {}", short(callers)));
         }

@@ -3,7 +3,7 @@
 use crate::error::NodeError;
 use trivium_engine::Node;
 use trivium_engine::number::{self, fit, index};
-use trivium_guest::{Frame, Place, Placement, SHARED_BASE, SHARED_END, SourceMap};
+use trivium_guest::{DebugInfo, Placement, SHARED_BASE, SHARED_END, SourceLocation, StackFrame};
 
 /// A number of bytes or blocks within shared memory, or a size of it.
 #[inline]
@@ -30,7 +30,7 @@ struct Region {
     first_page: usize,
     /// Where in the program it was made, and what the program calls it, as the lowest node says that has said so: which
     /// node comes first depends on the order of simulation.
-    site: Option<(Node, Vec<Frame>)>,
+    site: Option<(Node, Vec<StackFrame>)>,
     name: Option<(Node, String)>,
 }
 
@@ -40,7 +40,7 @@ pub struct Allocation {
     /// What the program calls it, else the variable that it was assigned to, else its number.
     pub name: String,
     /// Where the program made it.
-    pub site: Option<Place>,
+    pub site: Option<SourceLocation>,
     /// Its byte offset in shared memory.
     pub offset: u64,
     /// Bytes that were asked for.
@@ -204,7 +204,7 @@ impl Space {
     }
 
     /// Where the program of a node made an allocation.
-    pub fn set_site(&mut self, region: usize, node: Node, frames: Vec<Frame>) {
+    pub fn set_site(&mut self, region: usize, node: Node, frames: Vec<StackFrame>) {
         self.regions[region].site = Some((node, frames));
     }
 
@@ -217,7 +217,7 @@ impl Space {
     }
 
     /// An allocation as people know it.
-    pub fn allocation(&self, region: usize, map: Option<&SourceMap>) -> Allocation {
+    pub fn allocation(&self, region: usize, map: Option<&DebugInfo>) -> Allocation {
         let Region { bytes, first_page, site, name, .. } = &self.regions[region];
         let frames = site.as_ref().map_or(&[][..], |(_, frames)| frames);
         let given = name.as_ref().map(|(_, name)| name.clone());

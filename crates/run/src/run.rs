@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
-use trivium_guest::{Build, Outcome, Program, Stage};
+use trivium_guest::{Build, NodeOutcome, Program, Stage};
 use trivium_node::{MemoryUsed, Misses, NodeError, Protocols, Said, Saying};
 use trivium_protocol::Protocol;
 
@@ -117,7 +117,7 @@ fn leave_at_once(transport: &mut dyn Transport, error: NodeError) -> Parted {
 }
 
 /// A program that has ended, and its memory.
-type Running = trivium_guest::Node<NodeState>;
+type Running = trivium_guest::ProgramNode<NodeState>;
 
 /// One node, from its beginning to the end of the run.
 fn run_node(setup: &Setup, mut transport: Box<dyn Transport>, beginning: Beginning) -> Parted {
@@ -174,14 +174,14 @@ fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result
     node.borrow_mut().runs_on(program.memory(), (build == Build::Fast).then(|| program.tags()).flatten());
     let outcome = loop {
         match program.resume() {
-            Outcome::Suspended => {}
+            NodeOutcome::Suspended => {}
             ended => break ended,
         }
     };
     node.borrow_mut().counts.instructions = program.instructions();
     match outcome {
-        Outcome::Finished { exit_code } => Ok((exit_code, program)),
-        Outcome::Trapped { message, stack } => {
+        NodeOutcome::Finished { exit_code } => Ok((exit_code, program)),
+        NodeOutcome::Trapped { message, stack } => {
             let mut node = node.borrow_mut();
             match node.left.take() {
                 Some(Left::Failed(error)) => Err(error.standing(&format!("node {me}"), &stack)),
@@ -192,7 +192,7 @@ fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result
                 None => Err(NodeError::subject(message).standing(&format!("node {me}"), &stack)),
             }
         }
-        Outcome::Suspended => Err(NodeError::subject("a program was suspended")),
+        NodeOutcome::Suspended => Err(NodeError::subject("a program was suspended")),
     }
 }
 

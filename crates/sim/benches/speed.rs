@@ -13,7 +13,8 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::Instant;
 use trivium_guest::{
-    Access, Build, Call, CallStep, Fault, Outcome, Processor, Program, Shelf, Stage, Step, Switching, Toolchain,
+    AccessStep, Build, Call, CallStep, LoadStore, NodeOutcome, Processor, Program, ProgramFault, Shelf, Stage,
+    Switching, Toolchain,
 };
 use trivium_sim::SimResult;
 
@@ -130,15 +131,15 @@ fn many_nodes(name: &str, latency: &str, short: &[&str], long: &[&str]) {
 struct Waits;
 
 impl Processor for Waits {
-    fn access(&mut self, _: u64, _: Access) -> Result<Step, Fault> {
-        Ok(Step::Wait)
+    fn access(&mut self, _: u64, _: LoadStore) -> Result<AccessStep, ProgramFault> {
+        Ok(AccessStep::Wait)
     }
 
-    fn poll(&mut self, _: u64) -> Result<Step, Fault> {
-        Ok(Step::Wait)
+    fn poll(&mut self, _: u64) -> Result<AccessStep, ProgramFault> {
+        Ok(AccessStep::Wait)
     }
 
-    fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, Fault> {
+    fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, ProgramFault> {
         Ok(CallStep::Wait)
     }
 }
@@ -150,7 +151,7 @@ fn turns(program: &Program) -> f64 {
     let make = |number| stage.node(number, &[], Rc::new(RefCell::new(Waits))).expect("a node");
     let mut nodes: Vec<_> = (0..32).map(make).collect();
     let begun = Instant::now();
-    (0..TURNS).for_each(|_| nodes.iter_mut().for_each(|node| assert_eq!(node.resume(), Outcome::Suspended)));
+    (0..TURNS).for_each(|_| nodes.iter_mut().for_each(|node| assert_eq!(node.resume(), NodeOutcome::Suspended)));
     begun.elapsed().as_secs_f64() / f64::from(TURNS) / nodes.len() as f64 * 1e9
 }
 

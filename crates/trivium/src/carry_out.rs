@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::out_file::{Staged, are_same};
 use std::io;
 use std::path::{Path, PathBuf};
-use trivium_guest::Change;
+use trivium_guest::FileChange;
 use trivium_sim::Changed;
 
 /// One thing to do; they are done in this order.
@@ -85,12 +85,12 @@ fn steps(real: &Path, changes: &[Changed]) -> Result<Vec<(usize, Step)>, (String
     for (number, changed) in changes.iter().enumerate() {
         let place = real.join(&changed.path);
         match &changed.what {
-            Change::Written(bytes) => {
+            FileChange::Written(bytes) => {
                 let staged = stage(real, &place, bytes).map_err(|error| (changed.path.clone(), error))?;
                 put.push((number, Step::Put(staged)));
             }
-            Change::Folder => make.push((number, Step::Make(place.clone()))),
-            Change::Removed => {
+            FileChange::Folder => make.push((number, Step::Make(place.clone()))),
+            FileChange::Removed => {
                 let is_cleared = cleared.iter().any(|above| changed.path.starts_with(&format!("{above}/")));
                 match is_cleared {
                     true => clear.push((number, Step::Clear(place.clone()))),
@@ -112,9 +112,9 @@ fn steps(real: &Path, changes: &[Changed]) -> Result<Vec<(usize, Step)>, (String
 fn is_in_the_way(real: &Path, changed: &Changed) -> bool {
     let Ok(there) = std::fs::symlink_metadata(real.join(&changed.path)) else { return false };
     match changed.what {
-        Change::Written(_) => there.is_dir(),
-        Change::Folder => true,
-        Change::Removed => false,
+        FileChange::Written(_) => there.is_dir(),
+        FileChange::Folder => true,
+        FileChange::Removed => false,
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    fn changed(path: &str, what: Change) -> Changed {
+    fn changed(path: &str, what: FileChange) -> Changed {
         Changed { path: path.into(), change: "", bytes: None, sha256: None, nodes: vec![0], carried_out: false, what }
     }
 
@@ -147,9 +147,9 @@ mod tests {
         std::fs::create_dir(real.join("old")).unwrap();
         std::fs::write(real.join("old/new"), "").unwrap();
         let mut changes = [
-            changed("a", Change::Written(Arc::new(b"x".to_vec()))),
-            changed("old", Change::Removed),
-            changed("zzz", Change::Removed),
+            changed("a", FileChange::Written(Arc::new(b"x".to_vec()))),
+            changed("old", FileChange::Removed),
+            changed("zzz", FileChange::Removed),
         ];
         let told = carry_out(&real, &mut changes, &[]).unwrap_err().to_string();
         for word in ["only in part", "old\n", "done: a, zzz; not done: old"] {
@@ -167,12 +167,12 @@ mod tests {
         std::fs::create_dir_all(real.join("one/deep")).unwrap();
         std::fs::write(real.join("one/deep/file"), "").unwrap();
         std::fs::write(real.join("two"), "").unwrap();
-        let text = || Change::Written(Arc::new(b"x".to_vec()));
+        let text = || FileChange::Written(Arc::new(b"x".to_vec()));
         let mut changes = [
             changed("one", text()),
-            changed("one/deep", Change::Removed),
-            changed("one/deep/file", Change::Removed),
-            changed("two", Change::Folder),
+            changed("one/deep", FileChange::Removed),
+            changed("one/deep/file", FileChange::Removed),
+            changed("two", FileChange::Folder),
             changed("two/file", text()),
         ];
         carry_out(&real, &mut changes, &[]).unwrap();

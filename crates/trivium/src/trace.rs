@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use trivium_guest::{Frame, SourceMap};
+use trivium_guest::{DebugInfo, StackFrame};
 use trivium_sim::{Handled, Note, Spent, Stall};
 
 /// The tracks of a node, in the order in which they are shown.
@@ -43,9 +43,9 @@ pub struct Trace<'a> {
     from: u64,
     inner: RefCell<Inner>,
     /// Where programs stand.
-    map: Option<SourceMap<'a>>,
+    map: Option<DebugInfo<'a>>,
     /// Places that have been looked up.
-    places: RefCell<BTreeMap<Vec<Frame>, String>>,
+    places: RefCell<BTreeMap<Vec<StackFrame>, String>>,
 }
 
 struct Inner {
@@ -73,7 +73,7 @@ impl<'a> Trace<'a> {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn new(path: &Path, nodes: u32, from: u64, map: Option<SourceMap<'a>>) -> Result<Trace<'a>, Failure> {
+    pub fn new(path: &Path, nodes: u32, from: u64, map: Option<DebugInfo<'a>>) -> Result<Trace<'a>, Failure> {
         let file = BufWriter::new(OutFile::open(path)?);
         let inner = RefCell::new(Inner { file, events: 0, notes: 0, bytes: 0, failed: None });
         let trace = Trace { from, inner, map, places: RefCell::default() };
@@ -184,7 +184,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Where the program stood.
-    fn place(&self, at: &[Frame]) -> Option<String> {
+    fn place(&self, at: &[StackFrame]) -> Option<String> {
         let map = self.map.as_ref().filter(|_| !at.is_empty())?;
         let mut known = self.places.borrow_mut();
         if !known.contains_key(at) {

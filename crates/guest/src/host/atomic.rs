@@ -5,7 +5,7 @@ use wasmtime::{Caller, Result, WasmBacktrace};
 use super::NodeState;
 use super::seats::Seats;
 use crate::memory::SHARED_BASE;
-use crate::processor::{Call, Fault, Processor, ReadModifyWrite};
+use crate::processor::{Call, Processor, ProgramFault, ReadModifyWrite};
 use crate::rewrite::read_modify_write_of;
 
 /// Performs a read-modify-write and gives the value before.
@@ -17,7 +17,7 @@ pub(super) async fn run<P: Processor>(
 ) -> Result<i64> {
     let number = node.number;
     let Some((op, negated, size)) = read_modify_write_of(code) else {
-        return Err(Fault::new(format!("node {number}: {code} is not an atomic operator")).into());
+        return Err(ProgramFault::new(format!("node {number}: {code} is not an atomic operator")).into());
     };
     let addr = aligned(node, base, offset, size)?;
     let operand = if negated { operand.wrapping_neg() } else { operand };
@@ -54,7 +54,7 @@ pub(super) fn aligned<P: Processor>(node: &NodeState<P>, base: i32, offset: i32,
     }
     if !addr.is_multiple_of(size.into()) {
         let number = node.number;
-        return Err(Fault::new(format!(
+        return Err(ProgramFault::new(format!(
             "node {number}: an atomic operation on {size} bytes at {addr:#x}: it must be aligned to its size"
         ))
         .into());

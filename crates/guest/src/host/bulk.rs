@@ -10,7 +10,7 @@ use wasmtime::Result;
 
 use super::running::{suspend, to_word_end};
 use super::{Counter, NodeState};
-use crate::processor::{Fault, Processor, Step};
+use crate::processor::{AccessStep, Processor, ProgramFault};
 
 /// Instructions of a piece besides its accesses: addresses, count and branch of a loop that is unrolled a few times.
 const LOOP: u64 = 1;
@@ -32,8 +32,8 @@ impl<P: Processor> NodeState<P> {
             let step = self.processor.borrow_mut().poll(self.instructions.get())?;
             self.wind_up();
             match step {
-                Step::Wait => suspend().await,
-                Step::Go | Step::Complete(_) => return Ok(()),
+                AccessStep::Wait => suspend().await,
+                AccessStep::Go | AccessStep::Complete(_) => return Ok(()),
             }
         }
     }
@@ -156,7 +156,7 @@ impl<P: Processor> NodeState<P> {
         self.check(to, bytes.into(), "initialisation from a data segment")?;
         let (from, length) = (from as usize, bytes as usize);
         let data = self.program.data.get(segment).and_then(|data| data.get(from..)?.get(..length));
-        let data = data.ok_or_else(|| Fault::new(format!("data segment {segment} was read beyond its end")))?;
+        let data = data.ok_or_else(|| ProgramFault::new(format!("data segment {segment} was read beyond its end")))?;
         let mut at = 0;
         while at < bytes {
             let words = self.words_to_write(to + at, bytes - at);

@@ -13,8 +13,8 @@ use wasmtime::Result;
 
 use super::NodeState;
 use super::wasi::{MOST_WRITTEN, vectors};
-use crate::folder::{Change, Content, Folder, From, How, Opened, What};
-use crate::inputs::{Inputs, Kind, Listed, Refused};
+use crate::folder::{Content, FileChange, Folder, From, How, Opened, What};
+use crate::inputs::{EntryKind, Inputs, Listed, Refused};
 use crate::processor::Processor;
 
 /// The descriptor of the folder.
@@ -62,7 +62,7 @@ impl Descriptors {
     }
 
     /// What the node has changed of the folder.
-    pub(crate) fn changes(&self) -> BTreeMap<String, Change> {
+    pub(crate) fn changes(&self) -> BTreeMap<String, FileChange> {
         self.folder.changes()
     }
 
@@ -324,10 +324,10 @@ impl Descriptors {
                 })
                 .flatten()?,
         };
-        let kind = |kind: Kind| match kind {
-            Kind::Folder => 3,
-            Kind::File => 4,
-            Kind::Other => 0,
+        let kind = |kind: EntryKind| match kind {
+            EntryKind::Folder => 3,
+            EntryKind::File => 4,
+            EntryKind::Other => 0,
         };
         let dots = [".", ".."].map(|name| (name.to_string(), 3));
         Some(dots.into_iter().chain(listed.iter().map(|one| (one.name.clone(), kind(one.kind)))).collect())

@@ -7,7 +7,7 @@ use wasmtime::Result;
 
 use super::NodeState;
 use crate::memory::SHARED_BASE;
-use crate::processor::{Access, AccessKind, Call, CallStep, Processor, Step};
+use crate::processor::{AccessKind, AccessStep, Call, CallStep, LoadStore, Processor};
 
 /// Pending, once: the node is to wait.
 pub(super) struct Suspend {
@@ -45,14 +45,14 @@ impl<P: Processor> NodeState<P> {
     }
 
     /// Waits until an access may happen; the bits if the processor has completed it itself.
-    async fn grant(&self, access: Access) -> Result<Option<u64>> {
+    async fn grant(&self, access: LoadStore) -> Result<Option<u64>> {
         loop {
             let step = self.processor.borrow_mut().access(self.instructions.get(), access)?;
             self.wind_up();
             match step {
-                Step::Go => return Ok(None),
-                Step::Complete(bits) => return Ok(Some(bits)),
-                Step::Wait => suspend().await,
+                AccessStep::Go => return Ok(None),
+                AccessStep::Complete(bits) => return Ok(Some(bits)),
+                AccessStep::Wait => suspend().await,
             }
         }
     }
@@ -66,7 +66,7 @@ impl<P: Processor> NodeState<P> {
 
     /// Reads within one aligned 8-byte word.
     pub(super) async fn read_piece(&self, addr: u32, into: &mut [u8]) -> Result<()> {
-        let access = Access { addr, size: into.len() as u32, kind: AccessKind::Read, value: 0 };
+        let access = LoadStore { addr, size: into.len() as u32, kind: AccessKind::Read, value: 0 };
         match self.grant(access).await? {
             None => self.memory.read(addr, into)?,
             Some(bits) => into.copy_from_slice(&bits.to_le_bytes()[..into.len()]),
@@ -79,7 +79,7 @@ impl<P: Processor> NodeState<P> {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
         let value = u64::from_le_bytes(word);
-        let access = Access { addr, size: bytes.len() as u32, kind: AccessKind::Write, value };
+        let access = LoadStore { addr, size: bytes.len() as u32, kind: AccessKind::Write, value };
         if self.grant(access).await?.is_none() {
             self.memory.write(addr, bytes)?;
         }

@@ -4,7 +4,7 @@ use wasmtime::Result;
 
 use super::NodeState;
 use crate::memory::{SHARED_BASE, SHARED_END};
-use crate::processor::{Call, Fault, Placement, Processor, ReadModifyWrite, RmwOp};
+use crate::processor::{Call, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp};
 
 #[derive(Clone, Copy)]
 pub(super) enum Function {
@@ -70,14 +70,14 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
         Function::Fail => {
             let message = node.read_string(args[0] as u32).await?;
             let number = node.number;
-            Err(Fault::new(format!("node {number}: the program reports: {message}")).into())
+            Err(ProgramFault::new(format!("node {number}: the program reports: {message}")).into())
         }
     }
 }
 
 async fn alloc<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
     let number = node.number;
-    let fault = |message: String| Fault::new(format!("node {number}: trivium_alloc: {message}"));
+    let fault = |message: String| ProgramFault::new(format!("node {number}: trivium_alloc: {message}"));
     let placement = match args[1] {
         0 => Placement::Explicit(args[2] as u32),
         1 => Placement::RoundRobin,
@@ -117,7 +117,7 @@ async fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
         5 => RmwOp::CompareSwap,
         other => {
             let number = node.number;
-            Err(Fault::new(format!("node {number}: {other} is not an atomic operation")))?
+            Err(ProgramFault::new(format!("node {number}: {other} is not an atomic operation")))?
         }
     };
     let operand = truncate(args[3], size);
@@ -129,13 +129,13 @@ async fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
 fn word<P: Processor>(node: &NodeState<P>, addr: i64, size: i64, what: &str) -> Result<(u32, u32)> {
     let (addr, size, number) = (addr as u32, size as u32, node.number);
     if (size != 4 && size != 8) || !addr.is_multiple_of(size) {
-        Err(Fault::new(format!(
+        Err(ProgramFault::new(format!(
             "node {number}: {what} on {size} bytes at {addr:#x}: it must be 4 or 8 bytes, aligned to their size"
         )))?;
     }
     node.check(addr, size.into(), what)?;
     if addr < SHARED_BASE {
-        Err(Fault::new(format!(
+        Err(ProgramFault::new(format!(
             "node {number}: {what} on private memory, at {addr:#x}: every node has its own copy, which no other sees; locks, and words to wait for, must lie in memory of trivium_alloc"
         )))?;
     }

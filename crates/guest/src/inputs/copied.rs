@@ -171,7 +171,7 @@ impl Inputs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Kind;
+    use super::super::EntryKind;
     use super::*;
 
     #[test]
@@ -196,15 +196,15 @@ mod tests {
         assert_eq!(copy.at("link"), Ok(There::Link("below/data".into())));
         assert_eq!(copy.inside(&absolute), Ok("below".into()));
         assert_eq!(copy.inside(Path::new("/etc/passwd")), Err(Refused::Outside));
-        let names: Vec<(String, Kind)> =
+        let names: Vec<(String, EntryKind)> =
             copy.list(".").unwrap().iter().map(|one| (one.name.clone(), one.kind)).collect();
         let named = |name: &str, kind| (name.to_string(), kind);
         let all = [
-            named("absolute", Kind::Folder),
-            named("below", Kind::Folder),
-            named("empty", Kind::File),
-            named("link", Kind::File),
-            named("out", Kind::Other),
+            named("absolute", EntryKind::Folder),
+            named("below", EntryKind::Folder),
+            named("empty", EntryKind::File),
+            named("link", EntryKind::File),
+            named("out", EntryKind::Other),
         ];
         assert_eq!(names, all);
         assert_eq!(

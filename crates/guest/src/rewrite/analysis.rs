@@ -6,7 +6,7 @@ use wasm_encoder::ValType;
 use wasm_encoder::reencode::{self, Reencode};
 use wasmparser::{FuncToValidate, FuncValidator, FunctionBody, Operator, ValidatorResources};
 
-use super::values::{Place, Values};
+use super::values::{LocalValue, Values};
 use super::{Layout, access, code, live};
 use crate::tags::{FIRST_PUBLISHED, GRANULE, SPAN};
 
@@ -95,7 +95,7 @@ pub(super) fn analyse<'a>(
 /// An access whose tag has been looked up.
 struct Lookup {
     index: usize,
-    place: Place,
+    place: LocalValue,
     /// The last access that uses what was found, and where that is kept.
     used: Option<(usize, u32)>,
 }
@@ -111,7 +111,7 @@ struct Checked {
 
 impl Checked {
     /// An access of so many bytes, of which `offset` is a part of the place's distance to its local.
-    fn access(&mut self, notes: &mut [Note], index: usize, mut place: Place, size: u32, offset: u64) {
+    fn access(&mut self, notes: &mut [Note], index: usize, mut place: LocalValue, size: u32, offset: u64) {
         place.add = place.add.wrapping_add(offset as u32);
         let is_near = |lookup: &&mut Lookup| {
             let distance = place.add.wrapping_sub(lookup.place.add);

@@ -7,7 +7,7 @@ use super::code;
 
 /// What a local held at some time, plus a constant.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct LocalValue {
     pub(super) local: u32,
     /// Counts the writes to the local.
     pub(super) version: u32,
@@ -19,7 +19,7 @@ pub(super) struct Place {
 struct Value {
     /// The operator that made this floating-point number, if nobody has seen its bits yet.
     maker: Option<usize>,
-    place: Option<Place>,
+    place: Option<LocalValue>,
     constant: Option<u32>,
 }
 
@@ -36,7 +36,7 @@ impl Values {
     }
 
     /// Where the operand at this depth points to, if that is known.
-    pub(super) fn place(&self, depth: usize) -> Option<Place> {
+    pub(super) fn place(&self, depth: usize) -> Option<LocalValue> {
         self.stack.len().checked_sub(1 + depth).and_then(|at| self.stack[at].place)
     }
 
@@ -70,7 +70,7 @@ impl Values {
             Operator::I32Add => {
                 let sum = |a: &Value, b: &Value| {
                     let (place, constant) = (a.place?, b.constant?);
-                    Some(Place { add: place.add.wrapping_add(constant), ..place })
+                    Some(LocalValue { add: place.add.wrapping_add(constant), ..place })
                 };
                 made.place = sum(&taken[0], &taken[1]).or(sum(&taken[1], &taken[0]));
             }
@@ -79,8 +79,8 @@ impl Values {
         self.stack.extend((0..gives).map(|_| made));
     }
 
-    fn now(&self, local: u32) -> Place {
-        Place { local, version: self.versions[local as usize], add: 0 }
+    fn now(&self, local: u32) -> LocalValue {
+        LocalValue { local, version: self.versions[local as usize], add: 0 }
     }
 }
 

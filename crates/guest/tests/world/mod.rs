@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use trivium_guest::{
-    Access, AccessKind, Build, Call, CallStep, CompileOptions, Fault, Node, Outcome, Processor, Program, SHARED_BASE,
-    Shelf, Stage, Step, Switching, Tags, compile_c,
+    AccessKind, AccessStep, Build, Call, CallStep, CompileOptions, LoadStore, NodeOutcome, Processor, Program,
+    ProgramFault, ProgramNode, SHARED_BASE, Shelf, Stage, Switching, Tags, compile_c,
 };
 
 /// Bytes of a line of the cache of private lines.
@@ -40,20 +40,20 @@ pub struct Shared {
 }
 
 impl Shared {
-    fn word(&mut self, addr: u32, size: u32) -> Result<&mut [u8], Fault> {
+    fn word(&mut self, addr: u32, size: u32) -> Result<&mut [u8], ProgramFault> {
         let start = (addr - SHARED_BASE) as usize;
         let bytes = self.bytes.get_mut(start..start + size as usize);
-        bytes.ok_or_else(|| Fault::new(format!("no shared memory at {addr:#x}")))
+        bytes.ok_or_else(|| ProgramFault::new(format!("no shared memory at {addr:#x}")))
     }
 
-    fn read(&mut self, addr: u32, size: u32) -> Result<u64, Fault> {
+    fn read(&mut self, addr: u32, size: u32) -> Result<u64, ProgramFault> {
         let mut word = [0; 8];
         let bytes = self.word(addr, size)?;
         word[..bytes.len()].copy_from_slice(bytes);
         Ok(u64::from_le_bytes(word))
     }
 
-    fn write(&mut self, addr: u32, size: u32, value: u64) -> Result<(), Fault> {
+    fn write(&mut self, addr: u32, size: u32, value: u64) -> Result<(), ProgramFault> {
         self.word(addr, size)?.copy_from_slice(&value.to_le_bytes()[..size as usize]);
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Perfect {
         CallStep::Done(i64::from(addr))
     }
 
-    fn op(&mut self, import: usize, args: &[i64]) -> Result<CallStep, Fault> {
+    fn op(&mut self, import: usize, args: &[i64]) -> Result<CallStep, ProgramFault> {
         let call = self.program.calls()[import].clone();
         let mut shared = self.shared.borrow_mut();
         let done = Ok(CallStep::Done(0));
@@ -135,7 +135,7 @@ impl Perfect {
             ("token-lock", "release") => {
                 let holder = shared.locks.remove(&args[0]);
                 if holder != Some(self.number) {
-                    return Err(Fault::new("released a lock that it did not hold"));
+                    return Err(ProgramFault::new("released a lock that it did not hold"));
                 }
                 return done;
             }
@@ -167,16 +167,16 @@ impl Perfect {
                 self.inside = buffer.finished < self.nodes;
                 return Ok(if self.inside { CallStep::Wait } else { CallStep::Done(buffer.words) });
             }
-            _ => return Err(Fault::new(format!("no protocol call {call:?}"))),
+            _ => return Err(ProgramFault::new(format!("no protocol call {call:?}"))),
         };
         done
     }
 }
 
 impl Processor for Perfect {
-    fn access(&mut self, _: u64, access: Access) -> Result<Step, Fault> {
+    fn access(&mut self, _: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         if self.waits() {
-            return Ok(Step::Wait);
+            return Ok(AccessStep::Wait);
         }
         self.accesses += 1;
         assert!(access.addr % 8 + access.size <= 8, "{access:?} crosses a word");
@@ -188,10 +188,10 @@ impl Processor for Perfect {
                 }
                 tags.set(line * LINE, LINE, true, self.random >> 20 & 1 == 0);
             }
-            return Ok(Step::Go);
+            return Ok(AccessStep::Go);
         }
         let mut shared = self.shared.borrow_mut();
-        Ok(Step::Complete(match access.kind {
+        Ok(AccessStep::Complete(match access.kind {
             AccessKind::Read => shared.read(access.addr, access.size)?,
             AccessKind::Write => {
                 shared.write(access.addr, access.size, access.value)?;
@@ -200,15 +200,15 @@ impl Processor for Perfect {
         }))
     }
 
-    fn poll(&mut self, _: u64) -> Result<Step, Fault> {
+    fn poll(&mut self, _: u64) -> Result<AccessStep, ProgramFault> {
         if self.waits() {
-            return Ok(Step::Wait);
+            return Ok(AccessStep::Wait);
         }
         self.polls += 1;
-        Ok(Step::Go)
+        Ok(AccessStep::Go)
     }
 
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault> {
         Ok(match call {
             Call::Node => CallStep::Done(self.number.into()),
             Call::Nodes => CallStep::Done(self.nodes.into()),
@@ -249,7 +249,7 @@ impl Processor for Perfect {
 
 /// What came of a run on all nodes.
 pub struct Run {
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<NodeOutcome>,
     pub instructions: Vec<u64>,
     pub output: String,
 }
@@ -265,7 +265,7 @@ pub fn run(program: &Program, nodes: u32, args: &[&str], patience: u64, turns: u
         assert_eq!((&first.outcomes, &first.output), (&other.outcomes, &other.output));
         // How deep a recursion is too deep may depend on it.
         let is_deep =
-            |outcome: &Outcome| matches!(outcome, Outcome::Trapped { message, .. } if message.contains("deep"));
+            |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::Trapped { message, .. } if message.contains("deep"));
         assert!(first.instructions == other.instructions || first.outcomes.iter().any(is_deep));
     }
     first
@@ -275,7 +275,7 @@ fn run_switching(program: &Program, nodes: u32, args: &[&str], patience: u64, tu
     let shared = Rc::new(RefCell::new(Shared::default()));
     let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
     let stage = Stage::new(program, Build::Reference).expect("a stage");
-    let mut running: Vec<Node<Perfect>> = (0..nodes)
+    let mut running: Vec<ProgramNode<Perfect>> = (0..nodes)
         .map(|number| {
             let mut processor = Perfect::new(number, nodes, program, shared.clone());
             processor.patience = patience;
@@ -283,36 +283,36 @@ fn run_switching(program: &Program, nodes: u32, args: &[&str], patience: u64, tu
             stage.node(number, &args, processor).expect("a node")
         })
         .collect();
-    let mut outcomes = vec![Outcome::Suspended; nodes as usize];
+    let mut outcomes = vec![NodeOutcome::Suspended; nodes as usize];
     for _ in 0..turns {
         let mut waiting = false;
         for (node, outcome) in running.iter_mut().zip(&mut outcomes) {
-            if *outcome == Outcome::Suspended {
+            if *outcome == NodeOutcome::Suspended {
                 *outcome = node.resume();
-                waiting |= *outcome == Outcome::Suspended;
+                waiting |= *outcome == NodeOutcome::Suspended;
             }
         }
-        if !waiting || outcomes.iter().any(|outcome| matches!(outcome, Outcome::Trapped { .. })) {
+        if !waiting || outcomes.iter().any(|outcome| matches!(outcome, NodeOutcome::Trapped { .. })) {
             break;
         }
     }
     let output = String::from_utf8_lossy(&shared.borrow().output).into_owned();
-    Run { outcomes, instructions: running.iter().map(Node::instructions).collect(), output }
+    Run { outcomes, instructions: running.iter().map(ProgramNode::instructions).collect(), output }
 }
 
 /// Runs a program on one node that says `Go` or `Wait` to everything; how it ended, the first
 /// `length` bytes of its memory, and its instructions.
-pub fn run_alone(program: &Program, build: Build, patience: u64, length: usize) -> (Outcome, Vec<u8>, u64) {
+pub fn run_alone(program: &Program, build: Build, patience: u64, length: usize) -> (NodeOutcome, Vec<u8>, u64) {
     let shared = Rc::new(RefCell::new(Shared::default()));
     let mut processor = Perfect::new(0, 1, program, shared);
     processor.patience = patience;
     let processor = Rc::new(RefCell::new(processor));
-    let mut node = Node::in_build(program, build, 0, &[], processor.clone()).expect("a node");
+    let mut node = ProgramNode::in_build(program, build, 0, &[], processor.clone()).expect("a node");
     processor.borrow_mut().tags = node.tags();
     let outcome = (0..10_000_000)
         .map(|_| node.resume())
-        .find(|outcome| *outcome != Outcome::Suspended)
-        .unwrap_or(Outcome::Suspended);
+        .find(|outcome| *outcome != NodeOutcome::Suspended)
+        .unwrap_or(NodeOutcome::Suspended);
     let mut memory = vec![0; length];
     node.memory().read(0, &mut memory).expect("in memory");
     (outcome, memory, node.instructions())

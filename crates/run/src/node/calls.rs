@@ -3,23 +3,23 @@
 use super::{Incoming, NodeState, Wait};
 use trivium_engine::{Args, Event};
 use trivium_guest::{
-    Access, AccessKind, Call, CallStep, Fault, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
+    AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite, SHARED_BASE,
 };
 use trivium_node::{NodeError, NodeMemory, Refusal};
 use trivium_protocol::{BLOCK, EventKind};
 
 impl Processor for NodeState {
-    fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
+    fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = instructions;
         self.reach(access.addr, access.size, access.kind, access.value)
     }
 
-    fn poll(&mut self, instructions: u64) -> Result<Step, Fault> {
+    fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = instructions;
         if instructions >= self.next_poll {
             self.poll_point(instructions)?;
         }
-        Ok(Step::Go)
+        Ok(AccessStep::Go)
     }
 
     fn deadline(&self) -> u64 {
@@ -38,7 +38,7 @@ impl Processor for NodeState {
         self.said.private_atomic.get_or_insert_with(|| (address, function.map(String::from)));
     }
 
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault> {
         self.counts.instructions = instructions;
         let done = match call {
             Call::Node => i64::from(self.core.me),
@@ -81,26 +81,26 @@ impl Processor for NodeState {
 }
 
 impl NodeState {
-    fn program_memory(&self) -> Result<trivium_guest::Memory, Fault> {
+    fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
         match &self.memory {
             NodeMemory::Program(memory) => Ok(memory.clone()),
-            NodeMemory::Plain(_) => Err(Fault::new("atomic operations need a program's memory")),
+            NodeMemory::Plain(_) => Err(ProgramFault::new("atomic operations need a program's memory")),
         }
     }
 
-    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<i64, Fault> {
+    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<i64, ProgramFault> {
         self.core.check_atomic(rmw.addr).map_err(|error| self.fail(error))?;
         self.atomic = Some(*rmw);
         let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand)?;
         self.atomic = None;
         match step {
-            Step::Complete(old) => Ok(old.cast_signed()),
+            AccessStep::Complete(old) => Ok(old.cast_signed()),
             _ => Ok(self.program_memory()?.read_modify_write(rmw)?.cast_signed()),
         }
     }
 
     /// At the run's barrier, on the way to another binding if there is one.
-    fn arrive(&mut self, binding: Option<(usize, usize)>) -> Result<i64, Fault> {
+    fn arrive(&mut self, binding: Option<(usize, usize)>) -> Result<i64, ProgramFault> {
         self.next_phase();
         self.doing = super::Doing::Waiting(Wait::Barrier(binding));
         self.report(0);
@@ -110,7 +110,7 @@ impl NodeState {
         Ok(0)
     }
 
-    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<i64, Fault> {
+    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<i64, ProgramFault> {
         let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
         let index = self.allocations;
         let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
@@ -122,10 +122,10 @@ impl NodeState {
         Ok(i64::from(SHARED_BASE) + offset.cast_signed())
     }
 
-    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<i64, Fault> {
+    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<i64, ProgramFault> {
         loop {
             let value = match self.reach(address, size, AccessKind::Read, 0)? {
-                Step::Complete(value) => value,
+                AccessStep::Complete(value) => value,
                 _ => self.program_memory()?.read_word(address, size)?,
             };
             if value != old {
@@ -137,7 +137,7 @@ impl NodeState {
         }
     }
 
-    fn op(&mut self, import: usize, args: &[i64]) -> Result<i64, Fault> {
+    fn op(&mut self, import: usize, args: &[i64]) -> Result<i64, ProgramFault> {
         let (protocol, op) = self.core.protocols.calls[import];
         let mut words = args.to_vec();
         let object = self.core.called_object(protocol, op, &mut words)?;

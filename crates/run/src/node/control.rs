@@ -5,7 +5,7 @@ use crate::wire::{Control, Doing as Told, Report};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
-use trivium_guest::{AccessKind, Fault, SHARED_BASE};
+use trivium_guest::{AccessKind, ProgramFault, SHARED_BASE};
 use trivium_node::{Binding, NodeError, disagree, shared_u32};
 use trivium_protocol::{Access, BLOCK, NODE};
 
@@ -219,7 +219,7 @@ impl Coordinator {
 
 impl NodeState {
     /// Another node, or this, says something of the run.
-    pub(super) fn control(&mut self, from: Node, control: Control) -> Result<(), Fault> {
+    pub(super) fn control(&mut self, from: Node, control: Control) -> Result<(), ProgramFault> {
         match control {
             Control::Claim { page } => self.claimed(page, from).map_err(|what| self.nonsense(from, what))?,
             Control::Placed { page, home } => self.placed(page, home).map_err(|what| self.nonsense(from, what))?,
@@ -253,14 +253,14 @@ impl NodeState {
             }
             Control::Failed(error) => {
                 self.left.get_or_insert(Left::Told(error));
-                return Err(Fault::new(format!("node {from} has failed")));
+                return Err(ProgramFault::new(format!("node {from} has failed")));
             }
             Control::Stopped(why) => return Err(self.stop(why)),
         }
         Ok(())
     }
 
-    pub(super) fn nonsense(&mut self, from: Node, what: &str) -> Fault {
+    pub(super) fn nonsense(&mut self, from: Node, what: &str) -> ProgramFault {
         let what = format!("node {}: node {from} tells of {what}", self.core.me);
         self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
     }
@@ -285,7 +285,7 @@ impl NodeState {
         bytes: u64,
         placement: trivium_guest::Placement,
         protocol: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProgramFault> {
         let known = self.core.space.borrow().allocations();
         if index > known || protocol >= self.core.protocols.engines.len() {
             return Err(self.nonsense(from, "an allocation that comes too early"));
@@ -325,7 +325,7 @@ impl NodeState {
     }
 
     /// What node 0 has decided is done.
-    fn carry_out(&mut self, order: Option<Order>) -> Result<(), Fault> {
+    fn carry_out(&mut self, order: Option<Order>) -> Result<(), ProgramFault> {
         let Some(order) = order else { return Ok(()) };
         match order {
             Order::Ask(round) => self.tell_all(&Control::Ask { round }, false),
@@ -360,7 +360,7 @@ impl NodeState {
     }
 
     /// Tells all nodes, this one last: it may then go on.
-    fn tell_all(&mut self, control: &Control, is_counted: bool) -> Result<(), Fault> {
+    fn tell_all(&mut self, control: &Control, is_counted: bool) -> Result<(), ProgramFault> {
         for to in self.others() {
             match is_counted {
                 true => self.tell(to, control),
@@ -371,7 +371,7 @@ impl NodeState {
     }
 
     /// A region comes under another protocol on this node, as it does on all: all is quiet.
-    fn bind(&mut self, from: Node, binding: Binding) -> Result<(), Fault> {
+    fn bind(&mut self, from: Node, binding: Binding) -> Result<(), ProgramFault> {
         let is_there = binding.region < self.core.space.borrow().allocations();
         if !is_there || binding.protocol >= self.core.protocols.engines.len() {
             return Err(self.nonsense(from, "a region that there is not"));

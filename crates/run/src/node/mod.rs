@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use trivium_engine::{Event, Node, Object, Pending};
-use trivium_guest::{AccessKind, Fault, ReadModifyWrite, Tags};
+use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
 use trivium_node::{Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Space};
 use trivium_protocol::{Access, OpId};
 
@@ -311,9 +311,9 @@ impl NodeState {
     }
 
     /// Ends the program with an error that keeps its parts.
-    fn fail(&mut self, error: impl Into<NodeError>) -> Fault {
+    fn fail(&mut self, error: impl Into<NodeError>) -> ProgramFault {
         let error = error.into();
-        let fault = Fault::new(error.what.clone());
+        let fault = ProgramFault::new(error.what.clone());
         self.left.get_or_insert(Left::Failed(error));
         fault
     }

@@ -4,7 +4,7 @@ use super::{Doing, Grant, Mapped, NodeState, Wait};
 use crate::wire::Control;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Object, Pending};
-use trivium_guest::{AccessKind, Fault, SHARED_BASE, Step};
+use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
 use trivium_node::{NodeError, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
@@ -13,12 +13,18 @@ const PRIVATE_LINE: u32 = 4096;
 
 impl NodeState {
     /// An access of at most 8 bytes inside an aligned word; it waits until that may happen.
-    pub(super) fn reach(&mut self, address: u32, size: u32, kind: AccessKind, value: u64) -> Result<Step, Fault> {
+    pub(super) fn reach(
+        &mut self,
+        address: u32,
+        size: u32,
+        kind: AccessKind,
+        value: u64,
+    ) -> Result<AccessStep, ProgramFault> {
         if address < SHARED_BASE {
             if let Some(tags) = &self.published {
                 tags.set(address & !(PRIVATE_LINE - 1), PRIVATE_LINE, true, true);
             }
-            return Ok(Step::Go);
+            return Ok(AccessStep::Go);
         }
         let offset = u64::from(address - SHARED_BASE);
         let block = self.core.block_of(offset);
@@ -38,7 +44,7 @@ impl NodeState {
             self.wait(Wait::Access(block))?;
             match self.grant.take() {
                 Some(Grant::Tag) => break self.goes(block, kind),
-                Some(Grant::Complete(read)) => break Step::Complete(read),
+                Some(Grant::Complete(read)) => break AccessStep::Complete(read),
                 None if self.allows(block, kind) => break self.goes(block, kind),
                 None => {}
             }
@@ -57,13 +63,13 @@ impl NodeState {
     }
 
     /// The access happens, and those after it need not ask as long as nothing is assumed about them.
-    fn goes(&mut self, block: Object, kind: AccessKind) -> Step {
+    fn goes(&mut self, block: Object, kind: AccessKind) -> AccessStep {
         if kind == AccessKind::Write {
             self.note_store(block);
         }
         let tag = self.tag(block);
         self.publish(block, tag, kind == AccessKind::Write);
-        Step::Go
+        AccessStep::Go
     }
 
     /// Tells compiled code what it may do with a block. Stores that are watched have to ask once: they do not come with loads.
@@ -80,13 +86,16 @@ impl NodeState {
     }
 
     /// Waits until the home of a page is known.
-    pub(super) fn map(&mut self, offset: u64) -> Result<(), Fault> {
+    pub(super) fn map(&mut self, offset: u64) -> Result<(), ProgramFault> {
         let page = self.core.space.borrow().page_of(offset);
         if self.mapped.get(page) == Some(&Mapped::Yes) {
             return Ok(());
         }
         if offset >= self.core.space.borrow().bytes() {
-            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.core.me)));
+            return Err(ProgramFault::new(format!(
+                "node {}: shared offset {offset:#x} is not allocated",
+                self.core.me
+            )));
         }
         self.ask_for(page);
         while self.mapped[page] != Mapped::Yes {
@@ -119,7 +128,7 @@ impl NodeState {
     }
 
     /// A store elsewhere than at the home, where a protocol assumes that there is none.
-    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), Fault> {
+    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), ProgramFault> {
         let Some(protocol) = self.core.protocol_at(offset) else { return Ok(()) };
         let (home, me) = (self.core.home_of(block), self.core.me);
         if !self.core.protocols.home_writes[protocol] || home == me {
@@ -167,9 +176,12 @@ impl NodeState {
     }
 
     /// Access control stops an access, and a handler hears of it.
-    fn fault(&mut self, offset: u64, block: Object, kind: AccessKind) -> Result<(), Fault> {
+    fn fault(&mut self, offset: u64, block: Object, kind: AccessKind) -> Result<(), ProgramFault> {
         let Some(protocol) = self.core.protocol_at(offset) else {
-            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.core.me)));
+            return Err(ProgramFault::new(format!(
+                "node {}: shared offset {offset:#x} is not allocated",
+                self.core.me
+            )));
         };
         let event = match kind {
             AccessKind::Read => {

@@ -5,7 +5,7 @@ use crate::wire::{self, Control, Packet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
-use trivium_guest::Fault;
+use trivium_guest::ProgramFault;
 use trivium_node::NodeError;
 use trivium_protocol::BLOCK;
 
@@ -22,7 +22,7 @@ const PACKETS: u32 = 64;
 
 impl NodeState {
     /// The program waits, and the node runs handlers, until it may go on.
-    pub(super) fn wait(&mut self, wait: Wait) -> Result<(), Fault> {
+    pub(super) fn wait(&mut self, wait: Wait) -> Result<(), ProgramFault> {
         self.doing = Doing::Waiting(wait);
         let begun = Instant::now();
         let mut idle: Option<Instant> = None;
@@ -62,7 +62,7 @@ impl NodeState {
     }
 
     /// The program computes, and lets handlers have their turn.
-    pub(super) fn poll_point(&mut self, instructions: u64) -> Result<(), Fault> {
+    pub(super) fn poll_point(&mut self, instructions: u64) -> Result<(), ProgramFault> {
         let begun = Instant::now();
         let mut handlers = 0;
         while handlers < HANDLERS_AT_A_POLL && self.progress(1)? {
@@ -83,7 +83,7 @@ impl NodeState {
 
     /// Takes in what has arrived, and runs up to so many handlers, as long as the program does not go on. Whether
     /// anything was there.
-    fn progress(&mut self, handlers: u32) -> Result<bool, Fault> {
+    fn progress(&mut self, handlers: u32) -> Result<bool, ProgramFault> {
         let mut any = self.take_in()?;
         let was_running = self.is_running();
         for _ in 0..handlers {
@@ -97,7 +97,7 @@ impl NodeState {
     }
 
     /// Takes in what has arrived.
-    fn take_in(&mut self) -> Result<bool, Fault> {
+    fn take_in(&mut self) -> Result<bool, ProgramFault> {
         self.look_at_limits()?;
         let mut any = false;
         for _ in 0..PACKETS {
@@ -113,9 +113,9 @@ impl NodeState {
         Ok(any)
     }
 
-    fn look_at_limits(&mut self) -> Result<(), Fault> {
+    fn look_at_limits(&mut self) -> Result<(), ProgramFault> {
         if self.left.is_some() {
-            return Err(Fault::new("the run has ended"));
+            return Err(ProgramFault::new("the run has ended"));
         }
         if self.limits.cancel.load(Ordering::Relaxed) {
             return Err(self.stop("it was interrupted".into()));
@@ -126,13 +126,13 @@ impl NodeState {
         }
     }
 
-    pub(super) fn stop(&mut self, why: String) -> Fault {
-        let fault = Fault::new(why.clone());
+    pub(super) fn stop(&mut self, why: String) -> ProgramFault {
+        let fault = ProgramFault::new(why.clone());
         self.left.get_or_insert(Left::Stopped(why));
         fault
     }
 
-    fn packet(&mut self, from: Node, packet: Packet) -> Result<(), Fault> {
+    fn packet(&mut self, from: Node, packet: Packet) -> Result<(), ProgramFault> {
         match packet {
             Packet::Message(message) => {
                 self.received += 1;
@@ -243,7 +243,7 @@ impl NodeState {
     }
 
     /// The program has ended: handlers go on until the run is over.
-    pub(crate) fn serve_until_the_end(&mut self) -> Result<(), Fault> {
+    pub(crate) fn serve_until_the_end(&mut self) -> Result<(), ProgramFault> {
         if self.core.protocols.any_one_writer {
             self.next_phase();
         }

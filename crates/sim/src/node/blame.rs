@@ -5,7 +5,7 @@ use crate::reports::blame::{NOWHERE, Seen, WORD, Wanted};
 use crate::reports::timeline::Work;
 use trivium_engine::Object;
 use trivium_engine::number::fit;
-use trivium_guest::{AccessKind, Frame, SHARED_BASE};
+use trivium_guest::{AccessKind, SHARED_BASE, StackFrame};
 use trivium_protocol::{Access, BLOCK};
 
 impl NodeState {
@@ -60,7 +60,7 @@ impl NodeState {
     }
 
     /// Where in the program the latest miss was.
-    pub(crate) fn blame_site(&mut self, frames: &[Frame]) {
+    pub(crate) fn blame_site(&mut self, frames: &[StackFrame]) {
         let shared = self.shared.clone();
         let Some(log) = &mut self.blame else { return };
         let latest = log.seen.iter_mut().rev().find_map(|(_, seen)| match seen {

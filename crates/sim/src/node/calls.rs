@@ -8,7 +8,8 @@ use crate::reports::counters::Spent;
 use crate::reports::trace::Note;
 use trivium_engine::Args;
 use trivium_guest::{
-    Access, AccessKind, Call, CallStep, Fault, Frame, Placement, Processor, ReadModifyWrite, SHARED_BASE, Step,
+    AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
+    SHARED_BASE, StackFrame,
 };
 use trivium_node::{Binding, NodeError, Refusal};
 use trivium_protocol::{BLOCK, EventKind};
@@ -17,7 +18,7 @@ use trivium_protocol::{BLOCK, EventKind};
 const LATEST: u64 = 1 << 62;
 
 impl Processor for NodeState {
-    fn access(&mut self, instructions: u64, access: Access) -> Result<Step, Fault> {
+    fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.compute.has_executed(instructions);
         let spent = match access.kind {
             AccessKind::Read => Spent::Read,
@@ -26,9 +27,9 @@ impl Processor for NodeState {
         self.reach(access.addr, access.size, access.kind, access.value, spent)
     }
 
-    fn poll(&mut self, instructions: u64) -> Result<Step, Fault> {
+    fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault> {
         self.compute.has_executed(instructions);
-        Ok(if self.up_to_date() { Step::Go } else { Step::Wait })
+        Ok(if self.up_to_date() { AccessStep::Go } else { AccessStep::Wait })
     }
 
     fn deadline(&self) -> u64 {
@@ -39,7 +40,7 @@ impl Processor for NodeState {
         self.compute.asks.is_some()
     }
 
-    fn stack(&mut self, frames: Vec<Frame>) {
+    fn stack(&mut self, frames: Vec<StackFrame>) {
         match self.compute.asks.take() {
             Some(Asks::Allocation(region)) => self.core.space.borrow_mut().set_site(region, self.core.me, frames),
             Some(Asks::Wait) => {
@@ -71,7 +72,7 @@ impl Processor for NodeState {
         self.compute.private_atomic.get_or_insert_with(|| (address, function.map(String::from)));
     }
 
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, Fault> {
+    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault> {
         self.compute.has_executed(instructions);
         match call {
             Call::Node => return Ok(CallStep::Done(i64::from(self.core.me))),
@@ -124,10 +125,10 @@ impl Processor for NodeState {
 }
 
 impl NodeState {
-    fn program_memory(&self) -> Result<trivium_guest::Memory, Fault> {
+    fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
         match &self.blocks.memory {
             trivium_node::NodeMemory::Program(memory) => Ok(memory.clone()),
-            trivium_node::NodeMemory::Plain(_) => Err(Fault::new("atomic operations need a program's memory")),
+            trivium_node::NodeMemory::Plain(_) => Err(ProgramFault::new("atomic operations need a program's memory")),
         }
     }
 
@@ -138,7 +139,7 @@ impl NodeState {
     }
 
     /// The program waits until so many nanoseconds have passed, which are rounded up to a cycle; handlers go on.
-    fn sleep(&mut self, nanoseconds: u64) -> Result<CallStep, Fault> {
+    fn sleep(&mut self, nanoseconds: u64) -> Result<CallStep, ProgramFault> {
         let cycles = (u128::from(nanoseconds) * u128::from(self.shared.machine.processor.mhz)).div_ceil(1000);
         let end = u128::from(self.compute.clock()) + cycles;
         let Some(end) = u64::try_from(end).ok().filter(|end| *end < LATEST) else {
@@ -156,14 +157,14 @@ impl NodeState {
         Ok(CallStep::Wait)
     }
 
-    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<CallStep, Fault> {
+    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<CallStep, ProgramFault> {
         self.core.check_atomic(rmw.addr).map_err(|error| self.fail(error))?;
         self.compute.atomic = Some(*rmw);
         let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand, Spent::Write)?;
         let old = match step {
-            Step::Wait => return Ok(CallStep::Wait),
-            Step::Go => self.program_memory()?.read_modify_write(rmw)?,
-            Step::Complete(old) => old,
+            AccessStep::Wait => return Ok(CallStep::Wait),
+            AccessStep::Go => self.program_memory()?.read_modify_write(rmw)?,
+            AccessStep::Complete(old) => old,
         };
         self.compute.atomic = None;
         Ok(CallStep::Done(old.cast_signed()))
@@ -176,7 +177,7 @@ impl NodeState {
         CallStep::Wait
     }
 
-    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, Fault> {
+    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, ProgramFault> {
         let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
         let index = self.compute.allocations;
         let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
@@ -198,16 +199,16 @@ impl NodeState {
         }
     }
 
-    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<CallStep, Fault> {
+    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<CallStep, ProgramFault> {
         let mut step = self.reach(address, size, AccessKind::Read, 0, Spent::Sync)?;
-        if step == Step::Complete(old) {
+        if step == AccessStep::Complete(old) {
             // A handler has read it, and the block may have been changed or taken away since, when nobody slept.
             step = self.reach(address, size, AccessKind::Read, 0, Spent::Sync)?;
         }
         let value = match step {
-            Step::Wait => return Ok(CallStep::Wait),
-            Step::Go => self.program_memory()?.read_word(address, size)?,
-            Step::Complete(value) => value,
+            AccessStep::Wait => return Ok(CallStep::Wait),
+            AccessStep::Go => self.program_memory()?.read_word(address, size)?,
+            AccessStep::Complete(value) => value,
         };
         if value != old {
             return Ok(CallStep::Done(value.cast_signed()));
@@ -240,7 +241,7 @@ impl NodeState {
         }
     }
 
-    fn op(&mut self, import: usize, args: &[i64]) -> Result<CallStep, Fault> {
+    fn op(&mut self, import: usize, args: &[i64]) -> Result<CallStep, ProgramFault> {
         let (protocol, op) = self.core.protocols.calls[import];
         let mut words = args.to_vec();
         let object = self.core.called_object(protocol, op, &mut words)?;

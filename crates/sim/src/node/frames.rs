@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Disposition, Event, Object, Outcome};
-use trivium_guest::Fault;
+use trivium_guest::ProgramFault;
 use trivium_node::{NodeError, shared_u32};
 use trivium_protocol::{Access, BLOCK, EventKind, Response, RoleId};
 
@@ -53,7 +53,7 @@ impl NodeState {
     ///
     /// # Errors
     /// Its frame cannot be had: no page can be given up.
-    pub(crate) fn bring_page(&mut self, offset: u64, spent: Spent) -> Result<bool, Fault> {
+    pub(crate) fn bring_page(&mut self, offset: u64, spent: Spent) -> Result<bool, ProgramFault> {
         let Some(most) = self.shared.machine.memory.frames else { return Ok(true) };
         if !self.needs_frame(offset) {
             return Ok(true);

@@ -6,7 +6,7 @@ use crate::reports::counters::Spent;
 use crate::reports::timeline::{Cause, Reason, path};
 use crate::reports::trace::{Note, Stall, StallPart};
 use std::ops::Range;
-use trivium_guest::Frame;
+use trivium_guest::StackFrame;
 use trivium_protocol::Promise;
 
 impl NodeState {
@@ -49,7 +49,7 @@ impl NodeState {
         self.note_parts(from..begin, spent, (what.to_string(), Vec::new()), known);
     }
 
-    fn note_parts(&mut self, cycles: Range<u64>, spent: Spent, what: (String, Vec<Frame>), parts: Vec<StallPart>) {
+    fn note_parts(&mut self, cycles: Range<u64>, spent: Spent, what: (String, Vec<StackFrame>), parts: Vec<StallPart>) {
         self.note_compute(cycles.start);
         if cycles.is_empty() {
             return;

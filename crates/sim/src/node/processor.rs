@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
-use trivium_guest::{AccessKind, Fault, Frame, ReadModifyWrite, SHARED_BASE, Step};
+use trivium_guest::{AccessKind, AccessStep, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
 use trivium_node::{Binding, NodeError, NodeSaid};
 use trivium_protocol::{Access, EventKind};
 
@@ -127,9 +127,9 @@ pub struct Compute {
     /// It wants to know where the program stands.
     pub asks: Option<Asks>,
     /// Where the program stood when it began to wait, if that is recorded.
-    pub waits_at: Vec<Frame>,
+    pub waits_at: Vec<StackFrame>,
     /// Where the program stood when it first stored where another node stores too.
-    pub stores_at: Vec<Frame>,
+    pub stores_at: Vec<StackFrame>,
     /// The word that it last waited for to change: its address, and its size.
     pub watches: (u32, u32),
 }
@@ -320,7 +320,7 @@ impl NodeState {
         kind: AccessKind,
         value: u64,
         spent: Spent,
-    ) -> Result<Step, Fault> {
+    ) -> Result<AccessStep, ProgramFault> {
         let line = self.model.cache.look(address);
         let hit = match kind {
             AccessKind::Read => line != LineState::Absent,
@@ -333,10 +333,10 @@ impl NodeState {
                 self.note_store(address);
                 self.model.cache.change(address, LineState::Dirty);
             }
-            return Ok(Step::Go);
+            return Ok(AccessStep::Go);
         }
         if self.compute.grant.is_none() && !self.up_to_date() {
-            return Ok(Step::Wait);
+            return Ok(AccessStep::Wait);
         }
         let grant = self.compute.grant.take();
         if grant.is_none() {
@@ -344,18 +344,18 @@ impl NodeState {
         }
         if address < SHARED_BASE {
             self.local_miss(address, kind, line, true, spent);
-            return Ok(Step::Go);
+            return Ok(AccessStep::Go);
         }
         let offset = u64::from(address - SHARED_BASE);
         let block = self.core.block_of(offset);
         if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
-            return Ok(Step::Wait);
+            return Ok(AccessStep::Wait);
         }
         if let Some(Grant::Complete(read)) = grant {
             self.uncached(address, kind, spent);
             self.blame_access(address, size, kind);
             self.blame_completed(block);
-            return Ok(Step::Complete(read));
+            return Ok(AccessStep::Complete(read));
         }
         if kind == AccessKind::Write {
             self.check_home_writes(offset, block)?;
@@ -371,18 +371,18 @@ impl NodeState {
             }
             self.blame_access(address, size, kind);
             self.local_miss(address, kind, line, tag == Access::Write, spent);
-            return Ok(Step::Go);
+            return Ok(AccessStep::Go);
         }
         self.compute.set_pending(
             Pending { address: offset, size: fit(size, "the size of an access, which is at most 16 bytes"), value },
             kind,
         );
         self.fault(block, kind, (tag, line), spent)?;
-        Ok(Step::Wait)
+        Ok(AccessStep::Wait)
     }
 
     /// Golden check: what hits in the cache, the tag must allow: no stale hits.
-    fn check_hit(&mut self, address: u32, kind: AccessKind) -> Result<(), Fault> {
+    fn check_hit(&mut self, address: u32, kind: AccessKind) -> Result<(), ProgramFault> {
         if address < SHARED_BASE {
             return Ok(());
         }
@@ -392,7 +392,7 @@ impl NodeState {
         if allowed {
             return Ok(());
         }
-        Err(Fault::new(format!(
+        Err(ProgramFault::new(format!(
             "node {}: a stale hit at {address:#x}: the tag of block {} is {tag}",
             self.core.me, block.id
         )))
@@ -400,7 +400,7 @@ impl NodeState {
 
     /// A store elsewhere than at the home, where a protocol assumes that there is none. No line gets into the cache
     /// exclusively without passing here first.
-    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), Fault> {
+    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), ProgramFault> {
         let Some(protocol) = self.core.protocol_at(offset) else { return Ok(()) };
         if !self.shared.protocols.home_writes[protocol] || self.core.home_of(block) == self.core.me {
             return Ok(());
@@ -498,12 +498,15 @@ impl NodeState {
         kind: AccessKind,
         found: (Access, LineState),
         spent: Spent,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProgramFault> {
         let (tag, line) = found;
         let offset = self.core.offset_of(block);
         let protocol = self.core.protocol_at(offset);
         let Some(protocol) = protocol else {
-            return Err(Fault::new(format!("node {}: shared offset {offset:#x} is not allocated", self.core.me)));
+            return Err(ProgramFault::new(format!(
+                "node {}: shared offset {offset:#x} is not allocated",
+                self.core.me
+            )));
         };
         let event = match kind {
             AccessKind::Read => EventKind::Read,
@@ -569,8 +572,8 @@ impl NodeState {
     }
 
     /// Ends the program with an error that keeps its parts.
-    pub(crate) fn fail(&mut self, error: NodeError) -> Fault {
-        let fault = Fault::new(error.what.clone());
+    pub(crate) fn fail(&mut self, error: NodeError) -> ProgramFault {
+        let fault = ProgramFault::new(error.what.clone());
         self.failure.get_or_insert(error);
         fault
     }

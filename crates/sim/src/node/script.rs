@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use trivium_engine::number::index;
-use trivium_guest::{Access, AccessKind, Call, CallStep, Outcome, Processor, SHARED_BASE, Step};
+use trivium_guest::{AccessKind, AccessStep, Call, CallStep, LoadStore, NodeOutcome, Processor, SHARED_BASE};
 use trivium_node::{NodeMemory, shared_u32};
 
 /// What a processor is to do, and when.
@@ -79,11 +79,11 @@ impl Script {
     }
 
     /// Goes on until something has to wait, or all is done.
-    pub fn resume(&mut self, node: &RefCell<NodeState>) -> Outcome {
+    pub fn resume(&mut self, node: &RefCell<NodeState>) -> NodeOutcome {
         while let Some(Planned { not_before, does }) = self.planned.front() {
             let mut node = node.borrow_mut();
             if sleeps(&mut node, *not_before) {
-                return Outcome::Suspended;
+                return NodeOutcome::Suspended;
             }
             let done = match does {
                 Does::Access { kind, offset, value } => access(&mut node, *kind, *offset, *value, &self.seen),
@@ -91,14 +91,14 @@ impl Script {
             };
             match done {
                 Ok(true) => self.planned.pop_front(),
-                Ok(false) => return Outcome::Suspended,
-                Err(message) => return Outcome::Trapped { message, stack: Vec::new() },
+                Ok(false) => return NodeOutcome::Suspended,
+                Err(message) => return NodeOutcome::Trapped { message, stack: Vec::new() },
             };
         }
         if sleeps(&mut node.borrow_mut(), self.until) {
-            return Outcome::Suspended;
+            return NodeOutcome::Suspended;
         }
-        Outcome::Finished { exit_code: 0 }
+        NodeOutcome::Finished { exit_code: 0 }
     }
 }
 
@@ -111,14 +111,14 @@ fn access(
     seen: &RefCell<Observed>,
 ) -> Result<bool, String> {
     let instructions = node.compute.instructions();
-    let access = Access { addr: SHARED_BASE + shared_u32(offset), size: 8, kind, value };
+    let access = LoadStore { addr: SHARED_BASE + shared_u32(offset), size: 8, kind, value };
     let mut word = [0; 8];
     match (kind, node.access(instructions, access).map_err(|fault| fault.message)?) {
-        (_, Step::Wait) => return Ok(false),
-        (AccessKind::Write, Step::Go) => node.blocks.memory.write(offset, &value.to_le_bytes())?,
-        (AccessKind::Write, Step::Complete(_)) => {}
-        (AccessKind::Read, Step::Complete(bits)) => word = bits.to_le_bytes(),
-        (AccessKind::Read, Step::Go) => node.blocks.memory.read(offset, &mut word)?,
+        (_, AccessStep::Wait) => return Ok(false),
+        (AccessKind::Write, AccessStep::Go) => node.blocks.memory.write(offset, &value.to_le_bytes())?,
+        (AccessKind::Write, AccessStep::Complete(_)) => {}
+        (AccessKind::Read, AccessStep::Complete(bits)) => word = bits.to_le_bytes(),
+        (AccessKind::Read, AccessStep::Go) => node.blocks.memory.read(offset, &mut word)?,
     }
     if kind == AccessKind::Read {
         seen.borrow_mut().loads.push((node.compute.clock(), u64::from_le_bytes(word)));

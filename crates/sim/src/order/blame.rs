@@ -31,7 +31,7 @@ impl World {
             |node: &crate::node::NodeState| node.compute.region.is_some() || node.compute.regions.is_some();
         let by_region: Vec<bool> = self.nodes.iter().map(|node| counts_regions(&node.borrow())).collect();
         let map = self.runners.iter().find_map(|runner| match runner {
-            Runner::Program(program) => program.source_map(),
+            Runner::Program(program) => program.debug_info(),
             Runner::Script(_) => None,
         });
         let (space, sites) = (self.space.borrow(), self.shared.sites.borrow());

@@ -30,14 +30,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Engine, Node};
-use trivium_guest::Outcome;
+use trivium_guest::NodeOutcome;
 use trivium_node::{Binding, NodeError, Saying, Space, blocks, disagree};
 use trivium_protocol::Access;
 
 /// What runs on a node's processor.
 pub enum Runner {
     /// A program.
-    Program(Box<trivium_guest::Node<NodeState>>),
+    Program(Box<trivium_guest::ProgramNode<NodeState>>),
     /// A few accesses.
     Script(Script),
 }
@@ -500,8 +500,8 @@ impl World {
             Runner::Script(script) => script.resume(node),
         };
         match outcome {
-            Outcome::Suspended => Ok(()),
-            Outcome::Finished { exit_code } => {
+            NodeOutcome::Suspended => Ok(()),
+            NodeOutcome::Finished { exit_code } => {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
                     state.compute.has_executed(program.instructions());
@@ -511,7 +511,7 @@ impl World {
                 self.last_end = self.last_end.max(state.compute.clock());
                 Ok(())
             }
-            Outcome::Trapped { message, stack } => {
+            NodeOutcome::Trapped { message, stack } => {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
                     state.compute.has_executed(program.instructions());

@@ -4,7 +4,7 @@ use super::{Arrivals, Runner, World, reach};
 use crate::events::{Envelope, Post};
 use crate::order::letter::Receivers;
 use std::collections::BTreeMap;
-use trivium_guest::{Change, Placement};
+use trivium_guest::{FileChange, Placement};
 use trivium_node::NodeError;
 
 impl World {
@@ -62,7 +62,7 @@ impl World {
     }
 
     /// What a node's program has changed of its folder.
-    pub(crate) fn changes_of(&self, node: usize) -> BTreeMap<String, Change> {
+    pub(crate) fn changes_of(&self, node: usize) -> BTreeMap<String, FileChange> {
         match &self.runners[node] {
             Runner::Program(program) => program.changes(),
             Runner::Script(_) => BTreeMap::new(),

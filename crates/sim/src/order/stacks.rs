@@ -5,7 +5,7 @@ use crate::node::NodeState;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
-use trivium_guest::{Frame, Place, SHARED_BASE, SourceMap};
+use trivium_guest::{DebugInfo, SHARED_BASE, SourceLocation, StackFrame};
 use trivium_node::{Allocation, NodeError};
 
 /// Where the program of a node stood when a simulation was cut off.
@@ -24,13 +24,13 @@ pub struct Stood {
 /// Where a node's program stands and what has been allocated, to be told.
 pub(super) struct Known<'a> {
     world: &'a World,
-    map: Option<SourceMap<'a>>,
-    stacks: &'a [Vec<Frame>],
+    map: Option<DebugInfo<'a>>,
+    stacks: &'a [Vec<StackFrame>],
 }
 
 impl World {
     /// Ends the programs of all nodes that wait, and tells where they stand.
-    pub(super) fn interrupt(&mut self) -> Vec<Vec<Frame>> {
+    pub(super) fn interrupt(&mut self) -> Vec<Vec<StackFrame>> {
         let stack = |runner: &mut Runner| match runner {
             Runner::Program(program) => program.interrupt(),
             Runner::Script(_) => Vec::new(),
@@ -40,7 +40,8 @@ impl World {
 
     /// The error with the places at which nodes stored where another did too.
     pub(crate) fn with_stores(&self, mut error: NodeError) -> NodeError {
-        let stacks: Vec<Vec<Frame>> = self.nodes.iter().map(|node| node.borrow().compute.stores_at.clone()).collect();
+        let stacks: Vec<Vec<StackFrame>> =
+            self.nodes.iter().map(|node| node.borrow().compute.stores_at.clone()).collect();
         let known = self.known(&stacks);
         for (number, stack) in stacks.iter().enumerate().filter(|(_, stack)| !stack.is_empty()) {
             if let Some(place) = known.map.as_ref().and_then(|map| map.place(stack)) {
@@ -61,9 +62,9 @@ impl World {
     }
 
     /// What can be told of programs that stand there.
-    pub(super) fn known<'a>(&'a self, stacks: &'a [Vec<Frame>]) -> Known<'a> {
+    pub(super) fn known<'a>(&'a self, stacks: &'a [Vec<StackFrame>]) -> Known<'a> {
         let map = self.runners.iter().find_map(|runner| match runner {
-            Runner::Program(program) => program.source_map(),
+            Runner::Program(program) => program.debug_info(),
             Runner::Script(_) => None,
         });
         Known { world: self, map, stacks }
@@ -89,7 +90,7 @@ impl World {
 }
 
 impl Known<'_> {
-    fn place(&self, node: usize) -> Option<Place> {
+    fn place(&self, node: usize) -> Option<SourceLocation> {
         self.map.as_ref()?.place(&self.stacks[node])
     }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::ops::Range;
 use trivium_engine::Node;
-use trivium_guest::Frame;
+use trivium_guest::StackFrame;
 
 /// Something that a part of a node did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub struct Stall {
     /// What it wanted.
     pub what: String,
     /// Where the program stood, the innermost call first; nothing where the node's own memory was slow.
-    pub at: Vec<Frame>,
+    pub at: Vec<StackFrame>,
     /// Its parts in order, one after the other from its first to its last cycle.
     pub parts: Vec<StallPart>,
 }

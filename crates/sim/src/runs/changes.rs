@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
-use trivium_guest::Change;
+use trivium_guest::FileChange;
 use trivium_node::NodeError;
 
 /// Something that a program has changed of its folder. On the host it has not been, yet.
@@ -25,25 +25,25 @@ pub struct Changed {
     pub carried_out: bool,
     /// What to do.
     #[serde(skip)]
-    pub what: Change,
+    pub what: FileChange,
 }
 
 /// What to do about nodes that disagree.
 const HELP: &str = "let one node write it, or let each write a file of its own: nodes do not see each other's changes";
 
-fn told(change: &Change) -> &'static str {
+fn told(change: &FileChange) -> &'static str {
     match change {
-        Change::Written(_) => "written",
-        Change::Folder => "folder",
-        Change::Removed => "removed",
+        FileChange::Written(_) => "written",
+        FileChange::Folder => "folder",
+        FileChange::Removed => "removed",
     }
 }
 
-fn did(node: Node, change: &Change) -> String {
+fn did(node: Node, change: &FileChange) -> String {
     match change {
-        Change::Written(bytes) => format!("node {node} wrote {} bytes", bytes.len()),
-        Change::Folder => format!("node {node} made a folder"),
-        Change::Removed => format!("node {node} removed it"),
+        FileChange::Written(bytes) => format!("node {node} wrote {} bytes", bytes.len()),
+        FileChange::Folder => format!("node {node} made a folder"),
+        FileChange::Removed => format!("node {node} removed it"),
     }
 }
 
@@ -51,14 +51,14 @@ fn did(node: Node, change: &Change) -> String {
 ///
 /// # Errors
 /// Two nodes have made different things of one path.
-pub(super) fn together(of_nodes: Vec<(Node, BTreeMap<String, Change>)>) -> Result<Vec<Changed>, NodeError> {
+pub(super) fn together(of_nodes: Vec<(Node, BTreeMap<String, FileChange>)>) -> Result<Vec<Changed>, NodeError> {
     let mut all: BTreeMap<String, Changed> = BTreeMap::new();
     for (node, changes) in of_nodes {
         for (path, change) in changes {
             let Some(known) = all.get_mut(&path) else {
                 let bytes = match &change {
-                    Change::Written(bytes) => Some(bytes.len() as u64),
-                    Change::Folder | Change::Removed => None,
+                    FileChange::Written(bytes) => Some(bytes.len() as u64),
+                    FileChange::Folder | FileChange::Removed => None,
                 };
                 let (change, sha256, what) = (told(&change), change.hash(), change);
                 let changed =
@@ -73,9 +73,9 @@ pub(super) fn together(of_nodes: Vec<(Node, BTreeMap<String, Change>)>) -> Resul
         }
     }
     // What one node has put into a folder that another has removed would have no place.
-    for changed in all.values().filter(|changed| changed.what != Change::Removed) {
+    for changed in all.values().filter(|changed| changed.what != FileChange::Removed) {
         let mut above = changed.path.match_indices('/').filter_map(|(at, _)| all.get(&changed.path[..at]));
-        if let Some(above) = above.rfind(|above| above.what != Change::Folder) {
+        if let Some(above) = above.rfind(|above| above.what != FileChange::Folder) {
             let error = disagree(&above.path, (above.nodes[0], &above.what), (changed.nodes[0], &changed.what));
             return Err(error.note(format!("that of node {} is {}, in it", changed.nodes[0], changed.path)));
         }
@@ -83,9 +83,9 @@ pub(super) fn together(of_nodes: Vec<(Node, BTreeMap<String, Change>)>) -> Resul
     Ok(all.into_values().collect())
 }
 
-fn disagree(path: &str, (one, by_one): (Node, &Change), (other, by_other): (Node, &Change)) -> NodeError {
+fn disagree(path: &str, (one, by_one): (Node, &FileChange), (other, by_other): (Node, &FileChange)) -> NodeError {
     let differ = match (by_one, by_other) {
-        (Change::Written(_), Change::Written(_)) => ", with different contents",
+        (FileChange::Written(_), FileChange::Written(_)) => ", with different contents",
         _ => "",
     };
     NodeError::subject(format!(
@@ -101,19 +101,19 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    fn written(text: &str) -> Change {
-        Change::Written(Arc::new(text.as_bytes().to_vec()))
+    fn written(text: &str) -> FileChange {
+        FileChange::Written(Arc::new(text.as_bytes().to_vec()))
     }
 
-    fn of(node: Node, changes: &[(&str, Change)]) -> (Node, BTreeMap<String, Change>) {
+    fn of(node: Node, changes: &[(&str, FileChange)]) -> (Node, BTreeMap<String, FileChange>) {
         (node, changes.iter().map(|(path, change)| (path.to_string(), change.clone())).collect())
     }
 
     #[test]
     fn equal_changes_are_one_and_different_ones_an_error() {
         let all = together(vec![
-            of(0, &[("a", written("x")), ("d", Change::Folder), ("d/b", written("0"))]),
-            of(1, &[("a", written("x")), ("d", Change::Folder), ("old", Change::Removed)]),
+            of(0, &[("a", written("x")), ("d", FileChange::Folder), ("d/b", written("0"))]),
+            of(1, &[("a", written("x")), ("d", FileChange::Folder), ("old", FileChange::Removed)]),
         ])
         .unwrap();
         let told: Vec<_> = all.iter().map(|one| (one.path.as_str(), one.change, one.nodes.as_slice())).collect();
@@ -126,9 +126,9 @@ mod tests {
                 ("a", written("y")),
                 ["a in", "node 3 wrote 1 bytes", "node 7 wrote", "different contents"],
             ),
-            (("a", written("x")), ("a", Change::Removed), ["a in", "node 3 wrote", "node 7 removed it", ""]),
+            (("a", written("x")), ("a", FileChange::Removed), ["a in", "node 3 wrote", "node 7 removed it", ""]),
             (
-                ("a", Change::Removed),
+                ("a", FileChange::Removed),
                 ("a/b", written("y")),
                 ["a in", "node 3 removed", "node 7 wrote", "in different ways"],
             ),

@@ -11,7 +11,7 @@ use crate::runs::setup::Setup;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_engine::number::fit;
-use trivium_guest::{Change, Program};
+use trivium_guest::{FileChange, Program};
 use trivium_node::{MemoryUsed, Misses, NodeSaid, Said, Saying};
 
 /// The result of a simulation. Everything but `host_seconds` is the same in two runs.
@@ -97,7 +97,7 @@ pub(crate) struct NodeEnd {
     said: NodeSaid,
     memory: MemoryUsed,
     /// What it has changed of the folder.
-    changes: BTreeMap<String, Change>,
+    changes: BTreeMap<String, FileChange>,
     /// Where it stood, if it was cut off.
     stood: Option<Stood>,
 }
@@ -136,7 +136,7 @@ impl NodeEnd {
     }
 
     /// What it has changed of the folder; nothing afterwards.
-    pub(crate) fn take_changes(&mut self) -> BTreeMap<String, Change> {
+    pub(crate) fn take_changes(&mut self) -> BTreeMap<String, FileChange> {
         std::mem::take(&mut self.changes)
     }
 }

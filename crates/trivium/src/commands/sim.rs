@@ -337,7 +337,7 @@ fn traced(
     window: Range<u64>,
     file: &Path,
 ) -> Result<Traced, Failure> {
-    let map = bench.program.source_map(bench.program.build(machine.machine.cache.line)).ok();
+    let map = bench.program.debug_info(bench.program.build(machine.machine.cache.line)).ok();
     let trace = Trace::new(file, nodes, window.start, map)?;
     let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));

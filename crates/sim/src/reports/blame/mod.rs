@@ -15,7 +15,7 @@ use crate::reports::timeline::MissId;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use trivium_engine::number::{fit, index};
-use trivium_guest::Frame;
+use trivium_guest::StackFrame;
 use trivium_protocol::Access;
 
 /// Bytes of a word: what is shared is told apart word by word.
@@ -124,12 +124,12 @@ fn in_tree(entries: u64, entry: usize) -> u64 {
 /// Stacks of programs, each once.
 #[derive(Default)]
 pub struct Sites {
-    known: FxHashMap<Vec<Frame>, u32>,
-    pub(crate) all: Vec<Vec<Frame>>,
+    known: FxHashMap<Vec<StackFrame>, u32>,
+    pub(crate) all: Vec<Vec<StackFrame>>,
 }
 
 impl Sites {
-    pub(crate) fn number(&mut self, frames: Vec<Frame>) -> u32 {
+    pub(crate) fn number(&mut self, frames: Vec<StackFrame>) -> u32 {
         if let Some(&known) = self.known.get(&frames) {
             return known;
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
 use trivium_engine::number::fit;
-use trivium_guest::{Place, SHARED_BASE, SourceMap};
+use trivium_guest::{DebugInfo, SHARED_BASE, SourceLocation};
 use trivium_node::{Misses, Space};
 
 /// So many blocks of an allocation are shown, those with the most misses by false sharing.
@@ -132,7 +132,7 @@ impl Judge {
         space: &Space,
         sites: &Sites,
         block: u64,
-        map: Option<&SourceMap>,
+        map: Option<&DebugInfo>,
     ) -> Blamed {
         self.end();
         let counts = |node: Node, counted: bool| counted || !by_region[usize::from(node)];
@@ -155,10 +155,10 @@ impl Judge {
                 }
             })
             .collect();
-        let unknown = || Place { function: "?".into(), line: None };
+        let unknown = || SourceLocation { function: "?".into(), line: None };
         let place = |frames: &Vec<_>| map.and_then(|map| map.place(frames)).unwrap_or_else(unknown);
-        let places: Vec<Place> = sites.all.iter().map(place).collect();
-        let mut lines: BTreeMap<(&Place, usize), LineBlame> = BTreeMap::new();
+        let places: Vec<SourceLocation> = sites.all.iter().map(place).collect();
+        let mut lines: BTreeMap<(&SourceLocation, usize), LineBlame> = BTreeMap::new();
         let (mut kinds, mut other_messages) = (Kinds::default(), 0);
         for (key, tally) in tallies {
             kinds.add(tally);
