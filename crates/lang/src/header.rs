@@ -31,7 +31,7 @@ pub fn c_header(protocol: &Protocol) -> String {
 }
 
 /// A parameter of the C function.
-struct Param {
+struct CParam {
     name: String,
     ty: &'static str,
 }
@@ -65,18 +65,18 @@ fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op) {
 }
 
 /// The object comes first, under the name of its kind, unless the call is about the node itself.
-fn params(protocol: &Protocol, op: &Op) -> Vec<Param> {
+fn params(protocol: &Protocol, op: &Op) -> Vec<CParam> {
     let mut params = Vec::new();
     if op.object != NODE {
         let ty = if op.object == BLOCK { "void *" } else { "int32_t" };
-        params.push(Param { name: unreserved(&protocol.objects[op.object.index()]), ty });
+        params.push(CParam { name: unreserved(&protocol.objects[op.object.index()]), ty });
     }
     for arg in &op.args {
         let mut name = unreserved(&arg.name);
         while params.iter().any(|p| p.name == name) {
             name.push('_');
         }
-        params.push(Param { name, ty: c_type(&arg.ty) });
+        params.push(CParam { name, ty: c_type(&arg.ty) });
     }
     params
 }

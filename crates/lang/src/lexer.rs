@@ -1,10 +1,10 @@
-//! Text to tokens. Never fails: what it does not know becomes [`Kind::Unknown`].
+//! Text to tokens. Never fails: what it does not know becomes [`TokenKind::Unknown`].
 
 use trivium_protocol::source::Span;
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name or a keyword.
     Name(String),
     /// A whole number.
@@ -23,7 +23,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Token {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Where it stands.
     pub span: Span,
     /// Whether it is the first of its line.
@@ -35,7 +35,7 @@ const MARKS: [&str; 29] = [
     "-", "*", "/", "%", "?", "@", "&", "|",
 ];
 
-/// The tokens of a text, the last of them [`Kind::End`]; and the comment at its head.
+/// The tokens of a text, the last of them [`TokenKind::End`]; and the comment at its head.
 pub fn lex(file: u16, text: &str) -> (Vec<Token>, String) {
     let mut lexer = Lexer { file, text, at: 0, first: true, tokens: Vec::new(), about: Vec::new() };
     while lexer.next() {}
@@ -61,7 +61,7 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    fn push(&mut self, kind: Kind, start: usize) {
+    fn push(&mut self, kind: TokenKind, start: usize) {
         let span = Span { file: self.file, start: start as u32, end: self.at as u32 };
         self.tokens.push(Token { kind, span, first: self.first });
         self.first = false;
@@ -78,7 +78,7 @@ impl Lexer<'_> {
         let rest = &self.text[start..];
         let Some(c) = rest.chars().next() else {
             self.first = true;
-            self.push(Kind::End, start);
+            self.push(TokenKind::End, start);
             return false;
         };
         if c == '\n' {
@@ -86,7 +86,7 @@ impl Lexer<'_> {
             self.at += 1;
         } else if stray(c) {
             self.at += c.len_utf8();
-            self.push(Kind::Unknown(c.to_string()), start);
+            self.push(TokenKind::Unknown(c.to_string()), start);
         } else if c.is_whitespace() {
             self.at += c.len_utf8();
         } else if rest.starts_with("//") {
@@ -97,7 +97,7 @@ impl Lexer<'_> {
         } else if c.is_alphabetic() || c == '_' {
             self.take_while(|c| c.is_alphanumeric() || c == '_');
             let name = self.text[start..self.at].to_string();
-            self.push(if name.len() <= LONGEST_NAME { Kind::Name(name) } else { Kind::Unknown(name) }, start);
+            self.push(if name.len() <= LONGEST_NAME { TokenKind::Name(name) } else { TokenKind::Unknown(name) }, start);
         } else if c.is_ascii_digit() {
             self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
             let word = self.text[start..self.at].replace('_', "");
@@ -105,7 +105,8 @@ impl Lexer<'_> {
                 Some(hex) => i64::from_str_radix(hex, 16),
                 None => word.parse(),
             };
-            let kind = number.map_or_else(|_| Kind::Unknown(self.text[start..self.at].to_string()), Kind::Int);
+            let kind =
+                number.map_or_else(|_| TokenKind::Unknown(self.text[start..self.at].to_string()), TokenKind::Int);
             self.push(kind, start);
         } else if c == '"' {
             self.at += 1;
@@ -113,16 +114,16 @@ impl Lexer<'_> {
             let inner = self.text[start + 1..self.at].to_string();
             if self.text[self.at..].starts_with('"') {
                 self.at += 1;
-                self.push(Kind::Text(inner), start);
+                self.push(TokenKind::Text(inner), start);
             } else {
-                self.push(Kind::Unknown(self.text[start..self.at].to_string()), start);
+                self.push(TokenKind::Unknown(self.text[start..self.at].to_string()), start);
             }
         } else if let Some(mark) = MARKS.iter().find(|m| rest.starts_with(**m)) {
             self.at += mark.len();
-            self.push(Kind::Mark(mark), start);
+            self.push(TokenKind::Mark(mark), start);
         } else {
             self.at += c.len_utf8();
-            self.push(Kind::Unknown(c.to_string()), start);
+            self.push(TokenKind::Unknown(c.to_string()), start);
         }
         true
     }

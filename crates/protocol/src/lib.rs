@@ -441,7 +441,7 @@ pub struct LeadsTo {
 
 /// A call that may wait until something is so: `waits receive until home.mail.length > 0`.
 #[derive(Clone, Debug)]
-pub struct Wait {
+pub struct WaitClause {
     /// The call.
     pub op: OpId,
     /// What it waits for, about the call's object. The first locals are the calling node and the call's arguments.
@@ -482,7 +482,7 @@ impl RoleKind {
 
 /// What a ghost sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watched {
+pub enum GhostEvent {
     /// A load of the object's word was performed; with the node and the value.
     Read,
     /// A store to it was performed; with the node and the value.
@@ -500,7 +500,7 @@ pub struct Ghost {
     /// Its variables and handlers.
     pub role: RoleId,
     /// What it sees, and what it does then.
-    pub clauses: Vec<(Watched, HandlerId)>,
+    pub clauses: Vec<(GhostEvent, HandlerId)>,
 }
 
 /// What can happen to a role.
@@ -757,7 +757,7 @@ pub struct Protocol {
     /// What must follow from what.
     pub leads_to: Vec<LeadsTo>,
     /// Calls that may wait, and for what.
-    pub waits: Vec<Wait>,
+    pub waits: Vec<WaitClause>,
     /// Its small programs.
     pub scenarios: Vec<Scenario>,
     /// Its parameters.

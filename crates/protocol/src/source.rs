@@ -22,7 +22,7 @@ impl Span {
 
 /// A place as people write it: file, line, column, the latter two from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// The file's name as it was given.
     pub file: String,
     /// Line, from 1.
@@ -31,7 +31,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -76,7 +76,7 @@ impl SourceMap {
     }
 
     /// Line and column of a span's first byte.
-    pub fn place(&self, span: Span) -> Place {
+    pub fn place(&self, span: Span) -> Position {
         let text = self.text(span.file);
         let mut start = (span.start as usize).min(text.len());
         while !text.is_char_boundary(start) {
@@ -84,7 +84,7 @@ impl SourceMap {
         }
         let before = &text[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Place {
+        Position {
             file: self.name(span.file).to_string(),
             line: before.matches('\n').count() as u32 + 1,
             column: before[line_start..].chars().count() as u32 + 1,

@@ -90,7 +90,7 @@ impl From<Where> for Placement {
 
 /// What a node's program does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Doing {
+pub(crate) enum Told {
     /// It runs, or sleeps.
     Runs,
     /// It waits for something that others have to do.
@@ -106,7 +106,7 @@ pub(crate) enum Doing {
 pub(crate) struct Report {
     /// Which question it answers; 0: none.
     pub round: u64,
-    pub doing: Doing,
+    pub doing: Told,
     /// In words.
     pub told: String,
     /// Handlers that it has run, and times that its program went on.

@@ -9,7 +9,7 @@ use trivium_guest::FileChange;
 use trivium_sim::Changed;
 
 /// One thing to do; they are done in this order.
-enum Step {
+enum FileStep {
     /// Something that is in the way of what is to be there.
     Clear(PathBuf),
     Make(PathBuf),
@@ -17,17 +17,17 @@ enum Step {
     Remove(PathBuf),
 }
 
-impl Step {
+impl FileStep {
     fn carry_out(self) -> io::Result<()> {
         match self {
-            Step::Clear(path) | Step::Remove(path) => match std::fs::symlink_metadata(&path) {
+            FileStep::Clear(path) | FileStep::Remove(path) => match std::fs::symlink_metadata(&path) {
                 Ok(there) if there.is_dir() => std::fs::remove_dir(&path),
                 Ok(_) => std::fs::remove_file(&path),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                 Err(error) => Err(error),
             },
-            Step::Make(path) => std::fs::create_dir(path),
-            Step::Put(staged) => staged.put(),
+            FileStep::Make(path) => std::fs::create_dir(path),
+            FileStep::Put(staged) => staged.put(),
         }
     }
 }
@@ -78,7 +78,7 @@ fn why(error: &io::Error) -> String {
 }
 
 /// What is to be done, with the number of the change that it is for. Contents are written meanwhile, beside.
-fn steps(real: &Path, changes: &[Changed]) -> Result<Vec<(usize, Step)>, (String, io::Error)> {
+fn steps(real: &Path, changes: &[Changed]) -> Result<Vec<(usize, FileStep)>, (String, io::Error)> {
     let (mut clear, mut make, mut put, mut remove) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let cleared: Vec<&str> =
         changes.iter().filter(|one| is_in_the_way(real, one)).map(|one| one.path.as_str()).collect();
@@ -87,19 +87,19 @@ fn steps(real: &Path, changes: &[Changed]) -> Result<Vec<(usize, Step)>, (String
         match &changed.what {
             FileChange::Written(bytes) => {
                 let staged = stage(real, &place, bytes).map_err(|error| (changed.path.clone(), error))?;
-                put.push((number, Step::Put(staged)));
+                put.push((number, FileStep::Put(staged)));
             }
-            FileChange::Folder => make.push((number, Step::Make(place.clone()))),
+            FileChange::Folder => make.push((number, FileStep::Make(place.clone()))),
             FileChange::Removed => {
                 let is_cleared = cleared.iter().any(|above| changed.path.starts_with(&format!("{above}/")));
                 match is_cleared {
-                    true => clear.push((number, Step::Clear(place.clone()))),
-                    false => remove.push((number, Step::Remove(place.clone()))),
+                    true => clear.push((number, FileStep::Clear(place.clone()))),
+                    false => remove.push((number, FileStep::Remove(place.clone()))),
                 }
             }
         }
         if cleared.contains(&changed.path.as_str()) {
-            clear.push((number, Step::Clear(place)));
+            clear.push((number, FileStep::Clear(place)));
         }
     }
     // What is in a folder goes before the folder: changes are in the order of their paths.

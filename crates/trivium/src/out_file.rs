@@ -220,8 +220,9 @@ pub fn can_be_written<'p>(
     paths: impl IntoIterator<Item = &'p PathBuf>,
     read: impl IntoIterator<Item = &'p Path>,
 ) -> Result<(), Failure> {
-    let read: Vec<(Place, &Path)> = read.into_iter().filter_map(|path| Some((Place::of(path)?, path))).collect();
-    let mut written: Vec<(Place, &Path)> = Vec::new();
+    let read: Vec<(FileIdentity, &Path)> =
+        read.into_iter().filter_map(|path| Some((FileIdentity::of(path)?, path))).collect();
+    let mut written: Vec<(FileIdentity, &Path)> = Vec::new();
     for path in paths {
         let is_special = std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
         // A pipe would wait for its reader, and takes as many results as there are.
@@ -229,7 +230,7 @@ pub fn can_be_written<'p>(
             continue;
         }
         OutFile::open(path)?;
-        let Some(place) = Place::of(path) else { continue };
+        let Some(place) = FileIdentity::of(path) else { continue };
         if let Some((_, input)) = read.iter().find(|(known, _)| *known == place) {
             let what = format!("the command reads {}, and would write a result in its place", input.display());
             return Err(Failure::at(what, path.display(), "nothing was written; name another file"));
@@ -245,12 +246,12 @@ pub fn can_be_written<'p>(
 
 /// Whether both paths lead to one file.
 pub fn are_same(one: &Path, other: &Path) -> bool {
-    Place::of(one).is_some_and(|place| Place::of(other) == Some(place))
+    FileIdentity::of(one).is_some_and(|place| FileIdentity::of(other) == Some(place))
 }
 
 /// What tells a file from others, whatever it is called.
 #[derive(PartialEq, Eq)]
-enum Place {
+enum FileIdentity {
     /// A file that is there.
     #[cfg(unix)]
     Numbered { device: u64, number: u64 },
@@ -258,16 +259,16 @@ enum Place {
     Named(PathBuf),
 }
 
-impl Place {
+impl FileIdentity {
     /// None if no file can be there.
-    fn of(path: &Path) -> Option<Place> {
+    fn of(path: &Path) -> Option<FileIdentity> {
         #[cfg(unix)]
         if let Ok(there) = std::fs::metadata(path) {
             use std::os::unix::fs::MetadataExt as _;
-            return Some(Place::Numbered { device: there.dev(), number: there.ino() });
+            return Some(FileIdentity::Numbered { device: there.dev(), number: there.ino() });
         }
         let end = end_of_links(path).ok()?;
-        Some(Place::Named(folder_of(&end).canonicalize().ok()?.join(end.file_name()?)))
+        Some(FileIdentity::Named(folder_of(&end).canonicalize().ok()?.join(end.file_name()?)))
     }
 }
 

@@ -9,7 +9,7 @@ use trivium_mpi::{Launched, is_job_of_one, launched};
 #[derive(Default)]
 pub struct Job {
     #[cfg(feature = "mpi")]
-    world: Option<World>,
+    world: Option<MpiGroup>,
 }
 
 impl Job {
@@ -82,7 +82,7 @@ fn join(launched: &Launched) -> Result<Job, Failure> {
 
 #[cfg(feature = "mpi")]
 fn join(launched: &Launched) -> Result<Job, Failure> {
-    let world = World(trivium_mpi::World::join().map_err(|why| Failure::input(why, "use another MPI"))?);
+    let world = MpiGroup(trivium_mpi::World::join().map_err(|why| Failure::input(why, "use another MPI"))?);
     let Launched { by, processes, .. } = launched;
     if world.size() as u64 != *processes {
         let library = trivium_mpi::World::library();
@@ -110,10 +110,10 @@ fn join(launched: &Launched) -> Result<Job, Failure> {
 
 /// The processes of MPI as a group that searches together.
 #[cfg(feature = "mpi")]
-struct World(trivium_mpi::World);
+struct MpiGroup(trivium_mpi::World);
 
 #[cfg(feature = "mpi")]
-impl Group for World {
+impl Group for MpiGroup {
     fn rank(&self) -> usize {
         self.0.rank()
     }

@@ -38,7 +38,7 @@ fn thread(node: u16, track: u32) -> u32 {
 }
 
 /// A trace that is being written.
-pub struct Trace<'a> {
+pub struct TraceFile<'a> {
     /// Arrows that begin earlier would begin in nothing.
     from: u64,
     inner: RefCell<Inner>,
@@ -58,7 +58,7 @@ struct Inner {
 
 /// How large a trace has become.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct TraceSize {
     /// Its events.
     pub events: u64,
     /// Its bytes.
@@ -67,16 +67,16 @@ pub struct Size {
     pub notes: u64,
 }
 
-impl<'a> Trace<'a> {
+impl<'a> TraceFile<'a> {
     /// A trace of so many nodes that will be at `path`, of what happens from cycle `from` on, by a program of which this
     /// says where it stands.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn new(path: &Path, nodes: u32, from: u64, map: Option<DebugInfo<'a>>) -> Result<Trace<'a>, Failure> {
+    pub fn new(path: &Path, nodes: u32, from: u64, map: Option<DebugInfo<'a>>) -> Result<TraceFile<'a>, Failure> {
         let file = BufWriter::new(OutFile::open(path)?);
         let inner = RefCell::new(Inner { file, events: 0, notes: 0, bytes: 0, failed: None });
-        let trace = Trace { from, inner, map, places: RefCell::default() };
+        let trace = TraceFile { from, inner, map, places: RefCell::default() };
         trace.inner.borrow_mut().put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         for node in (0..).take(nodes as usize) {
             trace.tell("process_name", node, PROCESSOR, json!({ "name": format!("node {node}") }));
@@ -198,10 +198,10 @@ impl<'a> Trace<'a> {
     ///
     /// # Errors
     /// It could not be written.
-    pub fn finish(self) -> Result<Size, Failure> {
+    pub fn finish(self) -> Result<TraceSize, Failure> {
         let mut inner = self.inner.into_inner();
         inner.put("\n]}\n");
-        let size = Size { events: inner.events, bytes: inner.bytes, notes: inner.notes };
+        let size = TraceSize { events: inner.events, bytes: inner.bytes, notes: inner.notes };
         let flushed = match inner.failed {
             Some(error) => Err(error),
             None => inner.file.flush(),

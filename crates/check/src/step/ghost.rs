@@ -6,12 +6,12 @@ use crate::system::model::Model;
 use crate::system::promise::Violation;
 use crate::system::world::World;
 use trivium_engine::{MAX_ARGS, Node, Object};
-use trivium_protocol::{OpId, Watched};
+use trivium_protocol::{GhostEvent, OpId};
 
 /// What happened to an object on a node: what ghosts see, and the words that they are told besides the node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sight<'a> {
-    pub what: Watched,
+    pub what: GhostEvent,
     pub node: Node,
     pub object: Object,
     pub words: &'a [i64],
@@ -45,8 +45,8 @@ pub(crate) fn tell(here: &mut Here, sight: Sight) -> Result<(), Violation> {
 /// The same of an access of a thread that was performed; what it saw if it is a load, or has stored.
 pub(crate) fn tell_access(here: &mut Here, node: Node, intent: &Intent, seen: Option<u64>) -> Result<(), Violation> {
     let (what, value) = match (intent, seen) {
-        (Intent::Read { .. }, Some(seen)) => (Watched::Read, seen),
-        (Intent::Write { .. }, Some(stored)) => (Watched::Write, stored),
+        (Intent::Read { .. }, Some(seen)) => (GhostEvent::Read, seen),
+        (Intent::Write { .. }, Some(stored)) => (GhostEvent::Write, stored),
         _ => return Ok(()),
     };
     tell(here, Sight { what, node, object: intent.object(), words: &[value.cast_signed()] })
@@ -55,12 +55,12 @@ pub(crate) fn tell_access(here: &mut Here, node: Node, intent: &Intent, seen: Op
 /// The same of a call that a thread makes.
 pub(crate) fn tell_call(here: &mut Here, node: Node, intent: &Intent) -> Result<(), Violation> {
     let Intent::Call { op, object, args } = intent else { return Ok(()) };
-    tell(here, Sight { what: Watched::Call(*op), node, object: *object, words: args.words() })
+    tell(here, Sight { what: GhostEvent::Call(*op), node, object: *object, words: args.words() })
 }
 
 /// The same of a call that has returned.
 pub(crate) fn tell_return(here: &mut Here, node: Node, op: OpId, object: Object, value: i64) -> Result<(), Violation> {
-    tell(here, Sight { what: Watched::Return(op), node, object, words: &[value] })
+    tell(here, Sight { what: GhostEvent::Return(op), node, object, words: &[value] })
 }
 
 /// All ghosts as reports write them, one line each.

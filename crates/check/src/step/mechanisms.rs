@@ -13,7 +13,7 @@ use crate::system::world::{Flight, Phase, Queued, World, Written};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_protocol::source::Span;
-use trivium_protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId, Watched};
+use trivium_protocol::{Access, BLOCK, GhostEvent, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 /// An access that was performed: by whom, and what a load saw or a store has stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Here<'_> {
     }
 
     /// Ghosts see an access for the program.
-    fn see(&mut self, what: Watched, block: Object, value: u64) -> Result<(), Violation> {
+    fn see(&mut self, what: GhostEvent, block: Object, value: u64) -> Result<(), Violation> {
         let sight = Sight { what, node: self.me, object: block, words: &[value.cast_signed()] };
         ghost::tell(self, sight)
     }
@@ -298,7 +298,7 @@ impl Mechanisms for Here<'_> {
             return;
         }
         let performed = load(self.model, self.world, self.me, block.id);
-        match performed.and_then(|value| self.see(Watched::Read, block, value).map(|()| value)) {
+        match performed.and_then(|value| self.see(GhostEvent::Read, block, value).map(|()| value)) {
             Ok(value) => {
                 self.reached.loads = true;
                 self.effects.for_program.push(ForProgram { node: self.me, block, stores: false, value });
@@ -320,7 +320,7 @@ impl Mechanisms for Here<'_> {
         }
         store(self.model, self.world, self.me, block.id, value);
         self.reached.stores = true;
-        if let Err(violation) = self.see(Watched::Write, block, value) {
+        if let Err(violation) = self.see(GhostEvent::Write, block, value) {
             self.effects.trouble.get_or_insert(violation);
         }
         self.effects.for_program.push(ForProgram { node: self.me, block, stores: true, value });

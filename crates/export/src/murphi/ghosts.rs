@@ -2,7 +2,7 @@
 
 use super::Export;
 use super::lines::Lines;
-use trivium_protocol::{ObjectKindId, Watched};
+use trivium_protocol::{GhostEvent, ObjectKindId};
 
 /// What a routine that tells ghosts declares: a ghost asks for nothing, so that nobody looks at these effects.
 const UNUSED: &str = "unseen: Effects";
@@ -24,7 +24,15 @@ impl Export<'_> {
     }
 
     /// Tells the ghosts of an object what happened on a node; the arguments are expressions.
-    pub fn tell(&self, what: Watched, kind: ObjectKindId, object: &str, node: &str, words: &[String], out: &mut Lines) {
+    pub fn tell(
+        &self,
+        what: GhostEvent,
+        kind: ObjectKindId,
+        object: &str,
+        node: &str,
+        words: &[String],
+        out: &mut Lines,
+    ) {
         for ghost in &self.protocol().ghosts {
             let role = self.role(ghost.role);
             let Some((_, handler)) = ghost.clauses.iter().find(|(watched, _)| *watched == what) else { continue };

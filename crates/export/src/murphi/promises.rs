@@ -4,7 +4,7 @@ use super::Export;
 use super::expressions::{Scope, substitute};
 use super::lines::Lines;
 use trivium_check::Intent;
-use trivium_protocol::{Assume, Expr, ExprKind, MessageId, OpId, Promise, RoleId, Watched};
+use trivium_protocol::{Assume, Expr, ExprKind, GhostEvent, MessageId, OpId, Promise, RoleId};
 
 impl Export<'_> {
     /// Whether the assumptions and the discipline that the promises imply let thread `t` do this now.
@@ -120,7 +120,7 @@ impl Export<'_> {
                     }
                 }
                 let words: Vec<String> = args.words().iter().map(i64::to_string).collect();
-                self.tell(Watched::Call(*op), object.kind, &o.to_string(), "node_of(t)", &words, out);
+                self.tell(GhostEvent::Call(*op), object.kind, &o.to_string(), "node_of(t)", &words, out);
                 for (a, assume) in self.protocol().assumptions.iter().enumerate() {
                     match assume {
                         Assume::Alternate(first, _) | Assume::Before(first, _) | Assume::Once(first) if first == op => {
@@ -175,7 +175,7 @@ impl Export<'_> {
                         _ => {}
                     }
                 }
-                self.tell(Watched::Return(*op), object.kind, &o.to_string(), "node_of(t)", &["value".into()], out);
+                self.tell(GhostEvent::Return(*op), object.kind, &o.to_string(), "node_of(t)", &["value".into()], out);
                 self.mark_returned(intent, out);
                 out.close("");
             }

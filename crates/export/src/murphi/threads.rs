@@ -6,7 +6,7 @@ use trivium_check::Intent;
 use trivium_check::event_kind;
 use trivium_check::most_stored;
 use trivium_check::{WORD, WORDS_PER_BLOCK, checks_values};
-use trivium_protocol::{BLOCK, CopyIn, NODE, Response, RoleId, StateId, Watched};
+use trivium_protocol::{BLOCK, CopyIn, GhostEvent, NODE, Response, RoleId, StateId};
 
 impl Export<'_> {
     /// Whether there are blocks at all.
@@ -55,7 +55,7 @@ impl Export<'_> {
             if checked {
                 out.line(format!("if {word} != last[b] then error \"a read misses the last write\"; end;"));
             }
-            self.tell(Watched::Read, BLOCK, "b", "me", &told, out);
+            self.tell(GhostEvent::Read, BLOCK, "b", "me", &told, out);
         });
         let head = "procedure perform_write(me: Node; b: Obj_block; at: Int; value: Int)";
         out.routine(head, &self.ghost_locals(), |out| {
@@ -65,7 +65,7 @@ impl Export<'_> {
             if checked {
                 out.line("last[b] := value;");
             }
-            self.tell(Watched::Write, BLOCK, "b", "me", &["value".into()], out);
+            self.tell(GhostEvent::Write, BLOCK, "b", "me", &["value".into()], out);
         });
     }
 
@@ -207,7 +207,7 @@ impl Export<'_> {
                                 "if seen != last[{block}]{in_phase} then error \"a read misses the last write\"; end;"
                             ));
                         }
-                        self.tell(Watched::Read, BLOCK, &block.to_string(), "node_of(t)", &["seen".into()], out);
+                        self.tell(GhostEvent::Read, BLOCK, &block.to_string(), "node_of(t)", &["seen".into()], out);
                         out.close("");
                     }
                     Intent::Write { block, value } => {
@@ -221,7 +221,7 @@ impl Export<'_> {
                             out.line(format!("stored[{block}][{value}] := true;"));
                         }
                         let value = value.to_string();
-                        self.tell(Watched::Write, BLOCK, &block.to_string(), "node_of(t)", &[value], out);
+                        self.tell(GhostEvent::Write, BLOCK, &block.to_string(), "node_of(t)", &[value], out);
                         out.close("");
                     }
                     Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}

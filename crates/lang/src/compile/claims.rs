@@ -243,7 +243,7 @@ impl Compiler {
         let Some(condition) = self.expr_of(&mut frame, condition, &Type::Bool) else { return };
         let locals = frame.scalars;
         let name = format!("waits {}", name.text);
-        self.protocol.waits.push(Wait { op, until: Invariant { name, object, condition, locals } });
+        self.protocol.waits.push(WaitClause { op, until: Invariant { name, object, condition, locals } });
     }
 
     fn scenario(&mut self, scenario: &ast::Scenario) {

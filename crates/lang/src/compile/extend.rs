@@ -6,7 +6,7 @@
 
 use crate::ast::{Arm, Await, Body, Clause, Extension, File, Ident, InClause, Initially, Item, Role};
 use crate::diagnostics::Diagnostics;
-use trivium_protocol::source::{Place, Span};
+use trivium_protocol::source::{Position, Span};
 use trivium_protocol::{RoleId, nearest};
 
 /// What is wrong with a file's extensions before the files that it uses are looked at.
@@ -216,7 +216,7 @@ fn clauses(role: &mut Role, list: Vec<InClause>, diagnostics: &mut Diagnostics) 
         let name = state.name.text.clone();
         let of_state = |c: &&InClause| c.states.iter().any(|s| s.text == name);
         let mine: Vec<&InClause> = list.iter().filter(of_state).collect();
-        let mut answers = Answers { state: &name, clauses: &mut state.clauses, arms: &mut [] };
+        let mut answers = StateClauses { state: &name, clauses: &mut state.clauses, arms: &mut [] };
         answers.merge(&mine, &excepted(role.exceptions.iter(), &name), diagnostics);
     }
     // An answer that is replaced may have been declared impossible.
@@ -242,13 +242,13 @@ fn names(clause: &Clause, event: &str) -> bool {
 }
 
 /// How a state answers, as far as clauses and awaited messages go.
-struct Answers<'a> {
+struct StateClauses<'a> {
     state: &'a str,
     clauses: &'a mut Vec<Clause>,
     arms: &'a mut [Arm],
 }
 
-impl Answers<'_> {
+impl StateClauses<'_> {
     /// Adds one file's clauses to those of the files that it uses: guarded ones before them, in their order; what replaces a
     /// clause at its place.
     fn merge(&mut self, new: &[&InClause], excepted: &[Ident], diagnostics: &mut Diagnostics) {
@@ -352,7 +352,7 @@ impl Answers<'_> {
         true
     }
 
-    fn answered(&self, added: &InClause, event: &str, place: Place, diagnostics: &mut Diagnostics) {
+    fn answered(&self, added: &InClause, event: &str, place: Position, diagnostics: &mut Diagnostics) {
         let awaited = self.arms.iter().any(|a| a.message.text == event);
         let guard = if awaited || added.clause.guard.is_some() {
             ""
@@ -383,7 +383,7 @@ impl super::Compiler {
             if mine.is_empty() {
                 continue;
             }
-            let mut answers = Answers { state: name, clauses: &mut wait.clauses, arms: &mut wait.arms };
+            let mut answers = StateClauses { state: name, clauses: &mut wait.clauses, arms: &mut wait.arms };
             answers.merge(&mine, &excepted(ast.exceptions.iter(), name), &mut self.diagnostics);
         }
         wait

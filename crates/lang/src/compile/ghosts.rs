@@ -122,12 +122,12 @@ impl Compiler {
     }
 
     /// What a clause is about, the event that is nearest to it, and what the ghost is told.
-    fn watched(&mut self, role: RoleId, clause: &ast::GhostClause) -> Option<(Watched, EventKind, Vec<Type>)> {
+    fn watched(&mut self, role: RoleId, clause: &ast::GhostClause) -> Option<(GhostEvent, EventKind, Vec<Type>)> {
         let (name, span) = (clause.event.name.text.as_str(), clause.event.name.span);
         let object = self.protocol.roles[role.index()].object;
         let access = match name {
-            "read" => Some((Watched::Read, EventKind::Read)),
-            "write" => Some((Watched::Write, EventKind::Write)),
+            "read" => Some((GhostEvent::Read, EventKind::Read)),
+            "write" => Some((GhostEvent::Write, EventKind::Write)),
             _ => None,
         };
         if let Some((watched, event)) = access.filter(|_| !clause.returned) {
@@ -155,7 +155,7 @@ impl Compiler {
             false => declared.args.iter().map(|arg| arg.ty.clone()).collect(),
         };
         let told = [SOME_NODE].into_iter().chain(more).collect();
-        let watched = if clause.returned { Watched::Return(op) } else { Watched::Call(op) };
+        let watched = if clause.returned { GhostEvent::Return(op) } else { GhostEvent::Call(op) };
         Some((watched, EventKind::Op(op), told))
     }
 

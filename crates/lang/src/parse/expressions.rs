@@ -148,11 +148,11 @@ impl Parser<'_> {
     fn primary(&mut self) -> Parsed<Expr> {
         let start = self.span();
         let kind = match self.token().kind.clone() {
-            Kind::Int(i) => {
+            TokenKind::Int(i) => {
                 self.advance();
                 ExprKind::Int(i)
             }
-            Kind::Mark("(") => {
+            TokenKind::Mark("(") => {
                 self.advance();
                 self.nesting += 1;
                 let inner = self.expression();
@@ -161,8 +161,8 @@ impl Parser<'_> {
                 self.need_mark(")")?;
                 return Ok(Expr { kind: inner.kind, span: start.to(self.previous_span()) });
             }
-            Kind::Mark("{") => self.braces()?,
-            Kind::Name(word) => self.named(&word)?,
+            TokenKind::Mark("{") => self.braces()?,
+            TokenKind::Name(word) => self.named(&word)?,
             _ => return self.expected("an expression"),
         };
         Ok(Expr { kind, span: start.to(self.previous_span()) })
@@ -201,7 +201,7 @@ impl Parser<'_> {
             "count" => Some("count"),
             _ => None,
         };
-        let colon_follows = matches!(self.tokens.get(self.at + 2).map(|t| &t.kind), Some(Kind::Mark(":")));
+        let colon_follows = matches!(self.tokens.get(self.at + 2).map(|t| &t.kind), Some(TokenKind::Mark(":")));
         if let (Some(quantifier), true) = (quantifier, colon_follows) {
             self.advance();
             let name = self.name("a name for the node")?;

@@ -21,7 +21,7 @@ impl Parser<'_> {
     fn skip_item_unless_there(&mut self) {
         let token = self.token();
         let there =
-            matches!(&token.kind, Kind::Name(n) if token.first && ITEMS.contains(&n.as_str()) && n != "protocol");
+            matches!(&token.kind, TokenKind::Name(n) if token.first && ITEMS.contains(&n.as_str()) && n != "protocol");
         if !there {
             self.skip_item();
         }
@@ -41,7 +41,7 @@ impl Parser<'_> {
     fn item(&mut self) -> Parsed<Item> {
         self.operators = 0;
         let word = match &self.token().kind {
-            Kind::Name(n) => n.clone(),
+            TokenKind::Name(n) => n.clone(),
             _ => return self.expected("a declaration (`message`, `lane`, `role`, ..)"),
         };
         let span = self.span();
@@ -51,7 +51,7 @@ impl Parser<'_> {
         self.advance();
         Ok(match word.as_str() {
             "use" => match &self.token().kind {
-                Kind::Text(file) => {
+                TokenKind::Text(file) => {
                     let file = file.clone();
                     self.advance();
                     Item::Use { file, span: span.to(self.previous_span()) }
@@ -99,7 +99,7 @@ impl Parser<'_> {
             _ => {
                 let rule = self.name("the name of a rule")?;
                 match &self.token().kind {
-                    Kind::Text(reason) => {
+                    TokenKind::Text(reason) => {
                         let reason = reason.clone();
                         self.advance();
                         Item::Waive { rule, reason }
@@ -222,7 +222,7 @@ impl Parser<'_> {
             let up_to = self.sum()?;
             return Ok(Type::List { of, up_to, queue, span: start.to(self.previous_span()) });
         }
-        if matches!(&self.token().kind, Kind::Name(_)) && !self.next_is_mark("..") {
+        if matches!(&self.token().kind, TokenKind::Name(_)) && !self.next_is_mark("..") {
             let name = self.name("a type")?;
             let optional = self.eat_mark("?");
             return Ok(Type::Named { name, optional });

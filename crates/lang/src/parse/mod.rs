@@ -11,7 +11,7 @@ mod statements;
 
 use crate::ast::*;
 use crate::diagnostics::Diagnostics;
-use crate::lexer::{Kind, LONGEST_NAME, Token};
+use crate::lexer::{LONGEST_NAME, Token, TokenKind};
 use trivium_protocol::source::Span;
 
 /// Parses a file's tokens. Mistakes go to `diagnostics`; what could be read is returned.
@@ -64,23 +64,23 @@ impl Parser<'_> {
     }
 
     fn at_end(&self) -> bool {
-        self.token().kind == Kind::End
+        self.token().kind == TokenKind::End
     }
 
     fn is_mark(&self, mark: &str) -> bool {
-        matches!(&self.token().kind, Kind::Mark(m) if *m == mark)
+        matches!(&self.token().kind, TokenKind::Mark(m) if *m == mark)
     }
 
     fn is_word(&self, word: &str) -> bool {
-        matches!(&self.token().kind, Kind::Name(n) if n == word)
+        matches!(&self.token().kind, TokenKind::Name(n) if n == word)
     }
 
     fn next_is_word(&self, word: &str) -> bool {
-        matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(Kind::Name(n)) if n == word)
+        matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(TokenKind::Name(n)) if n == word)
     }
 
     fn next_is_mark(&self, mark: &str) -> bool {
-        matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(Kind::Mark(m)) if *m == mark)
+        matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(TokenKind::Mark(m)) if *m == mark)
     }
 
     fn eat_mark(&mut self, mark: &str) -> bool {
@@ -103,25 +103,25 @@ impl Parser<'_> {
     fn expected<T>(&mut self, what: &str) -> Parsed<T> {
         let token = self.token();
         let found = match &token.kind {
-            Kind::Name(n) => format!("`{n}`"),
-            Kind::Int(i) => format!("`{i}`"),
-            Kind::Text(t) => format!("\"{t}\""),
-            Kind::Mark(m) => format!("`{m}`"),
-            Kind::Unknown(u) if u.chars().all(char::is_control) => {
+            TokenKind::Name(n) => format!("`{n}`"),
+            TokenKind::Int(i) => format!("`{i}`"),
+            TokenKind::Text(t) => format!("\"{t}\""),
+            TokenKind::Mark(m) => format!("`{m}`"),
+            TokenKind::Unknown(u) if u.chars().all(char::is_control) => {
                 format!("the control character {}, which no protocol may have", u.escape_unicode())
             }
-            Kind::Unknown(u) if u.starts_with('"') => format!("{u}, a text without its closing quote"),
-            Kind::Unknown(u) if u.starts_with(|c: char| c.is_ascii_digit()) => {
+            TokenKind::Unknown(u) if u.starts_with('"') => format!("{u}, a text without its closing quote"),
+            TokenKind::Unknown(u) if u.starts_with(|c: char| c.is_ascii_digit()) => {
                 format!("`{u}`, which is not a whole number of 64 bits")
             }
-            Kind::Unknown(u) if u.len() > LONGEST_NAME => format!("a name of more than {LONGEST_NAME} bytes"),
-            Kind::Unknown(u) => format!("`{u}`, which is not part of the language"),
-            Kind::End => "the end of the file".to_string(),
+            TokenKind::Unknown(u) if u.len() > LONGEST_NAME => format!("a name of more than {LONGEST_NAME} bytes"),
+            TokenKind::Unknown(u) => format!("`{u}`, which is not part of the language"),
+            TokenKind::End => "the end of the file".to_string(),
         };
         let span = token.span;
         let help = match &token.kind {
-            Kind::Mark("/") if self.is_star_next() => Some("a comment begins with `//` and ends with its line"),
-            Kind::Mark("=") => Some("`==` compares; `=` assigns, in a statement of its own"),
+            TokenKind::Mark("/") if self.is_star_next() => Some("a comment begins with `//` and ends with its line"),
+            TokenKind::Mark("=") => Some("`==` compares; `=` assigns, in a statement of its own"),
             _ => None,
         };
         let error = self.diagnostics.error(span, format!("expected {what}, found {found}"));
@@ -132,7 +132,7 @@ impl Parser<'_> {
     }
 
     fn is_star_next(&self) -> bool {
-        self.tokens.get(self.at + 1).is_some_and(|token| token.kind == Kind::Mark("*"))
+        self.tokens.get(self.at + 1).is_some_and(|token| token.kind == TokenKind::Mark("*"))
     }
 
     fn need_mark(&mut self, mark: &str) -> Parsed<Span> {
@@ -145,7 +145,7 @@ impl Parser<'_> {
 
     fn name(&mut self, what: &str) -> Parsed<Ident> {
         match &self.token().kind {
-            Kind::Name(text) if !RESERVED.contains(&text.as_str()) => {
+            TokenKind::Name(text) if !RESERVED.contains(&text.as_str()) => {
                 let ident = Ident { text: text.clone(), span: self.token().span };
                 self.advance();
                 Ok(ident)
@@ -234,8 +234,8 @@ impl Parser<'_> {
             self.advance();
             let token = self.token();
             match &token.kind {
-                Kind::End => return,
-                Kind::Name(n) if token.first && ITEMS.contains(&n.as_str()) => return,
+                TokenKind::End => return,
+                TokenKind::Name(n) if token.first && ITEMS.contains(&n.as_str()) => return,
                 _ => {}
             }
         }

@@ -142,7 +142,7 @@ impl Parser<'_> {
             name.text.push(mark);
             match self.token().kind {
                 // The second and later waits of the same name are numbered.
-                Kind::Int(number) => {
+                TokenKind::Int(number) => {
                     self.advance();
                     name.text.push_str(&number.to_string());
                 }
@@ -232,7 +232,7 @@ impl Parser<'_> {
         if self.is_word("none") || self.is_word("read") || self.is_word("write") {
             let span = self.span();
             let text = match &self.advance().kind {
-                Kind::Name(text) => text.clone(),
+                TokenKind::Name(text) => text.clone(),
                 _ => unreachable!("a word was seen"),
             };
             return Ok(Ident { text, span });

@@ -45,7 +45,7 @@ impl Parser<'_> {
 
     fn statement_kind(&mut self) -> Parsed<StatementKind> {
         let word = match &self.token().kind {
-            Kind::Name(n) => n.clone(),
+            TokenKind::Name(n) => n.clone(),
             _ => return self.expected("a statement"),
         };
         let plain = |kind| Ok(kind);
@@ -143,7 +143,7 @@ impl Parser<'_> {
     /// Whether the present word is a whole statement: words such as `invalidate` also name actions and variables.
     fn stands_alone(&self) -> bool {
         let next = self.tokens.get(self.at + 1);
-        next.is_none_or(|token| token.first || matches!(token.kind, Kind::Mark(";" | "}")))
+        next.is_none_or(|token| token.first || matches!(token.kind, TokenKind::Mark(";" | "}")))
     }
 
     fn assign_or_call(&mut self) -> Parsed<StatementKind> {

@@ -103,7 +103,7 @@ fn add(
     node_of: &[usize],
     from: usize,
     event: &str,
-    outcome: &Outcome,
+    outcome: &HandlerSummary,
 ) {
     let from = node_of[from];
     for path in &outcome.paths {

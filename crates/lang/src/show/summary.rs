@@ -14,7 +14,7 @@ pub(super) struct Table<'a> {
 /// What happens to an event in a state.
 pub(super) enum Cell {
     /// One outcome for each guarded handler, in order.
-    Handle(Vec<Outcome>),
+    Handle(Vec<HandlerSummary>),
     Defer,
     Hold,
     Impossible,
@@ -22,7 +22,7 @@ pub(super) enum Cell {
 }
 
 /// What a handler does, in short.
-pub(super) struct Outcome {
+pub(super) struct HandlerSummary {
     /// Its guard as written.
     pub guard: Option<String>,
     /// Its ways through, those that end in the same state taken together.
@@ -79,14 +79,14 @@ pub(super) fn begins_in(protocol: &Protocol, role: &Role) -> Vec<StateId> {
     states
 }
 
-fn outcome(protocol: &Protocol, handler: &Handler) -> Outcome {
+fn outcome(protocol: &Protocol, handler: &Handler) -> HandlerSummary {
     let mut paths = follow(protocol, &handler.steps, false, vec![Path::default()]);
     for path in &mut paths {
         if path.target == Some(handler.state) {
             path.target = None;
         }
     }
-    Outcome { guard: handler.guard.as_ref().map(|g| written(protocol, g)), paths: merged(paths) }
+    HandlerSummary { guard: handler.guard.as_ref().map(|g| written(protocol, g)), paths: merged(paths) }
 }
 
 /// The ways so far, each led on through some steps.
@@ -177,7 +177,7 @@ fn merged(paths: Vec<Path>) -> Vec<Path> {
     merged
 }
 
-impl Outcome {
+impl HandlerSummary {
     /// What all ways do, together.
     pub(super) fn all(&self) -> Path {
         let mut all = Path::default();

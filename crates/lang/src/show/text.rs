@@ -123,7 +123,7 @@ fn leads_to(protocol: &Protocol, leads: &LeadsTo) -> String {
     format!("{} of {}{each}: {from} leads to {to}", leads.name, protocol.objects[leads.from.object.index()])
 }
 
-fn wait(protocol: &Protocol, wait: &Wait) -> String {
+fn wait(protocol: &Protocol, wait: &WaitClause) -> String {
     format!("{} until {}", protocol.ops[wait.op.index()].name, written(protocol, &wait.until.condition))
 }
 
@@ -296,7 +296,7 @@ pub(super) fn lines(protocol: &Protocol, role: &Role, cell: &Cell) -> Vec<String
     vec![word.to_string()]
 }
 
-fn outcome_lines(protocol: &Protocol, role: &Role, outcome: &Outcome, guarded: bool) -> Vec<String> {
+fn outcome_lines(protocol: &Protocol, role: &Role, outcome: &HandlerSummary, guarded: bool) -> Vec<String> {
     let mut lines = Vec::new();
     match &outcome.guard {
         Some(guard) => lines.push(format!("when {}:", shortened(guard, 24))),
@@ -329,7 +329,7 @@ pub(super) fn sent_words(sent: &Sent) -> String {
 }
 
 /// `⇒ Clean`, `⇒ await Shared | stay`; nothing if the state does not change.
-pub(super) fn next_words(protocol: &Protocol, role: &Role, outcome: &Outcome) -> Option<String> {
+pub(super) fn next_words(protocol: &Protocol, role: &Role, outcome: &HandlerSummary) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for target in outcome.paths.iter().filter_map(|p| p.target) {
         let name = target_name(protocol, role, target);

@@ -6,7 +6,7 @@ use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_lang::lexer::{Kind, Token, lex};
+use trivium_lang::lexer::{Token, TokenKind, lex};
 use trivium_lang::mutate::{Mutation, mutations, with_change};
 use trivium_lang::{Diagnostics, Options, compile};
 use trivium_protocol::Protocol;
@@ -144,12 +144,12 @@ pub fn mutant(path: &Path, text: &str, slips: &[Slip]) -> Option<(Arc<Protocol>,
 /// What may stand in each other's place.
 fn sort(token: &Token) -> Option<&'static str> {
     match &token.kind {
-        Kind::Name(name) if name.starts_with(char::is_uppercase) => Some("Name"),
-        Kind::Name(_) => Some("name"),
-        Kind::Int(_) => Some("number"),
-        Kind::Mark("==" | "!=" | "<" | ">" | "<=" | ">=") => Some("comparison"),
-        Kind::Mark("+" | "-" | "*" | "/" | "%" | "|" | "&") => Some("operator"),
-        Kind::Mark("=" | "+=" | "-=") => Some("assignment"),
+        TokenKind::Name(name) if name.starts_with(char::is_uppercase) => Some("Name"),
+        TokenKind::Name(_) => Some("name"),
+        TokenKind::Int(_) => Some("number"),
+        TokenKind::Mark("==" | "!=" | "<" | ">" | "<=" | ">=") => Some("comparison"),
+        TokenKind::Mark("+" | "-" | "*" | "/" | "%" | "|" | "&") => Some("operator"),
+        TokenKind::Mark("=" | "+=" | "-=") => Some("assignment"),
         _ => None,
     }
 }

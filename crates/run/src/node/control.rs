@@ -1,7 +1,7 @@
 //! What the run itself needs: barriers, other bindings, the end, and whether anything can still happen. Node 0 decides.
 
 use super::{Doing, Left, Mapped, NodeState, Wait};
-use crate::wire::{Control, Doing as Told, Report};
+use crate::wire::{Control, Report, Told};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};

@@ -3,7 +3,7 @@
 //! It takes the flags of the compiler below it (Clang's, which are mostly GCC's). A file is compiled with the flags
 //! without which a program would go wrong, and with the headers of Trivium; the rest is passed on.
 
-use super::program::{Bar, asks_for_threads, guest, shelf_with_headers};
+use super::program::{Spinner, asks_for_threads, guest, shelf_with_headers};
 use crate::arguments::Cc;
 use crate::out_file::are_same;
 use crate::{Failure, failure};
@@ -28,7 +28,7 @@ enum Wanted {
 
 /// A command line of a C compiler, as far as it matters.
 #[derive(Debug)]
-struct Line {
+struct CommandLine {
     wanted: Wanted,
     /// Sources, objects and archives, in their order; libraries (`-lm`) among them.
     inputs: Vec<OsString>,
@@ -67,9 +67,9 @@ const WITH_VALUE: [&str; 19] = [
     "-u",
 ];
 
-impl Line {
-    fn read(words: &[OsString]) -> Result<Line, Failure> {
-        let mut line = Line {
+impl CommandLine {
+    fn read(words: &[OsString]) -> Result<CommandLine, Failure> {
+        let mut line = CommandLine {
             wanted: Wanted::Module,
             inputs: Vec::new(),
             flags: Vec::new(),
@@ -134,7 +134,7 @@ fn is_source(input: &OsStr) -> bool {
 
 /// Compiles and links as the words say.
 pub fn cc(arguments: &Cc) -> Result<u8, Failure> {
-    let line = Line::read(&arguments.words)?;
+    let line = CommandLine::read(&arguments.words)?;
     if let Some(output) = &line.output
         && let Some(input) = line.inputs.iter().find(|input| are_same(Path::new(input), output))
     {
@@ -162,7 +162,7 @@ pub fn cc(arguments: &Cc) -> Result<u8, Failure> {
 }
 
 /// `-c`: one object of each source.
-fn objects(compiler: &Compiler, line: &Line) -> Result<u8, Failure> {
+fn objects(compiler: &Compiler, line: &CommandLine) -> Result<u8, Failure> {
     let sources: Vec<&OsString> =
         line.inputs.iter().filter(|input| !input.to_string_lossy().starts_with("-l")).collect();
     if line.output.is_some() && sources.len() > 1 {
@@ -177,7 +177,7 @@ fn objects(compiler: &Compiler, line: &Line) -> Result<u8, Failure> {
 }
 
 /// A module of all inputs; sources are compiled on the way.
-fn link(compiler: &Compiler, line: &Line) -> Result<u8, Failure> {
+fn link(compiler: &Compiler, line: &CommandLine) -> Result<u8, Failure> {
     let output = line.output.clone().unwrap_or_else(|| "a.out".into());
     let mut parts = Vec::new();
     for (number, input) in line.inputs.iter().enumerate() {
@@ -219,14 +219,14 @@ impl Compiler {
         command
     }
 
-    fn compiling(&self, line: &Line) -> Command {
+    fn compiling(&self, line: &CommandLine) -> Command {
         let mut command = self.command();
         command.args(COMPILE_FLAGS).arg("-Wno-unused-command-line-argument").args(&line.flags);
         command.arg("-idirafter").arg(&self.headers);
         command
     }
 
-    fn object(&self, line: &Line, source: &OsStr, object: &Path, rule: &[OsString]) -> Result<(), Failure> {
+    fn object(&self, line: &CommandLine, source: &OsStr, object: &Path, rule: &[OsString]) -> Result<(), Failure> {
         if is_source(source) {
             readable(Path::new(source)).map_err(|e| guest(&e))?;
         }
@@ -248,7 +248,7 @@ impl Compiler {
 
     /// Runs it; what it says is said.
     fn run(&self, command: Command, file: &Path) -> Result<(), Failure> {
-        let bar = Bar::new();
+        let bar = Spinner::new();
         let progress = |now: &Compiling| bar.shows(now);
         let done = run_compiler(command, file, &self.shelf, Some(&progress));
         bar.ends();
@@ -266,9 +266,9 @@ impl Compiler {
 mod tests {
     use super::*;
 
-    fn line(words: &str) -> Line {
+    fn line(words: &str) -> CommandLine {
         let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
-        Line::read(&words).unwrap()
+        CommandLine::read(&words).unwrap()
     }
 
     #[test]
@@ -282,6 +282,6 @@ mod tests {
         assert_eq!((linked.wanted, linked.output), (Wanted::Module, Some("prog".into())));
         assert_eq!(linked.inputs, ["a.o", "b.c", "-lfoo"]);
         assert_eq!(line("--version").wanted, Wanted::Other);
-        assert!(Line::read(&["-o".into()]).unwrap_err().text.contains("wants a value"));
+        assert!(CommandLine::read(&["-o".into()]).unwrap_err().text.contains("wants a value"));
     }
 }

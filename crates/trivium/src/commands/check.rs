@@ -162,7 +162,7 @@ fn tell(
         Format::Json => {
             let mut body = serde_json::to_value(report).expect("a report can be written as JSON");
             body["sizes"] = serde_json::to_value(&config.system).expect("a system can be written as JSON");
-            body["scenarios"] = scenarios.iter().map(Scenario::json).collect();
+            body["scenarios"] = scenarios.iter().map(ScenarioRun::json).collect();
             if violated.is_some() {
                 let other = serde_json::to_value(shown).expect("a report can be written as JSON");
                 for key in ["verdict", "property", "reason", "counterexample", "wait_cycle"] {
@@ -184,7 +184,7 @@ fn tell(
 }
 
 /// A scenario of the file, which is run after the most general client.
-struct Scenario {
+struct ScenarioRun {
     name: String,
     system: trivium_check::System,
     /// `None`: it was not run.
@@ -193,8 +193,8 @@ struct Scenario {
 
 /// Runs the scenarios of the file, if that is wanted, up to the first that is violated. Where a scenario was asked for, there
 /// are no others.
-fn scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<Vec<Scenario>, ConfigError> {
-    let mut ran: Vec<Scenario> = Vec::new();
+fn scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<Vec<ScenarioRun>, ConfigError> {
+    let mut ran: Vec<ScenarioRun> = Vec::new();
     if config.system.scenario.is_some() {
         return Ok(ran);
     }
@@ -216,12 +216,12 @@ fn scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<
             }
             false => None,
         };
-        ran.push(Scenario { name: scenario.name.clone(), system, report });
+        ran.push(ScenarioRun { name: scenario.name.clone(), system, report });
     }
     Ok(ran)
 }
 
-impl Scenario {
+impl ScenarioRun {
     fn violated(&self) -> Option<(&Report, &trivium_check::System)> {
         let report = self.report.as_ref().filter(|report| report.verdict == Verdict::Violated)?;
         Some((report, &self.system))

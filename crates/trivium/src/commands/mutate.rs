@@ -22,7 +22,7 @@ struct Tried<'m> {
 }
 
 /// The protocol, where it is explored, and what it is without a mistake.
-struct Subject<'p> {
+struct Original<'p> {
     protocol: &'p Protocol,
     params: Vec<(String, i64)>,
     system: System,
@@ -48,7 +48,7 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
     };
     let without = unmutated(&protocol, &whole, &arguments.protocol)?;
     let most = arguments.max_states.unwrap_or(without.states.saturating_mul(4).saturating_add(1000));
-    let subject = Subject {
+    let subject = Original {
         protocol: &protocol,
         params: protocol.params.iter().map(|param| (param.name.clone(), param.value)).collect(),
         system,
@@ -108,7 +108,7 @@ fn spread(all: &[Mutation], most: Option<u32>) -> Vec<&Mutation> {
     (0..count).map(|n| &all[n * all.len() / count]).collect()
 }
 
-impl Subject<'_> {
+impl Original<'_> {
     /// Tries mistakes side by side; what comes of them is in their order.
     fn try_all<'m>(&self, chosen: &[&'m Mutation], jobs: u32, cancel: &AtomicBool) -> Vec<Tried<'m>> {
         let bar = progress_bar();
@@ -246,7 +246,7 @@ fn unfinished<'t>(tried: &'t [Tried]) -> impl Iterator<Item = (&'t Mutation, &'t
     })
 }
 
-fn told(subject: &Subject, tried: &[Tried], counts: &Counts) -> String {
+fn told(subject: &Original, tried: &[Tried], counts: &Counts) -> String {
     let mut out = format!(
         "{} mutants: {} killed, {} rejected, {} incomplete, {} survived",
         counts.tried, counts.killed, counts.rejected, counts.incomplete, counts.survived
@@ -295,7 +295,7 @@ fn told(subject: &Subject, tried: &[Tried], counts: &Counts) -> String {
     )
 }
 
-fn written(subject: &Subject, tried: &[Tried], counts: &Counts) -> Value {
+fn written(subject: &Original, tried: &[Tried], counts: &Counts) -> Value {
     let change = |mutation: &Mutation| {
         json!({
             "at": subject.place(mutation),

@@ -195,7 +195,7 @@ fn compiled_from(
         return Ok(module);
     }
     headers.write()?;
-    let bar = Bar::new();
+    let bar = Spinner::new();
     let progress = |now: &Compiling| bar.shows(now);
     options.progress = Some(&progress);
     let compiled = compile(files, &options);
@@ -214,13 +214,13 @@ pub(super) fn asks_for_threads(flag: &str) -> bool {
 }
 
 /// Tells on a terminal what is compiled.
-pub(super) struct Bar(ProgressBar);
+pub(super) struct Spinner(ProgressBar);
 
-impl Bar {
-    pub(super) fn new() -> Bar {
+impl Spinner {
+    pub(super) fn new() -> Spinner {
         let bar = ProgressBar::new_spinner();
         bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a valid template"));
-        Bar(bar)
+        Spinner(bar)
     }
 
     pub(super) fn shows(&self, now: &Compiling) {

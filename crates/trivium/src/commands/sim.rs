@@ -6,7 +6,7 @@ use crate::failure::told;
 use crate::library::{self, LoadedMachine};
 use crate::output::{self, Head, grouped, table};
 use crate::page::{Shown, page};
-use crate::trace::Trace;
+use crate::trace::TraceFile;
 use crate::{Failure, failure, memory, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -338,7 +338,7 @@ fn traced(
     file: &Path,
 ) -> Result<Traced, Failure> {
     let map = bench.program.debug_info(bench.program.build(machine.machine.cache.line)).ok();
-    let trace = Trace::new(file, nodes, window.start, map)?;
+    let trace = TraceFile::new(file, nodes, window.start, map)?;
     let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
     let size = match trace.finish() {

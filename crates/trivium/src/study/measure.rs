@@ -2,7 +2,7 @@
 
 use super::plan::{Measure, MissConfig, MissTable};
 use super::published::Published;
-use super::runs::{Done, Outcome};
+use super::runs::{Done, RunOutcome};
 use crate::library::{self, LoadedMachine, Settings};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use trivium_sim::{MissKind, MissReport, PARTS_OF_TIME};
 pub type Why = String;
 
 /// What figures are made of.
-pub struct Source<'a> {
+pub struct Figures<'a> {
     done: &'a Done,
     misses: RefCell<BTreeMap<(MissConfig, u32), Result<MissReport, Why>>>,
 }
@@ -20,10 +20,10 @@ pub struct Source<'a> {
 /// The protocol of single misses.
 const MISSING_UNDER: &str = "stache";
 
-impl<'a> Source<'a> {
+impl<'a> Figures<'a> {
     /// Figures from these runs.
-    pub fn new(done: &'a Done) -> Source<'a> {
-        Source { done, misses: RefCell::default() }
+    pub fn new(done: &'a Done) -> Figures<'a> {
+        Figures { done, misses: RefCell::default() }
     }
 
     /// Our figure for a row of this unit.
@@ -91,7 +91,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// Why it is not.
-    pub fn run(&self, name: &str) -> Result<&Outcome, Why> {
+    pub fn run(&self, name: &str) -> Result<&RunOutcome, Why> {
         self.done.runs.get(name).ok_or_else(|| match self.done.missing.get(name) {
             Some(why) => why.clone(),
             None if self.done.interrupted => "interrupted before its run".to_string(),

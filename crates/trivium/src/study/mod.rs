@@ -33,8 +33,8 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
         Failure::at(format!("the work folder cannot be made: {error}"), kept.display(), "name another with --work")
     })?;
     let done =
-        runs::Runner::new(&kept, arguments.seed.seed, arguments.jobs.jobs).all(&plan.all_runs(arguments.quick))?;
-    let source = measure::Source::new(&done);
+        runs::StudyRunner::new(&kept, arguments.seed.seed, arguments.jobs.jobs).all(&plan.all_runs(arguments.quick))?;
+    let source = measure::Figures::new(&done);
     let rows = rows::all(&plan, &published, &source, arguments.quick)?;
     let (pictures, drawn) = pictures::draw(&plan, &source, &work);
     let text = match arguments.form.format {

@@ -1,6 +1,6 @@
 //! The pictures of a study.
 
-use super::measure::Source;
+use super::measure::Figures;
 use super::plan::{Picture, PictureKind, Plan};
 use crate::Failure;
 use crate::output;
@@ -9,7 +9,7 @@ use std::path::Path;
 use trivium_sim::PARTS_OF_TIME;
 
 /// Draws those whose runs are there, into a folder; gives the names of their files, and why one cannot be drawn or written.
-pub fn draw(plan: &Plan, source: &Source, folder: &Path) -> (Vec<String>, Result<(), Failure>) {
+pub fn draw(plan: &Plan, source: &Figures, folder: &Path) -> (Vec<String>, Result<(), Failure>) {
     let mut files = Vec::new();
     let mut done = Ok(());
     for picture in &plan.pictures {
@@ -27,7 +27,7 @@ pub fn draw(plan: &Plan, source: &Source, folder: &Path) -> (Vec<String>, Result
 }
 
 /// The picture, unless none of its runs are there.
-fn drawn(picture: &Picture, source: &Source) -> Result<Option<String>, Failure> {
+fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
     let Ok(base) = source.run(&picture.base).map(|run| run.cycles as f64) else { return Ok(None) };
     match picture.kind {
         PictureKind::Lines => {

@@ -110,7 +110,7 @@ pub struct RowPlan {
     /// How far ours may be from published, in percent.
     pub tolerance: Option<f64>,
     /// Published is a bound.
-    pub bound: Option<Bound>,
+    pub bound: Option<PublishedBound>,
     /// Why ours is off, or why there is none.
     pub reason: Option<String>,
     /// There is nothing to simulate here: the reason says what the row is.
@@ -137,7 +137,7 @@ pub struct Derived {
     /// As of a published row.
     pub tolerance: Option<f64>,
     /// As of a published row.
-    pub bound: Option<Bound>,
+    pub bound: Option<PublishedBound>,
     /// As of a published row.
     pub reason: Option<String>,
 }
@@ -145,7 +145,7 @@ pub struct Derived {
 /// What a published bound says of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bound {
+pub enum PublishedBound {
     /// It is not less.
     AtLeast,
     /// It is not more.

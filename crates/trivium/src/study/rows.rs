@@ -1,7 +1,7 @@
 //! Published rows beside ours.
 
-use super::measure::{Source, Why};
-use super::plan::{Bound, Measure, MissTable, Plan, RowPlan};
+use super::measure::{Figures, Why};
+use super::plan::{Measure, MissTable, Plan, PublishedBound, RowPlan};
 use super::published::Published;
 use crate::Failure;
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub struct Row {
 struct Judge {
     tolerance: f64,
     within: f64,
-    bound: Option<Bound>,
+    bound: Option<PublishedBound>,
     reason: Option<String>,
     context: bool,
 }
@@ -74,7 +74,7 @@ struct Judge {
 ///
 /// # Errors
 /// The study speaks of a row that is not in the file.
-pub fn all(plan: &Plan, published: &[Published], source: &Source, quick: bool) -> Result<Vec<Row>, Failure> {
+pub fn all(plan: &Plan, published: &[Published], source: &Figures, quick: bool) -> Result<Vec<Row>, Failure> {
     let small = |measure: Option<&Measure>| quick && measure.is_some_and(Measure::is_of_runs);
     let mut tables: Vec<Option<&MissTable>> = vec![None; published.len()];
     let mut rows: Vec<Option<&RowPlan>> = vec![None; published.len()];
@@ -158,8 +158,8 @@ impl Judge {
             let room = (row.value.abs() * self.tolerance / 100.0).max(self.within) + 1e-9;
             match self.bound {
                 None => difference.abs() <= room,
-                Some(Bound::AtLeast) => difference >= -room,
-                Some(Bound::AtMost) => difference <= room,
+                Some(PublishedBound::AtLeast) => difference >= -room,
+                Some(PublishedBound::AtMost) => difference <= room,
             }
         };
         let status = match difference {
@@ -176,7 +176,7 @@ impl Judge {
             config: row.config.clone(),
             unit: row.unit.clone(),
             published: row.value,
-            bound: self.bound.map(|bound| if bound == Bound::AtLeast { "at least" } else { "at most" }),
+            bound: self.bound.map(|bound| if bound == PublishedBound::AtLeast { "at least" } else { "at most" }),
             ours,
             deviation,
             status,
@@ -190,7 +190,7 @@ impl Judge {
 mod tests {
     use super::*;
 
-    fn judged(value: f64, ours: Result<f64, Why>, bound: Option<Bound>, reason: Option<&str>) -> Row {
+    fn judged(value: f64, ours: Result<f64, Why>, bound: Option<PublishedBound>, reason: Option<&str>) -> Row {
         let row = Published {
             id: "X-1".into(),
             config: String::new(),
@@ -214,9 +214,9 @@ mod tests {
 
     #[test]
     fn a_bound_has_a_right_side() {
-        assert_eq!(judged(25.0, Ok(3.0), Some(Bound::AtMost), None).status, Status::Ok);
-        assert_eq!(judged(25.0, Ok(30.0), Some(Bound::AtMost), None).status, Status::Off);
-        assert_eq!(judged(19.0, Ok(30.0), Some(Bound::AtLeast), None).status, Status::Ok);
+        assert_eq!(judged(25.0, Ok(3.0), Some(PublishedBound::AtMost), None).status, Status::Ok);
+        assert_eq!(judged(25.0, Ok(30.0), Some(PublishedBound::AtMost), None).status, Status::Off);
+        assert_eq!(judged(19.0, Ok(30.0), Some(PublishedBound::AtLeast), None).status, Status::Ok);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use trivium_sim::PARTS_OF_TIME;
 
 /// What a study needs of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// What it was.
     pub plan: RunPlan,
     /// Its cycles.
@@ -31,7 +31,7 @@ pub struct Outcome {
 #[derive(Debug, Default)]
 pub struct Done {
     /// Those that ended well.
-    pub runs: BTreeMap<String, Outcome>,
+    pub runs: BTreeMap<String, RunOutcome>,
     /// Why a run cannot be: its program, protocol or machine is not there.
     pub missing: BTreeMap<String, String>,
     /// Whether somebody interrupted it.
@@ -41,7 +41,7 @@ pub struct Done {
 }
 
 /// What all runs share.
-pub struct Runner<'a> {
+pub struct StudyRunner<'a> {
     /// Where results are kept.
     pub folder: &'a Path,
     /// The seed.
@@ -58,10 +58,10 @@ struct Ready {
     program: Program,
 }
 
-impl Runner<'_> {
+impl StudyRunner<'_> {
     /// A runner that has loaded nothing yet.
-    pub fn new(folder: &Path, seed: u64, jobs: u32) -> Runner<'_> {
-        Runner { folder, seed, jobs, programs: BTreeMap::new() }
+    pub fn new(folder: &Path, seed: u64, jobs: u32) -> StudyRunner<'_> {
+        StudyRunner { folder, seed, jobs, programs: BTreeMap::new() }
     }
 
     /// Carries out what is not done yet.
@@ -191,12 +191,12 @@ fn absent(plan: &RunPlan) -> Option<String> {
 }
 
 /// What a kept result says, if it is one.
-fn outcome(plan: &RunPlan, text: &str) -> Option<Outcome> {
+fn outcome(plan: &RunPlan, text: &str) -> Option<RunOutcome> {
     let result: Value = serde_json::from_str(text).ok()?;
     let nodes = result["per_node"].as_array()?;
     let sum = |name: &str| nodes.iter().map(|node| node[name].as_u64()).sum::<Option<u64>>();
     let parts = PARTS_OF_TIME.iter().map(|name| sum(name)).collect::<Option<Vec<u64>>>()?;
-    Some(Outcome { plan: plan.clone(), cycles: result["cycles"].as_u64()?, parts })
+    Some(RunOutcome { plan: plan.clone(), cycles: result["cycles"].as_u64()?, parts })
 }
 
 /// Tells on a terminal how far a study is.
