@@ -116,12 +116,17 @@ pub(crate) enum Parted {
     Unheard(Box<NodeEnd>),
 }
 
-/// Leaves the run. `early` is what nodes have ended with that left before.
-pub(crate) fn part(transport: &mut dyn Transport, end: NodeEnd, early: Vec<(Node, Vec<u8>)>) -> Parted {
-    if transport.me() == 0 { first(transport, end, early) } else { other(transport, end) }
+/// Leaves the run. `early` is what nodes have ended with that left before. Who `is_patient` gives up nobody.
+pub(crate) fn part(
+    transport: &mut dyn Transport,
+    end: NodeEnd,
+    early: Vec<(Node, Vec<u8>)>,
+    is_patient: bool,
+) -> Parted {
+    if transport.me() == 0 { first(transport, end, early, is_patient) } else { other(transport, end, is_patient) }
 }
 
-fn first(transport: &mut dyn Transport, end: NodeEnd, early: Vec<(Node, Vec<u8>)>) -> Parted {
+fn first(transport: &mut dyn Transport, end: NodeEnd, early: Vec<(Node, Vec<u8>)>, is_patient: bool) -> Parted {
     let nodes = transport.nodes() as usize;
     let mut ends: Vec<Option<NodeEnd>> = (0..nodes).map(|_| None).collect();
     let mut is_well = end.left.is_none();
@@ -147,7 +152,7 @@ fn first(transport: &mut dyn Transport, end: NodeEnd, early: Vec<(Node, Vec<u8>)
                     *place = Some(end);
                 }
             }
-            None if !is_well && last.elapsed() > PATIENCE => return Parted::First(ends),
+            None if !is_well && !is_patient && last.elapsed() > PATIENCE => return Parted::First(ends),
             None => pause(last),
         }
     }
@@ -158,7 +163,7 @@ fn first(transport: &mut dyn Transport, end: NodeEnd, early: Vec<(Node, Vec<u8>)
     Parted::First(ends)
 }
 
-fn other(transport: &mut dyn Transport, end: NodeEnd) -> Parted {
+fn other(transport: &mut dyn Transport, end: NodeEnd, is_patient: bool) -> Parted {
     let is_well = end.left.is_none();
     transport.send(0, end.write());
     let since = Instant::now();
@@ -168,7 +173,9 @@ fn other(transport: &mut dyn Transport, end: NodeEnd) -> Parted {
             Some((0, packet)) if packet[..] == [GOODBYE] => break,
             Some((_, packet)) if packet[..] == [LAST] => gone += 1,
             Some(_) => {}
-            None if !is_well && since.elapsed() > PATIENCE_OF_OTHERS => return Parted::Unheard(Box::new(end)),
+            None if !is_well && !is_patient && since.elapsed() > PATIENCE_OF_OTHERS => {
+                return Parted::Unheard(Box::new(end));
+            }
             None => pause(since),
         }
     }
@@ -222,16 +229,16 @@ mod tests {
         let [mut two, mut one, mut first] = [ends.pop().unwrap(), ends.pop().unwrap(), ends.pop().unwrap()];
         std::thread::scope(|scope| {
             let others = [
-                scope.spawn(move || matches!(part(&mut one, some(), Vec::new()), Parted::Heard)),
-                scope.spawn(move || matches!(part(&mut two, some(), Vec::new()), Parted::Heard)),
+                scope.spawn(move || matches!(part(&mut one, some(), Vec::new(), false), Parted::Heard)),
+                scope.spawn(move || matches!(part(&mut two, some(), Vec::new(), false), Parted::Heard)),
             ];
-            let Parted::First(ends) = part(&mut first, NodeEnd::default(), Vec::new()) else { panic!() };
+            let Parted::First(ends) = part(&mut first, NodeEnd::default(), Vec::new(), false) else { panic!() };
             assert_eq!(ends.iter().flatten().map(|end| end.exit_code).collect::<Vec<_>>(), [None, Some(7), Some(7)]);
             others.into_iter().for_each(|other| assert!(other.join().unwrap()));
         });
         let mut alone = join(2).swap_remove(0);
         let failed = NodeEnd::failed(NodeError::subject("it fails"));
-        let Parted::First(ends) = part(&mut alone, failed, Vec::new()) else { panic!() };
+        let Parted::First(ends) = part(&mut alone, failed, Vec::new(), false) else { panic!() };
         assert!(ends[0].is_some() && ends[1].is_none());
     }
 }

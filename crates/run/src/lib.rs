@@ -10,6 +10,7 @@
 
 mod beginning;
 mod ending;
+mod history;
 mod latency;
 mod node;
 mod result;
@@ -18,9 +19,10 @@ mod transport;
 mod wire;
 
 pub use beginning::next_packet;
+pub use history::RecordedRun;
 pub use latency::Latency;
 pub use result::{LiveNode, RunResult};
-pub use run::{Ended, Setup, run, take_part};
+pub use run::{Ended, LiveOutcome, Setup, record, replay, run, take_part};
 pub use transport::Transport;
 pub use transport::contract::check_transport;
 pub use transport::threads::{Threads, join};

@@ -2,8 +2,10 @@
 
 use crate::beginning::{Beginning, begin};
 use crate::ending::{NodeEnd, Parted, part};
+use crate::history::meeting::meet;
+use crate::history::{History, RecordedRun};
 use crate::latency::Latency;
-use crate::node::{Counts, Left, Limits, NodeState};
+use crate::node::{Counts, Delays, Left, Limits, NodeState};
 use crate::result::{LiveNode, RunResult};
 use crate::transport::Transport;
 use crate::transport::threads;
@@ -39,49 +41,135 @@ pub struct Setup<'a> {
     pub limit: Option<Duration>,
     /// It ends incomplete when true.
     pub cancel: Arc<AtomicBool>,
+    /// Nodes and messages are delayed at random, from this seed.
+    pub delays: Option<u64>,
+}
+
+/// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
+pub type LiveOutcome = Result<RunResult, Box<(NodeError, Said)>>;
+
+fn early(error: impl Into<NodeError>) -> Box<(NodeError, Said)> {
+    Box::new((error.into(), Said::default()))
 }
 
 /// Runs a program on threads of this process.
 ///
 /// # Errors
-/// The program and the protocols do not go together; a trap, a fault of a protocol, a broken assumption, a deadlock. Together with it
-/// what the programs had said by then, if they had begun.
-pub fn run(setup: &Setup) -> Result<RunResult, Box<(NodeError, Said)>> {
-    let early = |error: NodeError| Box::new((error, Said::default()));
-    Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false).map_err(early)?;
+/// The program and the protocols do not go together; a trap, a fault of a protocol, a broken assumption, a deadlock.
+pub fn run(setup: &Setup) -> LiveOutcome {
+    run_on_threads(setup, |end| Way { transport: Box::new(end), history: History::None }).0
+}
+
+/// Runs a program as [`run`] does, and records it. The recording says nothing of what was run, and there is none if it did not begin.
+pub fn record(setup: &Setup) -> (LiveOutcome, Option<RecordedRun>) {
+    let way = |end| Way { transport: Box::new(end), history: History::recorded(setup.nodes) };
+    let (outcome, ran) = run_on_threads(setup, way);
+    let recording = ran.map(|Ran { given_up, histories }| RecordedRun {
+        delays: setup.delays,
+        given_up,
+        histories: histories.into_iter().map(History::bytes).collect(),
+        ..RecordedRun::default()
+    });
+    (outcome, recording)
+}
+
+/// Runs a program as it ran when it was recorded.
+///
+/// # Errors
+/// What went wrong then, or: the recording is of another run.
+pub fn replay(setup: &Setup, recording: &RecordedRun) -> LiveOutcome {
+    if recording.histories.len() != setup.nodes as usize {
+        let what = format!("{} nodes were recorded, and this run has {}", recording.histories.len(), setup.nodes);
+        return Err(early(NodeError::input(what)));
+    }
+    let setup = &Setup {
+        protocols: setup.protocols.clone(),
+        args: setup.args.clone(),
+        // A limit that ended the run ends it at the same moment.
+        limit: None,
+        cancel: setup.cancel.clone(),
+        delays: recording.delays,
+        ..*setup
+    };
+    let meeting = meet(setup.nodes);
+    let judge = meeting.first().cloned();
+    let ways = meeting.into_iter().zip(&recording.histories).map(|(end, history)| Way {
+        history: History::replayed(history.clone(), end.clone()),
+        transport: Box::new(end),
+    });
+    let (outcome, _) = run_nodes(setup, ways.collect(), &recording.given_up);
+    match judge.and_then(|meeting| meeting.strayed()) {
+        Some(error) => Err(early(error)),
+        None => outcome,
+    }
+}
+
+/// How a node hears of others.
+struct Way {
+    transport: Box<dyn Transport + Send>,
+    history: History,
+}
+
+/// What remains of a run beside its outcome.
+struct Ran {
+    /// Nodes that did not answer in the end.
+    given_up: Vec<Node>,
+    histories: Vec<History>,
+}
+
+fn run_on_threads(setup: &Setup, way: impl Fn(threads::Threads) -> Way) -> (LiveOutcome, Option<Ran>) {
+    run_nodes(setup, threads::join(setup.nodes).into_iter().map(way).collect(), &[])
+}
+
+/// Runs all nodes. Nothing is asked of those that are `given_up`.
+fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, Option<Ran>) {
     // Once, and not by each thread at the same time.
-    setup.program.prepare(setup.block).map_err(|error| early(error.into()))?;
+    let ready = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false)
+        .and_then(|_| Ok(setup.program.prepare(setup.block)?));
+    if let Err(error) = ready {
+        return (Err(early(error)), None);
+    }
     let begun = Instant::now();
-    let parted: Vec<Result<Parted, String>> = std::thread::scope(|scope| {
-        let node = |end: threads::Threads| {
-            let name = format!("node {}", end.me());
+    let parted: Vec<Result<(Parted, History), String>> = std::thread::scope(|scope| {
+        let node = |way: Way| {
+            let name = format!("node {}", way.transport.me());
             let beginning = Beginning { begun, arrived: VecDeque::new() };
-            let run = move || run_node(setup, Box::new(end), beginning);
+            let run = move || run_node(setup, way.transport, way.history, beginning);
             std::thread::Builder::new().name(name).spawn_scoped(scope, run)
         };
-        let threads: Vec<_> = threads::join(setup.nodes).into_iter().map(node).collect();
-        let parted =
-            |(number, thread): (usize, std::io::Result<std::thread::ScopedJoinHandle<'_, Parted>>)| match thread {
-                Ok(thread) => thread.join().map_err(|_| format!("node {number} has ended by a panic of Trivium")),
-                Err(error) => Err(format!("node {number} cannot be started: {error}")),
-            };
+        let threads: Vec<_> = ways.into_iter().map(node).collect();
+        let parted = |(number, thread): (usize, std::io::Result<std::thread::ScopedJoinHandle<'_, _>>)| match thread {
+            Ok(thread) => thread.join().map_err(|_| format!("node {number} has ended by a panic of Trivium")),
+            Err(error) => Err(format!("node {number} cannot be started: {error}")),
+        };
         threads.into_iter().enumerate().map(parted).collect()
     });
     let mut ends: Vec<Option<NodeEnd>> = Vec::new();
+    let mut histories = Vec::new();
     for parted in parted {
         match parted {
-            Ok(Parted::First(all)) => ends = all,
-            Ok(Parted::Heard | Parted::Unheard(_)) => {}
-            Err(what) => return Err(early(NodeError::subject(what))),
+            Ok((parted, history)) => {
+                histories.push(history);
+                if let Parted::First(all) = parted {
+                    ends = all;
+                }
+            }
+            Err(what) => return (Err(early(NodeError::subject(what))), None),
         }
     }
-    gather(setup, "threads", ends)
+    for &node in given_up {
+        if let Some(end) = ends.get_mut(usize::from(node)) {
+            *end = None;
+        }
+    }
+    let silent = (0..).zip(&ends).filter(|(_, end)| end.is_none()).map(|(node, _)| node).collect();
+    (gather(setup, "threads", ends), Some(Ran { given_up: silent, histories }))
 }
 
 /// How a run has ended, as far as one process knows.
 pub struct Ended {
     /// As [`run`] tells it.
-    pub result: Result<RunResult, Box<(NodeError, Said)>>,
+    pub result: LiveOutcome,
     /// Whether all nodes have left the run. If not, somebody has to end them.
     pub is_over: bool,
 }
@@ -94,7 +182,7 @@ pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<End
     let prepared = setup.program.prepare(setup.block);
     let beginning = begin(transport.as_mut());
     let parted = match prepared {
-        Ok(()) => run_node(setup, transport, beginning),
+        Ok(()) => run_node(setup, transport, History::None, beginning).0,
         Err(error) => leave_at_once(transport.as_mut(), error.into()),
     };
     match parted {
@@ -113,23 +201,32 @@ fn leave_at_once(transport: &mut dyn Transport, error: NodeError) -> Parted {
     for to in (0..=Node::MAX).take(transport.nodes() as usize).filter(|to| *to != transport.me()).collect::<Vec<_>>() {
         transport.send(to, packet.clone());
     }
-    part(transport, NodeEnd::failed(error), Vec::new())
+    part(transport, NodeEnd::failed(error), Vec::new(), false)
 }
 
 /// A program that has ended, and its memory.
 type Running = trivium_guest::ProgramNode<NodeState>;
 
 /// One node, from its beginning to the end of the run.
-fn run_node(setup: &Setup, mut transport: Box<dyn Transport>, beginning: Beginning) -> Parted {
+fn run_node(
+    setup: &Setup,
+    mut transport: Box<dyn Transport>,
+    history: History,
+    beginning: Beginning,
+) -> (Parted, History) {
     let me = transport.me();
     let protocols = match Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false) {
         Ok(protocols) => Rc::new(protocols),
-        Err(unfit) => return leave_at_once(transport.as_mut(), unfit),
+        Err(unfit) => return (leave_at_once(transport.as_mut(), unfit), history),
     };
     let nanoseconds = setup.limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { cancel: setup.cancel.clone(), nanoseconds };
     let node = Rc::new(RefCell::new(NodeState::new(transport, protocols, (PAGE, beginning.begun), limits)));
-    node.borrow_mut().arrived = beginning.arrived;
+    {
+        let mut node = node.borrow_mut();
+        (node.arrived, node.history) = (beginning.arrived, history);
+        node.delays = setup.delays.map(|seed| Delays::new(seed, me));
+    }
     let exit_code = match run_program(setup, me, &node) {
         // Its memory is needed as long as handlers run.
         Ok((exit_code, _program)) => {
@@ -146,7 +243,8 @@ fn run_node(setup: &Setup, mut transport: Box<dyn Transport>, beginning: Beginni
     node.tell_left();
     let instructions = node.counts.instructions;
     node.region_end(instructions);
-    let span = node.region.span.unwrap_or((0, node.now()));
+    let now = node.clock();
+    let span = node.region.span.unwrap_or((0, now));
     // Nodes enter and leave their regions of interest one after the other, so that a message between two nodes may be of a region
     // for one of them only: which, depends on timing.
     let Counts { messages_sent, bytes_sent, by_kind, .. } = node.counts.clone();
@@ -163,7 +261,10 @@ fn run_node(setup: &Setup, mut transport: Box<dyn Transport>, beginning: Beginni
         memory,
     };
     let early = std::mem::take(&mut node.ends);
-    part(node.transport.as_mut(), end, early)
+    let history = std::mem::take(&mut node.history);
+    // All of a run that is replayed come to their ends, however long that takes.
+    let is_patient = history.meeting().is_some();
+    (part(node.transport.as_mut(), end, early, is_patient), history)
 }
 
 /// Runs the program of a node to its end, and gives its exit code.
@@ -197,11 +298,7 @@ fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result
 }
 
 /// Puts together what nodes have ended with; nothing from those that were given up.
-fn gather(
-    setup: &Setup,
-    transport: &'static str,
-    ends: Vec<Option<NodeEnd>>,
-) -> Result<RunResult, Box<(NodeError, Said)>> {
+fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) -> LiveOutcome {
     let (mut saying, mut latency, mut sum) = (Saying::default(), Latency::default(), Counts::default());
     let (mut first, mut last) = (u64::MAX, 0);
     let (mut failed, mut told, mut stopped) = (None, None, None);

@@ -359,6 +359,15 @@ pub struct Run {
     /// Stop (exit code 3) after this many seconds (default: no limit)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub max_seconds: Option<u64>,
+    /// Write into this file what is needed to run it again exactly as it ran (threads only)
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub record: Option<PathBuf>,
+    /// Run it exactly as it ran when this file was recorded; all else on the command line must be as it was (threads only)
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// Delay nodes and messages at random, from this seed, so that rare orders occur
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, conflicts_with = "replay")]
+    pub delays: Option<u64>,
     /// Override a value: protocol.KEY=V (repeatable)
     #[arg(long, value_name = "KEY=V")]
     pub set: Vec<String>,

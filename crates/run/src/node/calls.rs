@@ -43,9 +43,9 @@ impl Processor for NodeState {
         let done = match call {
             Call::Node => i64::from(self.core.me),
             Call::Nodes => i64::from(self.core.protocols.nodes),
-            Call::Cycles | Call::Nanoseconds => i64::try_from(self.now()).unwrap_or(i64::MAX),
+            Call::Cycles | Call::Nanoseconds => i64::try_from(self.clock()).unwrap_or(i64::MAX),
             Call::Sleep { nanoseconds } => {
-                let end = self.now().saturating_add(*nanoseconds);
+                let end = self.clock().saturating_add(*nanoseconds);
                 self.wait(Wait::Sleep(end))?;
                 0
             }
@@ -70,7 +70,7 @@ impl Processor for NodeState {
                 0
             }
             Call::Print { fd, bytes } => {
-                let now = self.now();
+                let now = self.clock();
                 self.said.printed.push((now, *fd, bytes.clone()));
                 0
             }

@@ -1,6 +1,7 @@
 //! What the run itself needs: barriers, other bindings, the end, and whether anything can still happen. Node 0 decides.
 
 use super::{Doing, Left, Mapped, NodeState, Wait};
+use crate::history::{History, PastEvent};
 use crate::wire::{Control, Report, Told};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -177,12 +178,14 @@ impl Coordinator {
         order
     }
 
-    /// Asks again, if it is time to.
-    fn due(&mut self) -> Option<Order> {
-        let Stage::Asking { why, before, again: Some(again), .. } = &mut self.stage else { return None };
-        if Instant::now() < *again {
-            return None;
-        }
+    /// Whether it is time to ask again.
+    fn is_due(&self) -> bool {
+        matches!(self.stage, Stage::Asking { again: Some(again), .. } if Instant::now() >= again)
+    }
+
+    /// Asks again, if that is wanted.
+    fn ask_again(&mut self) -> Option<Order> {
+        let Stage::Asking { why, before, again: Some(_), .. } = &mut self.stage else { return None };
         let (why, before) = (*why, before.take());
         Some(self.ask(why, before))
     }
@@ -296,8 +299,14 @@ impl NodeState {
 
     /// Node 0 looks whether it has to ask again.
     pub(super) fn coordinate(&mut self) {
-        let order = self.coordinator.as_mut().and_then(Coordinator::due);
-        if order.is_some() {
+        let Some(known) = &self.coordinator else { return };
+        let is_due = match self.history {
+            History::Replayed(_) => self.due() == Some(&PastEvent::Asked),
+            _ => known.is_due(),
+        };
+        if is_due {
+            self.happened(PastEvent::Asked);
+            let order = self.coordinator.as_mut().and_then(Coordinator::ask_again);
             // What goes wrong is kept, and ends the program at its next step.
             let _ = self.carry_out(order);
         }
@@ -376,7 +385,7 @@ impl NodeState {
         if !is_there || binding.protocol >= self.core.protocols.engines.len() {
             return Err(self.nonsense(from, "a region that there is not"));
         }
-        let when = format!("{} ns", self.now());
+        let when = format!("{} ns", self.clock());
         let tags = &self.tags;
         let bound = self.core.bind(binding, &when, &mut |core, block| match tags.get(block.id as usize) {
             None | Some(0) => core.first_access(block),
@@ -474,11 +483,11 @@ mod tests {
         let on_its_way = [Report { sent: 5, ..report(0, at) }, Report { received: 4, ..report(0, at) }];
         assert_eq!(answer(&mut known, &on_its_way), None);
         std::thread::sleep(AGAIN);
-        assert_eq!(known.due(), Some(Order::Ask(2)));
+        assert_eq!(known.is_due().then(|| known.ask_again()).flatten(), Some(Order::Ask(2)));
         assert_eq!(answer(&mut known, &on_its_way), None, "the same, but one message has not arrived");
         for round in [3, 4] {
             std::thread::sleep(AGAIN);
-            assert_eq!(known.due(), Some(Order::Ask(round)));
+            assert_eq!(known.is_due().then(|| known.ask_again()).flatten(), Some(Order::Ask(round)));
             let arrived = [on_its_way[0].clone(), Report { received: 5, ..report(0, at) }];
             let order = answer(&mut known, &arrived);
             assert_eq!(order, (round == 4).then_some(Order::Bind((3, 1))), "it must be seen twice");
@@ -496,7 +505,7 @@ mod tests {
         let mut ask = |reports: &[Report]| {
             let order = answer(&mut known, reports);
             std::thread::sleep(AGAIN_STUCK);
-            known.due();
+            known.is_due().then(|| known.ask_again()).flatten();
             order
         };
         assert_eq!(ask(&waits(1, false)), None);
@@ -512,7 +521,7 @@ mod tests {
         let mut known = Coordinator::new(1);
         assert_eq!(known.heard(0, report(0, Told::Waits)), Some(Order::Ask(1)));
         assert_eq!(answer(&mut known, &[report(0, Told::Runs)]), None);
-        assert_eq!(known.due(), None);
+        assert_eq!(known.is_due().then(|| known.ask_again()).flatten(), None);
         assert_eq!(known.heard(0, report(0, Told::HasEnded)), Some(Order::Ask(2)));
     }
 

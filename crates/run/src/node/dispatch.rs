@@ -2,6 +2,7 @@
 
 use super::mechanisms::What;
 use super::{Doing, Grant, Incoming, Mapped, NodeState, Wait};
+use crate::history::{History, PastEvent};
 use crate::wire::{Message, write_credit};
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
 use trivium_guest::{AccessKind, SHARED_BASE};
@@ -14,8 +15,8 @@ enum Action {
     Replay(usize),
     /// What is at this place in the inbox.
     Incoming(usize),
-    /// The timer that ended then.
-    Timer((u64, u64)),
+    /// The timer at this place among those that run.
+    Timer(usize),
 }
 
 impl NodeState {
@@ -54,11 +55,7 @@ impl NodeState {
             return Some(Action::Replay(at));
         }
         if !self.timers.is_empty() {
-            let now = self.now();
-            let ended = self.timers.range(..=(now, u64::MAX));
-            let mut can =
-                ended.filter(|(_, (instance, number))| !self.core.timer_must_wait(&self.on_lanes, *instance, *number));
-            if let Some((&at, _)) = can.next() {
+            if let Some(at) = self.timer_that_ends() {
                 return Some(Action::Timer(at));
             }
         }
@@ -82,6 +79,18 @@ impl NodeState {
         None
     }
 
+    /// The place of the first timer that has ended and may be handled.
+    fn timer_that_ends(&self) -> Option<usize> {
+        if let History::Replayed(_) = self.history {
+            return if let Some(PastEvent::Timer(at)) = self.due() { Some(*at) } else { None };
+        }
+        let now = self.now();
+        let ended = self.timers.iter().take_while(|((end, _), _)| *end <= now);
+        ended
+            .map(|(_, timer)| timer)
+            .position(|(instance, number)| !self.core.timer_must_wait(&self.on_lanes, *instance, *number))
+    }
+
     /// Whether this node knows the home of what a message is about.
     fn is_known(&self, incoming: &Incoming) -> bool {
         let Incoming::Message(_, Message { object, .. }) = incoming else { return true };
@@ -93,7 +102,7 @@ impl NodeState {
         !space.by_first_touch(page) || self.mapped.get(page) == Some(&Mapped::Yes)
     }
 
-    fn lane_of(&self, message: &Message) -> LaneId {
+    pub(super) fn lane_of(&self, message: &Message) -> LaneId {
         self.core.protocols.engines[message.protocol].protocol().messages[message.message.index()].lane
     }
 
@@ -111,11 +120,13 @@ impl NodeState {
 
     /// Whether nothing is left to handle.
     pub(super) fn is_quiet(&self) -> bool {
-        self.inbox.is_empty() && self.core.schedule.has_no_replays()
+        self.inbox.is_empty() && self.core.schedule.has_no_replays() && !self.keeps_messages()
     }
 
+    /// Whether something happens by itself when its time has come.
     pub(super) fn has_timers(&self) -> bool {
-        self.timers.values().any(|(instance, number)| self.core.schedule.is_current(instance, *number))
+        self.keeps_messages()
+            || self.timers.values().any(|(instance, number)| self.core.schedule.is_current(instance, *number))
     }
 
     fn replay(&mut self, at: usize) -> Result<(), NodeError> {
@@ -129,8 +140,10 @@ impl NodeState {
         self.ended(protocol, engine, event.as_ref(), outcome)
     }
 
-    fn timer_ended(&mut self, at: (u64, u64)) -> Result<(), NodeError> {
-        let Some((instance, number)) = self.timers.remove(&at) else { return Ok(()) };
+    fn timer_ended(&mut self, at: usize) -> Result<(), NodeError> {
+        self.happened(PastEvent::Timer(at));
+        let Some(key) = self.timers.keys().nth(at).copied() else { return Ok(()) };
+        let Some((instance, number)) = self.timers.remove(&key) else { return Ok(()) };
         if !self.core.schedule.is_current(&instance, number) {
             return Ok(());
         }
@@ -237,7 +250,7 @@ impl NodeState {
     fn set_timer(&mut self, instance: Instance, after: Option<u64>) {
         let number = self.core.schedule.new_timer(instance);
         if let Some(after) = after {
-            let end = self.now().saturating_add(after);
+            let end = self.clock().saturating_add(after);
             let last = self.timers.range((end, 0)..=(end, u64::MAX)).next_back();
             let place = last.map_or(0, |((_, place), _)| place + 1);
             self.timers.insert((end, place), (instance, number));

@@ -2,19 +2,23 @@
 
 mod calls;
 mod control;
+mod delays;
 mod dispatch;
 mod lanes;
 mod lines;
 mod mechanisms;
 #[cfg(test)]
 mod mechanisms_tests;
+mod past;
 mod reach;
 mod waiting;
 
+use crate::history::{History, Moment};
 use crate::latency::Latency;
 use crate::transport::Transport;
 use crate::wire::Message;
 use control::Coordinator;
+pub(crate) use delays::Delays;
 use lanes::OnLanes;
 use mechanisms::Handling;
 use serde::{Deserialize, Serialize};
@@ -217,6 +221,11 @@ pub(crate) struct NodeState {
     is_stored: Vec<u64>,
     /// What node 0 knows of all.
     coordinator: Option<Coordinator>,
+    /// Whether its run is recorded, or repeats one that was; and the moment at which it is.
+    pub history: History,
+    moment: Moment,
+    /// Delays at random, if there are any.
+    pub delays: Option<Delays>,
     /// Why it has left the run, if it has.
     pub left: Option<Left>,
     /// Whether the run is over.
@@ -283,6 +292,9 @@ impl NodeState {
             stored: Vec::new(),
             is_stored: Vec::new(),
             coordinator: (me == 0).then(|| Coordinator::new(nodes)),
+            history: History::None,
+            moment: Moment::default(),
+            delays: None,
             left: None,
             is_over: false,
         }
@@ -293,8 +305,8 @@ impl NodeState {
         (self.memory, self.published) = (NodeMemory::Program(memory), tags);
     }
 
-    /// Nanoseconds since the run began.
-    pub(crate) fn now(&self) -> u64 {
+    /// Nanoseconds since the run began: for what a recording need not know. For all else there is [`NodeState::clock`].
+    fn now(&self) -> u64 {
         u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
@@ -325,7 +337,7 @@ impl NodeState {
 
     fn region_begin(&mut self, instructions: u64) {
         if self.region.begun.is_none() {
-            let now = self.now();
+            let now = self.clock();
             self.region.begun = Some(self.counted(instructions));
             self.region.span = Some((self.region.span.map_or(now, |span| span.0), now));
         }
@@ -336,7 +348,7 @@ impl NodeState {
         if let Some(begun) = self.region.begun.take() {
             let more = self.counted(instructions).since(&begun);
             self.region.ended = Some(self.region.ended.take().unwrap_or_default().plus(&more));
-            let now = self.now();
+            let now = self.clock();
             self.region.span = self.region.span.map(|span| (span.0, now));
         }
     }

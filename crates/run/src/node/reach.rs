@@ -35,7 +35,7 @@ impl NodeState {
         if self.allows(block, kind) {
             return Ok(self.goes(block, kind));
         }
-        let begun = self.now();
+        let begun = self.clock();
         let step = loop {
             self.pending =
                 Pending { address: offset, size: fit(size, "the size of an access, which is at most 16 bytes"), value };
@@ -49,7 +49,7 @@ impl NodeState {
                 None => {}
             }
         };
-        let took = self.now() - begun;
+        let took = self.clock().saturating_sub(begun);
         self.latency.add(took);
         Ok(step)
     }

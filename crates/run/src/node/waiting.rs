@@ -1,6 +1,7 @@
 //! What a node does while its program waits, and at poll points.
 
-use super::{Doing, Incoming, Left, Mapped, NodeState, POLLS, Wait};
+use super::{Delays, Doing, Incoming, Left, Mapped, NodeState, POLLS, Wait};
+use crate::history::{History, PastEvent};
 use crate::wire::{self, Control, Packet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -25,18 +26,31 @@ impl NodeState {
     pub(super) fn wait(&mut self, wait: Wait) -> Result<(), ProgramFault> {
         self.doing = Doing::Waiting(wait);
         let begun = Instant::now();
+        match self.history {
+            History::Replayed(_) => self.wait_as_recorded()?,
+            _ => self.wait_for_others(wait)?,
+        }
+        let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.counts.waits += self.took(took);
+        Ok(())
+    }
+
+    fn wait_for_others(&mut self, wait: Wait) -> Result<(), ProgramFault> {
         let mut idle: Option<Instant> = None;
         // Who comes to a barrier, or to its end, tells it then, and once: told late, it would count for the next barrier.
         let mut is_told = matches!(wait, Wait::Barrier(_) | Wait::End);
         while !self.is_running() {
-            if self.progress(1)? {
+            if self.progress()? {
+                self.had_a_turn();
                 idle = None;
                 continue;
             }
             if let Doing::Waiting(Wait::Sleep(end)) = self.doing
                 && self.now() >= end
             {
+                self.happened(PastEvent::Woken);
                 self.wake();
+                self.had_a_turn();
                 break;
             }
             let since = *idle.get_or_insert_with(Instant::now);
@@ -48,6 +62,7 @@ impl NodeState {
             std::thread::yield_now();
             if waited > IDLE && !is_told {
                 is_told = true;
+                self.happened(PastEvent::Reported);
                 self.report(0);
             }
             self.coordinate();
@@ -56,8 +71,6 @@ impl NodeState {
                 std::thread::sleep(Duration::from_micros(50));
             }
         }
-        let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.counts.waits += took;
         Ok(())
     }
 
@@ -65,65 +78,126 @@ impl NodeState {
     pub(super) fn poll_point(&mut self, instructions: u64) -> Result<(), ProgramFault> {
         let begun = Instant::now();
         let mut handlers = 0;
-        while handlers < HANDLERS_AT_A_POLL && self.progress(1)? {
+        while handlers < HANDLERS_AT_A_POLL {
+            let any = self.progress()?;
+            self.had_a_turn();
+            if !any {
+                break;
+            }
             handlers += 1;
         }
         // Where something has come, more will: it should not wait for long.
-        self.poll_interval = match handlers {
-            0 => (self.poll_interval * 2).min(*POLLS.end()),
-            _ => *POLLS.start(),
+        self.poll_interval = match (&mut self.delays, handlers) {
+            (Some(delays), _) => delays.interval(),
+            (None, 0) => (self.poll_interval * 2).min(*POLLS.end()),
+            (None, _) => *POLLS.start(),
         };
         self.next_poll = instructions + self.poll_interval;
         if handlers > 0 {
-            self.counts.handlers += u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.counts.handlers += self.took(took);
         }
         self.coordinate();
+        self.had_a_turn();
         Ok(())
     }
 
-    /// Takes in what has arrived, and runs up to so many handlers, as long as the program does not go on. Whether
-    /// anything was there.
-    fn progress(&mut self, handlers: u32) -> Result<bool, ProgramFault> {
-        let mut any = self.take_in()?;
-        let was_running = self.is_running();
-        for _ in 0..handlers {
-            let handled = self.handle_one().map_err(|error| self.fail(error))?;
-            any |= handled;
-            if !handled || (self.is_running() && !was_running) {
-                break;
-            }
-        }
-        Ok(any)
+    /// Takes in what has arrived, and runs a handler. Whether anything was there.
+    pub(super) fn progress(&mut self) -> Result<bool, ProgramFault> {
+        let any = self.take_in()?;
+        let handled = self.handle_one().map_err(|error| self.fail(error))?;
+        Ok(any || handled)
     }
 
     /// Takes in what has arrived.
     fn take_in(&mut self) -> Result<bool, ProgramFault> {
         self.look_at_limits()?;
+        match self.history {
+            History::Replayed(_) => self.take_in_as_recorded(),
+            _ => self.take_in_what_is_there(),
+        }
+    }
+
+    fn take_in_what_is_there(&mut self) -> Result<bool, ProgramFault> {
         let mut any = false;
+        if let Some(delays) = &mut self.delays {
+            delays.pause();
+            while let Some(at) = self.delays.as_ref().and_then(Delays::due) {
+                self.happened(PastEvent::Released(at));
+                self.release_late(at);
+                any = true;
+            }
+        }
         for _ in 0..PACKETS {
             let next = self.arrived.pop_front().or_else(|| self.transport.poll());
             let Some((from, packet)) = next else { break };
             any = true;
-            let packet = wire::read(&packet, &self.core.protocols).map_err(|what| {
-                let what = format!("node {}: node {from} sends {what}", self.core.me);
-                self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
-            })?;
-            self.packet(from, packet)?;
+            let read = wire::read(&packet, &self.core.protocols);
+            let late = match &read {
+                Ok(Packet::Message(message)) if self.delays.is_some() => self.late_until(from, message),
+                _ => None,
+            };
+            self.happened(if late.is_some() { PastEvent::Late(from) } else { PastEvent::Packet(from) });
+            self.take(from, read, late)?;
         }
         Ok(any)
     }
 
-    fn look_at_limits(&mut self) -> Result<(), ProgramFault> {
+    fn take_in_as_recorded(&mut self) -> Result<bool, ProgramFault> {
+        let mut any = false;
+        loop {
+            match self.due().cloned() {
+                Some(PastEvent::Released(at)) => {
+                    self.happened(PastEvent::Released(at));
+                    self.release_late(at);
+                }
+                Some(event @ (PastEvent::Packet(from) | PastEvent::Late(from))) => {
+                    let packet = self.recorded_packet(from)?;
+                    let read = wire::read(&packet, &self.core.protocols);
+                    let late = matches!(event, PastEvent::Late(_)).then(Instant::now);
+                    self.happened(event);
+                    self.take(from, read, late)?;
+                }
+                Some(PastEvent::Stopped(why)) => {
+                    self.happened(PastEvent::Stopped(why.clone()));
+                    return Err(self.stop(why));
+                }
+                _ => return Ok(any),
+            }
+            any = true;
+        }
+    }
+
+    fn take(&mut self, from: Node, read: Result<Packet, String>, late: Option<Instant>) -> Result<(), ProgramFault> {
+        let packet = read.map_err(|what| {
+            let what = format!("node {}: node {from} sends {what}", self.core.me);
+            self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
+        })?;
+        self.packet(from, packet, late)
+    }
+
+    /// A message that was kept back goes to the handlers.
+    fn release_late(&mut self, at: usize) {
+        if let Some(delays) = &mut self.delays
+            && at < delays.late.len()
+        {
+            let late = delays.late.remove(at);
+            self.inbox.push_back(Incoming::Message(late.from, late.message));
+        }
+    }
+
+    pub(super) fn look_at_limits(&mut self) -> Result<(), ProgramFault> {
         if self.left.is_some() {
             return Err(ProgramFault::new("the run has ended"));
         }
-        if self.limits.cancel.load(Ordering::Relaxed) {
-            return Err(self.stop("it was interrupted".into()));
-        }
-        match self.limits.nanoseconds {
-            Some(most) if self.now() >= most => Err(self.stop(format!("{} seconds have passed", most / 1_000_000_000))),
-            _ => Ok(()),
-        }
+        let why = match self.limits.nanoseconds {
+            _ if self.limits.cancel.load(Ordering::Relaxed) => "it was interrupted".into(),
+            Some(most) if self.now() >= most => format!("{} seconds have passed", most / 1_000_000_000),
+            _ if self.history.is_full() => "the recording has more than 1 GiB".into(),
+            _ => return Ok(()),
+        };
+        self.happened(PastEvent::Stopped(why.clone()));
+        Err(self.stop(why))
     }
 
     pub(super) fn stop(&mut self, why: String) -> ProgramFault {
@@ -132,7 +206,8 @@ impl NodeState {
         fault
     }
 
-    fn packet(&mut self, from: Node, packet: Packet) -> Result<(), ProgramFault> {
+    /// A packet was taken in. A message in it is kept back until then, if it is.
+    fn packet(&mut self, from: Node, packet: Packet, late: Option<Instant>) -> Result<(), ProgramFault> {
         match packet {
             Packet::Message(message) => {
                 self.received += 1;
@@ -140,7 +215,11 @@ impl NodeState {
                     let found = self.look_for_home(self.core.offset_of(message.object));
                     found.map_err(|what| self.nonsense(from, what))?;
                 }
-                self.inbox.push_back(Incoming::Message(from, message));
+                let lane = self.lane_of(&message);
+                match (late, &mut self.delays) {
+                    (Some(until), Some(delays)) => delays.add(from, message, lane, until),
+                    _ => self.inbox.push_back(Incoming::Message(from, message)),
+                }
                 Ok(())
             }
             Packet::Credit { protocol, lane } => {

@@ -13,6 +13,7 @@ mod mutate;
 pub(crate) mod program;
 mod replay;
 mod run;
+mod run_recorded;
 #[cfg(feature = "mpi")]
 mod run_together;
 mod show;
@@ -93,7 +94,7 @@ fn outputs(command: &Command) -> [Option<&PathBuf>; 3] {
         Command::Compare(a) => [a.common.form.out.as_ref(), a.run.html.as_ref(), a.svg.as_ref()],
         Command::Check(a) => [a.common.form.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
         Command::Replay(a) => [a.form.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
-        Command::Run(a) => [a.out.as_ref(), None, None],
+        Command::Run(a) => [a.out.as_ref(), a.record.as_ref(), None],
         Command::Miss(a) => [a.form.out.as_ref(), None, None],
         Command::Mutate(a) => [a.form.out.as_ref(), None, None],
         Command::Study(a) => [a.form.out.as_ref(), None, None],
@@ -117,7 +118,7 @@ fn inputs(command: &Command) -> Vec<&Path> {
             names.extend(protocol.iter().chain(machine));
         }
         Command::Run(a) => {
-            files.extend(a.subject.programs.iter().map(PathBuf::as_path));
+            files.extend(a.subject.programs.iter().chain(&a.replay).map(PathBuf::as_path));
             names.extend(&a.protocol);
         }
         Command::Miss(a) => names.extend(std::iter::once(&a.protocol).chain(&a.machine)),

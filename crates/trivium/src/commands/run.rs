@@ -1,5 +1,6 @@
 //! `trivium run`
 
+use super::run_recorded;
 use crate::arguments::{Format, Run, Transport};
 use crate::output::{self, Head, grouped, table};
 use crate::{Failure, failure, library, stop};
@@ -43,6 +44,7 @@ pub(super) fn setup<'a>(arguments: &Run, loaded: &'a Loaded, nodes: u32) -> Setu
         args: arguments.args.iter().map(|arg| arg.replace("{nodes}", &nodes.to_string())).collect(),
         limit: arguments.max_seconds.map(Duration::from_secs),
         cancel: stop::flag(),
+        delays: arguments.delays,
     }
 }
 
@@ -54,9 +56,25 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
     let loaded = load(arguments)?;
     let setup = setup(arguments, &loaded, arguments.nodes.unwrap_or(NODES));
     let begun = Instant::now();
-    let ended = trivium_run::run(&setup);
+    let ended = match (&arguments.record, &arguments.replay) {
+        (Some(file), _) => run_recorded::record(&setup, &loaded.inputs, file)?,
+        (None, Some(file)) => run_recorded::replay(&setup, &loaded.inputs, file)?,
+        (None, None) => trivium_run::run(&setup),
+    };
     let head = head(&setup, loaded.inputs.hashes(), begun.elapsed().as_secs_f64());
     told(arguments, ("threads", &head), ended)
+}
+
+/// What ranks cannot do, which are not started again as they ran.
+#[cfg(feature = "mpi")]
+pub(super) fn only_on_threads(arguments: &Run) -> Result<(), Failure> {
+    let option = match (&arguments.record, &arguments.replay) {
+        (Some(_), _) => "--record",
+        (None, Some(_)) => "--replay",
+        (None, None) => return Ok(()),
+    };
+    let what = format!("{option} is for nodes that are threads of one process, and several ranks were started");
+    Err(Failure::input(what, "start it without mpirun, with --nodes N"))
 }
 
 /// Nobody has started several ranks.

@@ -1,6 +1,6 @@
 //! `mpirun -n N trivium run`: each rank is a node. The first reads, for all, and tells what has come of it.
 
-use super::run::{Loaded, head, load, setup, told};
+use super::run::{Loaded, head, load, only_on_threads, setup, told};
 use super::{program, together};
 use crate::arguments::{Run, Transport};
 use crate::ranks::Job;
@@ -27,6 +27,7 @@ pub(super) fn run(arguments: &Run, job: &Job, writable: Result<(), Failure>) -> 
     let (Some(world), Some(group)) = (job.world(), job.group()) else {
         return Err(Failure::input("this process is alone", "start it by mpirun"));
     };
+    only_on_threads(arguments)?;
     let nodes = fitting(arguments, group.size())?;
     let mut mail = Mail::of(world);
     // A rank that only went away would leave the others waiting.
