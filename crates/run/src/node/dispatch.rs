@@ -54,10 +54,10 @@ impl NodeState {
         if let Some(at) = self.core.next_replay(&self.on_lanes) {
             return Some(Action::Replay(at));
         }
-        if !self.timers.is_empty() {
-            if let Some(at) = self.timer_that_ends() {
-                return Some(Action::Timer(at));
-            }
+        if !self.timers.is_empty()
+            && let Some(at) = self.timer_that_ends()
+        {
+            return Some(Action::Timer(at));
         }
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for (at, incoming) in self.inbox.iter().enumerate() {
