@@ -71,6 +71,22 @@ fn em3d_is_the_same_under_deferred_update() {
     }
 }
 
+/// More words than the home notes for a reader: those beside them had become readable, and were stale.
+#[test]
+fn words_that_are_not_noted_are_not_stale() {
+    let args = ["-n", "1200", "-d", "10", "-r", "20", "-i", "3"];
+    let run = Run::of("em3d", &args).nodes(2).right();
+    let update = Run::of("em3d-update", &args).under(&["stache", "deferred-update"]).nodes(2).right();
+    assert_eq!(update.output, run.output);
+    assert!(update.messages["deferred-update.Look"] > 0, "all of them were noted: {:?}", update.messages);
+}
+
+/// A word that was noted for one phase only had been pushed for that one only.
+#[test]
+fn what_is_loaded_in_two_phases_is_pushed_for_both() {
+    Run::of("../crates/sim/tests/programs/every-phase", &[]).under(&["stache", "deferred-update"]).nodes(3).right();
+}
+
 /// The same of the other two custom protocols: positions that anybody may read are updated through the home, and
 /// velocities go to whoever owns a body. Positions come under the default protocol and back again between phases.
 #[test]
