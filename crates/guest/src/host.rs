@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 use wasmtime::{AsContext, Caller, Engine, FuncType, Global, Linker, Result, Val, ValType, WasmBacktrace};
 
+use crate::debug_info::frames;
 use crate::inspect::{PAGE, RESERVED};
+use crate::loaded::LoadedProgram;
 use crate::memory::{Memory, SHARED_BASE};
 use crate::processor::{AccessKind, AccessStep, Call, LoadStore, Processor, ProgramFault};
-use crate::program::LoadedProgram;
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
-use crate::source::frames;
 use crate::switching::Switching;
 use crate::tags::Tags;
 pub(crate) use files::Descriptors;

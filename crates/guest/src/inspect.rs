@@ -9,10 +9,24 @@ use wasmparser::{
     TypeSectionReader, ValType, ValidPayload, Validator, ValidatorResources, WasmFeatures,
 };
 
+use crate::atomics::is_atomic;
 use crate::error::Error;
 use crate::memory::PRIVATE_LIMIT;
-use crate::program::CallImport;
-use crate::rewrite::is_atomic;
+
+/// A protocol call that a program imports, from the module `trivium:PROTOCOL`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallImport {
+    /// The protocol.
+    pub protocol: String,
+    /// The operation.
+    pub op: String,
+    /// The number of arguments, all of them 64-bit integers.
+    pub params: usize,
+    /// Whether it has a (64-bit integer) result.
+    pub has_result: bool,
+    /// Its place among the program's imports.
+    pub(crate) import: usize,
+}
 
 /// Bytes in a Wasm page.
 pub(crate) const PAGE: u64 = 65536;

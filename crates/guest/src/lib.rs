@@ -49,8 +49,10 @@
 //! assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
 //! ```
 
+mod atomics;
 mod compile;
 mod coroutine;
+mod debug_info;
 mod error;
 mod folder;
 mod host;
@@ -58,6 +60,7 @@ mod inputs;
 mod inspect;
 mod lacking;
 mod library;
+mod loaded;
 mod memory;
 mod native;
 mod node;
@@ -66,7 +69,6 @@ mod program;
 mod rewrite;
 mod shelf;
 mod source;
-mod stage;
 mod switching;
 mod tags;
 
@@ -74,19 +76,21 @@ pub use compile::{
     COMPILE_FLAGS, CompileOptions, Compiled, Compiling, IMPORT_UNDEFINED, LIBRARY_FILES, LINK_FLAGS, Toolchain,
     compile, compile_c, kept, readable, run_compiler,
 };
+pub use debug_info::DebugInfo;
 pub use error::Error;
 pub use folder::FileChange;
 pub use inputs::Inputs;
+pub use inspect::CallImport;
 pub use lacking::{lacks_functions, undefined};
 pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
-pub use node::{NodeOutcome, ProgramNode};
+pub use node::{NodeOutcome, ProgramNode, Stage};
 pub use processor::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp,
+    StackFrame,
 };
-pub use program::{CallImport, Program};
+pub use program::Program;
 pub use rewrite::Build;
 pub use shelf::Shelf;
-pub use source::{DebugInfo, SourceLocation, StackFrame};
-pub use stage::Stage;
+pub use source::SourceLocation;
 pub use switching::Switching;
 pub use tags::Tags;

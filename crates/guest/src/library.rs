@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmparser::Operator;
 
+use crate::atomics::{is_atomic, is_read_modify_write};
 use crate::error::Error;
 use crate::inspect::{Inspected, function_name};
-use crate::rewrite::is_read_modify_write;
 use crate::source::{self, SourceLocation, line_of};
 
 /// What a module's instructions tell.
@@ -80,7 +80,7 @@ pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], name: &str) -> Result<
             {
                 calls.entry((function_index, number)).or_insert(at);
             }
-            instructions.atomic |= crate::rewrite::is_atomic(&operator);
+            instructions.atomic |= is_atomic(&operator);
             instructions.read_modify_write |= is_read_modify_write(&operator);
         }
     }

@@ -1,5 +1,9 @@
 //! One node: an instance of a program that runs until it has to wait.
 
+mod stage;
+
+pub use stage::Stage;
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,15 +11,15 @@ use std::rc::Rc;
 use wasmtime::{Trap, WasmBacktrace};
 
 use crate::coroutine::Coroutine;
+use crate::debug_info::{DebugInfo, frames};
 use crate::error::Error;
 use crate::folder::FileChange;
 use crate::host::{Descriptors, Exit};
 use crate::memory::Memory;
-use crate::processor::{Processor, ProgramFault};
+use crate::processor::{Processor, ProgramFault, StackFrame};
 use crate::program::Program;
 use crate::rewrite::Build;
-use crate::source::{DebugInfo, SourceLocation, StackFrame, frames};
-use crate::stage::Stage;
+use crate::source::SourceLocation;
 use crate::tags::Tags;
 
 /// What has become of a node that was resumed.

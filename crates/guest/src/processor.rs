@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::source::StackFrame;
-
 /// Whether a load or a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccessKind {
@@ -11,6 +9,15 @@ pub enum AccessKind {
     Read,
     /// A store.
     Write,
+}
+
+/// A call on a node's stack, as it is known while the node runs: a place in compiled code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackFrame {
+    /// Which of the functions that the program defines.
+    pub(crate) function: u32,
+    /// The offset in its rewritten body.
+    pub(crate) offset: u32,
 }
 
 /// One load or store, about to happen.

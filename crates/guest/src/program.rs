@@ -1,38 +1,23 @@
 //! A program: a module that has been checked, rewritten and compiled.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use sha2::{Digest, Sha256};
 use wasmtime::Module;
 
+use crate::debug_info::DebugInfo;
 use crate::error::Error;
 use crate::host::known_imports;
 use crate::inputs::Inputs;
-use crate::inspect::{Import, Inspected, inspect};
+use crate::inspect::{CallImport, Import, Inspected, inspect};
 use crate::lacking;
-use crate::library::{self, Instructions};
-use crate::native;
-use crate::rewrite::{Build, first_defined, rewrite};
+use crate::library;
+use crate::loaded::LoadedProgram;
+use crate::rewrite::Build;
 use crate::shelf::Shelf;
-use crate::source::{self, DebugInfo};
+use crate::source;
 use crate::switching::Switching;
 use crate::tags::Tags;
-
-/// A protocol call that a program imports, from the module `trivium:PROTOCOL`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallImport {
-    /// The protocol.
-    pub protocol: String,
-    /// The operation.
-    pub op: String,
-    /// The number of arguments, all of them 64-bit integers.
-    pub params: usize,
-    /// Whether it has a (64-bit integer) result.
-    pub has_result: bool,
-    /// Its place among the program's imports.
-    pub(crate) import: usize,
-}
 
 /// A program, ready to run on any number of nodes. Cloning is cheap.
 #[derive(Clone)]
@@ -43,31 +28,6 @@ pub struct Program {
     pub(crate) switching: Switching,
     /// Where the host's code for it is kept, if anywhere.
     shelf: Option<Shelf>,
-}
-
-pub(crate) struct LoadedProgram {
-    pub name: String,
-    pub hash: String,
-    pub(crate) bytes: Vec<u8>,
-    /// What has been compiled so far.
-    modules: Mutex<BTreeMap<(Build, Switching), Module>>,
-    pub imports: Vec<Import>,
-    pub calls: Vec<CallImport>,
-    /// Initial and greatest private size, in pages.
-    pub private_pages: (u64, u64),
-    pub function_names: BTreeMap<u32, String>,
-    /// Nothing below this address is the program's.
-    pub lowest: u64,
-    /// The passive data segments, which programs copy themselves; nothing for the others.
-    pub data: Vec<Vec<u8>>,
-    /// What they tell of its source.
-    instructions: Instructions,
-    /// What is hardly meant.
-    warnings: Vec<String>,
-    /// How many functions the program defines.
-    defined_functions: u32,
-    /// Which of these belong to the C library, as far as that has been asked.
-    of_library: Mutex<BTreeMap<u32, bool>>,
 }
 
 impl Program {
@@ -201,42 +161,6 @@ impl Program {
     /// [`Call::Op`](crate::Call::Op) refers to them by index.
     pub fn calls(&self) -> &[CallImport] {
         &self.shared.calls
-    }
-}
-
-impl LoadedProgram {
-    /// The program compiled in this build, to switch in this way.
-    fn module(&self, how: (Build, Switching), shelf: Option<&Shelf>) -> Result<Module, Error> {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(&how) {
-            return Ok(module.clone());
-        }
-        let at = |error: Error| error.at(&self.name);
-        let inspected = inspect(&self.bytes, &self.name)?;
-        let rewritten = rewrite(&inspected, how.0, how.1).map_err(at)?;
-        let module = native::compile(&rewritten, how, shelf)
-            .map_err(|error| at(Error::new(format!("the program cannot be compiled: {error:#}"))))?;
-        modules.insert(how, module.clone());
-        Ok(module)
-    }
-
-    /// Which of the functions that the program defines a function of the rewritten module is; none if it was added.
-    pub(crate) fn defined_function(&self, index: u32, switching: Switching) -> Option<u32> {
-        let defined = index.checked_sub(first_defined(self.imports.len() as u32, switching))?;
-        (defined < self.defined_functions).then_some(defined)
-    }
-
-    /// Whether a function that the program defines belongs to the C library.
-    pub(crate) fn is_of_library(&self, defined: u32) -> bool {
-        let mut known = self.of_library.lock().unwrap_or_else(PoisonError::into_inner);
-        *known.entry(defined).or_insert_with(|| {
-            source::is_of_library(&self.bytes, defined, || self.function_name(defined)).unwrap_or(false)
-        })
-    }
-
-    /// What messages call a function that the program defines.
-    pub(crate) fn function_name(&self, defined: u32) -> String {
-        crate::inspect::function_name(&self.function_names, self.imports.len() as u32 + defined)
     }
 }
 

@@ -43,7 +43,6 @@ use crate::memory::SHARED_END;
 use crate::switching::Switching;
 use crate::tags;
 pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
-pub(crate) use atomic::{is_atomic, is_read_modify_write, read_modify_write_of};
 
 use ValType::{I32, I64};
 

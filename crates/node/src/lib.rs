@@ -34,6 +34,7 @@
 
 mod binding;
 mod calls;
+mod conditions;
 mod core;
 mod counts;
 mod effects;
@@ -41,6 +42,7 @@ mod error;
 mod handler_memory;
 mod lines;
 mod memory;
+mod next;
 mod payload;
 mod program;
 mod protocols;
@@ -59,10 +61,11 @@ pub use error::{Blame, NodeError};
 pub use handler_memory::HandlerMemory;
 pub use lines::Lines;
 pub use memory::NodeMemory;
+pub use next::Lanes;
 pub use payload::{Data, Payloads};
 pub use protocols::Protocols;
 pub use records::{Records, Slot};
 pub use said::{NodeSaid, Said, Saying};
-pub use schedule::{Held, Instance, Lanes, Schedule};
+pub use schedule::{Held, Instance, Schedule};
 pub use space::{Allocation, Space, shared_u32};
 pub use usage::Usage;

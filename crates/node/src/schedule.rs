@@ -2,11 +2,10 @@
 //!
 //! `docs/semantics.md` says when each gets its turn; *when* that is in time, whoever drives the node decides.
 
-use crate::core::NodeCore;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use trivium_engine::{Event, Object};
-use trivium_protocol::{EventKind, LaneId, RoleId};
+use trivium_protocol::RoleId;
 
 /// An instance of a role: of which protocol, which role, of which object.
 pub type Instance = (usize, RoleId, Object);
@@ -107,81 +106,5 @@ impl<C> Schedule<C> {
     /// Whether an instance still wants to hear of its timer of this number.
     pub fn is_current(&self, instance: &Instance, number: u64) -> bool {
         self.timers.get(instance) == Some(&number)
-    }
-}
-
-/// The messages of a node that are on their way on its lanes, those that have not left it included.
-pub trait Lanes {
-    /// How many.
-    fn on_lane(&self, protocol: usize, lane: LaneId) -> u32;
-}
-
-impl<C> NodeCore<C> {
-    /// Who answers an event.
-    pub fn role_of(&self, protocol: usize, event: &Event) -> Option<RoleId> {
-        let engine = &self.protocols.engines[protocol];
-        engine.role_for(event.kind, event.object.kind, self.is_at_home(event.object))
-    }
-
-    /// The first replay that is due and has room for all that it may send: its place among the replays.
-    pub fn next_replay(&self, lanes: &impl Lanes) -> Option<usize> {
-        self.schedule.replays.iter().position(|&(protocol, role, object)| {
-            let event = self
-                .record_of(protocol, role, object)
-                .and_then(|record| self.protocols.engines[protocol].replay_event(role, object, record));
-            event.is_some_and(|event| self.has_room(lanes, protocol, role, &event))
-        })
-    }
-
-    /// Whether there is room for all that an event may send unasked.
-    pub fn can_start(&self, lanes: &impl Lanes, protocol: usize, event: &Event) -> bool {
-        if !self.protocols.finite[protocol] {
-            return true;
-        }
-        self.role_of(protocol, event).is_none_or(|role| self.has_room(lanes, protocol, role, event))
-    }
-
-    /// Whether a replay is due for the instance that an event is for: it goes first, even if it waits for room. Events for
-    /// another role of the object may come between, and may be what makes room.
-    pub fn is_behind_a_replay(&self, protocol: usize, event: &Event) -> bool {
-        !self.schedule.replays.is_empty()
-            && self.role_of(protocol, event).is_some_and(|role| self.schedule.is_due(&(protocol, role, event.object)))
-    }
-
-    /// Whether the time of an instance has passed that still wants to hear of its timer of this number, and cannot yet: a
-    /// replay is due, or there is no room for what it may send.
-    pub fn timer_must_wait(&self, lanes: &impl Lanes, instance: Instance, number: u64) -> bool {
-        let (protocol, role, object) = instance;
-        self.schedule.is_current(&instance, number)
-            && (self.schedule.is_due(&instance)
-                || !self.has_room(lanes, protocol, role, &Event::local(EventKind::Timer, object, 0)))
-    }
-
-    fn has_room(&self, lanes: &impl Lanes, protocol: usize, role: RoleId, event: &Event) -> bool {
-        if !self.protocols.finite[protocol] {
-            return true;
-        }
-        let engine = &self.protocols.engines[protocol];
-        let state = self.state_of(protocol, role, event.object);
-        let needed = engine.room_needed(event.kind, role, state);
-        (0..engine.protocol().lanes.len()).all(|at| {
-            let lane = LaneId::at(at);
-            engine
-                .lane_holds(lane)
-                .is_none_or(|holds| lanes.on_lane(protocol, lane) + needed.get(at).copied().unwrap_or(0) <= holds)
-        })
-    }
-
-    /// Finite lanes on which this node has as many messages on their way as they hold.
-    pub fn full_lanes(&self, lanes: &impl Lanes) -> Vec<(usize, LaneId)> {
-        let mut full = Vec::new();
-        for (protocol, engine) in self.protocols.engines.iter().enumerate() {
-            for id in (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at)) {
-                if engine.lane_holds(id).is_some_and(|holds| lanes.on_lane(protocol, id) >= holds) {
-                    full.push((protocol, id));
-                }
-            }
-        }
-        full
     }
 }

@@ -18,8 +18,10 @@ pub mod page;
 pub mod picture;
 pub mod ranks;
 pub mod stop;
-pub mod study;
 pub mod trace;
 pub mod usage;
 
 pub use failure::Failure;
+
+/// The version, and the sources of the checker: what makes a checkpoint, and what all processes of a job must be.
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " of sources ", env!("TRIVIUM_CHECKER"));

@@ -94,7 +94,7 @@ fn join(launched: &Launched) -> Result<Job, Failure> {
     }
     let words: Vec<Vec<u8>> = std::env::args_os().skip(1).map(|word| word.into_encoded_bytes()).collect();
     // Ranks do the same work only if they are made from the same sources.
-    let versions = [crate::commands::VERSION, env!("TRIVIUM_RUNNER")].map(str::as_bytes);
+    let versions = [crate::VERSION, env!("TRIVIUM_RUNNER")].map(str::as_bytes);
     let parts: Vec<&[u8]> = versions.into_iter().chain(words.iter().map(Vec::as_slice)).collect();
     let mark = crate::library::hex(&parts);
     let mark = u64::from_str_radix(&mark[..16], 16).unwrap_or_default();

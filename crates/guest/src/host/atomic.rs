@@ -4,9 +4,9 @@ use wasmtime::{Caller, Result, WasmBacktrace};
 
 use super::NodeState;
 use super::seats::Seats;
+use crate::atomics::read_modify_write_of;
 use crate::memory::SHARED_BASE;
 use crate::processor::{Call, Processor, ProgramFault, ReadModifyWrite};
-use crate::rewrite::read_modify_write_of;
 
 /// Performs a read-modify-write and gives the value before.
 pub(super) async fn run<P: Processor>(

@@ -4,7 +4,8 @@ use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{Function, Instruction};
 use wasmparser::{FunctionBody, Operator};
 
-use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access, atomic, is_atomic};
+use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access};
+use crate::atomics::{self, is_atomic};
 
 /// Whether an operator is an instruction in the sense of the results: all are but those that move
 /// locals, constants, and the brackets of the program's structure. One that copies or fills memory
@@ -159,7 +160,7 @@ impl Layout {
             Operator::MemoryCopy { .. } => (vec![], self.patient(MEMORY_COPY)),
             Operator::MemoryFill { .. } => (vec![], self.patient(MEMORY_FILL)),
             Operator::MemoryInit { data_index, .. } => (vec![], self.memory_init(*data_index)),
-            _ => match atomic::find(operator)?.instead(self) {
+            _ => match atomics::find(operator)?.instead(self) {
                 Some(instead) => instead,
                 None => return Some(Vec::new()),
             },

@@ -4,7 +4,7 @@ use super::together;
 use crate::arguments::{Check, Format, Network, Ops, System};
 use crate::out_file::OutFile;
 use crate::output::{self, Head, grouped};
-use crate::{Failure, failure, library, stop};
+use crate::{Failure, VERSION, failure, library, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -41,9 +41,6 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
         dead_copies: !arguments.no_dead_copies,
     }
 }
-
-/// What a checkpoint was made by: the form of states is that of these sources.
-pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " of sources ", env!("TRIVIUM_CHECKER"));
 
 /// Puts a checkpoint in the place of the one before when it is whole.
 fn save(file: Option<&PathBuf>, write: WriteAll) -> Result<(), String> {

@@ -10,18 +10,16 @@ mod lists;
 mod manual;
 mod miss;
 mod mutate;
-pub(crate) mod program;
+mod program;
 mod replay;
 mod run;
 mod run_recorded;
 #[cfg(feature = "mpi")]
 mod run_together;
 mod show;
-pub(crate) mod sim;
+mod sim;
+mod study;
 mod together;
-
-#[cfg(feature = "mpi")]
-pub(crate) use check::VERSION;
 
 use crate::Failure;
 use crate::arguments::{Command, Compare, Sim};
@@ -46,7 +44,7 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Replay(arguments) => replay::replay(arguments),
         Command::Export(arguments) => export::export(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
-        Command::Study(arguments) => crate::study::study(arguments),
+        Command::Study(arguments) => study::study(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::Header(arguments) => show::header(arguments),
         Command::Protocols(arguments) => lists::protocols(arguments),

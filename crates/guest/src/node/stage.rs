@@ -6,12 +6,12 @@ use std::task::{Context, Poll, Waker};
 
 use wasmtime::{Instance, InstancePre, Store};
 
+use super::ProgramNode;
 use crate::coroutine::{Coroutine, Fibre, SharedStore, Stack};
 use crate::error::Error;
 use crate::host::{Counter, Descriptors, NodeState, Seats, linker};
 use crate::inspect::PAGE;
 use crate::memory::{Memory, SHARED_BASE};
-use crate::node::ProgramNode;
 use crate::processor::Processor;
 use crate::program::Program;
 use crate::rewrite::{Build, COUNTER_EXPORT, MEMORY_EXPORT, TAGS_EXPORT};
