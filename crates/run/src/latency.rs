@@ -25,6 +25,8 @@ impl Default for Latency {
 /// Quantiles, as results tell them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Quantiles {
+    /// A tenth took no longer.
+    pub p10: u64,
     /// Half took no longer.
     pub p50: u64,
     /// Nine tenths took no longer.
@@ -82,7 +84,8 @@ impl Latency {
             });
             greatest(found.unwrap_or(0)).min(self.most)
         };
-        (self.count > 0).then(|| Quantiles { p50: at(50), p90: at(90), p99: at(99), max: self.most, unit: "ns" })
+        let told = || Quantiles { p10: at(10), p50: at(50), p90: at(90), p99: at(99), max: self.most, unit: "ns" };
+        (self.count > 0).then(told)
     }
 }
 

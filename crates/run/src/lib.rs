@@ -13,6 +13,7 @@ mod ending;
 mod history;
 mod latency;
 mod node;
+mod pin;
 mod result;
 mod run;
 mod transport;

@@ -6,6 +6,7 @@ use crate::history::meeting::meet;
 use crate::history::{History, RecordedRun};
 use crate::latency::Latency;
 use crate::node::{Counts, Delays, Left, Limits, NodeState};
+use crate::pin::pin;
 use crate::result::{LiveNode, RunResult};
 use crate::transport::Transport;
 use crate::transport::threads;
@@ -43,6 +44,10 @@ pub struct Setup<'a> {
     pub cancel: Arc<AtomicBool>,
     /// Nodes and messages are delayed at random, from this seed.
     pub delays: Option<u64>,
+    /// A program that computes polls after so many instructions; none: as often as messages come.
+    pub poll_every: Option<u64>,
+    /// Each node's thread stays on one of the host's processors.
+    pub is_pinned: bool,
 }
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
@@ -89,6 +94,7 @@ pub fn replay(setup: &Setup, recording: &RecordedRun) -> LiveOutcome {
         limit: None,
         cancel: setup.cancel.clone(),
         delays: recording.delays,
+        poll_every: None,
         ..*setup
     };
     let meeting = meet(setup.nodes);
@@ -134,7 +140,14 @@ fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, 
         let node = |way: Way| {
             let name = format!("node {}", way.transport.me());
             let beginning = Beginning { begun, arrived: VecDeque::new() };
-            let run = move || run_node(setup, way.transport, way.history, beginning);
+            let run = move || {
+                let Way { mut transport, history } = way;
+                let pinned = if setup.is_pinned { pin(transport.me()) } else { Ok(()) };
+                match pinned {
+                    Ok(()) => run_node(setup, transport, history, beginning),
+                    Err(what) => (leave_at_once(transport.as_mut(), NodeError::input(what)), history),
+                }
+            };
             std::thread::Builder::new().name(name).spawn_scoped(scope, run)
         };
         let threads: Vec<_> = ways.into_iter().map(node).collect();
@@ -226,6 +239,9 @@ fn run_node(
         let mut node = node.borrow_mut();
         (node.arrived, node.history) = (beginning.arrived, history);
         node.delays = setup.delays.map(|seed| Delays::new(seed, me));
+        if let Some(instructions) = setup.poll_every {
+            node.polls_every(instructions);
+        }
     }
     let exit_code = match run_program(setup, me, &node) {
         // Its memory is needed as long as handlers run.

@@ -368,6 +368,13 @@ pub struct Run {
     /// Delay nodes and messages at random, from this seed, so that rare orders occur
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, conflicts_with = "replay")]
     pub delays: Option<u64>,
+    /// Keep each node on one of the processors that this process may use (threads only; mpirun has --bind-to)
+    #[arg(long)]
+    pub pin: bool,
+    /// A program that computes looks for messages after so many instructions (default: 1,000 to 16,000, as messages come)
+    #[arg(long, value_name = "INSTRUCTIONS", allow_negative_numbers = true, value_parser = at_least_one::<u64>,
+        conflicts_with_all = ["record", "replay", "delays"])]
+    pub poll_every: Option<u64>,
     /// Override a value: protocol.KEY=V (repeatable)
     #[arg(long, value_name = "KEY=V")]
     pub set: Vec<String>,

@@ -96,7 +96,7 @@ fn the_result_has_the_keys_of_the_contract() {
     for key in ["host_seconds", "wall_seconds", "misses", "messages", "bytes", "output", "miss_latency", "per_node"] {
         assert!(!result[key].is_null(), "{key}");
     }
-    assert_eq!(keys(&result["miss_latency"]), ["p50", "p90", "p99", "max", "unit"]);
+    assert_eq!(keys(&result["miss_latency"]), ["p10", "p50", "p90", "p99", "max", "unit"]);
     let node = keys(&result["per_node"][1]);
     for key in ["read_faults", "write_faults", "messages_sent", "bytes_sent", "handler_seconds", "wait_seconds"] {
         assert!(node.contains(&key), "{key}");

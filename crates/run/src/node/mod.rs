@@ -24,6 +24,7 @@ use mechanisms::Handling;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -203,6 +204,8 @@ pub(crate) struct NodeState {
     /// The number of instructions at which it next looks at what has arrived, and how many lie between two looks.
     next_poll: u64,
     poll_interval: u64,
+    /// The least and the most of these.
+    polls: RangeInclusive<u64>,
     begun: Instant,
     limits: Limits,
     pub counts: Counts,
@@ -242,7 +245,7 @@ enum Mapped {
 }
 
 /// So many instructions lie between two looks at what has arrived, at least and at most.
-const POLLS: std::ops::RangeInclusive<u64> = 1000..=16_000;
+const POLLS: RangeInclusive<u64> = 1000..=16_000;
 
 impl NodeState {
     /// A node at the beginning of a run; `page` is the bytes of a page.
@@ -278,6 +281,7 @@ impl NodeState {
             told_of: vec![0; nodes as usize],
             next_poll: *POLLS.start(),
             poll_interval: *POLLS.start(),
+            polls: POLLS,
             begun,
             limits,
             counts: Counts::default(),
@@ -298,6 +302,12 @@ impl NodeState {
             left: None,
             is_over: false,
         }
+    }
+
+    /// A program that computes polls after so many instructions, whether messages come or not.
+    pub(crate) fn polls_every(&mut self, instructions: u64) {
+        (self.polls, self.next_poll) = (instructions..=instructions, instructions);
+        self.poll_interval = instructions;
     }
 
     /// Its program's memory, and what compiled code may access without asking.

@@ -1,6 +1,6 @@
 //! What a node does while its program waits, and at poll points.
 
-use super::{Delays, Doing, Incoming, Left, Mapped, NodeState, POLLS, Wait};
+use super::{Delays, Doing, Incoming, Left, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
 use crate::wire::{self, Control, Packet};
 use std::sync::atomic::Ordering;
@@ -89,10 +89,10 @@ impl NodeState {
         // Where something has come, more will: it should not wait for long.
         self.poll_interval = match (&mut self.delays, handlers) {
             (Some(delays), _) => delays.interval(),
-            (None, 0) => (self.poll_interval * 2).min(*POLLS.end()),
-            (None, _) => *POLLS.start(),
+            (None, 0) => self.poll_interval.saturating_mul(2).min(*self.polls.end()),
+            (None, _) => *self.polls.start(),
         };
-        self.next_poll = instructions + self.poll_interval;
+        self.next_poll = instructions.saturating_add(self.poll_interval);
         if handlers > 0 {
             let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
             self.counts.handlers += self.took(took);

@@ -45,6 +45,8 @@ pub(super) fn setup<'a>(arguments: &Run, loaded: &'a Loaded, nodes: u32) -> Setu
         limit: arguments.max_seconds.map(Duration::from_secs),
         cancel: stop::flag(),
         delays: arguments.delays,
+        poll_every: arguments.poll_every,
+        is_pinned: arguments.pin,
     }
 }
 

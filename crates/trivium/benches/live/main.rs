@@ -1,0 +1,69 @@
+//! `trivium run` beside programs that do the same without it: `make bench`.
+//!
+//! What is compared takes turns, since machines are never quiet. The bare programs are in `programs/peers`, and share no code with
+//! Trivium; `plain.rs` runs a program's own module without checks, polls and counting. A row is judged by the ratio of medians, unless
+//! the machine was too busy for that: see `judge.rs`.
+
+mod judge;
+mod plain;
+mod start;
+
+use judge::{Row, Times};
+use start::Programs;
+
+fn rows(programs: &Programs) -> Vec<Row<'_>> {
+    let em3d = ["-n", "16384", "-d", "10", "-c", "0"];
+    let far = ["-n", "16384", "-d", "10", "-r", "20", "-i", "20", "-c", "0"];
+    let eight = ["-t", "32768", "-d", "10", "-r", "20", "-i", "20", "-c", "0"];
+    let matmul = ["-n", "256", "-b", "32", "-c", "0"];
+    let misses = "programs/peers/misses.c";
+    let alone = |args: &[&str]| [&["--nodes", "1", "--pin"], args].concat();
+    let mut rows = vec![
+        Row::new("read miss, stache, home waiting: threads, over a ping-pong", (1.8, 1.4))
+            .ours(move || programs.misses(&["--nodes", "2", "--pin"], misses, &[]))
+            .bare(|| programs.peer("pingpong-threads", &["100000"])),
+        Row::new("read miss while the home computes", (5_000.0, 2_000.0))
+            .ours(move || programs.misses(&["--nodes", "2", "--pin"], misses, &["-n", "20000", "-c", "1"])),
+        Row::new("polls every 1,000 instructions, over none: EM3D, one node", (1.10, 1.05))
+            .ours(move || programs.seconds(&alone(&["--poll-every", "1000"]), "programs/em3d.c", &em3d))
+            .bare(move || programs.seconds(&alone(&["--poll-every", "1000000000000"]), "programs/em3d.c", &em3d)),
+        Row::new("hits, one node, over the same module alone: EM3D", (3.0, 2.2))
+            .ours(move || programs.seconds(&alone(&[]), "programs/em3d.c", &em3d))
+            .bare(move || programs.plain("programs/em3d.c", &em3d)),
+        Row::new("hits, one node, over the same module alone: matrix product", (3.0, 2.2))
+            .ours(move || programs.seconds(&alone(&[]), "programs/matmul.c", &matmul))
+            .bare(move || programs.plain("programs/matmul.c", &matmul)),
+        Row::new("memcpy of 8 MiB, over the host's", (5.0, 2.0))
+            .ours(move || programs.told(&alone(&[]), "programs/peers/copies.c"))
+            .bare(|| programs.peer("copies", &[])),
+        Row::new("EM3D, 8 threads over 2", (4.0, 2.0))
+            .ours(move || programs.seconds(&["--nodes", "8"], "programs/em3d.c", &eight))
+            .bare(move || programs.seconds(&["--nodes", "2"], "programs/em3d.c", &eight)),
+    ];
+    if programs.has_mpi() {
+        let custom = ["-p", "deferred-update", "--set", "deferred-update.most=3800"];
+        rows.extend([
+            Row::new("read miss, stache, home waiting: MPI, over MPI_Send and MPI_Recv", (2.0, 1.5))
+                .ours(move || programs.ranks_misses(misses))
+                .bare(|| programs.peer_ranks("pingpong-mpi", &["100000"])),
+            Row::new("EM3D, deferred-update, 2 ranks, over MPI by hand", (5.0, 3.0))
+                .ours(move || programs.ranks_seconds(&custom, "programs/em3d-update.c", &far))
+                .bare(move || programs.em3d_by_hand(&far)),
+            Row::new("EM3D, stache with blocks of 1,024, 2 ranks, over MPI by hand", (f64::NAN, f64::NAN))
+                .ours(move || programs.ranks_seconds(&["--block", "1024"], "programs/em3d.c", &far))
+                .bare(move || programs.em3d_by_hand(&far)),
+        ]);
+    }
+    rows
+}
+
+fn main() {
+    let programs = Programs::ready();
+    println!("{}", Times::heading());
+    for row in rows(&programs) {
+        println!("{}", row.judged());
+    }
+    if !programs.has_mpi() {
+        println!("not measured: rows over MPI (`make mpi` says what is missing)");
+    }
+}
