@@ -5,14 +5,14 @@ PYTHON ?= python3
 TRIVIUM = target/release/trivium
 OUT = demo-out
 
-.PHONY: help setup build mpi mpi-ready demo test test-fast test-mpi test-slow lint demo-short bench fuzz clean
+.PHONY: help setup build mpi mpi-ready demo test test-fast test-mpi test-slow lint demo-short bench bench-run fuzz clean
 
 help:
 	@echo "make demo       build, simulate EM3D on four machines, print a table, draw a picture"
 	@echo "make test       format, lints, all fast tests, a short demo"
 	@echo "make test-slow  tests that take long"
 	@echo "make mpi        build with MPI: mpirun -n 4 trivium run .. (installs MPI where it may)"
-	@echo "make bench      benchmarks"
+	@echo "make bench      benchmarks; bench-run: only those of trivium run"
 	@echo "make fuzz       changes what users write at random, for MINUTES=10, and looks for panics and hangs"
 	@echo "make setup      only what the others do first: the C compiler for programs"
 
@@ -82,6 +82,12 @@ bench: build
 	$(CARGO) bench --profile release --locked -p trivium-check --bench search --bench peers
 	$(CARGO) bench --profile release --locked -p trivium-engine --bench handler
 	$(CARGO) bench --profile release --locked -p trivium-sim --bench speed
+	$(MAKE) --no-print-directory bench-run
+
+# `trivium run` beside programs without it (programs/peers), in turns; over MPI where there is one.
+bench-run: setup
+	$(CARGO) bench --profile release --locked -p trivium --bench live $$(tools/mpi > /dev/null && echo "--features mpi")
+	$(CARGO) build --release --locked -p trivium
 
 # Every case is a function of SEED and its number: `make fuzz SEED=3 CASE=1234` runs one again, ONLY=protocol one kind.
 MINUTES ?= 10

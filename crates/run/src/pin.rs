@@ -8,7 +8,8 @@ use trivium_engine::Node;
 /// The host cannot do that.
 #[cfg(target_os = "linux")]
 pub(crate) fn pin(node: Node) -> Result<(), String> {
-    let told = |what: &str| format!("node {node} cannot be kept on a processor: {what}: {}", std::io::Error::last_os_error());
+    let told =
+        |what: &str| format!("node {node} cannot be kept on a processor: {what}: {}", std::io::Error::last_os_error());
     let bytes = size_of::<libc::cpu_set_t>();
     // SAFETY: a set of processors is plain numbers, of which all may be zero; the two calls read and write one of that many bytes; and
     // the macros look at numbers below `CPU_SETSIZE` only.
@@ -17,7 +18,8 @@ pub(crate) fn pin(node: Node) -> Result<(), String> {
         if libc::sched_getaffinity(0, bytes, &raw mut allowed) != 0 {
             return Err(told("which it may use is not known"));
         }
-        let usable: Vec<usize> = (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &allowed)).collect();
+        let usable: Vec<usize> =
+            (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &allowed)).collect();
         let Some(&cpu) = usable.get(usize::from(node) % usable.len().max(1)) else {
             return Err(told("it may use none"));
         };

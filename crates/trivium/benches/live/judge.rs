@@ -83,7 +83,12 @@ impl<'a> Row<'a> {
                 return self.line(&ours, Some(&bare), ours.p50 / bare.p50, "");
             }
             if begun.elapsed() > PATIENCE {
-                return self.line(&ours, Some(&bare), ours.p10 / bare.p10, "  not judged: the machine is busy, so of 10th percentiles");
+                return self.line(
+                    &ours,
+                    Some(&bare),
+                    ours.p10 / bare.p10,
+                    "  not judged: the machine is busy, so of 10th percentiles",
+                );
             }
         }
     }
@@ -92,6 +97,12 @@ impl<'a> Row<'a> {
         let bare = bare.map_or(String::new(), Times::told);
         let bound = |value: f64| if value.is_nan() { String::new() } else { format!("{value}") };
         let (bar, goal) = self.bar;
-        format!("{:66} {:>30} {bare:>30} {ratio:>7.2} {:>5} {:>5}{note}", self.name, ours.told(), bound(bar), bound(goal))
+        format!(
+            "{:66} {:>30} {bare:>30} {ratio:>7.2} {:>5} {:>5}{note}",
+            self.name,
+            ours.told(),
+            bound(bar),
+            bound(goal)
+        )
     }
 }

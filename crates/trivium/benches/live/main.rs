@@ -11,13 +11,17 @@ mod start;
 use judge::{Row, Times};
 use start::Programs;
 
+/// Options of a run on one node.
+fn alone<'a>(options: &[&'a str]) -> Vec<&'a str> {
+    [&["--nodes", "1", "--pin"], options].concat()
+}
+
 fn rows(programs: &Programs) -> Vec<Row<'_>> {
     let em3d = ["-n", "16384", "-d", "10", "-c", "0"];
     let far = ["-n", "16384", "-d", "10", "-r", "20", "-i", "20", "-c", "0"];
     let eight = ["-t", "32768", "-d", "10", "-r", "20", "-i", "20", "-c", "0"];
     let matmul = ["-n", "256", "-b", "32", "-c", "0"];
     let misses = "programs/peers/misses.c";
-    let alone = |args: &[&str]| [&["--nodes", "1", "--pin"], args].concat();
     let mut rows = vec![
         Row::new("read miss, stache, home waiting: threads, over a ping-pong", (1.8, 1.4))
             .ours(move || programs.misses(&["--nodes", "2", "--pin"], misses, &[]))
@@ -41,7 +45,7 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
             .bare(move || programs.seconds(&["--nodes", "2"], "programs/em3d.c", &eight)),
     ];
     if programs.has_mpi() {
-        let custom = ["-p", "deferred-update", "--set", "deferred-update.most=3800"];
+        let custom = ["-p", "deferred-update", "--set", "protocol.most=3800"];
         rows.extend([
             Row::new("read miss, stache, home waiting: MPI, over MPI_Send and MPI_Recv", (2.0, 1.5))
                 .ours(move || programs.ranks_misses(misses))

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::time::Instant;
-use wasmtime::{Caller, Config, Engine, Extern, Linker, Memory, Module, Result, Store};
+use wasmtime::{Caller, Engine, Extern, Linker, Memory, Module, Result, Store};
 
 /// A module that is compiled.
 pub struct Plain {
@@ -23,9 +23,7 @@ const PAGE: u64 = 65_536;
 
 impl Plain {
     pub fn load(path: &Path) -> Plain {
-        let mut config = Config::new();
-        config.wasm_threads(true);
-        let engine = Engine::new(&config).expect("Wasmtime starts");
+        let engine = Engine::default();
         let bytes = std::fs::read(path).expect("the module was just written");
         let module = Module::new(&engine, bytes).unwrap_or_else(|error| panic!("{error:#}"));
         Plain { engine, module }
@@ -56,22 +54,30 @@ impl Plain {
             state.seconds = state.begun.map_or(0.0, |begun| begun.elapsed().as_secs_f64());
         })?;
         let wasi = "wasi_snapshot_preview1";
-        linker.func_wrap(wasi, "args_sizes_get", |mut caller: Caller<'_, State>, count: i32, bytes: i32| -> Result<i32> {
-            let args = &caller.data().args;
-            let (many, long) = (args.len() as i32, args.iter().map(|arg| arg.len() + 1).sum::<usize>() as i32);
-            write(&mut caller, count, &many.to_le_bytes())?;
-            write(&mut caller, bytes, &long.to_le_bytes())?;
-            Ok(0)
-        })?;
-        linker.func_wrap(wasi, "args_get", |mut caller: Caller<'_, State>, places: i32, mut at: i32| -> Result<i32> {
-            for (number, arg) in (0..).zip(caller.data().args.clone()) {
-                write(&mut caller, places + 4 * number, &at.to_le_bytes())?;
-                let text = [arg.as_bytes(), &[0]].concat();
-                write(&mut caller, at, &text)?;
-                at += text.len() as i32;
-            }
-            Ok(0)
-        })?;
+        linker.func_wrap(
+            wasi,
+            "args_sizes_get",
+            |mut caller: Caller<'_, State>, count: i32, bytes: i32| -> Result<i32> {
+                let args = &caller.data().args;
+                let (many, long) = (args.len() as i32, args.iter().map(|arg| arg.len() + 1).sum::<usize>() as i32);
+                write(&mut caller, count, &many.to_le_bytes())?;
+                write(&mut caller, bytes, &long.to_le_bytes())?;
+                Ok(0)
+            },
+        )?;
+        linker.func_wrap(
+            wasi,
+            "args_get",
+            |mut caller: Caller<'_, State>, places: i32, mut at: i32| -> Result<i32> {
+                for (number, arg) in (0..).zip(caller.data().args.clone()) {
+                    write(&mut caller, places + 4 * number, &at.to_le_bytes())?;
+                    let text = [arg.as_bytes(), &[0]].concat();
+                    write(&mut caller, at, &text)?;
+                    at += text.len() as i32;
+                }
+                Ok(0)
+            },
+        )?;
         linker.func_wrap(
             wasi,
             "fd_write",
