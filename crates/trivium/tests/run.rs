@@ -196,6 +196,38 @@ int main(void) {
     assert_eq!(run.code, Some(0), "{run:?}");
 }
 
+/// Where a handler performs a load and the node keeps no copy, nobody tells it of changes: who waits for one loads again.
+#[test]
+fn a_change_is_seen_where_no_copy_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let [program, protocol] = ["asks.c", "asks.tri"].map(|name| folder.path().join(name));
+    let text = "protocol asks\nlane main fifo buffered\nmessage Get on main\nmessage Data on main with block\n\
+        role cache of block {\n  otherwise impossible\n  state Away {\n    \
+        on read { send Get to home; await Data { install; goto Away; complete } }\n    on write impossible\n  }\n}\n\
+        role home of block {\n  state Here: write { on Get { send Data to sender } }\n}\n";
+    std::fs::write(&protocol, text).unwrap();
+    let text = r#"
+#include <stdio.h>
+#include <unistd.h>
+#include "trivium.h"
+int main(void) {
+    volatile int *word = trivium_alloc_on(0, 64);
+    if (trivium_node() == 0) {
+        usleep(30000);
+        *word = 1;
+    } else if (trivium_wait_until_changed(word, 0) != 1) {
+        trivium_fail("it is something else");
+    }
+    printf("ok\n");
+    return 0;
+}
+"#;
+    std::fs::write(&program, text).unwrap();
+    let [program, protocol] = [&program, &protocol].map(|path| path.to_str().unwrap());
+    let run = trivium(&["run", program, "-p", protocol, "--nodes", "3", "--max-seconds", "60"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+}
+
 #[test]
 fn whatever_ends_a_run_ends_all_of_it() {
     for (program, nodes, code, words) in [

@@ -125,6 +125,8 @@ impl NodeState {
     fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<i64, ProgramFault> {
         loop {
             let value = match self.reach(address, size, AccessKind::Read, 0)? {
+                // A handler has read it, and this node may have no copy by now of whose changes it would be told.
+                AccessStep::Complete(value) if value == old => continue,
                 AccessStep::Complete(value) => value,
                 _ => self.program_memory()?.read_word(address, size)?,
             };
