@@ -5,6 +5,7 @@
 mod change;
 mod random;
 mod run;
+mod stress;
 mod subject;
 
 use random::Random;
@@ -17,9 +18,12 @@ use subject::{Case, Corpus, Kind};
 
 const USAGE: &str = "usage: trivium-fuzz [--minutes M] [--seed S] [--case N] [--only KIND] [--keep FOLDER] [--trivium PROGRAM]\n\
     kinds: protocol, machine, module, c, command-line, recording, study\n\
+    trivium-fuzz stress [--minutes M] [--seed S] [--case N] [--keep FOLDER] [--trivium PROGRAM]: `trivium run` with delays at random\n\
     It is run in the repository's root.\n";
 
 struct Options {
+    /// Whether `trivium run` is stressed, and nothing changed.
+    is_stress: bool,
     minutes: f64,
     seed: u64,
     case: Option<u64>,
@@ -29,15 +33,17 @@ struct Options {
 }
 
 fn options() -> Result<Options, String> {
+    let mut words = std::env::args().skip(1).peekable();
+    let is_stress = words.next_if(|word| word == "stress").is_some();
     let mut options = Options {
+        is_stress,
         minutes: 1.0,
         seed: 1,
         case: None,
         only: None,
-        keep: "fuzz-out".into(),
+        keep: if is_stress { "stress-out" } else { "fuzz-out" }.into(),
         trivium: "target/release/trivium".into(),
     };
-    let mut words = std::env::args().skip(1);
     while let Some(option) = words.next() {
         let value = words.next().ok_or_else(|| format!("{option} has no value"))?;
         let wrong = || format!("{option} {value} is not understood");
@@ -45,7 +51,9 @@ fn options() -> Result<Options, String> {
             "--minutes" => options.minutes = value.parse().map_err(|_| wrong())?,
             "--seed" => options.seed = value.parse().map_err(|_| wrong())?,
             "--case" => options.case = Some(value.parse().map_err(|_| wrong())?),
-            "--only" => options.only = Some(*Kind::ALL.iter().find(|kind| kind.name() == value).ok_or_else(wrong)?),
+            "--only" if !is_stress => {
+                options.only = Some(*Kind::ALL.iter().find(|kind| kind.name() == value).ok_or_else(wrong)?)
+            }
             "--keep" => options.keep = value.into(),
             "--trivium" => options.trivium = value.into(),
             _ => return Err(wrong()),
@@ -64,7 +72,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match fuzz(&options) {
+    let found = if options.is_stress {
+        let Options { minutes, seed, case, keep, trivium, .. } = options;
+        stress::stress(&stress::StressOptions { minutes, seed, case, keep, trivium })
+    } else {
+        fuzz(&options)
+    };
+    match found {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(wrong) => {

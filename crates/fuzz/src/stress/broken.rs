@@ -1,0 +1,175 @@
+//! Protocols that are broken on purpose: which of them a program can be betrayed by, and whether it is.
+
+use super::sample::{Answer, Sample, Site};
+use super::{Seen, same};
+use crate::random::Random;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Where a run is not over after so long, it never is: others take a second.
+const SECONDS: &str = "10";
+/// So often a file is tried at most.
+const TRIES: u32 = 60;
+
+/// How a program may come to the mistake of a file.
+enum Way {
+    /// This program of the repository, under the file alone.
+    Program(&'static str),
+    /// A text in which PROTOCOL and PREFIX stand for the file's names, under the file alone, or behind another.
+    Text(&'static str, &'static [&'static str], &'static [&'static str]),
+    /// A program of the repository that calls this protocol: it calls the file in its place.
+    InPlaceOf(&'static str, &'static str, &'static [&'static str]),
+    /// It cannot, and why.
+    Cannot(&'static str),
+}
+
+use Way::{Cannot, InPlaceOf, Program, Text};
+
+const EVICTS: &str = "it needs a copy that leaves by itself, and in a real run none does";
+const CHAIN: &str = include_str!("../../stress/chain.c");
+const POOL: &str = include_str!("../../stress/pool.c");
+const ITEMS: &str = include_str!("../../stress/items.c");
+const LOCKS: &str = include_str!("../../stress/locks.c");
+const ORDERS: &str = include_str!("../../stress/orders.c");
+
+/// File, least number of nodes, and how a program comes to its mistake.
+const FILES: [(&str, usize, Way); 23] = [
+    ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
+    ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
+    ("eager-stale-upgrade", 4, Program("falsesharing.c")),
+    ("early-reply", 3, Program("litmus.c")),
+    ("flash-listed-twice", 3, Cannot(EVICTS)),
+    ("flash-writeback-ignored", 2, Cannot(EVICTS)),
+    ("msi-forgotten-ack", 2, Program("litmus.c")),
+    ("pool-uncounted", 3, Text(POOL, &[], &["stache"])),
+    ("replies-apart", 3, Program("lockbench.c")),
+    ("squeezed-lanes", 3, Program("litmus.c")),
+    ("stache-lost-upgrade", 3, Program("lockbench.c")),
+    ("stache-pages-forgotten", 3, Cannot(EVICTS)),
+    ("stache-unordered", 3, Program("lockbench.c")),
+    ("swcc-late-answer", 3, InPlaceOf("splitphase.c", "swcc", &[])),
+    ("swcc-lock-dropped-early", 3, Program("lockbench.c")),
+    ("swcc-lock-refuses-invalidate", 3, Program("lockbench.c")),
+    ("swcc-put-without-lock", 3, InPlaceOf("splitphase.c", "swcc", &[])),
+    ("token-lock-newcomer-first", 4, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
+    ("token-ring-everywhere", 2, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
+    ("tree-barrier-late-reset", 4, InPlaceOf("barrierbench-tree.c", "tree-barrier", &["stache"])),
+    ("tso-cc-home-learns-nothing", 2, Text(CHAIN, &["-DFENCE="], &[])),
+    ("two-locks", 2, Text(LOCKS, &[], &["stache"])),
+    ("write-update-no-turn", 2, Text(ORDERS, &[], &[])),
+];
+
+/// The sample of a try, or why there is none.
+fn sample(place: &Site, (name, least, way): &(&str, usize, Way), random: &mut Random) -> Result<Sample, String> {
+    let file = format!("protocols/broken/{name}.tri");
+    let prefix = name.replace('-', "_");
+    let written = |text: String| -> Result<PathBuf, String> {
+        let path = place.file(&format!("{name}.c"));
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(path)
+    };
+    let mut options = vec!["--max-seconds".to_string(), SECONDS.to_string()];
+    let (program, before): (_, &[&str]) = match way {
+        Cannot(why) => return Err((*why).to_string()),
+        Program(program) => (Path::new("programs").join(program), &[]),
+        Text(text, flags, before) => {
+            flags.iter().for_each(|flags| options.extend(["--cc".to_string(), flags.to_string()]));
+            (written(text.replace("PROTOCOL", name).replace("PREFIX", &prefix))?, before)
+        }
+        InPlaceOf(program, other, before) => {
+            let text = place.text(&format!("programs/{program}"))?;
+            let text = text.replace(&format!("trivium/{other}.h"), &format!("trivium/{name}.h"));
+            let text = text.replace(&format!("{}_", other.replace('-', "_")), &format!("{prefix}_"));
+            // The program that it includes lies beside it.
+            let base = program.split_once('-').map_or(String::new(), |(base, _)| format!("{base}.c"));
+            let there = place.root().join("programs").join(&base);
+            let text = text.replace(&format!("#include \"{base}\""), &format!("#include \"{}\"", there.display()));
+            (written(text)?, before)
+        }
+    };
+    let mut protocols: Vec<String> = before.iter().map(|name| name.to_string()).collect();
+    protocols.push(file);
+    Ok(Sample {
+        program,
+        protocols,
+        options,
+        nodes: least + random.below(6 - least.min(&5)),
+        args: Vec::new(),
+        delays: Some(random.below(1 << 30) as u64),
+        answer: Answer::Says(""),
+    })
+}
+
+/// Tries each file, and says which are caught; keeps a recording of each failure.
+///
+/// # Errors
+/// Something cannot be started or written.
+pub fn try_all(place: &Site, seed: u64, keep: &Path, time: Duration) -> Result<(), String> {
+    let (mut caught, mut possible) = (0, 0);
+    let share = time / u32::try_from(FILES.len()).unwrap_or(1);
+    for (number, file) in (0..).zip(&FILES) {
+        if let Cannot(why) = file.2 {
+            println!("broken/{}: cannot be caught: {why}", file.0);
+            continue;
+        }
+        possible += 1;
+        let begun = Instant::now();
+        let mut tries = 0;
+        let found = loop {
+            let sample = sample(place, file, &mut Random::of_case(seed, (number << 32) + u64::from(tries)))?;
+            let recording = keep.join(format!("broken-{}.rec", file.0));
+            let seen = place.record(&sample, &recording)?;
+            tries += 1;
+            if seen.code == Some(2) {
+                return Err(format!("broken/{}: {}\n  trivium {}", file.0, seen.error, place.shown(&sample)));
+            }
+            if seen.code != Some(0) {
+                break Some((sample, recording, seen));
+            }
+            let _ = std::fs::remove_file(&recording);
+            if tries >= TRIES || begun.elapsed() > share {
+                break None;
+            }
+        };
+        match found {
+            None => println!("broken/{}: not caught in {tries} runs: its race is rare", file.0),
+            Some((sample, recording, seen)) => {
+                caught += 1;
+                tell(place, file.0, tries, &sample, (&recording, &seen))?;
+            }
+        }
+    }
+    println!("broken: {caught} of {possible} files caught that a program can come to, of {} in all", FILES.len());
+    Ok(())
+}
+
+fn tell(
+    place: &Site,
+    name: &str,
+    tries: u32,
+    sample: &Sample,
+    (recording, seen): (&Path, &Seen),
+) -> Result<(), String> {
+    let again = place.replay(sample, recording)?;
+    let replayed = if same(&again, seen) { "replayed" } else { "its replay does something else" };
+    let why = seen.why();
+    let program = sample.program.file_name().unwrap_or_default().display();
+    println!("broken/{name}: caught in run {tries} ({program}, {} nodes; {replayed}): {why}", sample.nodes);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_broken_file_is_known() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/broken");
+        let mut there: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_string())
+            .collect();
+        there.sort();
+        assert_eq!(there, FILES.iter().map(|file| file.0.to_string()).collect::<Vec<_>>());
+    }
+}
