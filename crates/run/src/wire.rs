@@ -129,8 +129,9 @@ pub(crate) const ENDED: u8 = 3;
 /// message; object; places; bytes of data.
 const HEAD: usize = 20;
 
-/// Writes a message.
+/// Writes a message into a packet of old, which it gives.
 pub(crate) fn write_message(
+    mut packet: Vec<u8>,
     (protocol, message): (usize, MessageId),
     object: Object,
     args: &Args,
@@ -138,13 +139,22 @@ pub(crate) fn write_message(
 ) -> Vec<u8> {
     let words = args.words();
     let (places, bytes) = data.map_or((&[][..], &[][..]), |data| (&data.places[..], &data.bytes[..]));
-    let mut packet = Vec::with_capacity(HEAD + 8 * words.len() + 12 * places.len() + bytes.len());
-    packet.extend([MESSAGE, object.kind.0, fit(words.len(), "the words of arguments"), u8::from(data.is_some())]);
-    packet.extend(fit::<_, u16>(protocol, "a protocol of a run, of which there are at most 65536").to_le_bytes());
-    packet.extend(message.0.to_le_bytes());
-    packet.extend(object.id.to_le_bytes());
-    packet.extend(fit::<_, u32>(places.len(), "a number of places").to_le_bytes());
-    packet.extend(fit::<_, u32>(bytes.len(), "shared memory, which has 1 GiB").to_le_bytes());
+    packet.clear();
+    packet.reserve(HEAD + 8 * words.len() + 12 * places.len() + bytes.len());
+    let mut head = [0; HEAD];
+    head[..4].copy_from_slice(&[
+        MESSAGE,
+        object.kind.0,
+        fit(words.len(), "the words of arguments"),
+        u8::from(data.is_some()),
+    ]);
+    let protocol: u16 = fit(protocol, "a protocol of a run, of which there are at most 65536");
+    head[4..6].copy_from_slice(&protocol.to_le_bytes());
+    head[6..8].copy_from_slice(&message.0.to_le_bytes());
+    head[8..12].copy_from_slice(&object.id.to_le_bytes());
+    head[12..16].copy_from_slice(&fit::<_, u32>(places.len(), "a number of places").to_le_bytes());
+    head[16..].copy_from_slice(&fit::<_, u32>(bytes.len(), "shared memory, which has 1 GiB").to_le_bytes());
+    packet.extend_from_slice(&head);
     words.iter().for_each(|word| packet.extend(word.to_le_bytes()));
     for (offset, length) in places {
         packet.extend(offset.to_le_bytes());
@@ -286,7 +296,7 @@ mod tests {
 
     fn readable(protocols: &Protocols) -> Vec<u8> {
         let data = Data { bytes: (0..64).collect(), places: Vec::new() };
-        write_message((0, message(protocols, "Readable")), BLOCK_5, &Args::NONE, Some(&data))
+        write_message(Vec::new(), (0, message(protocols, "Readable")), BLOCK_5, &Args::NONE, Some(&data))
     }
 
     #[test]
@@ -309,13 +319,13 @@ mod tests {
             (Data { bytes: vec![0; 64], ..Data::default() }, Data { bytes: vec![0; 8], ..Data::default() });
         let lock = Object { kind: ObjectKindId(9), id: 0 };
         for (wrong, what) in [
-            (write_message((0, readable), BLOCK_5, &Args::NONE, None), "without those that it has"),
-            (write_message((0, readable), BLOCK_5, &Args::NONE, Some(&short)), "not a block"),
-            (write_message((0, get), BLOCK_5, &Args::NONE, Some(&block)), "data that it does not have"),
-            (write_message((0, get), lock, &Args::NONE, None), "another kind"),
-            (write_message((0, get), BLOCK_5, &Args::of(&[1]), None), "do not fit"),
-            (write_message((0, MessageId(99)), BLOCK_5, &Args::NONE, None), "does not have"),
-            (write_message((7, get), BLOCK_5, &Args::NONE, None), "a protocol that there is not"),
+            (write_message(Vec::new(), (0, readable), BLOCK_5, &Args::NONE, None), "without those that it has"),
+            (write_message(Vec::new(), (0, readable), BLOCK_5, &Args::NONE, Some(&short)), "not a block"),
+            (write_message(Vec::new(), (0, get), BLOCK_5, &Args::NONE, Some(&block)), "data that it does not have"),
+            (write_message(Vec::new(), (0, get), lock, &Args::NONE, None), "another kind"),
+            (write_message(Vec::new(), (0, get), BLOCK_5, &Args::of(&[1]), None), "do not fit"),
+            (write_message(Vec::new(), (0, MessageId(99)), BLOCK_5, &Args::NONE, None), "does not have"),
+            (write_message(Vec::new(), (7, get), BLOCK_5, &Args::NONE, None), "a protocol that there is not"),
             (write_credit(0, LaneId(9)), "a lane that there is not"),
             (vec![], "nothing known"),
             (vec![CONTROL, b'{'], "a packet of the run"),
@@ -333,7 +343,7 @@ mod tests {
         let protocol = trivium_lang::compile("sets.tri", text, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
         let engine = Rc::new(Engine::load(Arc::new(protocol), 4).unwrap());
         let protocols = Protocols::new(vec![engine], 64, 4);
-        let tell = |nodes: i64| write_message((0, MessageId(1)), BLOCK_5, &Args::of(&[nodes]), None);
+        let tell = |nodes: i64| write_message(Vec::new(), (0, MessageId(1)), BLOCK_5, &Args::of(&[nodes]), None);
         assert!(read(&tell(0b1111), &protocols).is_ok());
         assert!(read(&tell(0b10000), &protocols).is_err());
         assert!(read(&tell(-1), &protocols).is_err());

@@ -208,7 +208,7 @@ impl NodeState {
 
     /// What a handler did to others, and to the program, takes its way.
     fn release(&mut self, protocol: usize, engine: &Engine) {
-        let mut handling = std::mem::take(&mut self.handling);
+        let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
         for payload in handling.gathered.drain(..) {
             self.core.payloads.forget(payload);
         }
@@ -243,7 +243,7 @@ impl NodeState {
             self.set_timer((protocol, role, object), after);
         }
         self.try_again(protocol, engine, &handling.effects.touched);
-        self.handling = handling;
+        self.resting = Some(std::mem::replace(&mut self.handling, handling));
     }
 
     /// A timer runs from now on, for so many nanoseconds, or none does any more.

@@ -123,7 +123,9 @@ impl Mechanisms for NodeState {
             let (message, object, args) = (message.message, message.object, message.args);
             What::Own(Message { protocol, message, object, args, data: data.clone() })
         } else {
-            What::Packet(write_message((protocol, message.message), message.object, &message.args, data.as_deref()))
+            let packet = self.packets.pop().unwrap_or_default();
+            let kind = (protocol, message.message);
+            What::Packet(write_message(packet, kind, message.object, &message.args, data.as_deref()))
         };
         if let (Some(payload), Some(data)) = (message.payload, data) {
             self.core.payloads.put_back(payload, data);

@@ -189,6 +189,10 @@ pub(crate) struct NodeState {
     timers: BTreeMap<(u64, u64), (Instance, u64)>,
     /// The handler that is running.
     handling: Box<Handling>,
+    /// What is in its place while what it did takes its way.
+    resting: Option<Box<Handling>>,
+    /// Packets that have been read, to be written again: what one thread allocates and another frees is slow.
+    packets: Vec<Vec<u8>>,
     pub doing: Doing,
     grant: Option<Grant>,
     pending: Pending,
@@ -271,6 +275,8 @@ impl NodeState {
             inbox: VecDeque::new(),
             timers: BTreeMap::new(),
             handling: Box::default(),
+            resting: None,
+            packets: Vec::new(),
             doing: Doing::Running,
             grant: None,
             pending: Pending::default(),

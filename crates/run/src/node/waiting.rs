@@ -20,6 +20,11 @@ const HANDLERS_AT_A_POLL: u32 = 32;
 const UNTOLD: &str = "memory that it has not allocated";
 /// So many packets are taken in before handlers get their turn.
 const PACKETS: u32 = 64;
+/// So many packets are kept to be written again, of so many bytes at most.
+const KEPT: usize = 64;
+const MOST_KEPT: usize = 4096;
+/// Who waits looks at the clock, which takes as long as to look for packets, only after so many looks.
+const LOOKS: u32 = 16;
 
 impl NodeState {
     /// The program waits, and the node runs handlers, until it may go on.
@@ -37,12 +42,13 @@ impl NodeState {
 
     fn wait_for_others(&mut self, wait: Wait) -> Result<(), ProgramFault> {
         let mut idle: Option<Instant> = None;
+        let mut looks = 0u32;
         // Who comes to a barrier, or to its end, tells it then, and once: told late, it would count for the next barrier.
         let mut is_told = matches!(wait, Wait::Barrier(_) | Wait::End);
         while !self.is_running() {
             if self.progress()? {
                 self.had_a_turn();
-                idle = None;
+                (idle, looks) = (None, 0);
                 continue;
             }
             if let Doing::Waiting(Wait::Sleep(end)) = self.doing
@@ -53,10 +59,15 @@ impl NodeState {
                 self.had_a_turn();
                 break;
             }
+            if looks < LOOKS {
+                looks += 1;
+                std::hint::spin_loop();
+                continue;
+            }
             let since = *idle.get_or_insert_with(Instant::now);
             let waited = since.elapsed();
             if waited < SPIN {
-                std::hint::spin_loop();
+                looks = 0;
                 continue;
             }
             std::thread::yield_now();
@@ -138,6 +149,7 @@ impl NodeState {
                 _ => None,
             };
             self.happened(if late.is_some() { PastEvent::Late(from) } else { PastEvent::Packet(from) });
+            self.keep_packet(packet);
             self.take(from, read, late)?;
         }
         Ok(any)
@@ -174,6 +186,13 @@ impl NodeState {
             self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
         })?;
         self.packet(from, packet, late)
+    }
+
+    /// A packet that has been read is written again.
+    fn keep_packet(&mut self, packet: Vec<u8>) {
+        if self.packets.len() < KEPT && packet.capacity() <= MOST_KEPT {
+            self.packets.push(packet);
+        }
     }
 
     /// A message that was kept back goes to the handlers.
