@@ -378,12 +378,9 @@ pub struct Run {
     /// Override a value: protocol.KEY=V (repeatable)
     #[arg(long, value_name = "KEY=V")]
     pub set: Vec<String>,
-    /// Form of the result
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// Write the result into this file, whole or not at all
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    /// The result
+    #[command(flatten)]
+    pub form: Form,
     /// Arguments of the program; {nodes} in them stands for the number of nodes
     #[arg(last = true)]
     pub args: Vec<String>,
@@ -669,6 +666,13 @@ pub struct Compare {
     /// Draw the bars (SVG) into this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Beside the simulations, run the program for real under each protocol, as `trivium run` does on threads of this host (up to
+    /// 256 nodes). Limits, --blame, --seed and --jobs are for the simulations
+    #[arg(long, conflicts_with_all = ["html", "dir_rw"])]
+    pub live: bool,
+    /// Stop each live run (exit code 3) after this many seconds (default: no limit)
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u64>, requires = "live")]
+    pub max_seconds: Option<u64>,
     /// What is set otherwise, and the result
     #[command(flatten)]
     pub common: Common,

@@ -12,7 +12,20 @@ pub struct Bar {
     /// Its parts, from below.
     pub values: Vec<f64>,
     /// What stands above it, if not the sum of its parts.
-    pub above: Option<u64>,
+    pub above: Option<String>,
+}
+
+/// Bars with a scale of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Panel<'a> {
+    /// What the legend says of them, where there are several.
+    pub name: &'a str,
+    /// What the scale shows.
+    pub unit: &'a str,
+    /// The parts of each bar, from below.
+    pub parts: &'a [&'a str],
+    /// The bars.
+    pub bars: &'a [Bar],
 }
 
 /// One line.
@@ -78,73 +91,132 @@ fn title_size(title: &str, room: u32) -> f64 {
 /// # Errors
 /// The picture cannot be drawn.
 pub fn stacked_bars(title: &str, unit: &str, parts: &[&str], bars: &[Bar]) -> Result<String, Failure> {
+    panels(title, &[Panel { name: "", unit, parts, bars }])
+}
+
+/// Draws bars with several scales beside each other, and one legend.
+///
+/// # Errors
+/// The picture cannot be drawn.
+pub fn panels(title: &str, panels: &[Panel]) -> Result<String, Failure> {
     let mut text = String::new();
-    draw(&mut text, title, unit, parts, bars)
-        .map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
+    draw(&mut text, title, panels).map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
     Ok(text)
 }
 
-fn draw(
-    text: &mut String,
-    title: &str,
-    unit: &str,
-    parts: &[&str],
-    bars: &[Bar],
-) -> Result<(), Box<dyn std::error::Error>> {
-    // What is nothing everywhere needs no place in the legend.
-    let shown_parts: Vec<usize> = (0..parts.len()).filter(|&i| bars.iter().any(|bar| bar.values[i] > 0.0)).collect();
-    let total = |bar: &Bar| bar.values.iter().sum::<f64>();
-    let top = bars.iter().map(total).fold(1.0, f64::max) * 1.12;
-    let figure = |bar: &Bar| bar.above.map_or_else(|| shown(total(bar), top), crate::output::grouped);
-    // Each bar has room for what stands below and above it.
-    let labels: Vec<Vec<String>> = bars.iter().map(|bar| lines_of(&bar.label)).collect();
-    let widest = labels.iter().flatten().map(|line| wide(line, 15.0)).fold(0.0, f64::max);
-    let widest = bars.iter().map(|bar| wide(&figure(bar), 13.0)).fold(widest, f64::max) + 8.0;
-    let width = WIDTH.max(BESIDE.0 + BESIDE.1 + (widest * bars.len() as f64).ceil() as u32);
-    let tallest = labels.iter().map(Vec::len).max().unwrap_or(1).max(1) as i32;
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+impl Panel<'_> {
+    /// The upper end of the scale.
+    fn top(&self) -> f64 {
+        self.bars.iter().map(total).fold(1.0, f64::max) * 1.12
+    }
+
+    /// What stands above a bar.
+    fn figure(&self, bar: &Bar) -> String {
+        bar.above.clone().unwrap_or_else(|| shown(total(bar), self.top()))
+    }
+
+    /// How much room each bar needs for what stands below and above it.
+    fn pitch(&self) -> f64 {
+        let below = self.bars.iter().flat_map(|bar| lines_of(&bar.label)).map(|line| wide(&line, 15.0));
+        let above = self.bars.iter().map(|bar| wide(&self.figure(bar), 13.0));
+        below.chain(above).fold(0.0, f64::max) + 8.0
+    }
+
+    /// The parts that have a place in the legend: not what is nothing everywhere.
+    fn shown_parts(&self) -> Vec<usize> {
+        (0..self.parts.len()).filter(|&i| self.bars.iter().any(|bar| bar.values[i] > 0.0)).collect()
+    }
+}
+
+fn total(bar: &Bar) -> f64 {
+    bar.values.iter().sum()
+}
+
+/// The colour of a part. What has the same name in two panels has the same colour.
+fn colour_of(panels: &[Panel], name: &str) -> RGBColor {
+    let mut names: Vec<&str> = Vec::new();
+    for part in panels.iter().flat_map(|panel| panel.parts) {
+        if !names.contains(part) {
+            names.push(part);
+        }
+    }
+    COLOURS[names.iter().position(|known| *known == name).unwrap_or(0) % COLOURS.len()]
+}
+
+/// Room for a scale and its unit.
+const SCALE: u32 = 80;
+
+fn draw(text: &mut String, title: &str, panels: &[Panel]) -> Result<(), Box<dyn std::error::Error>> {
+    let pitch = panels.iter().map(Panel::pitch).fold(0.0, f64::max);
+    let count: usize = panels.iter().map(|panel| panel.bars.len()).sum();
+    let scales = SCALE * (panels.len().max(1) - 1) as u32;
+    let width = WIDTH.max(BESIDE.0 + BESIDE.1 + scales + (pitch * count as f64).ceil() as u32);
+    let labels = panels.iter().flat_map(|panel| panel.bars).map(|bar| lines_of(&bar.label).len());
+    let tallest = labels.max().unwrap_or(1).max(1) as i32;
     let height = HEIGHT + (tallest - 1) as u32 * LINE as u32;
     let root = SVGBackend::with_string(text, (width, height)).into_drawing_area();
     root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
-        .caption(title, ("sans-serif", title_size(title, width - BESIDE.1 - 18)))
-        .margin(18)
-        .margin_right(150)
+    let mut rest =
+        root.margin(18, 18, 18, 150).titled(title, ("sans-serif", title_size(title, width - BESIDE.1 - 18)))?;
+    let pitch = f64::from(rest.dim_in_pixel().0.saturating_sub(SCALE * panels.len() as u32)) / count.max(1) as f64;
+    for (number, panel) in panels.iter().enumerate() {
+        let area = if number + 1 == panels.len() {
+            rest.clone()
+        } else {
+            let (left, right) = rest.split_horizontally(SCALE + (pitch * panel.bars.len() as f64).round() as u32);
+            rest = right;
+            left
+        };
+        draw_panel(&root, &area, panel, panels, tallest)?;
+    }
+    legend(&root, width as i32 - 140, panels)?;
+    root.present()?;
+    Ok(())
+}
+
+fn draw_panel(
+    root: &Area,
+    area: &Area,
+    panel: &Panel,
+    panels: &[Panel],
+    tallest: i32,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let top = panel.top();
+    let mut chart = ChartBuilder::on(area)
         .x_label_area_size(36 + LINE * (tallest - 1))
-        .y_label_area_size(80)
-        .build_cartesian_2d(0.0..bars.len() as f64, 0.0..top)?;
+        .y_label_area_size(SCALE)
+        .build_cartesian_2d(0.0..panel.bars.len() as f64, 0.0..top)?;
     chart
         .configure_mesh()
         .disable_x_mesh()
         .x_labels(0)
-        .y_desc(unit)
+        .y_desc(panel.unit)
         .y_label_formatter(&|v| shown(*v, top))
         .axis_desc_style(("sans-serif", 15))
         .label_style(("sans-serif", 13))
         .light_line_style(WHITE)
         .draw()?;
-    for &i in &shown_parts {
-        let colour = COLOURS[i % COLOURS.len()];
-        let boxes = bars.iter().enumerate().map(|(b, bar)| {
+    for i in panel.shown_parts() {
+        let colour = colour_of(panels, panel.parts[i]);
+        let boxes = panel.bars.iter().enumerate().map(|(b, bar)| {
             let below: f64 = bar.values[..i].iter().sum();
             let x = b as f64;
             Rectangle::new([(x + 0.2, below), (x + 0.8, below + bar.values[i])], colour.filled())
         });
         chart.draw_series(boxes)?;
     }
-    let below = ("sans-serif", 15).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Top));
-    let above = ("sans-serif", 13).into_text_style(&root).pos(Pos::new(HPos::Center, VPos::Bottom));
-    for (b, (bar, lines)) in bars.iter().zip(labels).enumerate() {
+    let below = ("sans-serif", 15).into_text_style(root).pos(Pos::new(HPos::Center, VPos::Top));
+    let above = ("sans-serif", 13).into_text_style(root).pos(Pos::new(HPos::Center, VPos::Bottom));
+    for (b, bar) in panel.bars.iter().enumerate() {
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, 0.0));
-        for (n, line) in (0..).zip(lines) {
+        for (n, line) in (0..).zip(lines_of(&bar.label)) {
             root.draw(&Text::new(line, (x, y + 10 + LINE * n), below.clone()))?;
         }
         let (x, y) = chart.backend_coord(&(b as f64 + 0.5, total(bar)));
-        root.draw(&Text::new(figure(bar), (x, y - 4), above.clone()))?;
+        root.draw(&Text::new(panel.figure(bar), (x, y - 4), above.clone()))?;
     }
-    if shown_parts.len() > 1 {
-        legend(&root, width as i32 - 140, parts, &shown_parts)?;
-    }
-    root.present()?;
     Ok(())
 }
 
@@ -289,18 +361,25 @@ fn marked(value: f64) -> String {
 }
 
 /// To the right of the bars, the uppermost part first, as it lies in them.
-fn legend(
-    root: &DrawingArea<SVGBackend, plotters::coord::Shift>,
-    x: i32,
-    parts: &[&str],
-    shown: &[usize],
-) -> Result<(), Box<dyn std::error::Error>> {
+fn legend(root: &Area, x: i32, panels: &[Panel]) -> Result<(), Box<dyn std::error::Error>> {
     let style = ("sans-serif", 15).into_text_style(root).pos(Pos::new(HPos::Left, VPos::Center));
-    for (row, &i) in shown.iter().rev().enumerate() {
-        let y = 90 + 26 * row as i32;
-        let colour = COLOURS[i % COLOURS.len()];
-        root.draw(&Rectangle::new([(x, y - 7), (x + 14, y + 7)], colour.filled()))?;
-        root.draw(&Text::new(parts[i].to_string(), (x + 22, y), style.clone()))?;
+    let several = panels.len() > 1;
+    let mut y = 90;
+    for panel in panels {
+        let shown_parts = panel.shown_parts();
+        if several {
+            root.draw(&Text::new(panel.name.to_string(), (x, y), style.clone()))?;
+            y += 26;
+        } else if shown_parts.len() < 2 {
+            continue;
+        }
+        for &i in shown_parts.iter().rev() {
+            let colour = colour_of(panels, panel.parts[i]);
+            root.draw(&Rectangle::new([(x, y - 7), (x + 14, y + 7)], colour.filled()))?;
+            root.draw(&Text::new(panel.parts[i].to_string(), (x + 22, y), style.clone()))?;
+            y += 26;
+        }
+        y += 14;
     }
     Ok(())
 }
@@ -336,5 +415,25 @@ mod tests {
         let bars = [Bar { label: "SC".into(), values: vec![70.0, 0.0, 30.0], above: None }];
         let svg = stacked_bars("title", "percent", &["compute", "handler", "read stall"], &bars).unwrap();
         assert!(svg.contains("read stall") && !svg.contains("handler"), "{svg}");
+    }
+
+    #[test]
+    fn bars_of_two_scales_stand_beside_each_other_with_one_legend() {
+        let bars = |value| [Bar { label: "bar".into(), values: vec![value, 1.0], above: None }];
+        let (many, few) = (bars(90_000.0), bars(3.0));
+        let svg = panels(
+            "title",
+            &[
+                Panel { name: "left", unit: "cycles", parts: &["compute", "read"], bars: &many },
+                Panel { name: "right", unit: "seconds", parts: &["compute", "wait"], bars: &few },
+            ],
+        );
+        let svg = svg.unwrap();
+        for words in ["left", "right", "cycles", "seconds", "90,001", "4.0"] {
+            assert!(svg.contains(&format!("\n{words}\n")), "{words} in {svg}");
+        }
+        // A bar and a place in the legend on each side: the same part has the same colour.
+        let of = |colour: RGBColor| svg.matches(&format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2)).count();
+        assert_eq!([COLOURS[0], COLOURS[1], COLOURS[2]].map(of), [4, 2, 2], "{svg}");
     }
 }

@@ -122,9 +122,10 @@ fn every_key_of_sim_and_compare_is_documented() {
         all_keys(&trivium(&[&["sim", program][..], &on, more].concat()).json(code), "", &mut found);
     }
     let mut of_compare = std::collections::BTreeSet::new();
-    let compare = ["compare", source, "--protocols", "stache", "--machines", "typhoon", "-n", "2", "--format", "json"];
+    let compare =
+        ["compare", source, "--protocols", "stache", "--machines", "typhoon", "-n", "2", "--live", "--format", "json"];
     let mut result = trivium(&compare).json(0);
-    // Each is a result of `sim`.
+    // Each is a result of `sim` or `run`.
     result["runs"] = Value::Null;
     all_keys(&result, "", &mut of_compare);
     found.extend(of_compare);

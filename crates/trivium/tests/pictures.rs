@@ -68,6 +68,10 @@ fn labels_of_bars_do_not_overlap() {
             "eight bars".into(),
             drawn(&[&["compare", "em3d", "-n", "4", "-p", "stache,msi", "-m", all], &em3d[..]].concat()),
         ),
+        (
+            "simulated and live".into(),
+            drawn(&[&["compare", "em3d", "-n", "3", "-p", "stache,msi", "-m", all, "--live"], &em3d[..]].concat()),
+        ),
         ("sixteen bars".into(), drawn(&["compare", "hello", "-n", "2", "-p", "stache,msi", "-m", &twice])),
     ]);
 }

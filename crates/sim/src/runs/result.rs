@@ -81,6 +81,18 @@ pub struct SimResult {
     /// Who is to blame for misses, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blame: Option<Blamed>,
+    /// What a run on real nodes can count, too, where a program marks a region of interest.
+    #[serde(skip)]
+    pub whole_program: WholeProgram,
+}
+
+/// Messages of all nodes from the beginning of the program to its end, whatever its region of interest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WholeProgram {
+    /// By kind, as `protocol.NAME`.
+    pub messages: BTreeMap<String, u64>,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 fn in_order<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
@@ -92,6 +104,8 @@ pub(crate) struct NodeEnd {
     /// Not 0.
     exit_code: Option<i32>,
     counts: Counters,
+    /// Of the whole program.
+    whole: Counters,
     /// First and last cycle of regions of interest.
     span: (u64, u64),
     said: NodeSaid,
@@ -121,12 +135,14 @@ impl NodeEnd {
             _ => None,
         };
         node.region_end();
-        let counts = node.compute.regions.take().map_or_else(|| node.counted(), |counts| *counts);
+        let whole = node.counted();
+        let counts = node.compute.regions.take().map_or_else(|| whole.clone(), |counts| *counts);
         let span = node.compute.region_span.unwrap_or((0, counts.cycles));
         let memory = MemoryUsed { private: node.compute.private_memory, shared: node.core.space.borrow().bytes() };
         NodeEnd {
             exit_code,
             counts,
+            whole,
             span,
             memory,
             said: node.compute.said(u64::MAX),
@@ -155,7 +171,7 @@ impl SimResult {
         setup: &Setup,
         incomplete: Option<String>,
     ) -> SimResult {
-        let mut sum = Counters::default();
+        let (mut sum, mut whole) = (Counters::default(), Counters::default());
         let mut per_node = Vec::new();
         let mut memory = MemoryUsed::default();
         let (mut begun, mut ended) = (u64::MAX, 0);
@@ -171,15 +187,18 @@ impl SimResult {
             begun = begun.min(node.span.0);
             ended = ended.max(node.span.1);
             sum = sum.plus(&node.counts);
+            whole = whole.plus(&node.whole);
             per_node.push(node.counts);
             saying.add(number, node.said);
             stood.extend(node.stood);
         }
         let Said { output, errors, warnings } = saying.said();
-        let messages = sum.by_kind.iter().map(|(&(protocol, kind), &count)| {
+        let named = |(&(protocol, kind), &count): (&(usize, u16), &u64)| {
             let protocol = shared.protocols.engines[protocol].protocol();
             (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
-        });
+        };
+        let whole_program =
+            WholeProgram { messages: whole.by_kind.iter().map(named).collect(), bytes: whole.bytes_sent };
         SimResult {
             schema: 1,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -200,7 +219,7 @@ impl SimResult {
             cycles: ended.saturating_sub(begun),
             instructions: sum.instructions,
             misses: Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades },
-            messages: messages.collect(),
+            messages: sum.by_kind.iter().map(named).collect(),
             bytes: sum.bytes_sent,
             memory,
             output,
@@ -210,6 +229,7 @@ impl SimResult {
             exit_codes,
             per_node,
             blame: None,
+            whole_program,
         }
     }
 }

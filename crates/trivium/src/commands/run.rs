@@ -1,7 +1,7 @@
 //! `trivium run`
 
 use super::run_recorded;
-use crate::arguments::{Format, Run, Transport};
+use crate::arguments::{Form, Format, Run, Transport};
 use crate::output::{self, Head, grouped, table};
 use crate::{Failure, failure, library, stop};
 use std::sync::Arc;
@@ -115,18 +115,18 @@ pub(super) fn told(
 ) -> Result<u8, Failure> {
     match ended {
         Ok(result) => tell(arguments, head, &result),
-        Err(failure) => Err(failed(arguments, (transport, head), &failure.0, &failure.1)),
+        Err(failure) => Err(failed(&arguments.form, arguments.block, (transport, head), &failure)),
     }
 }
 
 fn tell(arguments: &Run, head: &Head, result: &RunResult) -> Result<u8, Failure> {
-    let text = match arguments.format {
+    let text = match arguments.form.format {
         Format::Text => text(head, result),
         Format::Json => {
             output::pretty(&head.with(serde_json::to_value(result).expect("a result can be written as JSON")))
         }
     };
-    output::write(arguments.out.as_ref(), &text)?;
+    output::write(arguments.form.out.as_ref(), &text)?;
     eprint!("{}", result.errors);
     super::sim::warn(&result.warnings);
     if let Some(why) = &result.incomplete {
@@ -143,20 +143,25 @@ fn tell(arguments: &Run, head: &Head, result: &RunResult) -> Result<u8, Failure>
 }
 
 /// What is told of a run that went wrong: what its program has said, since that is what one looks for.
-fn failed(arguments: &Run, (transport, head): (&str, &Head), error: &NodeError, said: &Said) -> Failure {
-    let written = match arguments.format {
+pub(super) fn failed(
+    form: &Form,
+    block: u32,
+    (transport, head): (&str, &Head),
+    (error, said): &(NodeError, Said),
+) -> Failure {
+    let written = match form.format {
         // A file that was named for the result stays as it was.
         Format::Text => output::write(None, &said.output),
         Format::Json => {
             let value = head.with(serde_json::json!({
                 "transport": transport,
-                "block": arguments.block,
+                "block": block,
                 "error": { "what": error.what, "place": error.place, "notes": error.notes, "help": error.help },
                 "output": said.output,
                 "errors": said.errors,
                 "warnings": said.warnings,
             }));
-            output::write(arguments.out.as_ref(), &output::pretty(&value))
+            output::write(form.out.as_ref(), &output::pretty(&value))
         }
     };
     if let Err(unwritten) = written {

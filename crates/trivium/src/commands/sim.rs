@@ -74,6 +74,11 @@ impl Room {
 }
 
 impl Bench {
+    /// The program's arguments on so many nodes.
+    pub fn args_on(&self, nodes: u32) -> Vec<String> {
+        self.args.iter().map(|arg| arg.replace("{nodes}", &nodes.to_string())).collect()
+    }
+
     /// One simulation, with progress on a terminal.
     ///
     /// # Errors
@@ -110,7 +115,7 @@ impl Bench {
             machine: machine.clone(),
             nodes,
             block: u64::from(self.block),
-            args: self.args.iter().map(|arg| arg.replace("{nodes}", &nodes.to_string())).collect(),
+            args: self.args_on(nodes),
             seed: self.seed,
             max_cycles: self.max_cycles,
             memory: self.memory.budget(),
@@ -290,7 +295,7 @@ pub fn failed(form: &Form, bench: &Bench, ran: &Ran, mut before: Vec<Value>, fai
                 protocols: ran.protocols.iter().map(|protocol| protocol.name.clone()).collect(),
                 machine: Some(ran.machine.machine.name.clone()),
                 program: Some(bench.program.name().to_string()),
-                args: bench.args.iter().map(|arg| arg.replace("{nodes}", &ran.nodes.to_string())).collect(),
+                args: bench.args_on(ran.nodes),
                 hashes,
                 nodes: ran.nodes,
                 seed: bench.seed,
