@@ -67,16 +67,17 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
     told(arguments, ("threads", &head), ended)
 }
 
-/// What ranks cannot do, which are not started again as they ran.
+/// What ranks cannot do: they are not started again as they ran, and `mpirun` has placed them.
 #[cfg(feature = "mpi")]
 pub(super) fn only_on_threads(arguments: &Run) -> Result<(), Failure> {
     let option = match (&arguments.record, &arguments.replay) {
         (Some(_), _) => "--record",
         (None, Some(_)) => "--replay",
+        (None, None) if arguments.pin => "--pin",
         (None, None) => return Ok(()),
     };
     let what = format!("{option} is for nodes that are threads of one process, and several ranks were started");
-    Err(Failure::input(what, "start it without mpirun, with --nodes N"))
+    Err(Failure::input(what, "start it without mpirun, with --nodes N (to keep ranks on processors: `mpirun --bind-to core`)"))
 }
 
 /// Nobody has started several ranks.
