@@ -74,7 +74,14 @@ impl World {
 
     /// What MPI calls itself.
     pub fn library() -> String {
-        library_version().map_or_else(|_| "MPI".into(), |text| text.lines().next().unwrap_or("MPI").trim().into())
+        library_version().map_or_else(
+            |_| "MPI".into(),
+            |text| {
+                // Open MPI counts the zero behind its text.
+                let is_padding = |c: char| c.is_control() || c.is_whitespace();
+                text.lines().next().unwrap_or("MPI").trim_matches(is_padding).into()
+            },
+        )
     }
 
     /// Gives each process the bytes that stand at its number, this one included; what each has given to this one. They

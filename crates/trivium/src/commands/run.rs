@@ -77,7 +77,10 @@ pub(super) fn only_on_threads(arguments: &Run) -> Result<(), Failure> {
         (None, None) => return Ok(()),
     };
     let what = format!("{option} is for nodes that are threads of one process, and several ranks were started");
-    Err(Failure::input(what, "start it without mpirun, with --nodes N (to keep ranks on processors: `mpirun --bind-to core`)"))
+    Err(Failure::input(
+        what,
+        "start it without mpirun, with --nodes N (to keep ranks on processors: `mpirun --bind-to core`)",
+    ))
 }
 
 /// Nobody has started several ranks.
