@@ -13,6 +13,8 @@ use crate::error::Error;
 
 /// The first line of a kept file, before the hash of its name and of the rest.
 const MARK: &str = "trivium keeps 2 ";
+/// With this begin the names of what is being made.
+const WORK: &str = "work-";
 /// How the names of kept files end.
 const KEPT: &str = ".kept";
 /// The most bytes of kept files. When there are more, those that were not used for longest go, down to three quarters.
@@ -89,7 +91,7 @@ impl Shelf {
 
     /// A private folder on the shelf, which goes away.
     pub(crate) fn scratch(&self) -> Result<TempDir, Error> {
-        tempfile::Builder::new().prefix("work-").tempdir_in(&self.folder).map_err(|error| {
+        tempfile::Builder::new().prefix(WORK).tempdir_in(&self.folder).map_err(|error| {
             Error::new(format!("the folder of compiled programs cannot be written: {error}"))
                 .at(self.folder.display().to_string())
                 .help("is there room? name another folder in XDG_CACHE_HOME")
@@ -128,7 +130,7 @@ impl Shelf {
         if self.why_not.is_some() {
             return Ok(());
         }
-        let mut file = tempfile::Builder::new().prefix("work-").tempfile_in(&self.folder)?;
+        let mut file = tempfile::Builder::new().prefix(WORK).tempfile_in(&self.folder)?;
         io::Write::write_all(&mut file, format!("{}\n", first_line(name, bytes)).as_bytes())?;
         io::Write::write_all(&mut file, bytes)?;
         file.persist(self.file(name)).map_err(|error| error.error)?;
@@ -146,6 +148,11 @@ impl Shelf {
             let entry = entry?;
             // Another process may have removed it.
             let Ok(about) = entry.metadata() else { continue };
+            if entry.file_name().to_string_lossy().starts_with(WORK) && is_left_over(&about) {
+                // Its process was killed. Whoever else removes it too does no harm.
+                let _ = if about.is_dir() { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+                continue;
+            }
             if about.is_file() && entry.file_name().to_string_lossy().ends_with(KEPT) {
                 kept.push((about.modified()?, entry.path(), about.len()));
             }
@@ -165,6 +172,12 @@ impl Shelf {
         }
         Ok(())
     }
+}
+
+/// Whether nobody works there any more: no compilation takes so long.
+fn is_left_over(about: &fs::Metadata) -> bool {
+    let since = about.modified().ok().and_then(|then| then.elapsed().ok());
+    since.is_some_and(|since| since > std::time::Duration::from_secs(6 * 3600))
 }
 
 /// The first line of what is kept under a name. The name is in it: what was kept under another one is another program.
@@ -232,6 +245,21 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn what_a_killed_process_has_left_goes() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let shelf = Shelf::lasting(folder.path().to_path_buf());
+        let [old, new] = ["work-old", "work-new"].map(|name| folder.path().join(name));
+        for work in [&old, &new] {
+            fs::create_dir(work).unwrap();
+            fs::write(work.join("main.o"), "x").unwrap();
+        }
+        let yesterday = SystemTime::now() - Duration::from_secs(24 * 3600);
+        fs::File::open(&old).unwrap().set_modified(yesterday).unwrap();
+        shelf.put("anything", b"y").unwrap();
+        assert_eq!((old.exists(), new.exists()), (false, true));
+    }
 
     #[test]
     fn what_was_not_used_for_longest_makes_room() {

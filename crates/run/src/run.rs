@@ -13,6 +13,7 @@ use crate::transport::threads;
 use crate::wire::{Control, write_control};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -243,7 +244,8 @@ fn run_node(
             node.polls_every(instructions);
         }
     }
-    let exit_code = match run_program(setup, me, &node) {
+    // A thread that only went away would leave the others waiting.
+    let ran = catch_unwind(AssertUnwindSafe(|| match run_program(setup, me, &node) {
         // Its memory is needed as long as handlers run.
         Ok((exit_code, _program)) => {
             // An error is kept in the node.
@@ -254,7 +256,13 @@ fn run_node(
             node.borrow_mut().left.get_or_insert(Left::Failed(error));
             None
         }
-    };
+    }));
+    let exit_code = ran.unwrap_or_else(|_| {
+        let error = NodeError::subject(format!("node {me} has ended by a panic of Trivium"));
+        let error = error.help("this is a mistake in Trivium, not in your program; what is said above tells where");
+        node.borrow_mut().left.get_or_insert(Left::Failed(error));
+        None
+    });
     let mut node = node.borrow_mut();
     node.tell_left();
     let instructions = node.counts.instructions;
@@ -301,6 +309,7 @@ fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result
         NodeOutcome::Trapped { message, stack } => {
             let mut node = node.borrow_mut();
             match node.left.take() {
+                Some(Left::Failed(error)) if node.is_of_all => Err(error),
                 Some(Left::Failed(error)) => Err(error.standing(&format!("node {me}"), &stack)),
                 Some(other) => {
                     node.left = Some(other);
@@ -393,4 +402,73 @@ fn of_node(counts: &Counts) -> LiveNode {
 
 fn seconds(nanoseconds: u64) -> f64 {
     Duration::from_nanos(nanoseconds).as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node's end of a transport that panics when it is first asked, if it is to.
+    struct Panics(threads::Threads, bool);
+
+    impl Transport for Panics {
+        fn name(&self) -> &'static str {
+            self.0.name()
+        }
+
+        fn me(&self) -> Node {
+            self.0.me()
+        }
+
+        fn nodes(&self) -> u32 {
+            self.0.nodes()
+        }
+
+        fn send(&mut self, to: Node, packet: Vec<u8>) {
+            self.0.send(to, packet);
+        }
+
+        fn poll(&mut self) -> Option<(Node, Vec<u8>)> {
+            assert!(!std::mem::take(&mut self.1), "the test's own panic");
+            self.0.poll()
+        }
+
+        fn has_sent(&mut self) -> bool {
+            self.0.has_sent()
+        }
+    }
+
+    /// The module `(memory (export "memory") 1) (func (export "_start"))`.
+    const NOTHING: &[u8] = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x05\x03\x01\0\x01\
+        \x07\x13\x02\x06memory\x02\0\x06_start\0\0\x0a\x04\x01\x02\0\x0b";
+
+    #[test]
+    fn a_node_that_panics_ends_the_run_for_all() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/stache.tri");
+        let protocol = Arc::new(trivium_lang::compile_file(&path, &[]).unwrap());
+        let program = Program::load(NOTHING, "nothing").unwrap();
+        for who in 0..3 {
+            let setup = Setup {
+                program: &program,
+                protocols: vec![protocol.clone()],
+                nodes: 3,
+                block: 64,
+                args: Vec::new(),
+                limit: None,
+                cancel: Arc::default(),
+                delays: None,
+                poll_every: None,
+                is_pinned: false,
+            };
+            let ways = threads::join(3).into_iter().map(|end| {
+                let panics = end.me() == who;
+                Way { transport: Box::new(Panics(end, panics)), history: History::None }
+            });
+            let begun = Instant::now();
+            let (outcome, _) = run_nodes(&setup, ways.collect(), &[]);
+            let error = outcome.unwrap_err().0;
+            assert_eq!(error.what, format!("node {who} has ended by a panic of Trivium"));
+            assert!(begun.elapsed() < Duration::from_secs(20));
+        }
+    }
 }

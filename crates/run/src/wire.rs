@@ -42,6 +42,8 @@ pub(crate) enum Control {
     Allocated { index: usize, bytes: u64, placement: Where, protocol: usize },
     /// To node 0: blocks that the sender has stored to in a phase, where only one node may.
     Stored { phase: u64, blocks: Vec<u32> },
+    /// To node 0, before the answer to a question: those of a phase that is not over, and what its program waits to store to.
+    StoredSoFar { phase: u64, blocks: Vec<u32> },
     /// To node 0: what the sender does, when it waits, or has been asked.
     Report(Report),
     /// From node 0: tell what you do.

@@ -196,6 +196,42 @@ int main(void) {
     assert_eq!(run.code, Some(0), "{run:?}");
 }
 
+/// Two nodes store to a block in one phase, where only one may. That is told, also where they then wait for ever, and where handlers
+/// perform the stores.
+#[test]
+fn two_writers_in_a_phase_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let [program, protocol] = ["two.c", "loose.tri"].map(|name| folder.path().join(name));
+    let text = "protocol loose\nassume one_writer_per_phase\nlane main fifo buffered\nmessage Unused on main\n\
+        role cache of block {\n  state Away { on read { complete } on write { complete } }\n}\n\
+        role home of block {\n  state Here: write { on Unused { } }\n}\n";
+    std::fs::write(&protocol, text).unwrap();
+    let text = r#"
+#include "trivium.h"
+int main(void) {
+    int self = trivium_node();
+    volatile int *word = trivium_alloc_on(2, 64), *never = trivium_alloc_on(0, 64);
+    if (self < 2) *word = self + 1;
+    if (WAITS) trivium_wait_until_changed(never, 0);
+    return 0;
+}
+"#;
+    std::fs::write(&program, text).unwrap();
+    let [program, protocol] = [&program, &protocol].map(|path| path.to_str().unwrap());
+    for (protocol, waits) in [("update", "1"), ("update", "0"), (protocol, "0")] {
+        let flag = format!("-DWAITS={waits}");
+        let run = trivium(&["run", program, "--cc", &flag, "-p", protocol, "--nodes", "3", "--max-seconds", "60"]);
+        run.refuses(1, &["nodes 0 and 1 both write block 0 between two barriers", "one_writer_per_phase"]);
+    }
+}
+
+/// A deadlock is one of all nodes: where the program of node 0 stood is no place to look at.
+#[test]
+fn a_deadlock_is_not_told_with_the_place_of_one_node() {
+    let run = live("bad/deadlock.c", &["stache"], 3, &[]);
+    assert!(run.err.contains("deadlock") && !run.err.contains("-->") && !run.err.contains("in main"), "{run:?}");
+}
+
 /// Where a handler performs a load and the node keeps no copy, nobody tells it of changes: who waits for one loads again.
 #[test]
 fn a_change_is_seen_where_no_copy_is_kept() {

@@ -201,8 +201,8 @@ impl Coordinator {
         Some(Order::Open)
     }
 
-    /// What a node has stored to in a phase.
-    fn stores(&mut self, from: Node, phase: u64, blocks: &[u32]) -> Option<Order> {
+    /// What a node has stored to in a phase so far.
+    fn stores_so_far(&mut self, from: Node, phase: u64, blocks: &[u32]) -> Option<Order> {
         let mut caught = None;
         for &block in blocks {
             match self.stored.get(&(phase, block)) {
@@ -213,6 +213,12 @@ impl Coordinator {
                 _ => drop(self.stored.insert((phase, block), from)),
             }
         }
+        caught
+    }
+
+    /// What a node has stored to in a phase, which is over for it.
+    fn stores(&mut self, from: Node, phase: u64, blocks: &[u32]) -> Option<Order> {
+        let caught = self.stores_so_far(from, phase, blocks);
         *self.phases.get_mut(usize::from(from))? = phase + 1;
         let known = self.phases.iter().copied().min().unwrap_or(0);
         self.stored = self.stored.split_off(&(known, 0));
@@ -233,11 +239,18 @@ impl NodeState {
                 let order = self.coordinator.as_mut().and_then(|known| known.stores(from, phase, &blocks));
                 self.carry_out(order)?;
             }
+            Control::StoredSoFar { phase, blocks } => {
+                let order = self.coordinator.as_mut().and_then(|known| known.stores_so_far(from, phase, &blocks));
+                self.carry_out(order)?;
+            }
             Control::Report(report) => {
                 let order = self.coordinator.as_mut().and_then(|known| known.heard(from, report));
                 self.carry_out(order)?;
             }
-            Control::Ask { round } => self.report(round),
+            Control::Ask { round } => {
+                self.tell_stores_so_far();
+                self.report(round);
+            }
             Control::Open => {
                 if let Doing::Waiting(Wait::Barrier(_)) = self.doing {
                     self.wake();
@@ -352,6 +365,7 @@ impl NodeState {
                 Err(self.fail(error))
             }
             Order::Deadlock(told) => {
+                self.is_of_all = true;
                 let error = told.into_iter().fold(NodeError::subject(DEADLOCK), |error, (node, told)| {
                     error.note(format!("node {node}: {told}"))
                 });
@@ -359,6 +373,7 @@ impl NodeState {
                 Err(self.fail(error.help(help)))
             }
             Order::TwoWriters(one, other, block, phase) => {
+                self.is_of_all = true;
                 let what = format!(
                     "nodes {one} and {other} both write block {block} between two barriers (after {phase} of them)"
                 );

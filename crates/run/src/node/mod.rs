@@ -225,6 +225,8 @@ pub(crate) struct NodeState {
     /// The phase between two barriers, and blocks that it has stored to in it, where only one node may.
     phase: u64,
     stored: Vec<u32>,
+    /// How many of these node 0 knows already.
+    told_stores: usize,
     is_stored: Vec<u64>,
     /// What node 0 knows of all.
     coordinator: Option<Coordinator>,
@@ -235,6 +237,8 @@ pub(crate) struct NodeState {
     pub delays: Option<Delays>,
     /// Why it has left the run, if it has.
     pub left: Option<Left>,
+    /// Whether this is about all nodes: where this one's program stood says nothing.
+    pub is_of_all: bool,
     /// Whether the run is over.
     is_over: bool,
 }
@@ -300,12 +304,14 @@ impl NodeState {
             moved: 0,
             phase: 0,
             stored: Vec::new(),
+            told_stores: 0,
             is_stored: Vec::new(),
             coordinator: (me == 0).then(|| Coordinator::new(nodes)),
             history: History::None,
             moment: Moment::default(),
             delays: None,
             left: None,
+            is_of_all: false,
             is_over: false,
         }
     }

@@ -44,7 +44,12 @@ impl NodeState {
             self.wait(Wait::Access(block))?;
             match self.grant.take() {
                 Some(Grant::Tag) => break self.goes(block, kind),
-                Some(Grant::Complete(read)) => break AccessStep::Complete(read),
+                Some(Grant::Complete(read)) => {
+                    if kind == AccessKind::Write {
+                        self.note_store(block);
+                    }
+                    break AccessStep::Complete(read);
+                }
                 None if self.allows(block, kind) => break self.goes(block, kind),
                 None => {}
             }
@@ -161,10 +166,29 @@ impl NodeState {
         }
     }
 
+    /// Node 0 is told of stores before their phase is over. Two nodes that store to one block may wait for ever just because of that,
+    /// and nobody should then be told of a deadlock. A store that waits counts: it was to happen in this phase.
+    pub(super) fn tell_stores_so_far(&mut self) {
+        if !self.core.protocols.any_one_writer {
+            return;
+        }
+        if let Doing::Waiting(Wait::Access(block)) = self.doing
+            && self.pending_kind == AccessKind::Write
+        {
+            self.note_store(block);
+        }
+        let blocks = self.stored.get(self.told_stores..).unwrap_or_default().to_vec();
+        self.told_stores = self.stored.len();
+        if !blocks.is_empty() {
+            self.whisper(0, &Control::StoredSoFar { phase: self.phase, blocks });
+        }
+    }
+
     /// A phase between two barriers ends: what was stored in it is told, and stores ask again.
     pub(super) fn next_phase(&mut self) {
         if self.core.protocols.any_one_writer {
             let blocks = std::mem::take(&mut self.stored);
+            self.told_stores = 0;
             for &id in &blocks {
                 let block = Object { kind: trivium_protocol::BLOCK, id };
                 let tag = self.tag(block);

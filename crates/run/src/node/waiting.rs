@@ -247,7 +247,9 @@ impl NodeState {
                 Ok(())
             }
             Packet::Control(control) => {
-                self.received += u64::from(!matches!(control, Control::Ask { .. } | Control::Report(_)));
+                let is_question =
+                    matches!(control, Control::Ask { .. } | Control::Report(_) | Control::StoredSoFar { .. });
+                self.received += u64::from(!is_question);
                 self.control(from, control)
             }
             Packet::Ended(end) => {

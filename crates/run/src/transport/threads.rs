@@ -1,4 +1,7 @@
 //! Nodes that are threads of one process.
+//!
+//! The queues are the standard library's channels. Who waits looks into its queue again and again (`node/waiting.rs`), so that nobody has to be woken:
+//! there is no synchronisation here that a model checker of threads could look at beside the library's own.
 
 use super::Transport;
 use std::sync::mpsc::{Receiver, Sender, channel};
