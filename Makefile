@@ -66,6 +66,7 @@ test-fast: setup
 test-mpi: setup
 	@if tools/mpi; then \
 		$(CARGO) test --release --locked -p trivium --features mpi --test group --test mpi --test run_mpi && \
+		$(CARGO) test --release --locked -p trivium --features mpi --test documents cluster && \
 		$(CARGO) build --release --locked -p trivium; \
 	elif [ -n "$$CI" ]; then echo "MPI is missing, and CI may not skip its tests"; exit 1; \
 	else echo "SKIPPED: tests over MPI (see above for what is missing)"; fi

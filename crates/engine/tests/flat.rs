@@ -253,7 +253,7 @@ fn compare(engine: &Engine, me: Node, raws: &[Raw]) -> Result<usize, TestCaseErr
 fn everywhere() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut all = protocols();
-    for folder in ["docs/tutorial", "docs/checking", "crates/trivium/tests/mutants"] {
+    for folder in ["docs/tutorial", "docs/checking", "docs/idea", "crates/trivium/tests/mutants"] {
         let entries = std::fs::read_dir(root.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         files.retain(|path| path.extension().is_some_and(|ending| ending == "tri"));

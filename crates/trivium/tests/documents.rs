@@ -1,17 +1,20 @@
 //! What the documents print is what the program prints.
 //!
-//! In `docs/checking.md` and `docs/tutorial.md` each line `$ trivium ..` of a `console` block is run at the repository's
-//! root, and below it stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of protocols is checked.
+//! In `docs/checking.md`, `docs/tutorial.md` and `docs/idea-to-cluster.md` each line `$ trivium ..` of a `console` block is run at the
+//! repository's root, and below it stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of
+//! protocols is checked. Lines `$ mpirun ..` are run where these tests are built with MPI (`make test-mpi`).
 //! In the systems of its rows, each (state, event) pair of a protocol happens that is not declared impossible.
 //! `UPDATE=1 cargo test -p trivium --test documents` writes what is found; look at the difference before you commit it.
 
 mod harness;
 
+use harness::shown::printed;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 const DOCUMENT: &str = "docs/checking.md";
 const TUTORIAL: &str = "docs/tutorial.md";
+const IDEA: &str = "docs/idea-to-cluster.md";
 
 /// For each protocol the pairs that happen in none of its rows.
 type Unreached = BTreeMap<String, BTreeSet<String>>;
@@ -24,7 +27,7 @@ fn rerun(text: &str) -> (String, Unreached) {
     while let Some(line) = lines.next() {
         found.push_str(line);
         found.push('\n');
-        if let Some(command) = line.strip_prefix("$ trivium ") {
+        if let Some(command) = line.strip_prefix("$ ").filter(|command| command.contains("trivium ")) {
             let mut written = Vec::new();
             while let Some(next) = lines.next_if(|next| !next.starts_with("```") && !next.starts_with("$ ")) {
                 written.push(next);
@@ -38,35 +41,6 @@ fn rerun(text: &str) -> (String, Unreached) {
         }
     }
     (found, unreached)
-}
-
-/// What a command prints; host times stay as they are written.
-fn printed(command: &str, written: &[&str]) -> String {
-    let (command, first, last) = match command.split_once(" | ") {
-        Some((command, part)) => match part.split_once(" -") {
-            Some(("head", count)) => (command, count.parse().unwrap(), usize::MAX),
-            Some(("tail", count)) => (command, usize::MAX, count.parse().unwrap()),
-            _ => panic!("{part}"),
-        },
-        None => (command, usize::MAX, usize::MAX),
-    };
-    let run = harness::trivium(&command.split_whitespace().collect::<Vec<_>>());
-    let lines: Vec<&str> = run.out.lines().chain(run.err.lines()).take(first).collect();
-    let lines = lines.iter().copied().skip(lines.len().saturating_sub(last));
-    let timeless = |line: &str| {
-        let timed = line.starts_with("seconds ") || line.starts_with("states ");
-        if timed { line.split(['(', '.']).next().unwrap_or_default().trim_end().to_string() } else { line.to_string() }
-    };
-    let kept = |(number, line): (usize, &str)| {
-        let before =
-            written.get(number).filter(|before| timeless(before) == timeless(line) || both_seconds(before, line));
-        format!("{}\n", before.copied().unwrap_or(line).trim_end())
-    };
-    lines.enumerate().map(kept).collect()
-}
-
-fn both_seconds(a: &str, b: &str) -> bool {
-    a.starts_with("seconds ") && b.starts_with("seconds ")
 }
 
 /// A row of the table of what other checkers count as it is found: `| name | what is explored | states | transitions |`, and the
@@ -133,16 +107,27 @@ fn the_tutorial_is_true() {
     is_true(TUTORIAL);
 }
 
-/// The protocols that the tutorial shows are those that it checks.
 #[test]
-fn what_the_tutorial_shows_is_in_its_files() {
+fn the_way_from_an_idea_to_a_cluster_is_true() {
+    is_true(IDEA);
+}
+
+/// The protocols that a page shows are those that it checks.
+#[test]
+fn what_pages_show_is_in_their_files() {
     let read = |path: &str| std::fs::read_to_string(harness::root().join(path)).unwrap();
-    let files = ["first", "second", "one-copy"].map(|name| read(&format!("docs/tutorial/{name}.tri")));
-    let text = read(TUTORIAL);
-    let shown: Vec<&str> = text.split("```tri\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(shown.len() > 3, "{TUTORIAL} shows its protocols");
-    for part in shown {
-        assert!(files.iter().any(|file| file.contains(part)), "this is in no file:\n{part}");
+    for (page, language, least, files) in [
+        (TUTORIAL, "tri", 4, &["tutorial/first.tri", "tutorial/second.tri", "tutorial/one-copy.tri"][..]),
+        (IDEA, "tri", 2, &["idea/first.tri", "idea/handover.tri"]),
+        (IDEA, "c", 1, &["idea/relay.c"]),
+    ] {
+        let files: Vec<String> = files.iter().map(|file| read(&format!("docs/{file}"))).collect();
+        let (text, fence) = (read(page), format!("```{language}\n"));
+        let shown: Vec<&str> = text.split(&fence).skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(shown.len() >= least, "{page} shows its files");
+        for part in shown {
+            assert!(files.iter().any(|file| file.contains(part)), "{page}: this is in no file:\n{part}");
+        }
     }
 }
 

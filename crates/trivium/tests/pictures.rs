@@ -26,11 +26,16 @@ fn labels_of_states_do_not_overlap() {
     let listed = trivium(&["protocols", "--format", "json"]).json(0);
     let mut names: Vec<String> =
         listed["list"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_string()).collect();
-    names.extend(files("docs/tutorial").chain(files("docs/checking")));
+    names.extend(pages());
     stand_apart(names.into_iter().map(|name| {
         let svg = trivium(&["show", &name, "--format", "svg"]).out;
         (name, svg)
     }));
+}
+
+/// The protocols of pages.
+fn pages() -> impl Iterator<Item = String> {
+    ["docs/tutorial", "docs/checking", "docs/idea"].into_iter().flat_map(files)
 }
 
 fn files(folder: &str) -> impl Iterator<Item = String> {
@@ -47,7 +52,7 @@ fn files(folder: &str) -> impl Iterator<Item = String> {
 #[test]
 fn labels_of_charts_do_not_overlap() {
     let mut charts = Vec::new();
-    for name in files("docs/tutorial").chain(files("docs/checking")) {
+    for name in pages() {
         let result = trivium(&["check", &name, "--format", "json", "--max-states", "20000"]);
         if result.code == Some(1) {
             charts.push((name.clone(), drawn(&["check", &name])));

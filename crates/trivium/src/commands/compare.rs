@@ -181,8 +181,8 @@ fn hashes(entries: &[Entry]) -> Vec<(String, String)> {
 /// What a run is, in a line.
 fn heading(arguments: &Compare) -> String {
     let run = &arguments.run;
-    let args = run.args.join(" ");
-    format!("{} {args} on {} nodes, blocks of {} bytes", run.program().display(), run.nodes, run.block)
+    let program = format!("{} {}", run.program().display(), run.args.join(" "));
+    format!("{} on {} nodes, blocks of {} bytes", program.trim_end(), run.nodes, run.block)
 }
 
 fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {

@@ -185,7 +185,8 @@ fn text(head: &Head, result: &RunResult) -> String {
     line("protocols", head.protocols.join(", "));
     let program = head.program.as_deref().unwrap_or_default();
     line("program", format!("{program} {}", head.args.join(" ")).trim_end().to_string());
-    line("nodes", format!("{} {}, blocks of {} bytes", head.nodes, result.transport, result.block));
+    let kind = if result.transport == "mpi" { "ranks of MPI" } else { result.transport };
+    line("nodes", format!("{} {kind}, blocks of {} bytes", head.nodes, result.block));
     if let Some(why) = &result.incomplete {
         line("incomplete", format!("{why}; counts are those so far"));
     }

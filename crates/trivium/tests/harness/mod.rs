@@ -4,6 +4,7 @@
 pub mod labels;
 pub mod live;
 pub mod ranks;
+pub mod shown;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
