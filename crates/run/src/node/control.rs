@@ -152,8 +152,9 @@ impl Coordinator {
             return None;
         }
         let is_stable = before.as_ref() == Some(&now);
-        let sent: u64 = now.iter().map(|report| report.sent).sum();
-        let received: u64 = now.iter().map(|report| report.received).sum();
+        // What others tell may be nonsense, which is no reason to end by an overflow.
+        let sent = now.iter().fold(0u64, |sum, report| sum.wrapping_add(report.sent));
+        let received = now.iter().fold(0u64, |sum, report| sum.wrapping_add(report.received));
         let is_still = is_stable && sent == received;
         let is_quiet = now.iter().all(|report| report.is_quiet);
         let order = match *why {
@@ -219,7 +220,7 @@ impl Coordinator {
     /// What a node has stored to in a phase, which is over for it.
     fn stores(&mut self, from: Node, phase: u64, blocks: &[u32]) -> Option<Order> {
         let caught = self.stores_so_far(from, phase, blocks);
-        *self.phases.get_mut(usize::from(from))? = phase + 1;
+        *self.phases.get_mut(usize::from(from))? = phase.saturating_add(1);
         let known = self.phases.iter().copied().min().unwrap_or(0);
         self.stored = self.stored.split_off(&(known, 0));
         caught

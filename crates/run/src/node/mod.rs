@@ -11,6 +11,8 @@ mod mechanisms;
 mod mechanisms_tests;
 mod past;
 mod reach;
+#[cfg(test)]
+mod strange_tests;
 mod waiting;
 
 use crate::history::{History, Moment};
