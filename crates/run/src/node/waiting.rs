@@ -151,6 +151,10 @@ impl NodeState {
             self.happened(if late.is_some() { PastEvent::Late(from) } else { PastEvent::Packet(from) });
             self.keep_packet(packet);
             self.take(from, read, late)?;
+            // To look for another would keep this one waiting.
+            if !self.inbox.is_empty() {
+                break;
+            }
         }
         Ok(any)
     }
