@@ -8,6 +8,7 @@ use crate::latency::Latency;
 use crate::node::{Counts, Delays, Left, Limits, NodeState};
 use crate::pin::pin;
 use crate::result::{LiveNode, RunResult};
+use crate::trace::Tracing;
 use crate::transport::Transport;
 use crate::transport::threads;
 use crate::wire::{Control, write_control};
@@ -49,6 +50,8 @@ pub struct Setup<'a> {
     pub poll_every: Option<u64>,
     /// Each node's thread stays on one of the host's processors.
     pub is_pinned: bool,
+    /// Filled with what nodes that are threads of this process do, and when.
+    pub trace: Option<&'a Tracing>,
 }
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
@@ -240,6 +243,7 @@ fn run_node(
         let mut node = node.borrow_mut();
         (node.arrived, node.history) = (beginning.arrived, history);
         node.delays = setup.delays.map(|seed| Delays::new(seed, me));
+        node.tracer = setup.trace.map(|trace| trace.tracer(setup.nodes));
         if let Some(instructions) = setup.poll_every {
             node.polls_every(instructions);
         }
@@ -265,6 +269,10 @@ fn run_node(
     });
     let mut node = node.borrow_mut();
     node.tell_left();
+    if let (Some(trace), Some(tracer)) = (setup.trace, node.tracer.take()) {
+        let now = node.now();
+        trace.keep(me, now, *tracer);
+    }
     let instructions = node.counts.instructions;
     node.region_end(instructions);
     let now = node.clock();
@@ -296,6 +304,7 @@ fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result
     let build = setup.program.build(setup.block);
     let stage = Stage::new(setup.program, build)?;
     let mut program = stage.node(me.into(), &setup.args, node.clone())?;
+    node.borrow_mut().note_program();
     node.borrow_mut().runs_on(program.memory(), (build == Build::Fast).then(|| program.tags()).flatten());
     let outcome = loop {
         match program.resume() {
@@ -459,6 +468,7 @@ mod tests {
                 delays: None,
                 poll_every: None,
                 is_pinned: false,
+                trace: None,
             };
             let ways = threads::join(3).into_iter().map(|end| {
                 let panics = end.me() == who;

@@ -16,6 +16,8 @@ pub(crate) struct Message {
     pub object: Object,
     pub args: Args,
     pub data: Option<Box<Data>>,
+    /// Its number among those from one node to another, if the run is traced.
+    pub number: u64,
 }
 
 /// What one node tells another.
@@ -267,7 +269,7 @@ fn read_message(mut packet: &[u8], protocols: &Protocols) -> Result<Message, Str
     if !rest.is_empty() {
         return Err(format!("a {} with {} bytes too many", declared.name, rest.len()));
     }
-    Ok(Message { protocol, message, object, args, data })
+    Ok(Message { protocol, message, object, args, data, number: 0 })
 }
 
 #[cfg(test)]

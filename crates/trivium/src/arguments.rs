@@ -365,6 +365,15 @@ pub struct Run {
     /// Run it exactly as it ran when this file was recorded; all else on the command line must be as it was (threads only)
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
+    /// Write a trace of what programs and handlers do into this file, as Chrome trace events (for Perfetto; threads only)
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Trace only what happens from this microsecond of the run on
+    #[arg(long, value_name = "MICROSECOND", requires = "trace", allow_negative_numbers = true, value_parser = whole)]
+    pub trace_from: Option<u64>,
+    /// Trace only what begins before this microsecond
+    #[arg(long, value_name = "MICROSECOND", requires = "trace", allow_negative_numbers = true, value_parser = whole)]
+    pub trace_to: Option<u64>,
     /// Delay nodes and messages at random, from this seed, so that rare orders occur
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, conflicts_with = "replay")]
     pub delays: Option<u64>,

@@ -11,6 +11,7 @@ pub mod colour;
 pub mod commands;
 pub mod failure;
 pub mod library;
+pub mod live_trace;
 pub mod memory;
 pub mod out_file;
 pub mod output;
@@ -19,6 +20,7 @@ pub mod picture;
 pub mod ranks;
 pub mod stop;
 pub mod trace;
+pub mod trace_events;
 pub mod usage;
 
 pub use failure::Failure;

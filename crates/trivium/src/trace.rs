@@ -4,17 +4,12 @@
 //! One process a node, with a track for its processor, its engine, its bus and the two queues of its network
 //! interface; one arrow from the handler that sends a message to the one that it starts. A microsecond of the picture
 //! is a cycle. Events are written as they come, so the size of a trace is bounded by the disk and not by memory.
-//!
-//! What Perfetto does with such a file decides the details: a process or thread with the number 0, and threads of
-//! several processes with one number, are something special to it; an arrow belongs to the slice that is the last to
-//! have begun on its track, of those that begin at one time the shortest, so both ends stand where their handlers begin.
 
 use crate::Failure;
-use crate::out_file::OutFile;
+use crate::trace_events::{TraceEvents, TraceSize, process, thread};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 use trivium_guest::{DebugInfo, StackFrame};
 use trivium_sim::{Handled, Note, Spent, Stall};
@@ -27,44 +22,15 @@ const BUS: u32 = 2;
 const LINK_OUT: u32 = 3;
 const LINK_IN: u32 = 4;
 
-/// The process of a node. Shown behind the node's name, so it should look like its number, and like no thread's.
-fn process(node: u16) -> u32 {
-    1000 + u32::from(node)
-}
-
-/// The thread of a track, another one for each node.
-fn thread(node: u16, track: u32) -> u32 {
-    10 * process(node) + 1 + track
-}
-
 /// A trace that is being written.
 pub struct TraceFile<'a> {
     /// Arrows that begin earlier would begin in nothing.
     from: u64,
-    inner: RefCell<Inner>,
+    events: RefCell<TraceEvents>,
     /// Where programs stand.
     map: Option<DebugInfo<'a>>,
     /// Places that have been looked up.
     places: RefCell<BTreeMap<Vec<StackFrame>, String>>,
-}
-
-struct Inner {
-    file: BufWriter<OutFile>,
-    events: u64,
-    notes: u64,
-    bytes: u64,
-    failed: Option<std::io::Error>,
-}
-
-/// How large a trace has become.
-#[derive(Clone, Copy, Debug)]
-pub struct TraceSize {
-    /// Its events.
-    pub events: u64,
-    /// Its bytes.
-    pub bytes: u64,
-    /// How many of its events are something that happened.
-    pub notes: u64,
 }
 
 impl<'a> TraceFile<'a> {
@@ -74,36 +40,17 @@ impl<'a> TraceFile<'a> {
     /// # Errors
     /// The file cannot be written.
     pub fn new(path: &Path, nodes: u32, from: u64, map: Option<DebugInfo<'a>>) -> Result<TraceFile<'a>, Failure> {
-        let file = BufWriter::new(OutFile::open(path)?);
-        let inner = RefCell::new(Inner { file, events: 0, notes: 0, bytes: 0, failed: None });
-        let trace = TraceFile { from, inner, map, places: RefCell::default() };
-        trace.inner.borrow_mut().put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-        for node in (0..).take(nodes as usize) {
-            trace.tell("process_name", node, PROCESSOR, json!({ "name": format!("node {node}") }));
-            trace.tell("process_sort_index", node, PROCESSOR, json!({ "sort_index": node }));
-            for (track, name) in (0..).zip(TRACKS) {
-                trace.tell("thread_name", node, track, json!({ "name": name }));
-                trace.tell("thread_sort_index", node, track, json!({ "sort_index": track }));
-            }
-        }
-        Ok(trace)
-    }
-
-    /// Something about a track, or about its process.
-    fn tell(&self, what: &str, node: u16, track: u32, args: Value) {
-        self.event(&json!({ "name": what, "ph": "M", "pid": process(node), "tid": thread(node, track), "args": args }));
+        let events = RefCell::new(TraceEvents::open(path, nodes, &TRACKS)?);
+        Ok(TraceFile { from, events, map, places: RefCell::default() })
     }
 
     fn event(&self, event: &Value) {
-        let inner = &mut *self.inner.borrow_mut();
-        let comma = if inner.events > 0 { ",\n" } else { "\n" };
-        inner.events += 1;
-        inner.put(&format!("{comma}{event}"));
+        self.events.borrow_mut().event(event);
     }
 
     /// Adds what a part of a node did.
     pub fn add(&self, note: &Note) {
-        self.inner.borrow_mut().notes += 1;
+        self.events.borrow_mut().count_note();
         let cycles = note.cycles();
         let (ts, dur, node) = (cycles.start, cycles.end - cycles.start, note.node());
         let pid = process(node);
@@ -199,24 +146,6 @@ impl<'a> TraceFile<'a> {
     /// # Errors
     /// It could not be written.
     pub fn finish(self) -> Result<TraceSize, Failure> {
-        let mut inner = self.inner.into_inner();
-        inner.put("\n]}\n");
-        let size = TraceSize { events: inner.events, bytes: inner.bytes, notes: inner.notes };
-        let flushed = match inner.failed {
-            Some(error) => Err(error),
-            None => inner.file.flush(),
-        };
-        let (file, _) = inner.file.into_parts();
-        file.finish(flushed)?;
-        Ok(size)
-    }
-}
-
-impl Inner {
-    fn put(&mut self, text: &str) {
-        if self.failed.is_none() {
-            self.bytes += text.len() as u64;
-            self.failed = self.file.write_all(text.as_bytes()).err();
-        }
+        self.events.into_inner().finish()
     }
 }

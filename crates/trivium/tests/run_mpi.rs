@@ -257,6 +257,7 @@ fn what_cannot_be_run_is_refused_once() {
     refused(hello(&["-p", "stache", "--transport", "threads"]), "2 ranks were started, and with --transport threads");
     refused(hello(&["-p", "stache", "--dir", "/nowhere"]), "no such folder");
     refused(hello(&["-p", "stache", "--out", "/nowhere/at/all"]), "/nowhere/at/all");
+    refused(hello(&["-p", "stache", "--trace", "target/never.json"]), "--trace is for nodes that are threads");
     refused(mpirun(2, &["run", "programs/splitphase.c", "-p", "stache"]), "add --protocol swcc");
     let mut two = mpirun(1, &["run", "programs/hello.c", "-p", "stache"]);
     two.args([":", "-n", "1", TRIVIUM, "run", "programs/hello.c", "-p", "msi"]);

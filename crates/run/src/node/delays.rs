@@ -122,7 +122,7 @@ mod tests {
 
     fn message(lane: u8) -> Message {
         let object = Object { kind: BLOCK, id: u32::from(lane) };
-        Message { protocol: 0, message: MessageId(0), object, args: Args::NONE, data: None }
+        Message { protocol: 0, message: MessageId(0), object, args: Args::NONE, data: None, number: 0 }
     }
 
     #[test]

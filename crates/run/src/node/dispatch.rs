@@ -27,6 +27,7 @@ impl NodeState {
     pub(super) fn handle_one(&mut self) -> Result<bool, NodeError> {
         let Some(action) = self.choose() else { return Ok(false) };
         self.moved += 1;
+        self.note_handler();
         match action {
             Action::Replay(at) => self.replay(at)?,
             Action::Timer(at) => self.timer_ended(at)?,
@@ -161,6 +162,9 @@ impl NodeState {
                 false => self.post(from, write_credit(protocol, lane)),
             }
         }
+        if let Some(tracer) = &mut self.tracer {
+            tracer.brings((from, message.number));
+        }
         let mut event = event_of(from, &message);
         event.payload = message.data.map(|data| self.core.payloads.keep(data));
         self.dispatch(protocol, None, &event)
@@ -193,6 +197,7 @@ impl NodeState {
             let what = format!("node {}: handler {handler} of object {}: {what}", self.core.me, outcome.object.id);
             return Err(NodeError::subject(what));
         }
+        self.note_handled(protocol, event, &outcome);
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
                 self.core.schedule.hold(Held { protocol, role: outcome.role, event: *event });

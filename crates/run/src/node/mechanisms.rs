@@ -121,7 +121,7 @@ impl Mechanisms for NodeState {
         let length = data.as_ref().map_or(0, |data| data.bytes.len() as u64);
         let what = if to == self.core.me {
             let (message, object, args) = (message.message, message.object, message.args);
-            What::Own(Message { protocol, message, object, args, data: data.clone() })
+            What::Own(Message { protocol, message, object, args, data: data.clone(), number: 0 })
         } else {
             let packet = self.packets.pop().unwrap_or_default();
             let kind = (protocol, message.message);

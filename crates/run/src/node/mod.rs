@@ -9,6 +9,7 @@ mod lines;
 mod mechanisms;
 #[cfg(test)]
 mod mechanisms_tests;
+mod noting;
 mod past;
 mod reach;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod waiting;
 
 use crate::history::{History, Moment};
 use crate::latency::Latency;
+use crate::trace::Tracer;
 use crate::transport::Transport;
 use crate::wire::Message;
 use control::Coordinator;
@@ -237,6 +239,8 @@ pub(crate) struct NodeState {
     moment: Moment,
     /// Delays at random, if there are any.
     pub delays: Option<Delays>,
+    /// What is noted for a trace, if there is one.
+    pub tracer: Option<Box<Tracer>>,
     /// Why it has left the run, if it has.
     pub left: Option<Left>,
     /// Whether this is about all nodes: where this one's program stood says nothing.
@@ -312,6 +316,7 @@ impl NodeState {
             history: History::None,
             moment: Moment::default(),
             delays: None,
+            tracer: None,
             left: None,
             is_of_all: false,
             is_over: false,
@@ -330,7 +335,7 @@ impl NodeState {
     }
 
     /// Nanoseconds since the run began: for what a recording need not know. For all else there is [`NodeState::clock`].
-    fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u64 {
         u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
@@ -362,6 +367,7 @@ impl NodeState {
     fn region_begin(&mut self, instructions: u64) {
         if self.region.begun.is_none() {
             let now = self.clock();
+            self.note_region(true);
             self.region.begun = Some(self.counted(instructions));
             self.region.span = Some((self.region.span.map_or(now, |span| span.0), now));
         }
@@ -373,6 +379,7 @@ impl NodeState {
             let more = self.counted(instructions).since(&begun);
             self.region.ended = Some(self.region.ended.take().unwrap_or_default().plus(&more));
             let now = self.clock();
+            self.note_region(false);
             self.region.span = self.region.span.map(|span| (span.0, now));
         }
     }

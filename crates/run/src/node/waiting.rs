@@ -30,11 +30,14 @@ impl NodeState {
     /// The program waits, and the node runs handlers, until it may go on.
     pub(super) fn wait(&mut self, wait: Wait) -> Result<(), ProgramFault> {
         self.doing = Doing::Waiting(wait);
+        let noted = self.note_wait(wait);
         let begun = Instant::now();
-        match self.history {
-            History::Replayed(_) => self.wait_as_recorded()?,
-            _ => self.wait_for_others(wait)?,
-        }
+        let waited = match self.history {
+            History::Replayed(_) => self.wait_as_recorded(),
+            _ => self.wait_for_others(wait),
+        };
+        self.note_waited(noted);
+        waited?;
         let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.counts.waits += self.took(took);
         Ok(())
@@ -232,8 +235,11 @@ impl NodeState {
     /// A packet was taken in. A message in it is kept back until then, if it is.
     fn packet(&mut self, from: Node, packet: Packet, late: Option<Instant>) -> Result<(), ProgramFault> {
         match packet {
-            Packet::Message(message) => {
+            Packet::Message(mut message) => {
                 self.received += 1;
+                if let Some(tracer) = &mut self.tracer {
+                    message.number = tracer.number_received(from);
+                }
                 if message.object.kind == BLOCK {
                     let found = self.look_for_home(self.core.offset_of(message.object));
                     found.map_err(|what| self.nonsense(from, what))?;

@@ -138,6 +138,7 @@ fn live_run(arguments: &Compare, bench: &Bench, protocol: &Arc<Protocol>, nodes:
         delays: None,
         poll_every: None,
         is_pinned: false,
+        trace: None,
     };
     let begun = Instant::now();
     let ended = trivium_run::run(&setup);

@@ -93,7 +93,7 @@ fn outputs(command: &Command) -> [Option<&PathBuf>; 3] {
         Command::Compare(a) => [a.common.form.out.as_ref(), a.run.html.as_ref(), a.svg.as_ref()],
         Command::Check(a) => [a.common.form.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
         Command::Replay(a) => [a.form.out.as_ref(), a.svg.as_ref(), a.html.as_ref()],
-        Command::Run(a) => [a.form.out.as_ref(), a.record.as_ref(), None],
+        Command::Run(a) => [a.form.out.as_ref(), a.record.as_ref(), a.trace.as_ref()],
         Command::Miss(a) => [a.form.out.as_ref(), None, None],
         Command::Mutate(a) => [a.form.out.as_ref(), None, None],
         Command::Study(a) => [a.form.out.as_ref(), None, None],

@@ -3,12 +3,14 @@
 use super::run_recorded;
 use crate::arguments::{Form, Format, Run, Transport};
 use crate::output::{self, Head, grouped, table};
-use crate::{Failure, failure, library, stop};
+use crate::{Failure, failure, library, live_trace, stop};
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
-use trivium_run::{NodeError, RunResult, Said, Setup};
+use trivium_run::{NodeError, NodeTrace, RunResult, Said, Setup, Tracing};
 
 /// Nodes, if nobody says how many.
 const NODES: u32 = 2;
@@ -47,6 +49,7 @@ pub(super) fn setup<'a>(arguments: &Run, loaded: &'a Loaded, nodes: u32) -> Setu
         delays: arguments.delays,
         poll_every: arguments.poll_every,
         is_pinned: arguments.pin,
+        trace: None,
     }
 }
 
@@ -56,7 +59,11 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
         return Err(without_mpi());
     }
     let loaded = load(arguments)?;
-    let setup = setup(arguments, &loaded, arguments.nodes.unwrap_or(NODES));
+    let microseconds = |time: Option<u64>| time.map(|time| time.saturating_mul(1000));
+    let window = microseconds(arguments.trace_from).unwrap_or(0)..microseconds(arguments.trace_to).unwrap_or(u64::MAX);
+    let tracing = arguments.trace.as_ref().map(|_| Tracing::new(window.clone()));
+    let nodes = arguments.nodes.unwrap_or(NODES);
+    let setup = Setup { trace: tracing.as_ref(), ..setup(arguments, &loaded, nodes) };
     let begun = Instant::now();
     let ended = match (&arguments.record, &arguments.replay) {
         (Some(file), _) => run_recorded::record(&setup, &loaded.inputs, file)?,
@@ -64,7 +71,38 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
         (None, None) => trivium_run::run(&setup),
     };
     let head = head(&setup, loaded.inputs.hashes(), begun.elapsed().as_secs_f64());
-    told(arguments, ("threads", &head), ended)
+    // Also of a run that goes wrong: that is when one wants it most.
+    let traced = match (&arguments.trace, tracing) {
+        (Some(file), Some(tracing)) => write_trace(file, &loaded, (nodes, &window), tracing.into_nodes()),
+        _ => Ok(()),
+    };
+    let code = told(arguments, ("threads", &head), ended)?;
+    traced.map(|()| code)
+}
+
+/// Writes what nodes did, and says how much that is, and what is missing.
+fn write_trace(
+    file: &Path,
+    loaded: &Loaded,
+    (nodes, window): (u32, &Range<u64>),
+    traces: Vec<NodeTrace>,
+) -> Result<(), Failure> {
+    let size = live_trace::write(file, &loaded.protocols, (nodes, window), &traces)?;
+    size.tell(file);
+    let cut = traces.iter().filter_map(|trace| trace.is_cut_at.map(|at| (at, trace.node)));
+    if let Some((at, node)) = cut.min() {
+        let at = grouped(at / 1000);
+        eprintln!(
+            "note: from microsecond {at} on, the trace lacks what node {node} did, since there is no room for more"
+        );
+        eprintln!("help: choose what is traced with --trace-from and --trace-to");
+    }
+    if size.notes == 0 {
+        let from = grouped(window.start / 1000);
+        eprintln!("warning: the trace is empty: nothing happened from microsecond {from} on");
+        eprintln!("help: choose --trace-from and --trace-to within the time of the run");
+    }
+    Ok(())
 }
 
 /// What ranks cannot do: they are not started again as they ran, and `mpirun` has placed them.
@@ -73,6 +111,7 @@ pub(super) fn only_on_threads(arguments: &Run) -> Result<(), Failure> {
     let option = match (&arguments.record, &arguments.replay) {
         (Some(_), _) => "--record",
         (None, Some(_)) => "--replay",
+        (None, None) if arguments.trace.is_some() => "--trace",
         (None, None) if arguments.pin => "--pin",
         (None, None) => return Ok(()),
     };

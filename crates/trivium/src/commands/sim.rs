@@ -350,7 +350,7 @@ fn traced(
         Ok(size) => size,
         Err(unwritten) => return Ok(Traced { result, written: Err(unwritten) }),
     };
-    eprintln!("trace: {} events, {} bytes in {}", grouped(size.events), grouped(size.bytes), file.display());
+    size.tell(file);
     if size.notes == 0 {
         eprintln!("warning: the trace is empty: nothing happened from cycle {} on", grouped(from));
         eprintln!(
