@@ -25,7 +25,7 @@ pub use history::RecordedRun;
 pub use latency::Latency;
 pub use result::{LiveNode, RunResult};
 pub use run::{Ended, LiveOutcome, Setup, record, replay, run, take_part};
-pub use trace::{LiveHandled, LiveNote, LiveWhat, NodeTrace, Numbered, Tracing, Waited};
+pub use trace::{LiveHandled, LiveNote, LiveWhat, NodeTrace, Numbered, RunTrace, Waited};
 pub use transport::Transport;
 pub use transport::contract::check_transport;
 pub use transport::threads::{Threads, join};

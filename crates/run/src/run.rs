@@ -8,7 +8,7 @@ use crate::latency::Latency;
 use crate::node::{Counts, Delays, Left, Limits, NodeState};
 use crate::pin::pin;
 use crate::result::{LiveNode, RunResult};
-use crate::trace::Tracing;
+use crate::trace::RunTrace;
 use crate::transport::Transport;
 use crate::transport::threads;
 use crate::wire::{Control, write_control};
@@ -51,7 +51,7 @@ pub struct Setup<'a> {
     /// Each node's thread stays on one of the host's processors.
     pub is_pinned: bool,
     /// Filled with what nodes that are threads of this process do, and when.
-    pub trace: Option<&'a Tracing>,
+    pub trace: Option<&'a RunTrace>,
 }
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.

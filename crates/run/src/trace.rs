@@ -10,15 +10,15 @@ const MOST: usize = 1 << 28;
 
 /// A trace of a run, which its nodes fill when they end.
 #[derive(Debug)]
-pub struct Tracing {
+pub struct RunTrace {
     window: Range<u64>,
     nodes: Mutex<Vec<NodeTrace>>,
 }
 
-impl Tracing {
+impl RunTrace {
     /// Of what happens in a window of nanoseconds since the run began.
-    pub fn new(window: Range<u64>) -> Tracing {
-        Tracing { window, nodes: Mutex::default() }
+    pub fn new(window: Range<u64>) -> RunTrace {
+        RunTrace { window, nodes: Mutex::default() }
     }
 
     /// What the nodes did, in their order. One that was given up is missing.
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn notes_outside_the_window_are_left_out_and_those_beyond_the_room_are_told() {
-        let tracing = Tracing::new(100..200);
+        let tracing = RunTrace::new(100..200);
         let mut tracer = tracing.tracer(1);
         tracer.room = 2 * size_of::<LiveNote>();
         for time in [0..99, 90..100, 150..300, 160..170, 200..210] {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
-use trivium_run::{NodeError, NodeTrace, RunResult, Said, Setup, Tracing};
+use trivium_run::{NodeError, NodeTrace, RunResult, RunTrace, Said, Setup};
 
 /// Nodes, if nobody says how many.
 const NODES: u32 = 2;
@@ -61,7 +61,7 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
     let loaded = load(arguments)?;
     let microseconds = |time: Option<u64>| time.map(|time| time.saturating_mul(1000));
     let window = microseconds(arguments.trace_from).unwrap_or(0)..microseconds(arguments.trace_to).unwrap_or(u64::MAX);
-    let tracing = arguments.trace.as_ref().map(|_| Tracing::new(window.clone()));
+    let tracing = arguments.trace.as_ref().map(|_| RunTrace::new(window.clone()));
     let nodes = arguments.nodes.unwrap_or(NODES);
     let setup = Setup { trace: tracing.as_ref(), ..setup(arguments, &loaded, nodes) };
     let begun = Instant::now();
