@@ -10,10 +10,8 @@ use trivium_node::shared_u32;
 impl NodeState {
     /// The trace, with the time.
     fn traced(&mut self) -> Option<(u64, &mut Tracer)> {
-        if self.tracer.is_none() {
-            return None;
-        }
-        let now = self.now();
+        // The clock is not looked at for nothing.
+        let now = if self.tracer.is_some() { self.now() } else { 0 };
         self.tracer.as_deref_mut().map(|tracer| (now, tracer))
     }
 
