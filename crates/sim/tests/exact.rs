@@ -43,6 +43,31 @@ fn little_memory_for_pages() {
     }
 }
 
+/// Pages lie over each other in the cache: which do so depends on the order in which the node's own program comes to them, and on nothing
+/// else. Pages that come and go get each other's frames.
+#[test]
+fn caches_of_few_pages() {
+    let small = |bytes: &str, more: &[(&str, &str)]| {
+        machine("typhoon", &[&[("cache.bytes", bytes), ("memory.page", "2048")], more].concat())
+    };
+    let runs = [
+        Run::of("em3d", &["-n", "150", "-i", "2"]).nodes(4).on(small("8192", &[])),
+        Run::of("em3d-update", &["-n", "60"]).under(&["msi", "deferred-update"]).nodes(4).on(small("4096", &[])),
+        Run::of("matmul", &["-n", "16", "-b", "4"]).nodes(4).under(&["msi"]).on(small("2048", &[])),
+        Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4).on(small("1024", &[])),
+        Run::of("em3d", &["-n", "150", "-i", "1"])
+            .under(&["stache-pages"])
+            .nodes(4)
+            .on(small("8192", &[("memory.frames", "2"), ("network.jitter", "90")])),
+    ];
+    for run in runs {
+        same_and_right(run.clone());
+        for jobs in 2..4 {
+            same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
+        }
+    }
+}
+
 /// The same with other timings, machines, blocks and numbers of host threads.
 #[test]
 #[ignore = "a quarter of a minute: many timings of programs with little memory for pages"]

@@ -1,5 +1,6 @@
 //! The compute processor's data cache: which lines it holds and how, without their contents.
 
+use super::page_table::PageTable;
 use crate::machine::CacheModel;
 use trivium_engine::number::index;
 use trivium_guest::Tags;
@@ -32,12 +33,15 @@ fn unpack(place: u32) -> (u32, LineState) {
     (place >> 2, line)
 }
 
-/// A direct-mapped cache of tags.
+/// A direct-mapped cache of tags, whose lines are found by physical addresses. All addresses here are the program's.
 pub struct Cache {
     line_shift: u32,
     mask: u64,
-    /// The number of a line times 4, plus how it is held: small, since there is one for each node, and all are in use.
+    /// The number of a line in the program's memory times 4, plus how it is held: small, since there is one for each node, and all are
+    /// in use.
     places: Vec<u32>,
+    /// Where the program's pages lie.
+    pages: PageTable,
     /// Where compiled code looks for hits by itself.
     published: Option<Tags>,
     /// Stores to lines from this address on are always asked for.
@@ -47,13 +51,14 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache.
-    pub fn new(model: &CacheModel) -> Cache {
+    /// An empty cache, of a memory with pages of `page` bytes, each of them a line or more.
+    pub fn new(model: &CacheModel, page: u64) -> Cache {
         let lines = index(model.bytes / model.line);
         Cache {
             line_shift: model.line.trailing_zeros(),
             mask: lines as u64 - 1,
             places: vec![0; lines],
+            pages: PageTable::new(page),
             published: None,
             stores_asked_from: u32::MAX,
             loads_asked_from: u32::MAX,
@@ -95,21 +100,32 @@ impl Cache {
         }
     }
 
-    fn place(&self, address: u32) -> (usize, u32) {
-        let number = address >> self.line_shift;
-        (index(u64::from(number) & self.mask), number)
+    fn place_of(&self, physical: u64) -> usize {
+        index(physical >> self.line_shift & self.mask)
+    }
+
+    /// Where the line of an address is, if its page has a frame, and its number.
+    fn place(&self, address: u32) -> Option<(usize, u32)> {
+        let physical = self.pages.physical(address)?;
+        Some((self.place_of(physical), address >> self.line_shift))
+    }
+
+    /// The same of a line that is about to come: its page gets a frame if it has none.
+    fn place_to_fill(&mut self, address: u32) -> (usize, u32) {
+        let physical = self.pages.place(address);
+        (self.place_of(physical), address >> self.line_shift)
     }
 
     /// How the line of an address is held.
     pub fn look(&self, address: u32) -> LineState {
-        let (place, number) = self.place(address);
+        let Some((place, number)) = self.place(address) else { return LineState::Absent };
         let (held, line) = unpack(self.places[place]);
         if held == number { line } else { LineState::Absent }
     }
 
     /// Changes how a line that is held is held.
     pub fn change(&mut self, address: u32, line: LineState) {
-        let (place, number) = self.place(address);
+        let Some((place, number)) = self.place(address) else { return };
         let before = self.places[place];
         let after = pack(number, line);
         if unpack(before).0 == number && before != after {
@@ -119,15 +135,15 @@ impl Cache {
     }
 
     /// The address of the line that has to leave when this one comes.
-    pub fn displaced(&self, address: u32) -> Option<u32> {
-        let (place, number) = self.place(address);
+    pub fn displaced(&mut self, address: u32) -> Option<u32> {
+        let (place, number) = self.place_to_fill(address);
         let (other, line) = unpack(self.places[place]);
         (other != number && line != LineState::Absent).then(|| other << self.line_shift)
     }
 
     /// Brings a line in; true if a dirty one had to leave.
     pub fn fill(&mut self, address: u32, line: LineState) -> bool {
-        let (place, number) = self.place(address);
+        let (place, number) = self.place_to_fill(address);
         let (left, held) = unpack(self.places[place]);
         if left != number && held != LineState::Absent {
             self.places[place] = pack(left, LineState::Absent);
@@ -139,6 +155,13 @@ impl Cache {
             self.tell_anew();
         }
         held == LineState::Dirty && left != number
+    }
+
+    /// The page of an address gives its frame up, and what is held of it leaves.
+    pub fn release(&mut self, address: u32) {
+        let (from, bytes) = self.pages.page_of(address);
+        self.lower(from, bytes, false);
+        self.pages.release(address);
     }
 
     /// The lines of a range of bytes leave, or stay as clean shared ones.
@@ -155,10 +178,14 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trivium_guest::SHARED_BASE;
+
+    const MODEL: CacheModel = CacheModel { bytes: 1024, line: 32, associativity: 1 };
 
     #[test]
     fn lines_conflict_and_leave() {
-        let mut cache = Cache::new(&CacheModel { bytes: 1024, line: 32, associativity: 1 });
+        // All of it is one page, so that addresses are physical ones.
+        let mut cache = Cache::new(&MODEL, 4096);
         assert_eq!(cache.look(0), LineState::Absent);
         assert!(!cache.fill(4, LineState::Dirty));
         assert_eq!(cache.look(31), LineState::Dirty);
@@ -171,5 +198,30 @@ mod tests {
         assert_eq!(cache.displaced(64 + 1024), Some(64));
         cache.lower(64, 32, false);
         assert_eq!((cache.look(64), cache.displaced(64 + 1024)), (LineState::Absent, None));
+    }
+
+    #[test]
+    fn lines_conflict_where_their_frames_do() {
+        let mut cache = Cache::new(&MODEL, 512);
+        // Two pages fill the cache, whatever their addresses are; the third lies over the first.
+        let pages = [7 * 1024, SHARED_BASE + 9 * 1024, SHARED_BASE];
+        cache.fill(pages[0] + 64, LineState::Shared);
+        cache.fill(pages[1] + 64, LineState::Shared);
+        assert_eq!(pages.map(|page| cache.look(page + 64)), [LineState::Shared, LineState::Shared, LineState::Absent]);
+        assert_eq!(cache.displaced(pages[2] + 64), Some(pages[0] + 64));
+        cache.fill(pages[2] + 64, LineState::Dirty);
+        assert_eq!(pages.map(|page| cache.look(page + 64)), [LineState::Absent, LineState::Shared, LineState::Dirty]);
+    }
+
+    #[test]
+    fn a_page_that_goes_takes_its_lines_with_it() {
+        let mut cache = Cache::new(&MODEL, 512);
+        cache.fill(512, LineState::Dirty);
+        cache.fill(0, LineState::Shared);
+        cache.release(512 + 40);
+        assert_eq!((cache.look(512), cache.look(0)), (LineState::Absent, LineState::Shared));
+        cache.fill(2048, LineState::Shared);
+        // It got the frame that was free, the first; the page that had it has now the third, and another one the fourth.
+        assert_eq!((cache.displaced(512), cache.displaced(4096)), (Some(2048), Some(0)));
     }
 }

@@ -10,4 +10,5 @@ pub(crate) mod folding;
 pub(crate) mod interface;
 pub(crate) mod model;
 pub(crate) mod networks;
+pub(crate) mod page_table;
 pub(crate) mod pricing;

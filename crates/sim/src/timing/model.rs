@@ -40,7 +40,7 @@ impl NodeModel {
         NodeModel {
             free: 0,
             shares_processor: engine.shares_processor(),
-            cache: Cache::new(&machine.cache),
+            cache: Cache::new(&machine.cache, machine.memory.page),
             bus: Bus::new(&machine.bus),
             interface: Interface::new(machine, me, nodes, seed),
             engine,
