@@ -2,11 +2,14 @@
  *
  * Each E node's new value is a function of the H nodes that it depends on, and the other way
  * round. Nodes are partitioned over the processors, which compute their own; only values are
- * shared. They lie packed in arrays, one for each processor and kind, at home on their owner,
- * and a dependency points into such an array.
+ * shared. A graph node is a record: its value, then a pointer to a value and a weight for each
+ * node that it depends on. -p 0 shares the records as they are. -p 1 packs the values in arrays,
+ * one for each processor and kind, at home on their owner; the records are then the owner's own,
+ * and each has a pointer to its value.
  *
- * The published settings: -t 192000 -d 5 -r 5 -i 20 on 32 processors (Tempest), and
- * -n 500 -d 40 -v 1 -s 1 -b 860 -z 1 -i 10 on 8, with -r from 0 to 100 (Split-C).
+ * The published settings: -t 192000 -d 5 -r 5 -i 20 on 32 processors (Tempest), records of 104
+ * bytes, packed or not; and -n 500 -d 40 -v 1 -s 1 -p 0 -z 1 -i 10 on 8, with -r from 0 to 100
+ * (Split-C).
  */
 #include "options.h"
 #include "random.h"
@@ -20,7 +23,8 @@
 
 enum { E, H, KINDS };
 
-enum { TOTAL, NODES, DEGREE, REMOTE, SPAN, ITERATIONS, VARY, STRIDE, ZERO, CHECK, SEED, OPTIONS };
+enum { TOTAL, NODES, DEGREE, REMOTE, SPAN, ITERATIONS, VARY, PACKED, RECORD, ZERO, CHECK, TELL, SEED,
+       SHIFT, REVERSE, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [TOTAL] = {'t', 0, 0, 100000000, "graph nodes in all, spread over the processors (0: -n each)"},
@@ -30,10 +34,14 @@ static struct option options[OPTIONS] = {
     [SPAN] = {'s', 0, 0, 1000, "how far away those are, in processors (0: any)"},
     [ITERATIONS] = {'i', 4, 1, 1000000, "iterations"},
     [VARY] = {'v', 0, 0, 1, "1: the degree is a mean, and varies"},
-    [STRIDE] = {'b', 8, 8, 65536, "bytes from value to value (8: packed)"},
+    [PACKED] = {'p', 1, 0, 1, "1: values lie packed; 0: each in its graph node"},
+    [RECORD] = {'b', 0, 0, 65536, "bytes of a graph node (0: what it needs, and 16 for links)"},
     [ZERO] = {'z', 0, 0, 1, "1: processor 0 initialises all values"},
     [CHECK] = {'c', 1, 0, 1, "0: do not check the answer"},
+    [TELL] = {'w', 0, 0, 1, "1: tell how many bytes the data set has"},
     [SEED] = {'g', 1, 0, 1000000, "seed of the graph"},
+    [SHIFT] = {'a', 0, 0, 64, "bytes from the start of a page to the first shared value"},
+    [REVERSE] = {'o', 0, 0, 1, "1: shared memory is allocated in the opposite order"},
 };
 
 /* A dependency: the value of a node of the other kind, and its weight. */
@@ -42,19 +50,48 @@ struct edge {
     double weight;
 };
 
-/* The dependencies of one processor's nodes of one kind: those of node i are
- * edges[first[i]] .. edges[first[i + 1] - 1]. */
-struct part {
-    int *first;
-    struct edge *edges;
+/* A graph node, in a record of `record_bytes`. */
+struct node {
+    /* The node's value, or where it lies packed. */
+    union {
+        double value;
+        double *packed;
+    };
+    struct edge edges[];
 };
 
 /* Values of one kind on one processor: value i is at `values + i * stride`. */
 typedef char *values_t;
 
-static int processors, half, stride;
+/* One processor's nodes of one kind. */
+struct part {
+    char *records;
+    /* How many dependencies each has, if they do not all have the same number. */
+    int *degrees;
+};
+
+static int processors, half, degree, is_packed, stride, record_bytes, shift;
 
 static double *value(values_t values, int i) { return (double *)(values + (int64_t)i * stride); }
+
+static struct node *node(const struct part *part, int i) {
+    return (struct node *)(part->records + (int64_t)i * record_bytes);
+}
+
+/* How many bytes lie between records, between values, and before the first. */
+static void lay_out(void) {
+    degree = (int)options[DEGREE].value;
+    is_packed = (int)options[PACKED].value;
+    int most = options[VARY].value ? 2 * degree - 1 : degree;
+    int needed = (int)(sizeof(struct node) + most * sizeof(struct edge));
+    record_bytes = options[RECORD].value ? (int)options[RECORD].value / 8 * 8 : needed + 16;
+    if (record_bytes < needed) {
+        printf("em3d: a graph node with %d dependencies needs %d bytes\n", most, needed);
+        trivium_fail("em3d: the records are too small: raise -b");
+    }
+    stride = is_packed ? (int)sizeof(double) : record_bytes;
+    shift = (int)options[SHIFT].value / 8 * 8;
+}
 
 /* The processor that a remote dependency of `self` is on. */
 static int choose_processor(uint64_t *random, int self) {
@@ -69,53 +106,64 @@ static int choose_processor(uint64_t *random, int self) {
 }
 
 static int choose_degree(uint64_t *random) {
-    int degree = (int)options[DEGREE].value;
     return options[VARY].value ? 1 + (int)random_below(random, 2 * degree - 1) : degree;
 }
 
-/* The dependencies of `self`'s nodes of one kind on `others`, the values of the other kind by
- * processor. It is the same graph whoever builds it. */
-static struct part build(int kind, int self, values_t *others) {
-    struct part part;
+static void *allocate(size_t bytes) {
+    void *room = malloc(bytes);
+    if (!room) trivium_fail("em3d: out of private memory: lower -n or -d");
+    return room;
+}
+
+/* The nodes of `self` of one kind, which depend on `others`, the values of the other kind by
+ * processor; `values` are their own. It is the same graph whoever builds it. */
+static struct part build(int kind, int self, values_t values, values_t *others) {
+    struct part part = {.records = is_packed ? allocate((size_t)half * record_bytes) : values};
     uint64_t random = (uint64_t)options[SEED].value << 32 | (uint64_t)(self * KINDS + kind);
-    int room = half * (int)options[DEGREE].value * (options[VARY].value ? 2 : 1);
-    part.first = malloc(sizeof(int) * (half + 1));
-    part.edges = malloc(sizeof(struct edge) * room);
-    if (!part.first || !part.edges) trivium_fail("em3d: out of private memory: lower -n or -d");
-    int edge = 0;
+    if (options[VARY].value) part.degrees = allocate(sizeof(int) * half);
     for (int i = 0; i < half; i++) {
-        part.first[i] = edge;
-        for (int degree = choose_degree(&random); degree > 0; degree--) {
+        struct node *to = node(&part, i);
+        if (is_packed) to->packed = value(values, i);
+        int edges = choose_degree(&random);
+        if (part.degrees) part.degrees[i] = edges;
+        for (int e = 0; e < edges; e++) {
             int remote = processors > 1 && random_below(&random, 100) < options[REMOTE].value;
             int processor = remote ? choose_processor(&random, self) : self;
             int other = (int)random_below(&random, half);
-            part.edges[edge].from = value(others[processor], other);
+            to->edges[e].from = value(others[processor], other);
             /* Small, so that values stay of moderate size. */
-            part.edges[edge].weight = random_unit(&random) / (double)options[DEGREE].value;
-            edge++;
+            to->edges[e].weight = random_unit(&random) / (double)degree;
         }
     }
-    part.first[half] = edge;
     return part;
 }
 
 static void forget(struct part part) {
-    free(part.first);
-    free(part.edges);
+    if (is_packed) free(part.records);
+    free(part.degrees);
 }
 
 static void initialise(int kind, int self, values_t values) {
     for (int i = 0; i < half; i++) *value(values, i) = 1.0 + kind + 0.25 * ((self + i) % 8);
 }
 
-static void compute(const struct part *part, values_t values) {
+static void compute(const struct part *part) {
     for (int i = 0; i < half; i++) {
-        double sum = *value(values, i);
-        for (int e = part->first[i]; e < part->first[i + 1]; e++) {
-            sum -= *part->edges[e].from * part->edges[e].weight;
-        }
-        *value(values, i) = sum;
+        struct node *n = node(part, i);
+        double *value = is_packed ? n->packed : &n->value;
+        int edges = part->degrees ? part->degrees[i] : degree;
+        double sum = *value;
+        for (int e = 0; e < edges; e++) sum -= *n->edges[e].from * n->edges[e].weight;
+        *value = sum;
     }
+}
+
+/* What the graph takes in all: its records and its packed values. */
+static void tell(void) {
+    long long nodes = (long long)half * KINDS * processors;
+    long long records = nodes * record_bytes, values = is_packed ? nodes * stride : 0;
+    printf("em3d: data set of %lld bytes: records %lld, values beside them %lld\n",
+           records + values, records, values);
 }
 
 /* Computes everything again in private memory, on this processor alone, and compares. */
@@ -124,19 +172,20 @@ static void check(values_t *shared[KINDS]) {
     for (int kind = 0; kind < KINDS; kind++) {
         alone[kind] = malloc(sizeof(values_t) * processors);
         for (int p = 0; p < processors; p++) {
-            alone[kind][p] = malloc((size_t)half * stride);
-            if (!alone[kind][p]) trivium_fail("em3d: out of private memory for the check");
+            alone[kind][p] = allocate((size_t)half * stride);
             initialise(kind, p, alone[kind][p]);
         }
     }
     struct part *parts[KINDS];
     for (int kind = 0; kind < KINDS; kind++) {
         parts[kind] = malloc(sizeof(struct part) * processors);
-        for (int p = 0; p < processors; p++) parts[kind][p] = build(kind, p, alone[1 - kind]);
+        for (int p = 0; p < processors; p++) {
+            parts[kind][p] = build(kind, p, alone[kind][p], alone[1 - kind]);
+        }
     }
     for (int i = 0; i < options[ITERATIONS].value; i++) {
         for (int kind = 0; kind < KINDS; kind++) {
-            for (int p = 0; p < processors; p++) compute(&parts[kind][p], alone[kind][p]);
+            for (int p = 0; p < processors; p++) compute(&parts[kind][p]);
         }
     }
     double sum = 0;
@@ -164,34 +213,39 @@ int main(int argc, char **argv) {
     if (options[TOTAL].value) options[NODES].value = options[TOTAL].value / processors;
     half = (int)options[NODES].value / 2;
     if (half < 1) trivium_fail("em3d: every processor needs two graph nodes at least: raise -t or -n");
-    stride = (int)options[STRIDE].value / 8 * 8;
+    lay_out();
 
     values_t *values[KINDS];
-    for (int kind = 0; kind < KINDS; kind++) {
-        values[kind] = malloc(sizeof(values_t) * processors);
-        for (int p = 0; p < processors; p++) {
-            values[kind][p] = trivium_alloc_on_under(VALUES_UNDER, p, (uint64_t)half * stride);
-            if (self == (options[ZERO].value ? 0 : p)) initialise(kind, p, values[kind][p]);
-        }
+    for (int kind = 0; kind < KINDS; kind++) values[kind] = allocate(sizeof(values_t) * processors);
+    for (int i = 0; i < KINDS * processors; i++) {
+        int at = options[REVERSE].value ? KINDS * processors - 1 - i : i;
+        int kind = at / processors, p = at % processors;
+        values[kind][p] = trivium_alloc_on_under(VALUES_UNDER, p, (uint64_t)half * stride + shift);
+        values[kind][p] += shift;
+        if (self == (options[ZERO].value ? 0 : p)) initialise(kind, p, values[kind][p]);
     }
-    struct part e = build(E, self, values[H]), h = build(H, self, values[E]);
+    /* A record that another processor writes a value into is not written at the same time. */
+    if (options[ZERO].value) trivium_barrier();
+    struct part e = build(E, self, values[E][self], values[H]);
+    struct part h = build(H, self, values[H][self], values[E]);
     trivium_barrier();
     join_values();
 
     /* The first iteration brings the data to where they are used: it is not counted. */
     for (int i = 0; i < options[ITERATIONS].value; i++) {
         if (i == (options[ITERATIONS].value > 1)) trivium_begin();
-        compute(&e, values[E][self]);
+        compute(&e);
         end_phase();
-        compute(&h, values[H][self]);
+        compute(&h);
         end_phase();
     }
     trivium_end();
 
     /* Now node 0 reads what it never did: under the default protocol. */
     for (int kind = 0; kind < KINDS && VALUES_UNDER; kind++) {
-        for (int p = 0; p < processors; p++) trivium_bind(values[kind][p], 0);
+        for (int p = 0; p < processors; p++) trivium_bind(values[kind][p] - shift, 0);
     }
     if (self == 0 && options[CHECK].value) check(values);
+    if (self == 0 && options[TELL].value) tell();
     return 0;
 }

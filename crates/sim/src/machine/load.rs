@@ -110,10 +110,18 @@ fn check_time(key: &str, value: &Value) -> Result<(), NodeError> {
         Value::Integer(cycles) if *cycles > LONGEST => {
             Err(NodeError::input(format!("`{key}` is {cycles}, which is not from 0 to {LONGEST}")))
         }
+        Value::Table(inner) if inner.contains_key("once") => {
+            Err(NodeError::input(format!("`{key}.once` is not in a part of a price, where it would mean something")))
+        }
         Value::Table(inner) => inner.iter().try_for_each(|(name, value)| check_time(&format!("{key}.{name}"), value)),
-        Value::Array(parts) => parts.iter().try_for_each(|part| check_time(key, part)),
+        Value::Array(parts) => parts.iter().try_for_each(|part| check_part(key, part)),
         _ => Ok(()),
     }
+}
+
+fn check_part(key: &str, part: &Value) -> Result<(), NodeError> {
+    let Value::Table(part) = part else { return check_time(key, part) };
+    part.iter().try_for_each(|(name, value)| check_time(&format!("{key}.{name}"), value))
 }
 
 fn table_of(file: &str, text: &str) -> Result<Table, NodeError> {

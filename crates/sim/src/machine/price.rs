@@ -55,6 +55,8 @@ pub struct Price {
     pub step: Option<String>,
     /// What it is made of, if the machine says; then its cycles are theirs.
     pub parts: Vec<Price>,
+    /// As a part of a price that is paid for each granule: it is paid once for the block.
+    pub once: bool,
 }
 
 impl Price {
@@ -82,13 +84,14 @@ impl<'de> Deserialize<'de> for Price {
                 let written = Written::deserialize(de::value::MapAccessDeserializer::new(map))?;
                 match (written.cycles, written.parts) {
                     (Some(cycles), None) => {
-                        Ok(Price { cycles, bus: transactions(&written.bus)?, step: written.step, parts: Vec::new() })
+                        let bus = transactions(&written.bus)?;
+                        Ok(Price { cycles, bus, step: written.step, parts: Vec::new(), once: written.once })
                     }
-                    (None, Some(parts)) if written.bus.is_empty() && written.step.is_none() => {
+                    (None, Some(parts)) if written.bus.is_empty() && written.step.is_none() && !written.once => {
                         Ok(Price { cycles: parts.iter().map(|part| part.cycles).sum(), parts, ..Price::default() })
                     }
                     _ => Err(de::Error::custom(
-                        "a price has either `cycles`, with `bus` and `step`, or `parts`, which are prices",
+                        "a price has either `cycles`, with `bus`, `step` and (in a part) `once`, or `parts`, which are prices",
                     )),
                 }
             }
@@ -106,6 +109,8 @@ struct Written {
     bus: Vec<String>,
     step: Option<String>,
     parts: Option<Vec<Price>>,
+    #[serde(default)]
+    once: bool,
 }
 
 fn transactions<E: de::Error>(entries: &[String]) -> Result<Vec<Transaction>, E> {

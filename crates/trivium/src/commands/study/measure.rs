@@ -45,8 +45,9 @@ impl<'a> Figures<'a> {
             }
             Measure::Latency { run, scale } => {
                 let plan = &self.run(run)?.plan;
-                let latency = machine(&plan.machine, plan.latency)?.machine.network.latency;
-                Ok(latency as f64 * scale)
+                let settings = Settings { machine: plan.set.clone().into_iter().collect(), ..Settings::default() };
+                let machine = library::machine(&plan.machine, &settings).map_err(|f| f.what().to_string())?;
+                Ok(machine.machine.network.latency as f64 * scale)
             }
             Measure::Miss(config) => {
                 let total = self.miss(config, BLOCK)?.total;
@@ -77,6 +78,11 @@ impl<'a> Figures<'a> {
             Measure::PercentOf(pairs) => self.greatest(pairs).map(|ratio| 100.0 * ratio),
             Measure::Slower(pairs) => self.greatest(pairs).map(percent),
             Measure::Loss(pairs) => self.greatest(pairs).map(|ratio| 100.0 * (1.0 - 1.0 / ratio)),
+            Measure::Printed { run, after, scale } => {
+                let output = &self.run(run)?.output;
+                let number = output.split_once(after.as_str()).and_then(|(_, rest)| leading_number(rest));
+                Ok(scale * number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))?)
+            }
             Measure::Share { run, parts } => {
                 let run = self.run(run)?;
                 let wanted = |name: &&str| parts.iter().any(|part| part == name);
@@ -135,6 +141,13 @@ impl<'a> Figures<'a> {
         let mut known = self.misses.borrow_mut();
         known.entry((config.clone(), block)).or_insert_with(|| measured(config, block)).clone()
     }
+}
+
+/// The number with which a text begins.
+fn leading_number(text: &str) -> Option<f64> {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    text[..end].trim_end_matches('.').parse().ok()
 }
 
 /// Bytes of the block of a miss outside tables: that of the published measurement.

@@ -3,6 +3,7 @@
 //! A study is a folder with `study.toml` and the published rows. What it simulates is kept in a work folder by hashes of
 //! all that goes in, so that a study that was stopped goes on where it was, and only what has changed is done again.
 
+mod class;
 mod measure;
 mod pictures;
 mod plan;
@@ -10,6 +11,7 @@ mod published;
 mod report;
 mod rows;
 mod runs;
+mod summary;
 
 use crate::arguments::{Format, Study};
 use crate::output::{self, Head};
@@ -36,9 +38,17 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
         runs::StudyRunner::new(&kept, arguments.seed.seed, arguments.jobs.jobs).all(&plan.all_runs(arguments.quick))?;
     let source = measure::Figures::new(&done);
     let rows = rows::all(&plan, &published, &source, arguments.quick)?;
+    let (declared, sensitivity) = (summary::declared(&plan, &source), summary::sensitivity(&plan, &source));
     let (pictures, drawn) = pictures::draw(&plan, &source, &work);
+    let found = report::Findings {
+        rows: &rows,
+        declared: &declared,
+        sensitivity: &sensitivity,
+        pictures: &pictures,
+        quick: arguments.quick,
+    };
     let text = match arguments.form.format {
-        Format::Text => report::text(&plan, &rows, &pictures, &work),
+        Format::Text => report::text(&plan, &found, &work),
         Format::Json => {
             let head = Head {
                 command: "study",
@@ -49,11 +59,7 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };
-            let counts: serde_json::Map<String, serde_json::Value> =
-                report::counts(&rows).into_iter().map(|(status, count)| (status.name().into(), json!(count))).collect();
-            output::pretty(
-                &head.with(json!({ "quick": arguments.quick, "rows": rows, "counts": counts, "pictures": pictures })),
-            )
+            output::pretty(&head.with(as_json(&found)))
         }
     };
     output::write(arguments.form.out.as_ref(), &text)?;
@@ -63,6 +69,20 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
         return Ok(failure::INCOMPLETE);
     }
     Ok(0)
+}
+
+fn as_json(found: &report::Findings) -> serde_json::Value {
+    let classes: serde_json::Map<String, serde_json::Value> =
+        summary::classes(found.rows).into_iter().map(|(class, of)| (class.name().into(), json!(of))).collect();
+    json!({
+        "quick": found.quick,
+        "declared": found.declared,
+        "rows": found.rows,
+        "counts": summary::counts(found.rows),
+        "classes": classes,
+        "sensitivity": found.sensitivity,
+        "pictures": found.pictures,
+    })
 }
 
 /// `studies/NAME`, or the path of a folder.

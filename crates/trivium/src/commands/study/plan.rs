@@ -1,7 +1,8 @@
 //! What a study is: its runs, which published rows come from which of them, and its pictures. Read from `study.toml`.
 
+use super::class::Class;
 use crate::{Failure, library};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -15,8 +16,11 @@ pub struct Plan {
     pub published: String,
     /// How far ours may be from published, in percent, if a row does not say.
     pub tolerance: f64,
-    /// How runs become small for a try.
+    /// How runs become short for a first look.
     pub quick: Quick,
+    /// What was decided from the source before any result was seen.
+    #[serde(default)]
+    pub declared: Vec<Declared>,
     /// The runs, in families.
     #[serde(default)]
     pub runs: Vec<Family>,
@@ -26,22 +30,40 @@ pub struct Plan {
     /// Rows, singly or by ranges.
     #[serde(default)]
     pub rows: Vec<RowPlan>,
-    /// Rows that the published file does not have: derived figures and acceptance tests.
+    /// Claims that the published file does not have as rows: derived figures and acceptance tests.
     #[serde(default)]
     pub derived: Vec<Derived>,
+    /// Headlines, and what should not change them.
+    #[serde(default)]
+    pub sensitivity: Vec<Sensitivity>,
     /// The pictures.
     #[serde(default)]
     pub pictures: Vec<Picture>,
 }
 
-/// Small runs.
+/// Runs for a first look.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quick {
-    /// Nodes of all runs that have more.
-    pub nodes: u32,
     /// New values of program arguments, by flag.
     pub args: BTreeMap<String, String>,
+}
+
+/// A choice of the configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Declared {
+    /// What is chosen.
+    pub what: String,
+    /// How.
+    pub is: String,
+    /// Why: what the source says, or that it is silent.
+    pub why: String,
+    /// A figure of ours that shows it.
+    pub ours: Option<Measure>,
+    /// The unit of the figure.
+    #[serde(default)]
+    pub unit: String,
 }
 
 /// Runs that differ in machine, block and latency: all combinations.
@@ -65,6 +87,13 @@ pub struct Family {
     pub latencies: Vec<u64>,
     /// The program's arguments.
     pub args: String,
+    /// Keys of the machine that are otherwise here.
+    #[serde(default)]
+    pub set: BTreeMap<String, String>,
+    /// Another seed than the study's.
+    pub seed: Option<u64>,
+    /// Another number of host threads than the study's.
+    pub jobs: Option<u32>,
 }
 
 /// Rows about the steps of single misses.
@@ -99,30 +128,87 @@ pub struct MissConfig {
 }
 
 /// Published rows, and where ours come from.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowPlan {
     /// One id, or the first and the last.
     pub ids: Vec<String>,
     /// Where ours come from; missing if nowhere yet.
-    #[serde(default)]
     pub ours: Option<Measure>,
+    /// What kind of figure ours is, if not what its origin says.
+    pub class: Option<Class>,
     /// How far ours may be from published, in percent.
     pub tolerance: Option<f64>,
+    /// Why that is more than the study's.
+    pub why: Option<String>,
     /// Published is a bound.
     pub bound: Option<PublishedBound>,
-    /// Why ours is off, or why there is none.
+    /// Why there is no figure of ours.
     pub reason: Option<String>,
     /// There is nothing to simulate here: the reason says what the row is.
     #[serde(default)]
     pub context: bool,
+    /// The row that has this figure already.
+    pub under: Option<Under>,
+    /// An experiment that removes what makes ours differ.
+    pub explained: Option<Explained>,
+    /// Experiments that were made because ours is off.
+    #[serde(default)]
+    pub tried: Vec<Tried>,
 }
 
-/// A row that is not in the published file.
+/// A row is another one once more.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Under {
+    /// The row that counts.
+    pub id: String,
+    /// How this one belongs to it.
+    #[serde(rename = "as")]
+    pub relation: Relation,
+}
+
+/// How a row that does not count belongs to one that does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Relation {
+    /// The same figure, printed twice.
+    Duplicate,
+    /// The same in another unit or form.
+    Restatement,
+    /// The same of another configuration than the declared one.
+    Alternative,
+}
+
+/// Why ours differs, as an experiment: without the cause ours is within the row's tolerance.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explained {
+    /// The cause, and how it is removed.
+    pub by: String,
+    /// The figure without it.
+    pub experiment: Measure,
+    /// What ours is with it.
+    pub expected: f64,
+    /// How far ours may be from that, in percent; beyond, the row is off.
+    pub limit: f64,
+}
+
+/// An experiment, and what it wins.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tried {
+    /// What was changed.
+    pub what: String,
+    /// The figure with it.
+    pub ours: Measure,
+}
+
+/// A claim that is not in the published file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
-    /// Its id.
+    /// Its id, by which rows speak of it.
     pub id: String,
     /// What it is about.
     pub config: String,
@@ -132,14 +218,20 @@ pub struct Derived {
     pub unit: String,
     /// What it should be.
     pub value: f64,
-    /// As of a published row.
+}
+
+/// A headline, and changes that should not matter.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sensitivity {
+    /// The headline.
+    pub what: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its figure as declared.
     pub ours: Measure,
-    /// As of a published row.
-    pub tolerance: Option<f64>,
-    /// As of a published row.
-    pub bound: Option<PublishedBound>,
-    /// As of a published row.
-    pub reason: Option<String>,
+    /// Its figure after each change.
+    pub variants: Vec<Tried>,
 }
 
 /// What a published bound says of the value.
@@ -233,6 +325,16 @@ pub enum Measure {
     Slower(Vec<(String, String)>),
     /// By how many percent less the first does in a time than the second; of several pairs the greatest.
     Loss(Vec<(String, String)>),
+    /// The number that stands behind a text in what a run's program printed, times `scale`.
+    Printed {
+        /// The run.
+        run: String,
+        /// The text.
+        after: String,
+        /// Units of the row in one of the number.
+        #[serde(default = "one")]
+        scale: f64,
+    },
     /// The share of the nodes' time that went to these parts, as a fraction or in percent, as the row's unit is.
     Share {
         /// The run.
@@ -251,7 +353,7 @@ impl Measure {
             Measure::MissNetwork(_) => false,
             Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => true,
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) | Measure::Slower(_) => true,
-            Measure::Loss(_) | Measure::Share { .. } => true,
+            Measure::Loss(_) | Measure::Share { .. } | Measure::Printed { .. } => true,
         }
     }
 }
@@ -324,8 +426,12 @@ pub struct RunPlan {
     pub protocols: Vec<String>,
     /// The machine.
     pub machine: String,
-    /// Overrides.
-    pub latency: Option<u64>,
+    /// Keys of the machine that are otherwise.
+    pub set: BTreeMap<String, String>,
+    /// Another seed than the study's.
+    pub seed: Option<u64>,
+    /// Another number of host threads than the study's.
+    pub jobs: Option<u32>,
     /// Nodes.
     pub nodes: u32,
     /// Bytes of a block.
@@ -342,18 +448,24 @@ impl Plan {
     pub fn load(folder: &Path) -> Result<Plan, Failure> {
         let path = folder.join("study.toml");
         let text = library::read_text(&path, "study", "give the name of a folder in studies/, or the path of one")?;
-        toml::from_str(&text).map_err(|error| {
+        let plan: Plan = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             Failure::at(error.message(), format!("{}:{line}", path.display()), "see studies/tempest/study.toml")
-        })
+        })?;
+        plan.rows.iter().try_for_each(|row| {
+            row.check(plan.tolerance).map_err(|what| {
+                let what = format!("row {}: {what}", row.ids.join(" to "));
+                Failure::at(what, path.display(), "docs/studies.md has the rules of a study")
+            })
+        })?;
+        Ok(plan)
     }
 
-    /// All runs, in order, as they are written or small.
+    /// All runs, in order, as they are written or short.
     pub fn all_runs(&self, quick: bool) -> Vec<RunPlan> {
         let mut runs: Vec<RunPlan> = self.runs.iter().flat_map(Family::runs).collect();
         if quick {
             for run in &mut runs {
-                run.nodes = run.nodes.min(self.quick.nodes);
                 for (flag, value) in &self.quick.args {
                     if let Some(at) = run.args.iter().position(|arg| arg == flag)
                         && let Some(old) = run.args.get_mut(at + 1)
@@ -367,6 +479,28 @@ impl Plan {
     }
 }
 
+impl RowPlan {
+    /// The rules that a row keeps by itself.
+    fn check(&self, usual: f64) -> Result<(), &'static str> {
+        let is_wider = self.tolerance.is_some_and(|tolerance| tolerance > usual);
+        match self {
+            RowPlan { ours: Some(_), reason: Some(_), .. } => {
+                Err("a `reason` is for a row without a figure of ours; what explains a figure is an experiment (`explained`)")
+            }
+            RowPlan { ours: Some(_), context: true, .. } => Err("what is context has no figure of ours"),
+            RowPlan { context: true, reason: None, .. } => Err("what is context says by `reason` what it is"),
+            RowPlan { ours: None, explained: Some(_), .. } => Err("there is no figure of ours to be explained"),
+            RowPlan { why: None, .. } if is_wider => {
+                Err("its `tolerance` is wider than the study's, and `why` does not say on what ground")
+            }
+            RowPlan { explained: Some(explained), .. } if !(0.0..=100.0).contains(&explained.limit) => {
+                Err("the `limit` of an explanation is from 0 to 100 percent")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Family {
     fn runs(&self) -> Vec<RunPlan> {
         let latencies: Vec<Option<u64>> =
@@ -375,20 +509,28 @@ impl Family {
         for machine in &self.machines {
             for &block in &self.blocks {
                 for &latency in &latencies {
-                    let name = self.name.replace("{machine}", machine).replace("{block}", &block.to_string());
-                    runs.push(RunPlan {
-                        name: name.replace("{latency}", &latency.map_or(String::new(), |l| l.to_string())),
-                        program: self.program.clone(),
-                        protocols: self.protocols.clone(),
-                        machine: machine.clone(),
-                        latency,
-                        nodes: self.nodes,
-                        block,
-                        args: self.args.split_whitespace().map(str::to_string).collect(),
-                    });
+                    runs.push(self.run(machine, block, latency));
                 }
             }
         }
         runs
+    }
+
+    fn run(&self, machine: &str, block: u32, latency: Option<u64>) -> RunPlan {
+        let name = self.name.replace("{machine}", machine).replace("{block}", &block.to_string());
+        let mut set = self.set.clone();
+        set.extend(latency.map(|latency| ("network.latency".to_string(), latency.to_string())));
+        RunPlan {
+            name: name.replace("{latency}", &latency.map_or(String::new(), |l| l.to_string())),
+            program: self.program.clone(),
+            protocols: self.protocols.clone(),
+            machine: machine.to_string(),
+            set,
+            seed: self.seed,
+            jobs: self.jobs,
+            nodes: self.nodes,
+            block,
+            args: self.args.split_whitespace().map(str::to_string).collect(),
+        }
     }
 }

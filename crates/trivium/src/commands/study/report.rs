@@ -1,59 +1,107 @@
 //! A study as text.
 
-use super::plan::Plan;
-use super::rows::{Row, Status};
+use super::plan::{Plan, Relation};
+use super::rows::{Row, Side, Status, Trial};
+use super::summary::{self, Choice, FINDING, Headline};
 use crate::output::{padded_to, table};
-use std::collections::BTreeMap;
 use std::path::Path;
 
-/// How many rows there are of each status.
-pub fn counts(rows: &[Row]) -> BTreeMap<Status, usize> {
-    let mut counts: BTreeMap<Status, usize> =
-        [Status::Ok, Status::Off, Status::Explained, Status::Missing].map(|status| (status, 0)).into();
-    for row in rows {
-        *counts.entry(row.status).or_default() += 1;
-    }
-    counts
+/// All that a study found.
+pub struct Findings<'a> {
+    /// The rows.
+    pub rows: &'a [Row],
+    /// The declared configuration.
+    pub declared: &'a [Choice],
+    /// What becomes of headlines.
+    pub sensitivity: &'a [Headline],
+    /// The files of pictures.
+    pub pictures: &'a [String],
+    /// Whether runs were short.
+    pub quick: bool,
 }
 
-/// All rows, the reasons, and the counts.
-pub fn text(plan: &Plan, rows: &[Row], pictures: &[String], work: &Path) -> String {
-    let head = ["id", "published", "ours", "deviation", "status", "unit", "what"];
-    let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
-    // Words stand to the left, numbers to the right.
-    let width =
-        |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0).max(head[column].len());
-    let (status, unit, what) = (width(4), width(5), width(6));
-    let padded: Vec<Vec<String>> = lines
-        .iter()
-        .map(|l| {
-            let mut l = l.clone();
-            l[4] = padded_to(status, &l[4]);
-            l[5] = padded_to(unit, &l[5]);
-            l[6] = padded_to(what, &l[6]);
-            l
-        })
-        .collect();
-    let headings = [
-        head[0].to_string(),
-        head[1].to_string(),
-        head[2].to_string(),
-        head[3].to_string(),
-        padded_to(status, head[4]),
-        padded_to(unit, head[5]),
-        padded_to(what, head[6]),
-    ];
-    let mut out = format!("{}\n\n{}", plan.about, table(&headings.each_ref().map(String::as_str), &padded));
-    if rows.iter().any(|row| row.of_small_runs) {
-        out.push_str("\n~, small: of runs that --quick has made small; these figures mean nothing\n");
+/// The configuration, all rows, what stands behind those that are not ok, the summary, and the sensitivity of headlines.
+pub fn text(plan: &Plan, found: &Findings, work: &Path) -> String {
+    let mut out = format!("{}\n{}\n", plan.about, configuration(found.declared));
+    out.push_str(&words(
+        &["id", "published", "ours", "deviation", "tolerance"],
+        &["class", "status", "unit", "what"],
+        &in_order(found.rows).map(line).collect::<Vec<_>>(),
+    ));
+    if found.quick {
+        out.push_str("\n~: of runs that --quick has made shorter than declared\n");
     }
-    for status in [Status::Off, Status::Explained, Status::Missing] {
-        out.push_str(&reasons(rows, status));
+    out.push_str(&experiments(found.rows));
+    for status in [Status::Missing, Status::Context] {
+        out.push_str(&reasons(found.rows, status));
     }
-    let counts: Vec<String> = counts(rows).iter().map(|(status, count)| format!("{count} {}", status.name())).collect();
-    out.push_str(&format!("\n{} rows: {}\n", rows.len(), counts.join(", ")));
-    for picture in pictures {
+    out.push_str(&in_sum(found.rows));
+    out.push_str(&sensitivities(found.sensitivity));
+    for picture in found.pictures {
         out.push_str(&format!("picture: {}\n", work.join(picture).display()));
+    }
+    out
+}
+
+/// A table whose first columns are numbers, which stand to the right, and whose last are words, which stand to the left.
+fn words(numbers: &[&str], names: &[&str], lines: &[Vec<String>]) -> String {
+    let head: Vec<&str> = numbers.iter().chain(names).copied().collect();
+    let width = |column: usize| {
+        let cells = lines.iter().map(|line| line[column].chars().count());
+        cells.max().unwrap_or(0).max(head[column].len())
+    };
+    let padded = |cells: Vec<String>| -> Vec<String> {
+        let pad = |(column, cell): (usize, String)| match column < numbers.len() {
+            true => cell,
+            false => padded_to(width(column), &cell),
+        };
+        cells.into_iter().enumerate().map(pad).collect()
+    };
+    let headings = padded(head.iter().map(ToString::to_string).collect());
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    table(&headings, &lines.iter().cloned().map(padded).collect::<Vec<_>>())
+}
+
+/// What was decided before any result was seen.
+fn configuration(declared: &[Choice]) -> String {
+    let one = |choice: &Choice| {
+        let ours = choice.ours.map_or(String::new(), |ours| format!(" (ours: {} {})", number(ours), choice.unit));
+        format!("  {}: {}{ours}\n      {}\n", choice.what, choice.is, choice.why)
+    };
+    match declared {
+        [] => String::new(),
+        _ => format!("\nthe declared configuration\n{}", declared.iter().map(one).collect::<String>()),
+    }
+}
+
+/// The rows that count in the order of the file, each followed by those that stand under it.
+fn in_order(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(|row| row.counts()).flat_map(|row| {
+        let below = rows.iter().filter(|other| other.under.as_ref().is_some_and(|under| under.id == row.id));
+        std::iter::once(row).chain(below)
+    })
+}
+
+/// What was tried for rows that are not ok.
+fn experiments(rows: &[Row]) -> String {
+    let trial = |trial: &Trial| {
+        let figure = trial.ours.map_or("no figure".to_string(), number);
+        let deviation = trial.deviation.map_or(String::new(), |deviation| format!(" ({deviation:+.1} %)"));
+        let note = trial.note.as_ref().map_or(String::new(), |note| format!("; {note}"));
+        format!("      {}: {figure}{deviation}{note}\n", trial.what)
+    };
+    let mut out = String::new();
+    for (status, heading) in [(Status::Off, "off"), (Status::Explained, "explained by an experiment")] {
+        let lines = rows.iter().filter(|row| row.counts() && row.status == status).map(|row| {
+            let tried = row.experiment.iter().chain(&row.tried).map(trial).collect::<String>();
+            let tried = if tried.is_empty() { "      no experiment was made\n".to_string() } else { tried };
+            let ours = row.ours.map_or(String::new(), number);
+            format!("  {} {}: {}: published {}, ours {ours}\n{tried}", row.id, row.config, row.quantity, number(row.published))
+        });
+        let lines: String = lines.collect();
+        if !lines.is_empty() {
+            out.push_str(&format!("\n{heading}\n{lines}"));
+        }
     }
     out
 }
@@ -61,7 +109,7 @@ pub fn text(plan: &Plan, rows: &[Row], pictures: &[String], work: &Path) -> Stri
 /// The reasons of rows of a status; rows with the same reason together.
 fn reasons(rows: &[Row], status: Status) -> String {
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows.iter().filter(|row| row.status == status) {
+    for row in rows.iter().filter(|row| row.counts() && row.status == status) {
         let reason = row.reason.as_deref().unwrap_or("no reason is known");
         match by_reason.iter_mut().find(|(other, _)| *other == reason) {
             Some((_, ids)) => ids.push(&row.id),
@@ -78,18 +126,82 @@ fn reasons(rows: &[Row], status: Status) -> String {
     format!("\n{}\n{}", status.name(), lines.collect::<String>())
 }
 
+/// How many rows there are, by class and status, and how far ours are off.
+fn in_sum(rows: &[Row]) -> String {
+    let judged = [Status::Ok, Status::Off, Status::Explained];
+    let lines = summary::classes(rows).into_iter().map(|(class, of)| {
+        let count = |status: Status| of.counts.get(status.name()).copied().unwrap_or(0).to_string();
+        let worst = of.worst.map_or("-".to_string(), |(id, error)| format!("{error:+.1} %, {id}"));
+        let mean = of.mean_error.map_or("-".to_string(), |mean| format!("{mean:.1} %"));
+        let numbers = std::iter::once(of.rows.to_string()).chain(judged.map(count));
+        numbers.chain([mean, class.name().to_string(), worst]).collect()
+    });
+    let lines: Vec<Vec<String>> = lines.collect();
+    let table = words(&["rows", "ok", "off", "explained", "mean error"], &["class", "worst"], &lines);
+    let counts = summary::counts(rows);
+    let of = |status: Status| counts.get(status.name()).copied().unwrap_or(0);
+    let repeated = |relation| summary::repeated(rows, relation);
+    let all = rows.iter().filter(|row| row.counts()).count();
+    let compared: usize = judged.into_iter().map(of).sum();
+    format!(
+        "\n{table}\n{all} rows: {compared} compared ({} ok, {} off, {} explained), {} missing, {} context\n\
+         under them, not counted: {} duplicates, {} restatements, {} alternatives\n",
+        of(Status::Ok),
+        of(Status::Off),
+        of(Status::Explained),
+        of(Status::Missing),
+        of(Status::Context),
+        repeated(Relation::Duplicate),
+        repeated(Relation::Restatement),
+        repeated(Relation::Alternative),
+    )
+}
+
+/// What should not matter, and what it does.
+fn sensitivities(headlines: &[Headline]) -> String {
+    let lines = headlines.iter().flat_map(|headline| {
+        let figure = |value: Option<f64>| value.map_or("-".to_string(), number);
+        let head = vec![figure(headline.ours), String::new(), headline.what.clone(), headline.unit.clone(), String::new()];
+        let variants = headline.variants.iter().map(move |variant| {
+            let moves = variant.moves.map_or("-".to_string(), |moves| format!("{moves:+.1} %"));
+            let finding = if variant.is_finding { "a finding".to_string() } else { String::new() };
+            let note = variant.note.clone().unwrap_or(finding);
+            vec![figure(variant.ours), moves, format!("  {}", variant.what), String::new(), note]
+        });
+        std::iter::once(head).chain(variants)
+    });
+    let lines: Vec<Vec<String>> = lines.collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let table = words(&["ours", "moves"], &["headline, and what is changed", "unit", ""], &lines);
+    format!("\nwhat should not matter (a finding: it moves a headline by more than {FINDING} %)\n{table}\n")
+}
+
 fn line(row: &Row) -> Vec<String> {
-    let published = match row.bound {
-        Some(bound) => format!("{bound} {}", number(row.published)),
-        None => number(row.published),
+    let side = match row.side {
+        Side::Both => "",
+        Side::AtLeast => "at least ",
+        Side::AtMost => "at most ",
+    };
+    let tolerance = match row.within {
+        Some(within) => format!("{} % or {within}", number(row.tolerance)),
+        None => format!("{} %", number(row.tolerance)),
+    };
+    let short = if row.of_short_runs { "~" } else { "" };
+    let below = if row.under.is_some() { "  " } else { "" };
+    let status = match &row.under {
+        Some(under) => format!("{} ({:?})", row.status.name(), under.relation).to_lowercase(),
+        None => row.status.name().to_string(),
     };
     vec![
-        row.id.clone(),
-        published,
-        row.ours
-            .map_or("-".to_string(), |ours| format!("{}{}", if row.of_small_runs { "~" } else { "" }, number(ours))),
+        format!("{below}{}", row.id),
+        format!("{side}{}", number(row.published)),
+        row.ours.map_or("-".to_string(), |ours| format!("{short}{}", number(ours))),
         row.deviation.map_or("-".to_string(), |deviation| format!("{deviation:+.1} %")),
-        if row.of_small_runs { "small".to_string() } else { row.status.name().to_string() },
+        if row.ours.is_some() { tolerance } else { "-".to_string() },
+        row.class.map_or("-", |class| class.name()).to_string(),
+        status,
         row.unit.clone(),
         format!("{}: {}", row.config, row.quantity),
     ]
@@ -98,5 +210,5 @@ fn line(row: &Row) -> Vec<String> {
 /// A figure with as many places as it needs, three at most.
 fn number(value: f64) -> String {
     let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }

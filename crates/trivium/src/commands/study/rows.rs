@@ -1,7 +1,8 @@
-//! Published rows beside ours.
+//! Published rows beside ours, and how each is judged (docs/studies.md).
 
+use super::class::Class;
 use super::measure::{Figures, Why};
-use super::plan::{Measure, MissTable, Plan, PublishedBound, RowPlan};
+use super::plan::{Explained, Measure, MissTable, Plan, PublishedBound, RowPlan, Tried, Under};
 use super::published::Published;
 use crate::Failure;
 use serde::Serialize;
@@ -12,15 +13,20 @@ use serde::Serialize;
 pub enum Status {
     /// Within the row's tolerance, or on the right side of the bound.
     Ok,
-    /// Not so, and nobody has said why.
+    /// Not so.
     Off,
-    /// Not so, or there is nothing of ours to compare, for the reason that is given.
+    /// Not so, and an experiment without the cause brings it within the tolerance.
     Explained,
     /// There is no figure of ours yet.
     Missing,
+    /// There is nothing to compare.
+    Context,
 }
 
 impl Status {
+    /// All of them, in the order of reports.
+    pub const ALL: [Status; 5] = [Status::Ok, Status::Off, Status::Explained, Status::Missing, Status::Context];
+
     /// As results write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -28,8 +34,35 @@ impl Status {
             Status::Off => "off",
             Status::Explained => "explained",
             Status::Missing => "missing",
+            Status::Context => "context",
         }
     }
+}
+
+/// On which sides of the published figure ours may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// On both, within the tolerance.
+    Both,
+    /// Above: published is a least value.
+    AtLeast,
+    /// Below: published is a greatest value.
+    AtMost,
+}
+
+/// What an experiment gave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trial {
+    /// What was changed.
+    pub what: String,
+    /// Our figure with it, in the row's unit.
+    pub ours: Option<f64>,
+    /// By how many percent of the published figure that is more.
+    pub deviation: Option<f64>,
+    /// Why there is no figure, or why it does not explain the row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// A row of the result.
@@ -45,88 +78,104 @@ pub struct Row {
     pub unit: String,
     /// The published figure.
     pub published: f64,
-    /// Whether that is a bound: `at least` or `at most`.
+    /// On which side of it ours may be.
+    pub side: Side,
+    /// How far off ours may be, in percent of the published figure.
+    pub tolerance: f64,
+    /// Or how far in its unit, where that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bound: Option<&'static str>,
+    pub within: Option<f64>,
+    /// Why the tolerance is wider than the study's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What kind of figure ours is.
+    pub class: Option<Class>,
     /// Our figure.
     pub ours: Option<f64>,
     /// By how many percent of the published figure ours is more.
     pub deviation: Option<f64>,
     /// How they compare.
     pub status: Status,
-    /// Why it is off or missing.
+    /// Why there is no figure, or what the row is.
     pub reason: Option<String>,
-    /// Whether ours comes from runs that `--quick` has made small, so that it means nothing.
+    /// The row that counts in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub under: Option<Under>,
+    /// The experiment that explains it, or does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<Trial>,
+    /// Other experiments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Trial>,
+    /// Whether ours comes from runs that `--quick` has made shorter than the declared ones.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub of_small_runs: bool,
+    pub of_short_runs: bool,
 }
 
-/// How a row is judged.
-struct Judge {
-    tolerance: f64,
-    within: f64,
-    bound: Option<PublishedBound>,
-    reason: Option<String>,
-    context: bool,
+impl Row {
+    /// Whether the summary counts it.
+    pub fn counts(&self) -> bool {
+        self.under.is_none()
+    }
 }
 
 /// All rows, in the order of the published file, then those that the study derives.
 ///
 /// # Errors
-/// The study speaks of a row that is not in the file.
+/// The study speaks of a row that is not there, or puts a row under one that does not count itself.
 pub fn all(plan: &Plan, published: &[Published], source: &Figures, quick: bool) -> Result<Vec<Row>, Failure> {
-    let small = |measure: Option<&Measure>| quick && measure.is_some_and(Measure::is_of_runs);
-    let mut tables: Vec<Option<&MissTable>> = vec![None; published.len()];
-    let mut rows: Vec<Option<&RowPlan>> = vec![None; published.len()];
+    let claims = claims(plan, published);
+    let mut tables: Vec<Option<&MissTable>> = vec![None; claims.len()];
+    let mut plans: Vec<RowPlan> = vec![RowPlan::default(); claims.len()];
     for table in &plan.tables {
-        for at in range(published, &table.ids)? {
+        for at in range(&claims, &table.ids)? {
             tables[at] = Some(table);
+            plans[at].under = restated(&claims, table, at);
         }
     }
     for row in &plan.rows {
-        for at in range(published, &row.ids)? {
-            rows[at] = Some(row);
+        for at in range(&claims, &row.ids)? {
+            let under = plans[at].under.take();
+            plans[at] = RowPlan { under: row.under.clone().or(under), ..row.clone() };
         }
     }
-    let mut all = Vec::new();
-    for (at, row) in published.iter().enumerate() {
-        let planned = rows[at];
-        let ours: Result<f64, Why> = match (planned, tables[at]) {
-            (Some(RowPlan { ours: Some(measure), .. }), _) => source.value(measure, &row.unit),
-            (Some(RowPlan { ours: None, context: true, .. }), _) => Err(String::new()),
-            (_, Some(table)) => source.in_table(table, row),
-            _ => Err("nothing in the study gives it yet".into()),
-        };
-        let table_tolerance = tables[at].map(|table| table.tolerance);
-        let judge = Judge {
-            tolerance: planned.and_then(|p| p.tolerance).or(table_tolerance).unwrap_or(plan.tolerance),
-            within: tables[at].map_or(0.0, |table| table.within),
-            bound: planned.and_then(|p| p.bound),
-            reason: planned.and_then(|p| p.reason.clone()),
-            context: planned.is_some_and(|p| p.context),
-        };
-        let of_small_runs = small(planned.and_then(|p| p.ours.as_ref()));
-        all.push(Row { of_small_runs, ..judge.row(row, ours) });
-    }
-    for derived in &plan.derived {
-        let row = Published {
-            id: derived.id.clone(),
-            config: derived.config.clone(),
-            quantity: derived.quantity.clone(),
-            unit: derived.unit.clone(),
-            value: derived.value,
-        };
-        let judge = Judge {
-            tolerance: derived.tolerance.unwrap_or(plan.tolerance),
-            within: 0.0,
-            bound: derived.bound,
-            reason: derived.reason.clone(),
-            context: false,
-        };
-        let ours = source.value(&derived.ours, &derived.unit);
-        all.push(Row { of_small_runs: small(Some(&derived.ours)), ..judge.row(&row, ours) });
-    }
-    Ok(all)
+    plans.iter().try_for_each(|plan| check_under(plan, &claims, &plans))?;
+    let judged = claims.iter().zip(plans).zip(tables);
+    Ok(judged.map(|((claim, planned), table)| judge(plan, claim, &planned, table, source, quick)).collect())
+}
+
+/// What is to be compared: the published rows, and those that the study derives.
+fn claims(plan: &Plan, published: &[Published]) -> Vec<Published> {
+    let derived = plan.derived.iter().map(|derived| Published {
+        id: derived.id.clone(),
+        config: derived.config.clone(),
+        quantity: derived.quantity.clone(),
+        unit: derived.unit.clone(),
+        value: derived.value,
+    });
+    published.iter().cloned().chain(derived).collect()
+}
+
+/// The earlier row of a table that has the same quantity in another unit.
+fn restated(claims: &[Published], table: &MissTable, at: usize) -> Option<Under> {
+    use super::plan::Relation::Restatement;
+    let row = &claims[at];
+    let first = range(claims, &table.ids).ok()?.map(|other| &claims[other]);
+    let mut same = first.filter(|other| other.config == row.config && other.quantity == row.quantity);
+    same.next().filter(|other| other.id != row.id).map(|other| Under { id: other.id.clone(), relation: Restatement })
+}
+
+/// A row that stands under another stands under one that is there and counts.
+fn check_under(plan: &RowPlan, claims: &[Published], plans: &[RowPlan]) -> Result<(), Failure> {
+    let Some(under) = &plan.under else { return Ok(()) };
+    let what = match claims.iter().position(|claim| claim.id == under.id) {
+        None => format!("there is no row `{}` under which another could stand", under.id),
+        Some(at) if plans[at].under.is_some() => {
+            format!("rows stand under `{}`, which itself stands under another and does not count", under.id)
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(Failure::input(what, "name in `under`, in study.toml, the row that counts"))
 }
 
 /// The places of one id, or of the first to the last.
@@ -143,46 +192,109 @@ fn range(published: &[Published], ids: &[String]) -> Result<std::ops::RangeInclu
     }
 }
 
+/// Judges one row.
+fn judge(
+    plan: &Plan,
+    row: &Published,
+    planned: &RowPlan,
+    table: Option<&MissTable>,
+    source: &Figures,
+    quick: bool,
+) -> Row {
+    let ours: Result<f64, Why> = match (&planned.ours, table) {
+        (Some(measure), _) => source.value(measure, &row.unit),
+        (None, _) if planned.context => Err(String::new()),
+        (None, Some(table)) => source.in_table(table, row),
+        (None, None) => Err("nothing in the study gives it yet".into()),
+    };
+    let from = planned.ours.as_ref().map(Class::of);
+    let from = from.or_else(|| table.filter(|_| ours.is_ok()).map(|table| Class::in_table(table, &row.quantity)));
+    let judge = Judge {
+        tolerance: planned.tolerance.or(table.map(|table| table.tolerance)).unwrap_or(plan.tolerance),
+        within: table.map_or(0.0, |table| table.within),
+        side: planned.bound.map_or(Side::Both, |bound| match bound {
+            PublishedBound::AtLeast => Side::AtLeast,
+            PublishedBound::AtMost => Side::AtMost,
+        }),
+    };
+    let measured = |measure: &Measure| source.value(measure, &row.unit);
+    let fits = ours.as_ref().is_ok_and(|ours| judge.fits(*ours, row.value));
+    let experiment = planned.explained.as_ref().filter(|_| !fits).and_then(|explained| {
+        ours.as_ref().ok().map(|ours| judge.explanation(explained, *ours, measured(&explained.experiment), row.value))
+    });
+    let status = match (&ours, &experiment) {
+        (Ok(_), _) if fits => Status::Ok,
+        (Ok(_), Some(Trial { note: None, .. })) => Status::Explained,
+        (Ok(_), _) => Status::Off,
+        (Err(_), _) if planned.context => Status::Context,
+        (Err(_), _) => Status::Missing,
+    };
+    let trial = |tried: &Tried| trial(&tried.what, measured(&tried.ours), row.value);
+    Row {
+        id: row.id.clone(),
+        quantity: row.quantity.clone(),
+        config: row.config.clone(),
+        unit: row.unit.clone(),
+        published: row.value,
+        side: judge.side,
+        tolerance: judge.tolerance,
+        within: Some(judge.within).filter(|within| *within > 0.0),
+        why: planned.why.clone(),
+        class: planned.class.or(from),
+        ours: ours.as_ref().ok().copied(),
+        deviation: ours.as_ref().ok().and_then(|ours| deviation(*ours, row.value)),
+        status,
+        reason: planned.reason.clone().or(ours.err()).filter(|why| !why.is_empty()),
+        under: planned.under.clone(),
+        experiment,
+        tried: planned.tried.iter().filter(|_| !fits).map(trial).collect(),
+        of_short_runs: quick && planned.ours.as_ref().is_some_and(Measure::is_of_runs),
+    }
+}
+
+fn trial(what: &str, figure: Result<f64, Why>, published: f64) -> Trial {
+    let ours = figure.as_ref().ok().copied();
+    let deviation = ours.and_then(|ours| deviation(ours, published));
+    Trial { what: what.to_string(), ours, deviation, note: figure.err() }
+}
+
+/// By how many percent of the published figure ours is more; none of a published nothing, unless ours is nothing too.
+fn deviation(ours: f64, published: f64) -> Option<f64> {
+    match published {
+        0.0 => (ours == 0.0).then_some(0.0),
+        _ => Some(100.0 * (ours - published) / published.abs()),
+    }
+}
+
+/// How a row is judged.
+struct Judge {
+    tolerance: f64,
+    within: f64,
+    side: Side,
+}
+
 impl Judge {
-    fn row(self, row: &Published, ours: Result<f64, Why>) -> Row {
-        let (ours, why) = match ours {
-            Ok(ours) => (Some(ours), None),
-            Err(why) => (None, Some(why).filter(|why| !why.is_empty())),
-        };
-        let difference = ours.map(|ours| ours - row.value);
-        let deviation = difference.and_then(|difference| match row.value {
-            0.0 => (difference == 0.0).then_some(0.0),
-            published => Some(100.0 * difference / published.abs()),
-        });
-        let fits = |difference: f64| {
-            let room = (row.value.abs() * self.tolerance / 100.0).max(self.within) + 1e-9;
-            match self.bound {
-                None => difference.abs() <= room,
-                Some(PublishedBound::AtLeast) => difference >= -room,
-                Some(PublishedBound::AtMost) => difference <= room,
-            }
-        };
-        let status = match difference {
-            Some(difference) if fits(difference) => Status::Ok,
-            Some(_) if self.reason.is_some() => Status::Explained,
-            Some(_) => Status::Off,
-            None if self.context && self.reason.is_some() => Status::Explained,
-            None => Status::Missing,
-        };
-        let reason = if status == Status::Ok { None } else { self.reason.or(why) };
-        Row {
-            id: row.id.clone(),
-            quantity: row.quantity.clone(),
-            config: row.config.clone(),
-            unit: row.unit.clone(),
-            published: row.value,
-            bound: self.bound.map(|bound| if bound == PublishedBound::AtLeast { "at least" } else { "at most" }),
-            ours,
-            deviation,
-            status,
-            reason,
-            of_small_runs: false,
+    fn fits(&self, ours: f64, published: f64) -> bool {
+        let room = (published.abs() * self.tolerance / 100.0).max(self.within) + 1e-9;
+        let difference = ours - published;
+        match self.side {
+            Side::Both => difference.abs() <= room,
+            Side::AtLeast => difference >= -room,
+            Side::AtMost => difference <= room,
         }
+    }
+
+    /// What the experiment gave; a note says why it does not explain the row, if it does not.
+    fn explanation(&self, explained: &Explained, ours: f64, figure: Result<f64, Why>, published: f64) -> Trial {
+        let mut trial = trial(&explained.by, figure, published);
+        let limit = explained.expected.abs() * explained.limit / 100.0 + 1e-9;
+        if trial.ours.is_some_and(|without| !self.fits(without, published)) {
+            trial.note = Some("without the cause ours is not within the row's tolerance either".into());
+        } else if trial.ours.is_some() && (ours - explained.expected).abs() > limit {
+            let (expected, limit) = (explained.expected, explained.limit);
+            trial.note = Some(format!("ours was {expected} within {limit} % when it was explained, and is so no more"));
+        }
+        trial
     }
 }
 
@@ -190,39 +302,36 @@ impl Judge {
 mod tests {
     use super::*;
 
-    fn judged(value: f64, ours: Result<f64, Why>, bound: Option<PublishedBound>, reason: Option<&str>) -> Row {
-        let row = Published {
-            id: "X-1".into(),
-            config: String::new(),
-            quantity: String::new(),
-            unit: "percent".into(),
-            value,
-        };
-        let reason = reason.map(str::to_string);
-        Judge { tolerance: 5.0, within: 0.0, bound, reason, context: false }.row(&row, ours)
-    }
-
-    #[test]
-    fn a_row_is_ok_off_explained_or_missing() {
-        let status = |ours, reason| judged(100.0, ours, None, reason).status;
-        assert_eq!(status(Ok(104.0), None), Status::Ok);
-        assert_eq!(status(Ok(94.0), None), Status::Off);
-        assert_eq!(status(Ok(94.0), Some("because")), Status::Explained);
-        assert_eq!(status(Err("not yet".into()), Some("because")), Status::Missing);
-        assert_eq!(judged(100.0, Err("not yet".into()), None, None).reason.as_deref(), Some("not yet"));
+    fn judge(side: Side) -> Judge {
+        Judge { tolerance: 5.0, within: 0.0, side }
     }
 
     #[test]
     fn a_bound_has_a_right_side() {
-        assert_eq!(judged(25.0, Ok(3.0), Some(PublishedBound::AtMost), None).status, Status::Ok);
-        assert_eq!(judged(25.0, Ok(30.0), Some(PublishedBound::AtMost), None).status, Status::Off);
-        assert_eq!(judged(19.0, Ok(30.0), Some(PublishedBound::AtLeast), None).status, Status::Ok);
+        assert!(judge(Side::Both).fits(104.0, 100.0) && !judge(Side::Both).fits(94.0, 100.0));
+        assert!(judge(Side::AtMost).fits(3.0, 25.0) && !judge(Side::AtMost).fits(30.0, 25.0));
+        assert!(judge(Side::AtLeast).fits(30.0, 19.0) && !judge(Side::AtLeast).fits(3.0, 19.0));
+    }
+
+    #[test]
+    fn only_an_experiment_within_its_limit_explains() {
+        let explained = Explained {
+            by: "the cause".into(),
+            experiment: Measure::Nodes(String::new()),
+            expected: 150.0,
+            limit: 10.0,
+        };
+        let note = |ours, without| judge(Side::Both).explanation(&explained, ours, without, 100.0).note;
+        assert_eq!(note(155.0, Ok(103.0)), None);
+        assert!(note(155.0, Ok(120.0)).unwrap().contains("not within"));
+        assert!(note(170.0, Ok(103.0)).unwrap().contains("no more"));
+        assert_eq!(note(155.0, Err("no such run".into())).as_deref(), Some("no such run"));
     }
 
     #[test]
     fn the_deviation_of_nothing_is_nothing() {
-        assert_eq!(judged(0.0, Ok(0.0), None, None).deviation, Some(0.0));
-        assert_eq!(judged(0.0, Ok(1.0), None, None).deviation, None);
-        assert_eq!(judged(-2.0, Ok(-1.0), None, None).deviation, Some(50.0));
+        assert_eq!(deviation(0.0, 0.0), Some(0.0));
+        assert_eq!(deviation(1.0, 0.0), None);
+        assert_eq!(deviation(-1.0, -2.0), Some(50.0));
     }
 }

@@ -25,6 +25,8 @@ pub struct RunOutcome {
     pub cycles: u64,
     /// The sum over the nodes of each part of their time, in the order of [`PARTS_OF_TIME`].
     pub parts: Vec<u64>,
+    /// What the program printed.
+    pub output: String,
 }
 
 /// The runs that are done, by name, and why others cannot be done.
@@ -113,8 +115,7 @@ impl StudyRunner<'_> {
 
     /// What a run needs, or why that is not there yet. What is there and wrong is an error.
     fn ready(&mut self, plan: &RunPlan) -> Result<Result<Ready, String>, Failure> {
-        let set = plan.latency.map(|latency| ("network.latency".to_string(), latency.to_string()));
-        let settings = Settings { machine: set.into_iter().collect(), ..Settings::default() };
+        let settings = Settings { machine: plan.set.clone().into_iter().collect(), ..Settings::default() };
         if let Some(why) = absent(plan) {
             return Ok(Err(why));
         }
@@ -140,7 +141,9 @@ impl StudyRunner<'_> {
             ready.program.hash().to_string(),
             protocols.join(" "),
             ready.machine.hash.clone(),
-            format!("{} nodes, blocks of {}, seed {}", plan.nodes, plan.block, self.seed),
+            format!("{} nodes, blocks of {}, seed {}", plan.nodes, plan.block, plan.seed.unwrap_or(self.seed)),
+            // The result is the same; that it is, is what such a run shows.
+            plan.jobs.map_or(String::new(), |jobs| format!("{jobs} host threads")),
             plan.args.join(" "),
         ];
         let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
@@ -156,12 +159,12 @@ impl StudyRunner<'_> {
             cc: None,
             block: plan.block,
             args: plan.args.clone(),
-            seed: self.seed,
+            seed: plan.seed.unwrap_or(self.seed),
             max_cycles: None,
             memory: Room::Machine { refuses: false },
             window: None,
             blame: false,
-            jobs: self.jobs,
+            jobs: plan.jobs.unwrap_or(self.jobs),
         };
         let result = bench.run(&ready.protocols, &ready.machine, plan.nodes)?;
         if result.incomplete.is_some() {
@@ -196,7 +199,8 @@ fn outcome(plan: &RunPlan, text: &str) -> Option<RunOutcome> {
     let nodes = result["per_node"].as_array()?;
     let sum = |name: &str| nodes.iter().map(|node| node[name].as_u64()).sum::<Option<u64>>();
     let parts = PARTS_OF_TIME.iter().map(|name| sum(name)).collect::<Option<Vec<u64>>>()?;
-    Some(RunOutcome { plan: plan.clone(), cycles: result["cycles"].as_u64()?, parts })
+    let output = result["output"].as_str()?.to_string();
+    Some(RunOutcome { plan: plan.clone(), cycles: result["cycles"].as_u64()?, parts, output })
 }
 
 /// Tells on a terminal how far a study is.

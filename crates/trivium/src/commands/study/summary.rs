@@ -1,0 +1,143 @@
+//! What the rows come to: how many of each class have which status, and how far ours are off.
+
+use super::class::Class;
+use super::measure::Figures;
+use super::plan::{Declared, Measure, Plan, Relation};
+use super::rows::{Row, Side, Status};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The rows of one class that count.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct OfClass {
+    /// How many rows there are.
+    pub rows: usize,
+    /// How many of each status.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// The mean error of two-sided rows, in percent of the published figures.
+    pub mean_error: Option<f64>,
+    /// The row with the greatest error, and its deviation in percent.
+    pub worst: Option<(String, f64)>,
+}
+
+/// How many rows there are of each status.
+pub fn counts(rows: &[Row]) -> BTreeMap<&'static str, usize> {
+    let mut counts: BTreeMap<&'static str, usize> = Status::ALL.map(|status| (status.name(), 0)).into();
+    for row in rows.iter().filter(|row| row.counts()) {
+        *counts.entry(row.status.name()).or_default() += 1;
+    }
+    counts
+}
+
+/// How many rows stand under others, by how they belong to them.
+pub fn repeated(rows: &[Row], relation: Relation) -> usize {
+    rows.iter().filter(|row| row.under.as_ref().is_some_and(|under| under.relation == relation)).count()
+}
+
+/// The rows that have a figure of ours, or will have one, by class.
+pub fn classes(rows: &[Row]) -> Vec<(Class, OfClass)> {
+    let of = |class| rows.iter().filter(move |row| row.counts() && row.class == Some(class));
+    let classes = Class::ALL.iter().map(|&class| (class, summed(of(class))));
+    classes.filter(|(_, summary)| summary.rows > 0).collect()
+}
+
+fn summed<'a>(rows: impl Iterator<Item = &'a Row>) -> OfClass {
+    let mut sum = OfClass::default();
+    let mut errors: Vec<(&str, f64)> = Vec::new();
+    for row in rows {
+        sum.rows += 1;
+        *sum.counts.entry(row.status.name()).or_default() += 1;
+        errors.extend(row.deviation.filter(|_| row.side == Side::Both).map(|deviation| (row.id.as_str(), deviation)));
+    }
+    if !errors.is_empty() {
+        sum.mean_error = Some(errors.iter().map(|(_, error)| error.abs()).sum::<f64>() / errors.len() as f64);
+    }
+    let worst = errors.into_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    sum.worst = worst.map(|(id, error)| (id.to_string(), error));
+    sum
+}
+
+/// A choice, and our figure that shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Choice {
+    /// What is chosen.
+    pub what: String,
+    /// How.
+    pub is: String,
+    /// Why.
+    pub why: String,
+    /// Our figure, if one shows it.
+    pub ours: Option<f64>,
+    /// Its unit.
+    pub unit: String,
+}
+
+/// What the study declares.
+pub fn declared(plan: &Plan, source: &Figures) -> Vec<Choice> {
+    let choice = |declared: &Declared| Choice {
+        what: declared.what.clone(),
+        is: declared.is.clone(),
+        why: declared.why.clone(),
+        ours: declared.ours.as_ref().and_then(|measure| source.value(measure, &declared.unit).ok()),
+        unit: declared.unit.clone(),
+    };
+    plan.declared.iter().map(choice).collect()
+}
+
+/// What becomes of a headline.
+#[derive(Clone, Debug, Serialize)]
+pub struct Headline {
+    /// The headline.
+    pub what: String,
+    /// Its unit.
+    pub unit: String,
+    /// As declared.
+    pub ours: Option<f64>,
+    /// After each change.
+    pub variants: Vec<Variant>,
+}
+
+/// A headline after a change that should not matter.
+#[derive(Clone, Debug, Serialize)]
+pub struct Variant {
+    /// The change.
+    pub what: String,
+    /// The headline's figure.
+    pub ours: Option<f64>,
+    /// By how many percent it moves.
+    pub moves: Option<f64>,
+    /// Whether that is a finding.
+    pub is_finding: bool,
+    /// Why there is no figure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A change that moves a headline by more percent than this is a finding (docs/studies.md).
+pub const FINDING: f64 = 5.0;
+
+/// The headlines after changes that should not matter.
+pub fn sensitivity(plan: &Plan, source: &Figures) -> Vec<Headline> {
+    let headline = |planned: &super::plan::Sensitivity| {
+        let figure = |measure: &Measure| source.value(measure, &planned.unit);
+        let ours = figure(&planned.ours).ok();
+        let variant = |tried: &super::plan::Tried| {
+            let changed = figure(&tried.ours);
+            let moves = changed.as_ref().ok().zip(ours).map(|(changed, ours)| 100.0 * (changed / ours - 1.0));
+            Variant {
+                what: tried.what.clone(),
+                ours: changed.as_ref().ok().copied(),
+                moves,
+                is_finding: moves.is_some_and(|moves| moves.abs() > FINDING),
+                note: changed.err(),
+            }
+        };
+        Headline {
+            what: planned.what.clone(),
+            unit: planned.unit.clone(),
+            ours,
+            variants: planned.variants.iter().map(variant).collect(),
+        }
+    };
+    plan.sensitivity.iter().map(headline).collect()
+}
