@@ -60,8 +60,8 @@ fn em3d_is_right_everywhere() {
 #[test]
 fn em3d_is_the_same_under_deferred_update() {
     for (nodes, block) in [(1, 64), (2, 32), (5, 64), (8, 512)] {
-        for layout in ["8", "64"] {
-            let args = ["-n", "60", "-r", "30", "-b", layout];
+        for packed in ["1", "0"] {
+            let args = ["-n", "60", "-r", "30", "-p", packed];
             let run = Run::of("em3d", &args).nodes(nodes).block(block).right();
             let update = Run::of("em3d-update", &args).under(&["stache", "deferred-update"]).nodes(nodes).block(block);
             for name in MACHINES {

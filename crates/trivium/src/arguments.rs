@@ -695,7 +695,7 @@ pub struct Study {
     /// Folder for pictures and for results of runs (default: study-out/NAME). Results that are there are used again
     #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
-    /// Small runs, to try the study: their figures are not comparable with the published ones
+    /// Fewer iterations, for a first look; the sizes stay as declared
     #[arg(long)]
     pub quick: bool,
     /// What random numbers begin with

@@ -177,7 +177,7 @@ fn a_picture_of_many_arrows_is_drawn_at_once() {
 fn cells_and_names_may_be_long() {
     let folder = tempfile::tempdir().unwrap();
     let long = "x".repeat(70_000);
-    let study = "about = \"long\"\npublished = \"long.csv\"\ntolerance = 5\n[quick]\nnodes = 1\nargs = {}\n\
+    let study = "about = \"long\"\npublished = \"long.csv\"\ntolerance = 5\n[quick]\nargs = {}\n\
         [[rows]]\nids = [\"a\"]\nreason = \"none\"\n";
     std::fs::write(folder.path().join("study.toml"), study).unwrap();
     let rows = format!("id,source,experiment,config,quantity,unit,value,note\na,b,c,d,{long},cycles,1,\n");

@@ -62,7 +62,7 @@ impl<'a> Figures<'a> {
                 Ok(100.0 * network as f64 / miss.total as f64)
             }
             Measure::Argument { run, flag } => {
-                let args = &self.run(run)?.plan.args;
+                let args = &self.run(run)?.plan.declared;
                 let at = args.iter().position(|arg| arg == flag);
                 let value = at.and_then(|at| args.get(at + 1)).and_then(|value| value.parse().ok());
                 value.ok_or_else(|| format!("run `{run}` has no number after {flag}"))

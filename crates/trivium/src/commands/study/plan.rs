@@ -304,7 +304,7 @@ pub enum Measure {
     },
     /// The network's share of a miss, in percent.
     MissNetwork(MissConfig),
-    /// An argument of a run's program.
+    /// An argument of a run's program, as declared.
     Argument {
         /// The run.
         run: String,
@@ -345,13 +345,13 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether it comes from runs of programs.
+    /// Whether it comes from what programs did.
     pub fn is_of_runs(&self) -> bool {
         match self {
             Measure::Machine { .. } | Measure::Quotient { .. } | Measure::SumOfKeys { .. } => false,
             Measure::QuotientOfSum { .. } | Measure::Miss(_) | Measure::MissSlower { .. } => false,
             Measure::MissNetwork(_) => false,
-            Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => true,
+            Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => false,
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) | Measure::Slower(_) => true,
             Measure::Loss(_) | Measure::Share { .. } | Measure::Printed { .. } => true,
         }
@@ -438,6 +438,8 @@ pub struct RunPlan {
     pub block: u32,
     /// Arguments.
     pub args: Vec<String>,
+    /// Arguments as the study declares them, before `--quick` makes the run shorter.
+    pub declared: Vec<String>,
 }
 
 impl Plan {
@@ -518,6 +520,7 @@ impl Family {
 
     fn run(&self, machine: &str, block: u32, latency: Option<u64>) -> RunPlan {
         let name = self.name.replace("{machine}", machine).replace("{block}", &block.to_string());
+        let args: Vec<String> = self.args.split_whitespace().map(str::to_string).collect();
         let mut set = self.set.clone();
         set.extend(latency.map(|latency| ("network.latency".to_string(), latency.to_string())));
         RunPlan {
@@ -530,7 +533,8 @@ impl Family {
             jobs: self.jobs,
             nodes: self.nodes,
             block,
-            args: self.args.split_whitespace().map(str::to_string).collect(),
+            declared: args.clone(),
+            args,
         }
     }
 }
