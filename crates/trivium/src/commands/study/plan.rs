@@ -154,7 +154,7 @@ pub struct RowPlan {
     pub explained: Option<Explained>,
     /// Experiments that were made because ours is off.
     #[serde(default)]
-    pub tried: Vec<Tried>,
+    pub tried: Vec<Experiment>,
 }
 
 /// A row is another one once more.
@@ -197,7 +197,7 @@ pub struct Explained {
 /// An experiment, and what it wins.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tried {
+pub struct Experiment {
     /// What was changed.
     pub what: String,
     /// The figure with it.
@@ -231,7 +231,7 @@ pub struct Sensitivity {
     /// Its figure as declared.
     pub ours: Measure,
     /// Its figure after each change.
-    pub variants: Vec<Tried>,
+    pub variants: Vec<Experiment>,
 }
 
 /// What a published bound says of the value.

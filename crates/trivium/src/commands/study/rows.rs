@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use super::measure::{Figures, Why};
-use super::plan::{Explained, Measure, MissTable, Plan, PublishedBound, RowPlan, Tried, Under};
+use super::plan::{Explained, Measure, MissTable, Plan, PublishedBound, RowPlan, Experiment, Under};
 use super::published::Published;
 use crate::Failure;
 use serde::Serialize;
@@ -229,7 +229,7 @@ fn judge(
         (Err(_), _) if planned.context => Status::Context,
         (Err(_), _) => Status::Missing,
     };
-    let trial = |tried: &Tried| trial(&tried.what, measured(&tried.ours), row.value);
+    let trial = |tried: &Experiment| trial(&tried.what, measured(&tried.ours), row.value);
     Row {
         id: row.id.clone(),
         quantity: row.quantity.clone(),

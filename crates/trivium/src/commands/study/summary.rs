@@ -121,7 +121,7 @@ pub fn sensitivity(plan: &Plan, source: &Figures) -> Vec<Headline> {
     let headline = |planned: &super::plan::Sensitivity| {
         let figure = |measure: &Measure| source.value(measure, &planned.unit);
         let ours = figure(&planned.ours).ok();
-        let variant = |tried: &super::plan::Tried| {
+        let variant = |tried: &super::plan::Experiment| {
             let changed = figure(&tried.ours);
             let moves = changed.as_ref().ok().zip(ours).map(|(changed, ours)| 100.0 * (changed / ours - 1.0));
             Variant {
