@@ -22,8 +22,7 @@ impl Em3d {
 
     fn run(&self, is_custom: bool, name: &str, latency: Option<&str>) -> f64 {
         let set: Vec<_> = latency.map(|latency| ("network.latency", latency)).into_iter().collect();
-        let args =
-            ["-t", "48000", "-d", "5", "-r", "5", "-i", "3", "-c", "0", "-p", if is_custom { "0" } else { "1" }];
+        let args = ["-t", "48000", "-d", "5", "-r", "5", "-i", "3", "-c", "0", "-p", if is_custom { "0" } else { "1" }];
         let run = match is_custom {
             true => Run::with(self.custom.clone(), &args).under(&["stache", "deferred-update"]),
             false => Run::with(self.standard.clone(), &args),

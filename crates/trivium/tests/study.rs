@@ -11,7 +11,8 @@ use std::path::Path;
 fn small(folder: &Path) -> Value {
     let study = harness::root().join("studies/tempest");
     let plan = std::fs::read_to_string(study.join("study.toml")).unwrap();
-    let plan = plan.replace("-t 192000", "-t 1920").replace("nodes = 32", "nodes = 4").replace("nodes = 16", "nodes = 4");
+    let plan =
+        plan.replace("-t 192000", "-t 1920").replace("nodes = 32", "nodes = 4").replace("nodes = 16", "nodes = 4");
     std::fs::write(folder.join("study.toml"), plan).unwrap();
     std::fs::copy(study.join("tempest.csv"), folder.join("tempest.csv")).unwrap();
     let (study, work) = (folder.display().to_string(), folder.join("work").display().to_string());
@@ -39,7 +40,8 @@ fn every_published_row_has_its_line() {
     assert_eq!(ids.len(), 332);
     assert!(ids.iter().zip(rows).all(|(id, row)| row["id"] == *id), "the rows stand in the order of the file");
     for row in rows {
-        for key in ["id", "quantity", "unit", "published", "ours", "deviation", "status", "class", "side", "tolerance"] {
+        for key in ["id", "quantity", "unit", "published", "ours", "deviation", "status", "class", "side", "tolerance"]
+        {
             assert!(keys(row).contains(&key), "{key} in {row}");
         }
         let status = row["status"].as_str().unwrap();
@@ -55,7 +57,9 @@ fn every_published_row_has_its_line() {
     let classes = result["classes"].as_object().unwrap();
     let of_classes: u64 = classes.values().map(|of| of["rows"].as_u64().unwrap()).sum();
     assert_eq!(of_classes, counted as u64 - counts["missing"].as_u64().unwrap() - counts["context"].as_u64().unwrap());
-    assert!(!result["sensitivity"].as_array().unwrap().is_empty() && !result["declared"].as_array().unwrap().is_empty());
+    assert!(
+        !result["sensitivity"].as_array().unwrap().is_empty() && !result["declared"].as_array().unwrap().is_empty()
+    );
     // The programs that are still to come are not hidden.
     assert_eq!(row(&result, "TT-0155")["status"], "missing");
     assert!(row(&result, "TT-0155")["reason"].as_str().unwrap().contains("unstructured"));
@@ -172,7 +176,9 @@ fn only_an_experiment_explains() {
         let note = result["rows"][0]["experiment"]["note"].as_str().unwrap_or("").to_string();
         (result["rows"][0]["status"].as_str().unwrap().to_string(), note)
     };
-    let by = |expected: u32| format!("explained = {{ by = \"the engine\", {EXPERIMENT}, expected = {expected}, limit = 2 }}\n");
+    let by = |expected: u32| {
+        format!("explained = {{ by = \"the engine\", {EXPERIMENT}, expected = {expected}, limit = 2 }}\n")
+    };
     assert_eq!(status(""), ("off".into(), String::new()));
     assert_eq!(status(&by(400)), ("explained".into(), String::new()));
     let (off, note) = status(&by(380));

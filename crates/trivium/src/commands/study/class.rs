@@ -21,8 +21,7 @@ pub enum Class {
 
 impl Class {
     /// All of them, in order.
-    pub const ALL: [Class; 5] =
-        [Class::Given, Class::Arithmetic, Class::Composed, Class::Simulated, Class::Measured];
+    pub const ALL: [Class; 5] = [Class::Given, Class::Arithmetic, Class::Composed, Class::Simulated, Class::Measured];
 
     /// As results write it.
     pub fn name(self) -> &'static str {

@@ -486,9 +486,9 @@ impl RowPlan {
     fn check(&self, usual: f64) -> Result<(), &'static str> {
         let is_wider = self.tolerance.is_some_and(|tolerance| tolerance > usual);
         match self {
-            RowPlan { ours: Some(_), reason: Some(_), .. } => {
-                Err("a `reason` is for a row without a figure of ours; what explains a figure is an experiment (`explained`)")
-            }
+            RowPlan { ours: Some(_), reason: Some(_), .. } => Err(
+                "a `reason` is for a row without a figure of ours; what explains a figure is an experiment (`explained`)",
+            ),
             RowPlan { ours: Some(_), context: true, .. } => Err("what is context has no figure of ours"),
             RowPlan { context: true, reason: None, .. } => Err("what is context says by `reason` what it is"),
             RowPlan { ours: None, explained: Some(_), .. } => Err("there is no figure of ours to be explained"),

@@ -96,7 +96,13 @@ fn experiments(rows: &[Row]) -> String {
             let tried = row.experiment.iter().chain(&row.tried).map(trial).collect::<String>();
             let tried = if tried.is_empty() { "      no experiment was made\n".to_string() } else { tried };
             let ours = row.ours.map_or(String::new(), number);
-            format!("  {} {}: {}: published {}, ours {ours}\n{tried}", row.id, row.config, row.quantity, number(row.published))
+            format!(
+                "  {} {}: {}: published {}, ours {ours}\n{tried}",
+                row.id,
+                row.config,
+                row.quantity,
+                number(row.published)
+            )
         });
         let lines: String = lines.collect();
         if !lines.is_empty() {
@@ -161,7 +167,8 @@ fn in_sum(rows: &[Row]) -> String {
 fn sensitivities(headlines: &[Headline]) -> String {
     let lines = headlines.iter().flat_map(|headline| {
         let figure = |value: Option<f64>| value.map_or("-".to_string(), number);
-        let head = vec![figure(headline.ours), String::new(), headline.what.clone(), headline.unit.clone(), String::new()];
+        let head =
+            vec![figure(headline.ours), String::new(), headline.what.clone(), headline.unit.clone(), String::new()];
         let variants = headline.variants.iter().map(move |variant| {
             let moves = variant.moves.map_or("-".to_string(), |moves| format!("{moves:+.1} %"));
             let finding = if variant.is_finding { "a finding".to_string() } else { String::new() };

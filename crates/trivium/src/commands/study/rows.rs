@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use super::measure::{Figures, Why};
-use super::plan::{Explained, Measure, MissTable, Plan, PublishedBound, RowPlan, Experiment, Under};
+use super::plan::{Experiment, Explained, Measure, MissTable, Plan, PublishedBound, RowPlan, Under};
 use super::published::Published;
 use crate::Failure;
 use serde::Serialize;
