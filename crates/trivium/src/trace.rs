@@ -33,6 +33,11 @@ pub struct TraceFile<'a> {
     places: RefCell<BTreeMap<Vec<StackFrame>, String>>,
 }
 
+/// Where a handler is shown.
+fn track(on_processor: bool) -> u32 {
+    if on_processor { PROCESSOR } else { ENGINE }
+}
+
 impl<'a> TraceFile<'a> {
     /// A trace of so many nodes that will be at `path`, of what happens from cycle `from` on, by a program of which this
     /// says where it stands.
@@ -81,21 +86,22 @@ impl<'a> TraceFile<'a> {
     fn handled(&self, handled: &Handled) {
         self.event(&json!({
             "name": handled.event, "cat": handled.role, "ph": "X", "ts": handled.cycle, "dur": handled.busy,
-            "pid": process(handled.node), "tid": thread(handled.node, ENGINE),
+            "pid": process(handled.node), "tid": thread(handled.node, track(handled.on_processor)),
             "args": {
                 "object": handled.object, "before": handled.before, "after": handled.after,
                 "disposition": handled.disposition, "sends": handled.sends, "end": handled.end,
             },
         }));
-        let Some(((id, sent), sender)) = handled.arrow.zip(handled.sender).filter(|((_, sent), _)| *sent >= self.from)
-        else {
+        let arrow = handled.arrow.zip(handled.sender);
+        let Some(((id, (sent, by_processor)), sender)) = arrow.filter(|((_, (sent, _)), _)| *sent >= self.from) else {
             return;
         };
         // Both ends are written here, so no arrow is left without its other end.
-        for (ph, ts, node) in [("s", sent, sender), ("f", handled.cycle, handled.node)] {
+        let ends = [("s", sent, sender, by_processor), ("f", handled.cycle, handled.node, handled.on_processor)];
+        for (ph, ts, node, on_processor) in ends {
             self.event(&json!({
                 "name": handled.event, "cat": "message", "ph": ph, "bp": "e", "id": id, "ts": ts,
-                "pid": process(node), "tid": thread(node, ENGINE),
+                "pid": process(node), "tid": thread(node, track(on_processor)),
             }));
         }
     }

@@ -1,6 +1,9 @@
 //! Machines by name or from a file, with overrides, and errors that point into the file.
 
 use crate::machine::Machine;
+use crate::machine::price::Prices;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use std::path::Path;
 use toml::{Table, Value};
 use trivium_node::NodeError;
@@ -57,14 +60,14 @@ impl Machine {
     /// As [`Machine::load`].
     pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, NodeError> {
         let mut table = whole(file, text)?;
-        let machine: Machine = match table_of(file, text)?.contains_key("base") {
-            false => toml::from_str(text).map_err(|error| explain(&error, file, text))?,
-            // What is wrong lies in this file, since the base is right; where, only its key can tell.
-            true => Machine::try_from_table(&table).map_err(|error| {
-                let place = place_of_name(text, &error.what);
-                error.at(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")))
-            })?,
-        };
+        if !table_of(file, text)?.contains_key("base") {
+            toml::from_str::<Machine>(text).map_err(|error| explain(&error, file, text))?;
+        }
+        // What is wrong now lies in this file, since a base is right; where, only its key can tell.
+        let machine = Machine::try_from_table(&table).map_err(|error| {
+            let place = place_of_name(text, &error.what);
+            error.at(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")))
+        })?;
         check_times(&table).and_then(|()| machine.validate()).map_err(|error| {
             let place = place_of_key(text, &error.what)
                 .map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
@@ -85,16 +88,39 @@ impl Machine {
     }
 
     fn try_from_table(table: &Table) -> Result<Machine, NodeError> {
-        let text = toml::to_string(table).map_err(|error| NodeError::input(error.to_string()))?;
-        toml::from_str(&text).map_err(|error| {
-            let explained = explain(&error, "", &text);
-            NodeError { place: None, ..explained }
-        })
+        let mut machine: Machine = of_table(table)?;
+        machine.calls = calls(table)?;
+        Ok(machine)
     }
 }
 
+/// What a table says.
+fn of_table<T: DeserializeOwned>(table: &Table) -> Result<T, NodeError> {
+    let text = toml::to_string(table).map_err(|error| NodeError::input(error.to_string()))?;
+    toml::from_str(&text).map_err(|error| {
+        let explained = explain(&error, "", &text);
+        NodeError { place: None, ..explained }
+    })
+}
+
+/// The price list of calls: that of the engine, with what the machine's file gives for calls laid over it.
+fn calls(table: &Table) -> Result<Option<Prices>, NodeError> {
+    let Some(own) = table.get(CALLS) else { return Ok(None) };
+    let (Value::Table(own), Some(Value::Table(prices))) = (own, table.get("prices")) else {
+        return Err(NodeError::input("wrong type: `calls` is not a table of prices").help(SEE));
+    };
+    let mut whole = prices.clone();
+    lay_over(&mut whole, own.clone());
+    of_table(&whole).map(Some)
+}
+
+/// A value that is made later, out of more than itself.
+pub(super) fn later<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Prices>, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| None)
+}
+
 /// The tables whose numbers are times of single steps.
-const TIMES: [&str; 4] = ["processor", "bus", "interface", "prices"];
+const TIMES: [&str; 5] = ["processor", "bus", "interface", "prices", CALLS];
 
 /// Such a time is at most so many cycles, so that sums of them, however scaled, are far below 2^64.
 const LONGEST: i64 = 1 << 24;
@@ -160,8 +186,11 @@ fn lay_over(table: &mut Table, own: Table) {
     }
 }
 
-/// The table that a machine's file may leave out.
-const OPTIONAL: &str = "barrier";
+/// The price list of calls.
+const CALLS: &str = "calls";
+
+/// The tables that a machine's file may leave out.
+const OPTIONAL: [&str; 2] = ["barrier", CALLS];
 
 /// Puts a value at a dotted path, of the type that it reads as.
 fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
@@ -175,10 +204,12 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
             .help("write a key that `trivium machine M` shows, as in `machine.network.latency`")
     })?;
     let mut table = table;
-    if steps.first() == Some(&OPTIONAL) {
-        table.entry(OPTIONAL).or_insert_with(|| Value::Table(Table::new()));
-    }
+    let optional = steps.first().filter(|step| OPTIONAL.contains(step)).copied();
     for step in steps {
+        // All of a price list may be left out that is laid over another one; what is no price is refused afterwards.
+        if optional.is_some_and(|optional| optional == step || optional == CALLS) {
+            table.entry(step).or_insert_with(|| Value::Table(Table::new()));
+        }
         let names: Vec<String> = table.keys().cloned().collect();
         table = match table.get_mut(step) {
             Some(Value::Table(inner)) => inner,

@@ -38,6 +38,10 @@ pub struct Machine {
     pub barrier: BarrierModel,
     /// What the primitives of handlers cost.
     pub prices: Prices,
+    /// What those of a call's handler cost, if calls of a program are handled by its own processor and not by the engine. The
+    /// file gives what differs from `prices`.
+    #[serde(default, deserialize_with = "load::later")]
+    pub calls: Option<Prices>,
 }
 
 /// The compute processor.

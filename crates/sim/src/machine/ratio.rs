@@ -40,6 +40,11 @@ impl Divisor {
 const LIMIT: u64 = 1_000_000;
 
 impl Ratio {
+    /// One.
+    pub(crate) fn one() -> Ratio {
+        Ratio { numerator: Divisor::new(1), denominator: Divisor::new(1) }
+    }
+
     /// The fraction; `None` when the denominator is 0 or a part is above 1,000,000.
     pub fn new(numerator: u64, denominator: u64) -> Option<Ratio> {
         let is_right = denominator > 0 && numerator <= LIMIT && denominator <= LIMIT;

@@ -255,7 +255,9 @@ impl NodeState {
             Refusal::Program(fault) => fault,
             Refusal::Broken(error) => self.fail(error),
         })?;
-        let handing = self.shared.machine.processor.call_word * (1 + words.len() as u64);
+        // A processor that handles the call itself has its arguments.
+        let handed = if self.model.handles_calls() { 0 } else { 1 + words.len() as u64 };
+        let handing = self.shared.machine.processor.call_word * handed;
         let from = self.compute.clock();
         if self.shared.traced.is_some() {
             let name = self.core.call_name(protocol, op);

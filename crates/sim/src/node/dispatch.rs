@@ -249,19 +249,21 @@ impl NodeState {
             );
             return Err(NodeError::subject(what));
         }
-        let busy = self.occupy(start, end);
+        let on_processor = self.model.handles_calls() && matches!(dispatched.source, Trigger::Call(_));
+        let busy = self.occupy(start, end, on_processor);
         if self.noting(&(start..start + busy))
             && let Some(event) = event
         {
-            let sent = dispatched.cause.as_ref().map(|(run, _)| run.begun);
+            let sent = dispatched.cause.as_ref().map(|(run, _)| (run.begun, run.on_processor));
             let arrow = dispatched.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
             let line = self.trace_line(engine, event, outcome, &handling, end);
-            self.note(Note::Handled(Handled { busy, arrow, ..line }));
+            self.note(Note::Handled(Handled { busy, arrow, on_processor, ..line }));
         }
         let run = self.recording.then(|| {
             let departed = dispatched.arrived.map(|(_, departed)| departed);
             let stretches = handling.timing.stretches.clone().unwrap_or_default();
-            Work::new(self.core.me, dispatched.cause.clone(), departed, dispatched.possible, start, stretches)
+            let cause = dispatched.cause.clone();
+            Work::new((self.core.me, on_processor), cause, departed, dispatched.possible, start, stretches)
         });
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
@@ -315,12 +317,18 @@ impl NodeState {
             end,
             busy: 0,
             arrow: None,
+            on_processor: false,
         }
     }
 
-    /// The engine was busy with a handler, and so was the processor if it runs there. For how many cycles the engine takes
-    /// nothing else.
-    fn occupy(&mut self, start: u64, end: u64) -> u64 {
+    /// The engine was busy with a handler, and so was the processor if it runs there; or the processor alone, with a call. For
+    /// how many cycles that takes nothing else.
+    fn occupy(&mut self, start: u64, end: u64, on_processor: bool) -> u64 {
+        if on_processor {
+            self.model.occupy_processor(start..end);
+            self.handle(start..end);
+            return end - start;
+        }
         let busy = self.model.occupy(start..end);
         self.counts.counters.engine_busy += busy;
         if self.model.shares_processor() {

@@ -1,10 +1,10 @@
 //! What a node does next without its processor, and when.
 
-use crate::events::{Arrival, Envelope, Expiry, Key};
+use crate::events::{Arrival, Envelope, Expiry, Key, Local};
 use crate::node::NodeState;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Node};
-use trivium_protocol::LaneId;
+use trivium_protocol::{EventKind, LaneId};
 
 /// The next thing that happens on a node without its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,12 +110,46 @@ impl NodeState {
         let ready = self.start_at(key.time.max(self.now));
         match arrival {
             Arrival::Message(_) => ready.max(self.model.interface.receivable()),
+            Arrival::Local(local) if self.handles_itself(local) => {
+                self.model.accept_call(key.time.max(self.now), self.compute.clock().max(self.compute.trapped))
+            }
             _ => ready,
         }
     }
 
-    /// What the engine does next: a replay that is due, else what came first, unless a lane has no room for it.
+    /// Whether that is a call, and the node's processor handles its program's calls.
+    fn handles_itself(&self, local: &Local) -> bool {
+        self.model.handles_calls() && matches!(local.event.kind, EventKind::Op(_))
+    }
+
+    /// What the engine does next, or the processor with a call.
     fn choose(&self) -> Next {
+        let next = self.choose_in_order();
+        match self.model.handles_calls() {
+            true => self.earlier_call(next),
+            false => next,
+        }
+    }
+
+    /// The call that the processor can begin to handle before what would be `next` in order, for which the engine is perhaps not
+    /// free yet. There is one at most, since a program waits for the end of its call.
+    fn earlier_call(&self, next: Next) -> Next {
+        let own = |(_, arrival): &(Key, Arrival)| matches!(arrival, Arrival::Local(local) if self.handles_itself(local));
+        let Some((at, (key, arrival))) = self.queues.inbox.iter().enumerate().find(|(_, entry)| own(entry)) else {
+            return next;
+        };
+        let Arrival::Local(local) = arrival else { return next };
+        let time = self.start_of(*key, arrival);
+        let waits = self.core.is_behind_a_replay(local.protocol, &local.event)
+            || !self.core.can_start(&self.model.interface, local.protocol, &local.event);
+        match time < next.time && !waits {
+            true => Next { time, action: Action::Arrival(fit(at, PLACE)) },
+            false => next,
+        }
+    }
+
+    /// What comes next in order: a replay that is due, else what came first, unless a lane has no room for it.
+    fn choose_in_order(&self) -> Next {
         if !self.core.schedule.has_no_replays() || self.core.protocols.any_finite {
             return self.choose_with_care();
         }
@@ -173,7 +207,7 @@ impl NodeState {
 /// The event of a message, without its data.
 fn message_event(envelope: &Envelope) -> Event {
     Event {
-        kind: trivium_protocol::EventKind::Message(envelope.message),
+        kind: EventKind::Message(envelope.message),
         object: envelope.object,
         sender: envelope.from,
         thread: 0,

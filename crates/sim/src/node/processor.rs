@@ -260,7 +260,7 @@ impl NodeState {
     /// The processor goes on at cycle `at`, because of `cause`.
     pub(crate) fn wake(&mut self, at: u64, cause: &Cause) {
         // Where it runs handlers itself, it first ends the one that it is in.
-        let at = if self.model.shares_processor() { at.max(self.model.free()) } else { at };
+        let at = at.max(self.model.can_go_on());
         let (from, spent) = (self.compute.clock(), self.compute.waiting_as);
         if let Doing::Waiting(wait) = self.compute.doing {
             self.note_wait(wait, from..at.max(from), spent, cause);
@@ -562,7 +562,7 @@ impl NodeState {
             begin = to;
         }
         let cause = self.compute.cause.take();
-        let mut run = Work::new(self.core.me, cause, None, from, from, stretches);
+        let mut run = Work::new((self.core.me, true), cause, None, from, from, stretches);
         let origin = self.blame.as_ref().and_then(|log| log.faulting).map(|miss| (self.core.me, miss));
         if let Some(run) = Arc::get_mut(&mut run).filter(|_| origin.is_some()) {
             run.origin = origin;

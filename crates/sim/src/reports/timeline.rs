@@ -126,6 +126,8 @@ const LONGEST: u32 = 256;
 pub struct Work {
     /// On which node.
     pub node: Node,
+    /// Whether the compute processor did it.
+    pub on_processor: bool,
     /// What led to it.
     pub cause: Cause,
     /// When the message that brought it, if one did, left its sender's interface.
@@ -143,9 +145,9 @@ pub struct Work {
 }
 
 impl Work {
-    /// Work with its cause.
+    /// Work with its cause, on a node, and whether by its compute processor.
     pub fn new(
-        node: Node,
+        (node, on_processor): (Node, bool),
         cause: Cause,
         departed: Option<u64>,
         possible: u64,
@@ -155,7 +157,7 @@ impl Work {
         let origin = cause.as_ref().and_then(|(before, _)| before.origin);
         let cause = cause.filter(|(before, _)| before.depth < LONGEST);
         let depth = cause.as_ref().map_or(0, |(before, _)| before.depth + 1);
-        Arc::new(Work { node, cause, departed, possible, begun, stretches, origin, depth })
+        Arc::new(Work { node, on_processor, cause, departed, possible, begun, stretches, origin, depth })
     }
 }
 

@@ -119,9 +119,13 @@ pub struct Handled {
     pub end: u64,
     /// For how many cycles it kept the engine from others.
     pub busy: u64,
-    /// The message that has just arrived, if one has: its number among all, and when the handler that sent it began.
+    /// The message that has just arrived, if one has: its number among all, and when the handler that sent it began, and
+    /// whether on the compute processor.
     #[serde(skip)]
-    pub arrow: Option<(u64, u64)>,
+    pub arrow: Option<(u64, (u64, bool))>,
+    /// Whether the compute processor ran the handler, beside an engine.
+    #[serde(skip)]
+    pub on_processor: bool,
 }
 
 impl Note {

@@ -24,6 +24,10 @@ pub(crate) struct NodeModel {
     free: u64,
     /// Whether handlers run on the compute processor.
     shares_processor: bool,
+    /// Whether the compute processor handles its program's calls, beside an engine.
+    handles_calls: bool,
+    /// When the compute processor has ended the last call that it handled.
+    called: u64,
     /// The processor's cache.
     pub cache: Cache,
     /// The bus.
@@ -40,6 +44,8 @@ impl NodeModel {
         NodeModel {
             free: 0,
             shares_processor: engine.shares_processor(),
+            handles_calls: machine.calls.is_some() && !engine.shares_processor(),
+            called: 0,
             cache: Cache::new(&machine.cache, machine.memory.page),
             bus: Bus::new(&machine.bus),
             interface: Interface::new(machine, me, nodes, seed),
@@ -53,10 +59,16 @@ impl NodeModel {
         self.shares_processor
     }
 
-    /// When the engine can take the next event.
+    /// Whether the compute processor handles its program's calls, while the engine may run other handlers.
     #[inline]
-    pub fn free(&self) -> u64 {
-        self.free
+    pub fn handles_calls(&self) -> bool {
+        self.handles_calls
+    }
+
+    /// When the compute processor has ended the handlers that it has begun, and can go on with its program.
+    #[inline]
+    pub fn can_go_on(&self) -> u64 {
+        if self.shares_processor { self.free } else { self.called }
     }
 
     /// When a handler can begin for an event that is there from cycle `ready` on; the compute processor has something of its
@@ -65,6 +77,12 @@ impl NodeModel {
     pub fn accept(&self, ready: u64, own: u64) -> u64 {
         let start = ready.max(self.free);
         if self.shares_processor { start.max(own) } else { start }
+    }
+
+    /// The same of a call that the compute processor handles itself, whatever the engine does.
+    #[inline]
+    pub fn accept_call(&self, ready: u64, own: u64) -> u64 {
+        ready.max(own)
     }
 
     /// The time of a handler that begins at cycle `start` and has done this, on blocks of `block` bytes; whether the program
@@ -103,6 +121,12 @@ impl NodeModel {
         let busy = self.engine.occupancy(handler.end - handler.start);
         self.free = handler.start + busy;
         busy
+    }
+
+    /// The compute processor has handled a call in these cycles; the engine was none the wiser.
+    #[inline]
+    pub fn occupy_processor(&mut self, handler: Range<u64>) {
+        self.called = handler.end;
     }
 
     /// A message is handed over at cycle `at`: the cycles in the send queue and its arrival, unless it has to wait for a

@@ -5,7 +5,8 @@
 //! priced together.
 
 use crate::machine::Machine;
-use crate::machine::price::{Price, Transaction};
+use crate::machine::price::{Price, Prices, Transaction};
+use crate::machine::ratio::Ratio;
 use crate::reports::timeline::{Reason, Stretch};
 use crate::timing::bus::Bus;
 use smallvec::SmallVec;
@@ -141,6 +142,9 @@ impl Booking for Bus {
 /// Lays primitives out in time, one after the other, on a bus that others use too.
 struct Pricing<'a, B> {
     machine: &'a Machine,
+    prices: &'a Prices,
+    /// By how much own cycles are longer than the price list says.
+    slowdown: Ratio,
     bus: &'a mut B,
     now: u64,
     timing: &'a mut HandlerTime,
@@ -157,8 +161,12 @@ pub fn lay<B: Booking>(
     timing: &mut HandlerTime,
 ) {
     timing.restart();
-    let mut pricing = Pricing { machine, bus, now: start, timing };
-    let prices = &machine.prices;
+    // A processor that handles its program's calls does so at its own speed.
+    let (prices, slowdown) = match (&machine.calls, source) {
+        (Some(prices), Trigger::Call(_)) => (prices, Ratio::one()),
+        _ => (&machine.prices, machine.engine.slowdown),
+    };
+    let mut pricing = Pricing { machine, prices, slowdown, bus, now: start, timing };
     pricing.dispatch(source);
     let granules = machine.granules(block);
     let mut fusion = Fusion::default();
@@ -242,7 +250,7 @@ pub fn surround(time: &mut HandlerTime, before: u64, start: u64, after: u64) {
 
 impl<B: Booking> Pricing<'_, B> {
     fn dispatch(&mut self, source: Trigger) {
-        let prices = &self.machine.prices;
+        let prices = self.prices;
         match source {
             Trigger::Fault => {
                 self.spend("detect access fault, dispatch handler", &prices.dispatch.fault, 1);
@@ -265,7 +273,7 @@ impl<B: Booking> Pricing<'_, B> {
     }
 
     fn send(&mut self, words: u64, data: Option<(DataFrom, u64)>, lowered: Option<(Access, Access)>, block: u64) {
-        let prices = &self.machine.prices;
+        let prices = self.prices;
         match data {
             None => {
                 self.spend("send message", &prices.send.header, 1);
@@ -312,7 +320,7 @@ impl<B: Booking> Pricing<'_, B> {
             return;
         }
         if price.is_plain() && self.timing.stretches.is_none() {
-            self.now += self.machine.engine.slowdown.of(price.cycles) * times;
+            self.now += self.slowdown.of(price.cycles) * times;
             return;
         }
         self.spend_parts(reason, what, price, times);
@@ -333,7 +341,7 @@ impl<B: Booking> Pricing<'_, B> {
     fn spend_one(&mut self, reason: Reason, what: &'static str, price: &Price, times: u64) {
         let from = self.now;
         let own = self.bus.bus().own_cycles(price);
-        let stretched = self.machine.engine.slowdown.of(own);
+        let stretched = self.slowdown.of(own);
         if price.bus.is_empty() {
             self.now += stretched * times;
             return self.note(reason, what, price, from, 0);

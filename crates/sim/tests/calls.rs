@@ -1,0 +1,86 @@
+//! Handlers of calls on the compute processor, beside an engine: `[calls]` in a machine's file.
+
+mod bench;
+
+use bench::{Run, machine, same_in, windows};
+use trivium_sim::{Counters, Machine, SimResult};
+
+/// The same machine with all handlers on its engine.
+fn without(name: &str) -> Machine {
+    Machine { calls: None, ..machine(name, &[]) }
+}
+
+fn programs() -> [Run; 4] {
+    [
+        Run::of("em3d-update", &["-n", "60", "-i", "3", "-p", "0"]).nodes(5).under(&["stache", "deferred-update"]),
+        Run::of("lockbench-token", &["-n", "6"]).nodes(3).under(&["stache", "token-lock"]),
+        Run::of("barrierbench-tree", &[]).nodes(4).under(&["stache", "tree-barrier"]),
+        Run::of("bodies-update", &[]).nodes(4).under(&["stache", "update"]),
+    ]
+}
+
+fn sum(result: &SimResult, of: impl Fn(&Counters) -> u64) -> u64 {
+    result.per_node.iter().map(of).sum()
+}
+
+#[test]
+fn handlers_of_calls_take_the_processors_time_and_not_the_engines() {
+    for run in programs() {
+        for name in ["typhoon", "typhoon-1", "typhoon-0"] {
+            let on_engine = run.clone().on(without(name)).right();
+            let own = run.clone().on(machine(name, &[])).right();
+            assert_eq!(sum(&on_engine, |node| node.handler), 0);
+            assert!(sum(&own, |node| node.handler) > 0, "{name}");
+            assert!(sum(&own, |node| node.engine_busy) < sum(&on_engine, |node| node.engine_busy), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_order_of_simulation_gives_the_same() {
+    for run in programs() {
+        let run = run.on(machine("typhoon-0", &[("network.jitter", "90")]));
+        run.right();
+        same_in(&run, &windows(&run));
+        same_in(&run.clone().jobs(2), &[run.machine.lookahead()]);
+    }
+}
+
+/// The engine's slowdown is not that of the processor, which waits for no engine.
+#[test]
+fn a_call_costs_the_same_beside_a_slow_engine() {
+    // On one node a flush sends nothing and waits for nobody.
+    let run = Run::of("em3d-update", &["-n", "60", "-i", "3"]).nodes(1).under(&["stache", "deferred-update"]);
+    let cycles = |slowdown| run.clone().on(machine("typhoon", &[("engine.slowdown", slowdown)])).right().cycles;
+    assert_eq!(cycles("1"), cycles("50"));
+    let on_engine = |slowdown: &str| {
+        let slow = Machine { calls: None, ..machine("typhoon", &[("engine.slowdown", slowdown)]) };
+        run.clone().on(slow).right().cycles
+    };
+    assert!(on_engine("50") > on_engine("1"));
+}
+
+#[test]
+fn a_price_of_calls_is_laid_over_that_of_the_engine() {
+    let typhoon = machine("typhoon", &[("calls.send.word", "7")]);
+    let calls = typhoon.calls.as_ref().unwrap();
+    assert_eq!((calls.send.word.cycles, calls.element.cycles), (7, typhoon.prices.element.cycles));
+    // A machine without gets one.
+    let coma = machine("simple-coma", &[("calls.dispatch.call", "9")]);
+    assert_eq!(coma.calls.unwrap().dispatch.call.cycles, 9);
+}
+
+#[test]
+fn what_is_no_price_of_a_call_is_refused() {
+    let set = |key: &str, value: &str| Machine::load("typhoon", &[(key.to_string(), value.to_string())]).unwrap_err();
+    for (key, value) in [("calls.sent.word", "5"), ("calls.send.wort", "5"), ("calls.send.word", "-5"), ("calls", "5")] {
+        let error = set(key, value);
+        assert!(error.place.as_ref().is_some_and(|place| place.contains(key)), "{error}");
+        assert!(error.help.is_some(), "{error}");
+    }
+    let text = trivium_sim::built_in("typhoon").unwrap();
+    let error = Machine::parse("m.toml", &text.replace("\nword = { cycles = 20, bus = [\"uncached_store\"] }", "\nwort = 20"), &[]);
+    let error = error.unwrap_err();
+    let line = 1 + text.lines().position(|line| line.starts_with("word = { cycles = 20")).unwrap();
+    assert!(error.what.contains("wort") && error.place.unwrap().starts_with(&format!("m.toml:{line}:")), "{}", error.what);
+}
