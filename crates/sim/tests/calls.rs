@@ -12,10 +12,10 @@ fn without(name: &str) -> Machine {
 
 fn programs() -> [Run; 4] {
     [
-        Run::of("em3d-update", &["-n", "60", "-i", "3", "-p", "0"]).nodes(5).under(&["stache", "deferred-update"]),
+        Run::of("em3d-update", &["-n", "24", "-i", "3", "-p", "0"]).nodes(5).under(&["stache", "deferred-update"]),
         Run::of("lockbench-token", &["-n", "6"]).nodes(3).under(&["stache", "token-lock"]),
         Run::of("barrierbench-tree", &[]).nodes(4).under(&["stache", "tree-barrier"]),
-        Run::of("bodies-update", &[]).nodes(4).under(&["stache", "update"]),
+        Run::of("bodies-update", &["-n", "16", "-i", "2"]).nodes(4).under(&["stache", "update", "migratory"]),
     ]
 }
 
@@ -73,14 +73,23 @@ fn a_price_of_calls_is_laid_over_that_of_the_engine() {
 #[test]
 fn what_is_no_price_of_a_call_is_refused() {
     let set = |key: &str, value: &str| Machine::load("typhoon", &[(key.to_string(), value.to_string())]).unwrap_err();
-    for (key, value) in [("calls.sent.word", "5"), ("calls.send.wort", "5"), ("calls.send.word", "-5"), ("calls", "5")] {
+    for (key, value) in [("calls.sent.word", "5"), ("calls.send.wort", "5"), ("calls.send.word", "-5"), ("calls", "5")]
+    {
         let error = set(key, value);
         assert!(error.place.as_ref().is_some_and(|place| place.contains(key)), "{error}");
         assert!(error.help.is_some(), "{error}");
     }
     let text = trivium_sim::built_in("typhoon").unwrap();
-    let error = Machine::parse("m.toml", &text.replace("\nword = { cycles = 20, bus = [\"uncached_store\"] }", "\nwort = 20"), &[]);
+    let error = Machine::parse(
+        "m.toml",
+        &text.replace("\nword = { cycles = 20, bus = [\"uncached_store\"] }", "\nwort = 20"),
+        &[],
+    );
     let error = error.unwrap_err();
     let line = 1 + text.lines().position(|line| line.starts_with("word = { cycles = 20")).unwrap();
-    assert!(error.what.contains("wort") && error.place.unwrap().starts_with(&format!("m.toml:{line}:")), "{}", error.what);
+    assert!(
+        error.what.contains("wort") && error.place.unwrap().starts_with(&format!("m.toml:{line}:")),
+        "{}",
+        error.what
+    );
 }

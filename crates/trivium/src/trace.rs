@@ -1,8 +1,8 @@
 //! What every part of every node was doing, as Chrome trace events: open the file in Perfetto or in a browser's
 //! tracing page.
 //!
-//! One process a node, with a track for its processor, its engine, its bus and the two queues of its network
-//! interface; one arrow from the handler that sends a message to the one that it starts. A microsecond of the picture
+//! One process a node, with a track for its processor, its engine, its bus, the two queues of its network
+//! interface, and the handlers of calls that the processor itself runs; one arrow from the handler that sends a message to the one that it starts. A microsecond of the picture
 //! is a cycle. Events are written as they come, so the size of a trace is bounded by the disk and not by memory.
 
 use crate::Failure;
@@ -15,12 +15,13 @@ use trivium_guest::{DebugInfo, StackFrame};
 use trivium_sim::{Handled, Note, Spent, Stall};
 
 /// The tracks of a node, in the order in which they are shown.
-const TRACKS: [&str; 5] = ["processor", "engine", "bus", "link out", "link in"];
+const TRACKS: [&str; 6] = ["processor", "engine", "bus", "link out", "link in", "calls"];
 const PROCESSOR: u32 = 0;
 const ENGINE: u32 = 1;
 const BUS: u32 = 2;
 const LINK_OUT: u32 = 3;
 const LINK_IN: u32 = 4;
+const CALLS: u32 = 5;
 
 /// A trace that is being written.
 pub struct TraceFile<'a> {
@@ -35,7 +36,7 @@ pub struct TraceFile<'a> {
 
 /// Where a handler is shown.
 fn track(on_processor: bool) -> u32 {
-    if on_processor { PROCESSOR } else { ENGINE }
+    if on_processor { CALLS } else { ENGINE }
 }
 
 impl<'a> TraceFile<'a> {

@@ -134,7 +134,8 @@ impl NodeState {
     /// The call that the processor can begin to handle before what would be `next` in order, for which the engine is perhaps not
     /// free yet. There is one at most, since a program waits for the end of its call.
     fn earlier_call(&self, next: Next) -> Next {
-        let own = |(_, arrival): &(Key, Arrival)| matches!(arrival, Arrival::Local(local) if self.handles_itself(local));
+        let own =
+            |(_, arrival): &(Key, Arrival)| matches!(arrival, Arrival::Local(local) if self.handles_itself(local));
         let Some((at, (key, arrival))) = self.queues.inbox.iter().enumerate().find(|(_, entry)| own(entry)) else {
             return next;
         };

@@ -65,6 +65,12 @@ impl NodeModel {
         self.handles_calls
     }
 
+    /// When the engine can take the next event.
+    #[inline]
+    pub fn free(&self) -> u64 {
+        self.free
+    }
+
     /// When the compute processor has ended the handlers that it has begun, and can go on with its program.
     #[inline]
     pub fn can_go_on(&self) -> u64 {
