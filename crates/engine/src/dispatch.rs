@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, Locate, Trouble, Try, place, trouble};
-use crate::flat::{Entry, Way};
+use crate::flat::{Reaction, Way};
 use crate::frame::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, SmallFlatRoom, SmallRoom};
 use crate::layout::Shape;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object};
@@ -199,14 +199,52 @@ impl Engine {
             return trouble(FaultKind::Unanswered, state.span);
         };
         m.charge(Charge::Record(role));
+        let reaction = &self.flat.ways[role.index()][before.index() * declared.events.len() + column];
+        let start = Start { event, role, before, column, replay };
+        // Which role is meant where none is named was resolved for objects of its kind.
+        if declared.object == event.object.kind {
+            match reaction.way {
+                Way::NoSet => {
+                    let mut room = NoSetRoom::EMPTY;
+                    return self.react(room.frame(), reaction, start, m, came);
+                }
+                Way::OneSet => {
+                    let mut room = OneSetRoom::EMPTY;
+                    return self.react(room.frame(), reaction, start, m, came);
+                }
+                Way::Small => {
+                    let mut room = SmallFlatRoom::EMPTY;
+                    return self.react(room.frame(), reaction, start, m, came);
+                }
+                Way::Large | Way::Walk => {}
+            }
+        }
+        self.respond_seldom(start, m, came)
+    }
+
+    /// What few events come to: they are not handled now, or by handlers that need much room or are walked over.
+    #[inline(never)]
+    fn respond_seldom<M: Mechanisms>(&self, start: Start, m: &mut M, came: &mut Came) -> Try<()> {
+        let Start { event, role, before, column, replay } = start;
+        let declared = &self.protocol.roles[role.index()];
+        let span = declared.states[before.index()].span;
         match &declared.table[before.index()][column] {
             Response::Handle(handlers) => {
-                let start = Start { event, role, before, column, replay };
-                self.handle(handlers, start, m, came)
+                let reaction = &self.flat.ways[role.index()][before.index() * declared.events.len() + column];
+                if reaction.way == Way::Large && declared.object == event.object.kind {
+                    let mut room = LargeFlatRoom::EMPTY;
+                    self.react(room.frame(), reaction, start, m, came)
+                } else if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {
+                    let mut room = SmallRoom::EMPTY;
+                    self.handle_in(room.frame(), handlers, start, m, came)
+                } else {
+                    let mut room = LargeRoom::EMPTY;
+                    self.handle_in(room.frame(), handlers, start, m, came)
+                }
             }
             Response::Defer => {
                 let record = m.record(role, event.object);
-                self.keep(role, record, column, event, replay).at(state.span)?;
+                self.keep(role, record, column, event, replay).at(span)?;
                 came.disposition = Disposition::Deferred;
                 Ok(())
             }
@@ -214,66 +252,47 @@ impl Engine {
                 came.disposition = Disposition::Held;
                 Ok(())
             }
-            Response::Impossible | Response::Passes => trouble(FaultKind::Impossible, state.span),
+            Response::Impossible | Response::Passes => trouble(FaultKind::Impossible, span),
         }
     }
 
-    /// Runs the first handler whose guard holds.
+    /// Runs the first handler whose guard holds, as flat code.
     #[inline(always)]
-    fn handle<M: Mechanisms>(&self, handlers: &[HandlerId], start: Start, m: &mut M, came: &mut Came) -> Try<()> {
-        let declared = &self.protocol.roles[start.role.index()];
-        let entries = &self.flat.handlers[start.role.index()];
-        let columns = declared.events.len();
-        let way = self.flat.ways[start.role.index()][start.before.index() * columns + start.column];
-        // Which role is meant where none is named was resolved for objects of its kind.
-        let resolved = declared.object == start.event.object.kind;
-        if way == Way::NoSet && resolved {
-            let mut room = NoSetRoom::EMPTY;
-            self.handle_flat(room.frame(), handlers, entries, start, m, came)
-        } else if way == Way::OneSet && resolved {
-            let mut room = OneSetRoom::EMPTY;
-            self.handle_flat(room.frame(), handlers, entries, start, m, came)
-        } else if way == Way::Small && resolved {
-            let mut room = SmallFlatRoom::EMPTY;
-            self.handle_flat(room.frame(), handlers, entries, start, m, came)
-        } else if way == Way::Large && resolved {
-            let mut room = LargeFlatRoom::EMPTY;
-            self.handle_flat(room.frame(), handlers, entries, start, m, came)
-        } else if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {
-            let mut room = SmallRoom::EMPTY;
-            self.handle_in(room.frame(), handlers, start, m, came)
-        } else {
-            let mut room = LargeRoom::EMPTY;
-            self.handle_in(room.frame(), handlers, start, m, came)
-        }
-    }
-
-    /// The same as flat code.
-    #[inline(always)]
-    fn handle_flat<M: Mechanisms>(
+    fn react<M: Mechanisms>(
         &self,
         frame: Frame,
-        handlers: &[HandlerId],
-        entries: &[Option<Entry>],
+        reaction: &Reaction,
         start: Start,
         m: &mut M,
         came: &mut Came,
     ) -> Try<()> {
         let declared = &self.protocol.roles[start.role.index()];
-        let unanswered = || trouble(FaultKind::Unanswered, declared.states[start.before.index()].span);
-        let [first, ..] = handlers else { return unanswered() };
-        let mut run = Run::new(self, m, frame, &declared.handlers[first.index()], start);
-        for &chosen in handlers {
-            let Some(entry) = entries[chosen.index()] else { return unanswered() };
-            if run.flat(entry.at)? {
-                (came.after, came.handler, came.ran, came.steps) = (run.settle_all(), chosen, true, run.steps());
-                if run.deferred() {
-                    came.disposition = Disposition::Deferred;
+        let mut run = Run::new(self, m, frame, &declared.handlers[reaction.handler.index()], start);
+        let mut chosen = reaction.handler;
+        if !run.flat(reaction.at)? {
+            chosen = self.try_others(&mut run, start)?;
+        }
+        (came.after, came.handler, came.ran, came.steps) = (run.settle_all(), chosen, true, run.steps());
+        if run.deferred() {
+            came.disposition = Disposition::Deferred;
+        }
+        Ok(())
+    }
+
+    /// The guard of the first handler does not hold: runs the next one whose guard does.
+    #[inline(never)]
+    fn try_others<M: Mechanisms>(&self, run: &mut Run<'_, '_, M>, start: Start) -> Try<HandlerId> {
+        let declared = &self.protocol.roles[start.role.index()];
+        let entries = &self.flat.handlers[start.role.index()];
+        if let Response::Handle(handlers) = &declared.table[start.before.index()][start.column] {
+            for &chosen in handlers.iter().skip(1) {
+                let Some(entry) = entries[chosen.index()] else { break };
+                if run.flat(entry.at)? {
+                    return Ok(chosen);
                 }
-                return Ok(());
             }
         }
-        unanswered()
+        trouble(FaultKind::Unanswered, declared.states[start.before.index()].span)
     }
 
     #[inline(always)]

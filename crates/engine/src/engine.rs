@@ -45,7 +45,7 @@ impl Engine {
     #[must_use]
     pub fn walking(mut self) -> Engine {
         self.flat.handlers.iter_mut().flatten().for_each(|entry| *entry = None);
-        self.flat.ways.iter_mut().flatten().for_each(|way| *way = Way::Walk);
+        self.flat.ways.iter_mut().flatten().for_each(|reaction| reaction.way = Way::Walk);
         self
     }
 

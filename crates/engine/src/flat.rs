@@ -10,7 +10,9 @@
 
 use crate::layout::{Cell, ListCell, SetCell};
 use trivium_protocol::source::Span;
-use trivium_protocol::{LaneId, Line, MessageId, ObjectKindId, Operator, RoleId, SetOperator, StateId, TaskId};
+use trivium_protocol::{
+    HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, RoleId, SetOperator, StateId, TaskId,
+};
 
 /// A register with a scalar.
 pub(crate) type Reg = u8;
@@ -44,7 +46,18 @@ pub(crate) struct Code {
     /// By role, its handlers: where each begins, if it could be lowered.
     pub handlers: Vec<Vec<Option<Entry>>>,
     /// By role, for each cell of its table, row by row: how its handlers run.
-    pub ways: Vec<Vec<Way>>,
+    pub ways: Vec<Vec<Reaction>>,
+}
+
+/// How the handlers of a state and an event run: what is asked of them at each event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reaction {
+    /// The room that they need.
+    pub way: Way,
+    /// The first of them.
+    pub handler: HandlerId,
+    /// Where that one begins, if they run as flat code.
+    pub at: Target,
 }
 
 /// How the handlers of a state and an event run.

@@ -128,6 +128,14 @@ pub trait Mechanisms {
     // By address: it is large (`ARCHITECTURE.md`, "Written where it stays").
     fn send(&mut self, to: Node, message: &Outgoing);
 
+    /// A message leaves with the contents of the block that it is about, taken now: [`Mechanisms::gather_block`] and
+    /// [`Mechanisms::send`] in one, for whom that is less than both.
+    #[inline]
+    fn send_block(&mut self, to: Node, message: &mut Outgoing) {
+        message.payload = Some(self.gather_block(message.object));
+        self.send(to, message);
+    }
+
     /// Whether this node has room for `count` more messages on a lane.
     fn room(&mut self, lane: LaneId, count: u32) -> bool;
 

@@ -102,20 +102,21 @@ impl<C> NodeCore<C> {
     }
 
     /// The slot of a record, which begins as its role says if nobody has touched it; and what goes wrong there.
-    #[inline]
-    pub fn begun(&mut self, protocol: usize, role: RoleId, object: Object) -> (Slot, Result<(), String>) {
+    #[inline(always)]
+    pub fn begun(&mut self, protocol: usize, role: RoleId, object: Object) -> (Slot, Option<String>) {
         let (slot, is_new) = self.records.place(protocol, role, object);
-        if !is_new {
-            return (slot, Ok(()));
+        if is_new { (slot, self.begin_record(protocol, role, object, slot).err()) } else { (slot, None) }
+    }
+
+    /// A record that nobody has touched begins as its role says.
+    #[inline(never)]
+    fn begin_record(&mut self, protocol: usize, role: RoleId, object: Object, slot: Slot) -> Result<(), String> {
+        self.records.must_fit()?;
+        if self.protocols.engines[protocol].has_initially(role) {
+            let first = self.first_record(protocol, role, object).map_err(|fault| fault.message)?;
+            self.records.at_mut(slot).copy_from_slice(&first);
         }
-        if let Err(what) = self.records.must_fit() {
-            return (slot, Err(what));
-        }
-        if !self.protocols.engines[protocol].has_initially(role) {
-            return (slot, Ok(()));
-        }
-        let made = self.first_record(protocol, role, object);
-        (slot, made.map(|first| self.records.at_mut(slot).copy_from_slice(&first)).map_err(|fault| fault.message))
+        Ok(())
     }
 
     fn first_record(&self, protocol: usize, role: RoleId, object: Object) -> Result<Vec<u8>, Fault> {
@@ -147,7 +148,7 @@ impl<C> NodeCore<C> {
         for object in objects {
             let is_home = self.is_at_home(object);
             for role in engine.roles_of(object.kind, is_home).filter(|role| engine.has_initially(*role)) {
-                self.begun(protocol, role, object).1?;
+                self.begun(protocol, role, object).1.map_or(Ok(()), Err)?;
             }
         }
         Ok(())

@@ -40,6 +40,7 @@ pub struct Touched {
 
 impl Effects {
     /// Forgets a handler for the next one, of this protocol; the space that its lists took stays.
+    #[inline]
     pub fn restart(&mut self, protocol: usize) {
         self.protocol = protocol;
         self.touched.clear();

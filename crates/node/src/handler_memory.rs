@@ -160,13 +160,17 @@ pub trait HandlerMemory: Sized {
     }
 
     /// The place of a record that the running handler looks at.
+    // By itself, so that the short way through `touched_record` is a few instructions.
+    #[inline(never)]
     fn touch(&mut self, role: RoleId, object: Object) -> Slot {
         if let Some(touched) = self.effects().touched.iter().find(|t| t.role == role && t.object == object) {
             return touched.place;
         }
         let protocol = self.effects().protocol;
-        let (place, made) = self.core_mut().begun(protocol, role, object);
-        self.trouble_of(made);
+        let (place, trouble) = self.core_mut().begun(protocol, role, object);
+        if let Some(what) = trouble {
+            self.trouble_of(Err(what));
+        }
         let core = self.core();
         let before = core.protocols.engines[protocol].state(role, core.records.at(place));
         self.effects_mut().touched.push(Touched { role, object, before, place });
@@ -174,7 +178,7 @@ pub trait HandlerMemory: Sized {
     }
 
     /// The record of an instance that the running handler looks at.
-    #[inline]
+    #[inline(always)]
     fn touched_record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
         let place = match self.effects().touched.first() {
             Some(first) if first.role == role && first.object == object => first.place,

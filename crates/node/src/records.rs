@@ -101,7 +101,7 @@ impl Records {
     }
 
     /// The place of a record, which is made, all zero, if there is none; and whether nobody has touched it before.
-    #[inline]
+    #[inline(always)]
     pub fn place(&mut self, protocol: usize, role: RoleId, object: Object) -> (Slot, bool) {
         let at = protocol * self.roles + role.index();
         let table = &self.tables[at];

@@ -5,7 +5,7 @@ mod sets;
 mod steps;
 
 use crate::engine::Engine;
-use crate::flat::{Code, Entry, MOST_SCALARS, MOST_SETS, Op, Reg, SetReg, Target, Way};
+use crate::flat::{Code, Entry, MOST_SCALARS, MOST_SETS, Op, Reaction, Reg, SetReg, Target, Way};
 use crate::frame::{LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom};
 use crate::layout::{Cell, ListCell, SetCell, Shape};
 use trivium_protocol::source::Span;
@@ -21,10 +21,18 @@ impl Code {
         for (number, role) in engine.protocol.roles.iter().enumerate() {
             let entries = role.handlers.iter().map(|handler| code.add(engine, RoleId::at(number), handler)).collect();
             code.handlers.push(entries);
-            let ways = role.table.iter().flatten().map(|response| code.way(number, response)).collect();
+            let ways = role.table.iter().flatten().map(|response| code.reaction(number, response)).collect();
             code.ways.push(ways);
         }
         code
+    }
+
+    /// What is asked of the handlers of a response at each event.
+    fn reaction(&self, role: usize, response: &Response) -> Reaction {
+        let Response::Handle(handlers) = response else { return Reaction::default() };
+        let Some(handler) = handlers.first() else { return Reaction::default() };
+        let at = self.handlers[role][handler.index()].as_ref().map_or(0, |entry| entry.at);
+        Reaction { way: self.way(role, response), handler: *handler, at }
     }
 
     /// How the handlers of a response run.

@@ -503,14 +503,22 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     /// Goes on to the end of a handler that has run: what is dead is cleared, changes of states are told. Gives the state.
+    #[inline(always)]
     pub fn settle_all(&mut self) -> StateId {
         let after = self.settle(self.first);
+        if !self.others.is_empty() {
+            self.settle_others();
+        }
+        after
+    }
+
+    #[inline(never)]
+    fn settle_others(&mut self) {
         for touch in std::mem::take(&mut self.others) {
             if touch.written {
                 self.settle(touch);
             }
         }
-        after
     }
 
     /// Whose record is meant.
@@ -552,11 +560,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let object = Object { kind: plan.kind, id };
         let mut outgoing = Outgoing { message: plan.message, object, args: Args::NONE, payload: None };
         self.words(&plan.args, &mut outgoing.args);
-        outgoing.payload = match plan.data {
-            Source::Nothing => None,
-            Source::Block => Some(self.m.gather_block(object)),
-            Source::Gathered => gathered.take(),
-        };
+        if plan.data == Source::Block {
+            return self.m.send_block(to, &mut outgoing);
+        }
+        if plan.data == Source::Gathered {
+            outgoing.payload = gathered.take();
+        }
         self.m.send(to, &outgoing);
     }
 }
