@@ -70,6 +70,7 @@ impl Ratio {
             (0, _) => 0,
             (_, 0) => u64::MAX,
             _ => match least.checked_mul(denominator.number) {
+                Some(product) if numerator.number == 1 => product,
                 Some(product) => numerator.divides(product - 1) + 1,
                 None => {
                     let product = u128::from(least) * u128::from(denominator.number);

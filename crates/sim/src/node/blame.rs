@@ -91,7 +91,14 @@ impl NodeState {
     }
 
     /// A tag has changed.
+    #[inline]
     pub(crate) fn blame_tag(&mut self, block: Object, from: Access, to: Access, own: bool, time: u64) {
+        if self.blame.is_some() {
+            self.tell_tag(block, from, to, own, time);
+        }
+    }
+
+    fn tell_tag(&mut self, block: Object, from: Access, to: Access, own: bool, time: u64) {
         let words = self.words_of_block();
         let Some(log) = &mut self.blame else { return };
         if from == to {

@@ -12,7 +12,7 @@ use crate::timing::folding::Path;
 use crate::timing::pricing::Trigger;
 use std::sync::Arc;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
-use trivium_node::{Held, NodeError, Touched};
+use trivium_node::{Held, Instance, NodeError, Touched};
 use trivium_protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles: the watchdog.
@@ -119,12 +119,13 @@ impl NodeState {
         let cause = cause.flatten();
         let possible = cause.as_ref().map_or(start, |(_, left)| *left);
         let dispatched = Dispatched { protocol, source: Trigger::Replay, cause, possible, arrived: None };
-        self.begin_handling(protocol, object, Trigger::Replay);
+        let resting = self.begin_handling(&shared, protocol, object, Trigger::Replay);
         self.handling.evicts =
             event.as_ref().is_some_and(|event| matches!(event.kind, EventKind::Evict | EventKind::WriteBack));
         let outcome = engine.replay(role, object, self);
+        let handling = std::mem::replace(&mut self.handling, resting);
         match &outcome {
-            Ok(outcome) => self.ended(&shared, &dispatched, event.as_ref(), outcome),
+            Ok(outcome) => self.ended(&shared, &dispatched, event.as_ref(), outcome, handling),
             Err(fault) => Err(self.broken(engine, fault, start)),
         }
     }
@@ -188,30 +189,32 @@ impl NodeState {
         self.dispatch(&dispatched, None, &event)
     }
 
-    /// A handler begins to run; what it does is in `handling` until it has ended.
-    fn begin_handling(&mut self, protocol: usize, object: Object, trigger: Trigger) {
-        let handling = self.shared.spare.borrow_mut().handling();
-        self.resting = Some(std::mem::replace(&mut self.handling, handling));
+    /// A handler begins to run; what it does is in `handling` until it has ended. Gives what was there, which comes back then.
+    #[inline(always)]
+    fn begin_handling(&mut self, shared: &Shared, protocol: usize, object: Object, trigger: Trigger) -> Box<Handling> {
+        let mut handling = shared.spare.borrow_mut().handling();
         // What is recorded says on what a handler spends its time, which a folded price does not.
-        let path = match self.recording || self.shared.unfolded {
+        let path = match self.recording || shared.unfolded {
             true => Path::NONE,
-            false => self.shared.paths.borrow_mut().begin(trigger),
+            false => handling.paths.begin(trigger),
         };
-        self.handling.restart((protocol, object), self.now, path, self.watched.tag_changes.len());
+        handling.restart((protocol, object), self.now, path, self.watched.tag_changes.len());
+        std::mem::replace(&mut self.handling, handling)
     }
 
     fn dispatch(&mut self, dispatched: &Dispatched, role: Option<RoleId>, event: &Event) -> Result<(), NodeError> {
         let start = self.now;
         let shared = self.shared.clone();
-        let engine = &shared.protocols.engines[dispatched.protocol];
-        self.begin_handling(dispatched.protocol, event.object, dispatched.source);
+        let engine = &*shared.protocols.engines[dispatched.protocol];
+        let resting = self.begin_handling(&shared, dispatched.protocol, event.object, dispatched.source);
         self.handling.evicts = matches!(event.kind, EventKind::Evict | EventKind::WriteBack);
         let outcome = match role {
             Some(role) => engine.dispatch_to(role, event, self),
             None => engine.dispatch(event, self),
         };
+        let handling = std::mem::replace(&mut self.handling, resting);
         match &outcome {
-            Ok(outcome) => self.ended(&shared, dispatched, Some(event), outcome),
+            Ok(outcome) => self.ended(&shared, dispatched, Some(event), outcome, handling),
             Err(fault) => Err(self.broken(engine, fault, start)),
         }
     }
@@ -223,18 +226,11 @@ impl NodeState {
         dispatched: &Dispatched,
         event: Option<&Event>,
         outcome: &Outcome,
+        mut handling: Box<Handling>,
     ) -> Result<(), NodeError> {
-        let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
-        let engine = &shared.protocols.engines[dispatched.protocol];
-        if let Some(what) = &handling.effects.trouble {
-            let handler = outcome.handler.map_or(String::new(), |id| {
-                engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
-            });
-            let what = format!(
-                "node {}, cycle {}: handler {handler} of object {}: {what}",
-                self.core.me, handling.start, outcome.object.id
-            );
-            return Err(NodeError::subject(what));
+        let engine = &*shared.protocols.engines[dispatched.protocol];
+        if handling.effects.trouble.is_some() {
+            return Err(self.troubled(engine, outcome, &handling));
         }
         if self.recording != handling.timing.stretches.is_some() {
             handling.timing.stretches = self.recording.then(Vec::new);
@@ -242,29 +238,14 @@ impl NodeState {
         self.price(shared, dispatched.source, &mut handling);
         let (start, end) = (handling.start, handling.timing.end);
         if end - start > WATCHDOG {
-            let what = format!(
-                "node {}, cycle {start}: a handler takes {} cycles, more than {WATCHDOG}",
-                self.core.me,
-                end - start
-            );
-            return Err(NodeError::subject(what));
+            return Err(self.endless(start, end));
         }
         let on_processor = self.model.handles_calls() && matches!(dispatched.source, Trigger::Call(_));
         let busy = self.occupy(start, end, on_processor);
-        if self.noting(&(start..start + busy))
-            && let Some(event) = event
-        {
-            let sent = dispatched.cause.as_ref().map(|(run, _)| (run.begun, run.on_processor));
-            let arrow = dispatched.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
-            let line = self.trace_line(engine, event, outcome, &handling, end);
-            self.note(Note::Handled(Handled { busy, arrow, on_processor, ..line }));
-        }
-        let run = self.recording.then(|| {
-            let departed = dispatched.arrived.map(|(_, departed)| departed);
-            let stretches = handling.timing.stretches.clone().unwrap_or_default();
-            let cause = dispatched.cause.clone();
-            Work::new((self.core.me, on_processor), cause, departed, dispatched.possible, start, stretches)
-        });
+        let run = match self.recording {
+            true => self.record_handler((dispatched, event, outcome), &handling, engine, (busy, on_processor)),
+            false => None,
+        };
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
                 self.core.schedule.hold(Held { protocol: dispatched.protocol, role: outcome.role, event: *event })
@@ -273,14 +254,64 @@ impl NodeState {
             (_, Some(Event { payload: Some(payload), .. })) => self.forget(*payload),
             _ => {}
         }
-        self.blocks.lines.empty_buffers();
-        let cause = run.clone().map(|run| (run, end));
-        self.release(dispatched.protocol, engine, &mut handling, run);
+        if shared.protocols.any_cached {
+            self.blocks.lines.empty_buffers();
+        }
+        self.release(dispatched.protocol, engine, &mut handling, &run);
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
+            let cause = run.map(|run| (run, end));
             self.given_up(dispatched.protocol, event, outcome, end, &cause)?;
         }
         shared.spare.borrow_mut().keep_handling(handling);
         Ok(())
+    }
+
+    /// A handler did something that cannot be done.
+    #[cold]
+    fn troubled(&self, engine: &Engine, outcome: &Outcome, handling: &Handling) -> NodeError {
+        let handler = outcome.handler.map_or(String::new(), |id| {
+            engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
+        });
+        let what = handling.effects.trouble.as_deref().unwrap_or_default();
+        NodeError::subject(format!(
+            "node {}, cycle {}: handler {handler} of object {}: {what}",
+            self.core.me, handling.start, outcome.object.id
+        ))
+    }
+
+    /// A handler took longer than any may.
+    #[cold]
+    fn endless(&self, start: u64, end: u64) -> NodeError {
+        NodeError::subject(format!(
+            "node {}, cycle {start}: a handler takes {} cycles, more than {WATCHDOG}",
+            self.core.me,
+            end - start
+        ))
+    }
+
+    /// Notes a handler that has ended, for a trace and for what it leads to; for how many cycles it kept the engine, or the
+    /// processor if it ran there, busy.
+    #[cold]
+    fn record_handler(
+        &mut self,
+        (dispatched, event, outcome): (&Dispatched, Option<&Event>, &Outcome),
+        handling: &Handling,
+        engine: &Engine,
+        (busy, on_processor): (u64, bool),
+    ) -> Option<Arc<Work>> {
+        let (start, end) = (handling.start, handling.timing.end);
+        if self.noting(&(start..start + busy))
+            && let Some(event) = event
+        {
+            let sent = dispatched.cause.as_ref().map(|(run, _)| (run.begun, run.on_processor));
+            let arrow = dispatched.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
+            let line = self.trace_line(engine, event, outcome, handling, end);
+            self.note(Note::Handled(Handled { busy, arrow, on_processor, ..line }));
+        }
+        let departed = dispatched.arrived.map(|(_, departed)| departed);
+        let stretches = handling.timing.stretches.clone().unwrap_or_default();
+        let cause = dispatched.cause.clone();
+        Some(Work::new((self.core.me, on_processor), cause, departed, dispatched.possible, start, stretches))
     }
 
     /// The time of a handler.
@@ -289,11 +320,10 @@ impl NodeState {
         let (machine, block) = (&shared.machine, shared.protocols.block);
         let start = (handling.start, self.compute.runnable());
         if handling.path != Path::NONE {
-            let mut paths = shared.paths.borrow_mut();
-            if let Some(folded) = paths.price(handling.path, machine, block, &self.model.bus) {
+            if let Some(folded) = handling.paths.price(handling.path, machine, block, &self.model.bus) {
                 return self.model.price_folded(folded, start, &mut handling.timing);
             }
-            handling.primitives = paths.told(handling.path).1;
+            handling.primitives = handling.paths.told(handling.path).1;
         }
         self.model.price(machine, block, (trigger, &handling.primitives), start, &mut handling.timing);
     }
@@ -338,40 +368,19 @@ impl NodeState {
     }
 
     /// What a handler did to others, and to the processor, takes its way.
-    fn release(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, run: Option<Arc<Work>>) {
+    #[inline(always)]
+    fn release(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, run: &Option<Arc<Work>>) {
         let end = handling.timing.end;
         let left = |at: u64| run.clone().map(|run| (run, at));
         for (payload, _) in &handling.gathered {
             self.forget(*payload);
         }
-        for (mut envelope, &at) in handling.sends.drain(..).zip(&handling.timing.sends) {
-            envelope.id = self.counts.sent << 16 | u64::from(self.core.me);
-            envelope.cause = left(at);
-            envelope.departed = at;
-            self.counts.sent += 1;
-            self.counts.counters.messages_sent += 1;
-            let data = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
-            self.counts.counters.bytes_sent += 8 * (2 + envelope.args.words().len() as u64) + data;
-            self.count_sent(protocol, envelope.message);
-            self.blame_sent(run.as_deref(), envelope.object);
-            let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
-            if let Some((queue, arrival, envelope)) = self.model.send(at, fifo, envelope) {
-                self.note_queue(queue, true, &envelope);
-                self.post_message(arrival, envelope);
-            }
+        if !handling.sends.is_empty() {
+            self.release_sends(protocol, engine, handling, run);
         }
         let resumed = handling.timing.resume.unwrap_or(end);
         for &value in &handling.effects.answers {
-            if let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing {
-                let address = self.shared.protocols.engines[called].protocol().ops[op.index()].result
-                    == Some(trivium_protocol::Type::Address);
-                let value = if address { value + i64::from(trivium_guest::SHARED_BASE) } else { value };
-                self.compute.answered = Some(value);
-                let barrier = trivium_protocol::Promise::Barrier(op);
-                self.compute.barriers +=
-                    u64::from(self.shared.protocols.engines[called].protocol().promises.contains(&barrier));
-                self.wake(resumed, &left(resumed));
-            }
+            self.answered(value, resumed, &left(resumed));
         }
         for &(object, completed) in &handling.effects.resumed {
             self.resume_access(object, completed, resumed, left(resumed));
@@ -382,9 +391,43 @@ impl NodeState {
             self.wake(end, &left(end));
         }
         if !handling.effects.tasks.is_empty() || !handling.effects.timers.is_empty() {
-            self.start_later(protocol, handling, &run);
+            self.start_later(protocol, handling, run);
         }
-        self.try_again(protocol, engine, &handling.effects.touched, end, left(end));
+        self.try_again(protocol, engine, &handling.effects.touched, end, run);
+    }
+
+    /// A handler's messages leave.
+    fn release_sends(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, run: &Option<Arc<Work>>) {
+        for (mut envelope, &at) in handling.sends.drain(..).zip(&handling.timing.sends) {
+            envelope.id = self.counts.sent << 16 | u64::from(self.core.me);
+            envelope.cause = run.clone().map(|run| (run, at));
+            envelope.departed = at;
+            self.counts.sent += 1;
+            self.counts.counters.messages_sent += 1;
+            let data = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+            self.counts.counters.bytes_sent += 8 * (2 + envelope.args.words().len() as u64) + data;
+            self.count_sent(protocol, envelope.message);
+            if self.recording {
+                self.blame_sent(run.as_deref(), envelope.object);
+            }
+            let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
+            if let Some((queue, arrival, envelope)) = self.model.send(at, fifo, envelope) {
+                self.note_queue(queue, true, &envelope);
+                self.post_message(arrival, envelope);
+            }
+        }
+    }
+
+    /// The call at which the program waits returns a value at a cycle.
+    fn answered(&mut self, value: i64, at: u64, cause: &Cause) {
+        let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing else { return };
+        let protocol = self.shared.protocols.engines[called].protocol();
+        let address = protocol.ops[op.index()].result == Some(trivium_protocol::Type::Address);
+        let value = if address { value + i64::from(trivium_guest::SHARED_BASE) } else { value };
+        self.compute.answered = Some(value);
+        let barrier = trivium_protocol::Promise::Barrier(op);
+        self.compute.barriers += u64::from(protocol.promises.contains(&barrier));
+        self.wake(at, cause);
     }
 
     /// Tasks and timers that a handler has started.
@@ -408,21 +451,30 @@ impl NodeState {
     }
 
     /// Deferred and held events of the instances that a handler touched get their turn.
-    fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[Touched], end: u64, cause: Cause) {
-        for &Touched { role, object, before, place: at } in touched {
-            let record = self.core.records.at(at);
-            let after = engine.state(role, record);
-            let due = engine.replay_due(role, record);
-            let instance = (protocol, role, object);
-            if due {
-                self.core.schedule.due(instance, self.recording.then(|| cause.clone()));
+    #[inline(always)]
+    fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[Touched], end: u64, run: &Option<Arc<Work>>) {
+        for touched in touched {
+            let record = self.core.records.at(touched.place);
+            let due = engine.replay_due(touched.role, record);
+            if due || !self.core.schedule.holds_nothing() {
+                let changed = touched.before != engine.state(touched.role, record);
+                self.try_instance((protocol, touched.role, touched.object), (due, changed), end, run);
             }
-            if before != after && !self.core.schedule.holds_nothing() {
-                for held in self.core.schedule.take_held(instance) {
-                    let at = if held.event.has_caller() { self.retry_time(end) } else { end };
-                    let again = Local { protocol, event: held.event, cause: cause.clone() };
-                    self.raise(at, Arrival::Local(Box::new(again)));
-                }
+        }
+    }
+
+    /// The same of one instance: a deferred event of its is `due`, or its state has `changed`.
+    #[cold]
+    fn try_instance(&mut self, instance: Instance, (due, changed): (bool, bool), end: u64, run: &Option<Arc<Work>>) {
+        let cause: Cause = run.clone().map(|run| (run, end));
+        if due {
+            self.core.schedule.due(instance, self.recording.then(|| cause.clone()));
+        }
+        if changed && !self.core.schedule.holds_nothing() {
+            for held in self.core.schedule.take_held(instance) {
+                let at = if held.event.has_caller() { self.retry_time(end) } else { end };
+                let again = Local { protocol: instance.0, event: held.event, cause: cause.clone() };
+                self.raise(at, Arrival::Local(Box::new(again)));
             }
         }
     }
@@ -472,13 +524,19 @@ impl NodeState {
         self.queues.outbox.push(post);
     }
 
+    #[inline(always)]
     fn note_queue(&mut self, cycles: std::ops::Range<u64>, leaves: bool, envelope: &Envelope) {
-        if self.noting(&cycles) {
-            let protocol = self.shared.protocols.engines[envelope.protocol].protocol();
-            let message = format!("{}.{}", protocol.name, protocol.messages[envelope.message.index()].name);
-            let peer = if leaves { envelope.to } else { envelope.from };
-            self.note(Note::Queue { node: self.core.me, cycles, leaves, peer, message });
+        if self.recording && self.noting(&cycles) {
+            self.note_queued(cycles, leaves, envelope);
         }
+    }
+
+    #[cold]
+    fn note_queued(&mut self, cycles: std::ops::Range<u64>, leaves: bool, envelope: &Envelope) {
+        let protocol = self.shared.protocols.engines[envelope.protocol].protocol();
+        let message = format!("{}.{}", protocol.name, protocol.messages[envelope.message.index()].name);
+        let peer = if leaves { envelope.to } else { envelope.from };
+        self.note(Note::Queue { node: self.core.me, cycles, leaves, peer, message });
     }
 
     fn broken(&self, engine: &Engine, fault: &Fault, cycle: u64) -> NodeError {

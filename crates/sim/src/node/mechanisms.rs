@@ -5,7 +5,7 @@ use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use crate::node::watch::TagChange;
 use crate::reports::timeline::Cause;
-use crate::timing::folding::{Numbered, Path, code_of};
+use crate::timing::folding::{NO_CODE, Numbered, Path, Paths, code_of};
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
@@ -13,15 +13,17 @@ use trivium_guest::SHARED_BASE;
 use trivium_node::{Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory, shared_u32};
 use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, TaskId};
 
-/// What the running handler has done so far.
+/// What the running handler has done so far. All nodes of a host thread use the same, one after the other.
 #[derive(Default)]
 pub(crate) struct Handling {
     /// What it did, in all that has no time.
     pub effects: Effects,
     /// When it was dispatched.
     pub start: u64,
-    /// Where its effects so far have led.
+    /// Where its effects so far have led, among the paths below.
     pub path: Path,
+    /// What handlers did so far, and their prices.
+    pub paths: Paths,
     /// What is to be priced, in order, if it leads nowhere.
     pub primitives: Vec<Primitive>,
     /// The blocks of its effects.
@@ -51,42 +53,33 @@ impl Handling {
         self.gathered.clear();
         self.evicts = false;
     }
+
+    #[cold]
+    fn did_anew(&mut self, code: u64, what: Primitive) {
+        if self.path != Path::NONE {
+            let next = if code == NO_CODE { Path::NONE } else { self.paths.lead(self.path, code, what) };
+            if next == Path::NONE {
+                self.primitives = self.paths.told(self.path).1;
+            }
+            self.path = next;
+        }
+        if self.path == Path::NONE {
+            self.primitives.push(what);
+        }
+    }
 }
 
 impl NodeState {
     /// The running handler has done this.
     #[inline(always)]
     pub(super) fn did(&mut self, what: Primitive) {
-        let code = code_of(what).unwrap_or(0);
-        let next = self.lead(code);
-        if next == Path::NONE {
-            return self.did_anew(code, what);
-        }
-        self.handling.path = next;
-    }
-
-    /// Where that leads, if it has been done there before.
-    fn lead(&self, code: u64) -> Path {
-        match self.handling.path {
-            Path::NONE => Path::NONE,
-            at => self.shared.paths.borrow().follow(at, code),
-        }
-    }
-
-    #[cold]
-    fn did_anew(&mut self, code: u64, what: Primitive) {
+        let code = code_of(what).unwrap_or(NO_CODE);
         let handling = &mut *self.handling;
-        if handling.path != Path::NONE {
-            let mut paths = self.shared.paths.borrow_mut();
-            let next = if code == 0 { Path::NONE } else { paths.lead(handling.path, code, what) };
-            if next == Path::NONE {
-                handling.primitives = paths.told(handling.path).1;
-            }
-            handling.path = next;
+        let next = handling.paths.follow(handling.path, code);
+        if next == Path::NONE {
+            return handling.did_anew(code, what);
         }
-        if handling.path == Path::NONE {
-            handling.primitives.push(what);
-        }
+        handling.path = next;
     }
 
     /// What lies in places of this node's memory, one behind the other, as a payload; to be put back there if `back`.
@@ -97,6 +90,33 @@ impl NodeState {
         let payload = self.keep(data);
         self.handling.gathered.push((payload, origin));
         payload
+    }
+
+    /// A message of the running handler, without its data.
+    #[inline(always)]
+    fn envelope(&mut self, to: Node, message: &Outgoing) -> Box<Envelope> {
+        let mut envelope = self.shared.spare.borrow_mut().envelope();
+        let protocol = self.handling.effects.protocol;
+        envelope.protocol = protocol;
+        envelope.message = message.message;
+        envelope.lane = self.shared.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
+        envelope.object = message.object;
+        envelope.args.assign(&message.args);
+        envelope.from = self.core.me;
+        envelope.to = to;
+        envelope
+    }
+
+    /// The running handler's message is complete; it leaves when the handler has ended.
+    #[inline(always)]
+    fn leave(&mut self, envelope: Box<Envelope>) {
+        let protocol = self.handling.effects.protocol;
+        if self.shared.protocols.finite[protocol] && !self.is_room(envelope.lane, 1) {
+            let name = &self.shared.protocols.engines[protocol].protocol().lanes[envelope.lane.index()].name;
+            let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
+            self.handling.effects.trouble.get_or_insert(what);
+        }
+        self.handling.sends.push(envelope);
     }
 
     /// Performs the access at which the processor waits for a block, if it does, on this node's memory; gives what
@@ -177,16 +197,8 @@ impl Mechanisms for NodeState {
     }
 
     fn send(&mut self, to: Node, message: &Outgoing) {
+        let mut envelope = self.envelope(to, message);
         let words = message.args.words().len() as u64;
-        let mut envelope = self.shared.spare.borrow_mut().envelope();
-        let protocol = self.handling.effects.protocol;
-        envelope.protocol = protocol;
-        envelope.message = message.message;
-        envelope.lane = self.shared.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
-        envelope.object = message.object;
-        envelope.args.assign(&message.args);
-        envelope.from = self.core.me;
-        envelope.to = to;
         match message.payload {
             None => self.did(Primitive::Send { words, data: None }),
             Some(payload) => {
@@ -199,12 +211,22 @@ impl Mechanisms for NodeState {
                 self.did(Primitive::Send { words, data: Some((origin, bytes)) });
             }
         }
-        if self.shared.protocols.finite[protocol] && !self.is_room(envelope.lane, 1) {
-            let name = &self.shared.protocols.engines[protocol].protocol().lanes[envelope.lane.index()].name;
-            let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
-            self.handling.effects.trouble.get_or_insert(what);
-        }
-        self.handling.sends.push(envelope);
+        self.leave(envelope);
+    }
+
+    /// The contents go where they are sent without becoming a payload in between.
+    fn send_block(&mut self, to: Node, message: &mut Outgoing) {
+        let mut envelope = self.envelope(to, message);
+        let words = message.args.words().len() as u64;
+        let place = (self.core.offset_of(message.object), self.shared.protocols.block);
+        let mut data = self.shared.spare.borrow_mut().data();
+        data.clear();
+        self.gather_into(&mut data, std::iter::once(place), false);
+        let bytes = data.bytes.len() as u64;
+        envelope.data = Some(data);
+        let known = self.handling.numbered.of(message.object);
+        self.did(Primitive::Send { words, data: Some((DataFrom::Block(known), bytes)) });
+        self.leave(envelope);
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
@@ -253,8 +275,7 @@ impl Mechanisms for NodeState {
         let known = self.handling.numbered.of(block);
         self.did(Primitive::Tag(known, from, to));
         self.handling.effects.changed.push(block);
-        self.tag(block);
-        self.blocks.tags[block.id as usize] = 1 + to as u8;
+        self.set_tag(block, to);
         self.blame_tag(block, from, to, self.handling.evicts, self.handling.start);
         if to < from {
             let address = SHARED_BASE + shared_u32(self.core.offset_of(block));

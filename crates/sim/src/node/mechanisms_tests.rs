@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use trivium_contract::{Bench, check_mechanisms};
-use trivium_engine::{Engine, Object, Pending, Thread};
+use trivium_engine::{Args, Engine, Mechanisms, Object, Outgoing, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
 use trivium_node::{HandlerMemory, Protocols, Space};
 use trivium_protocol::BLOCK;
@@ -94,4 +94,30 @@ fn the_contract_is_kept_on_finite_lanes() {
     let engine = Engine::load(Arc::new(protocol), 2).unwrap();
     let breaches = check_mechanisms(&SimBench { engine, nodes: 2 });
     assert!(breaches.is_empty(), "{breaches:#?}");
+}
+
+#[test]
+fn a_block_is_sent_as_if_it_had_been_gathered_before() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/stache.tri");
+    let engine = Engine::load(Arc::new(trivium_lang::compile_file(&path, &[]).unwrap()), 2).unwrap();
+    let message = engine.protocol().message("Readable").unwrap();
+    let bench = SimBench { engine, nodes: 2 };
+    let [block, _] = bench.blocks();
+    let sent = |at_once: bool| {
+        let mut m = bench.make();
+        bench.fill(&mut m, block, 7);
+        let mut outgoing = Outgoing { message, object: block, args: Args::NONE, payload: None };
+        if at_once {
+            m.send_block(1, &mut outgoing);
+        } else {
+            outgoing.payload = Some(m.gather_block(block));
+            m.send(1, &outgoing);
+        }
+        bench.fill(&mut m, block, 8);
+        let envelope = m.handling.sends.pop().unwrap();
+        (envelope.message, envelope.object, envelope.to, envelope.data, m.handling.primitives.clone())
+    };
+    let (at_once, in_two) = (sent(true), sent(false));
+    assert_eq!(at_once, in_two);
+    assert_eq!(at_once.3.unwrap().bytes.len(), 64);
 }

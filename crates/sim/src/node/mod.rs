@@ -121,10 +121,8 @@ pub struct NodeState {
     /// How long all this takes.
     pub(crate) model: NodeModel,
     pub(crate) blocks: Blocks,
-    /// The handler that is running.
+    /// The handler that is running; while none runs, of no meaning.
     pub(crate) handling: Box<Handling>,
-    /// What is in its place while none runs.
-    pub(crate) resting: Option<Box<Handling>>,
     pub(crate) counts: Counts,
     pub(crate) watched: Watched,
     pub(crate) noted: Noted,
@@ -157,7 +155,6 @@ impl NodeState {
                 frames: Frames::default(),
             },
             handling: Box::default(),
-            resting: None,
             counts: Counts {
                 sent_of: vec![0; shared.protocols.kinds_before(shared.protocols.engines.len())],
                 ..Counts::default()
@@ -174,6 +171,16 @@ impl NodeState {
     /// The tag of a block of an allocated page whose home is known.
     pub fn tag(&mut self, block: Object) -> Access {
         tag_of(&mut self.blocks.tags, &self.core, block)
+    }
+
+    /// The tag of a block changes.
+    #[inline]
+    pub(crate) fn set_tag(&mut self, block: Object, to: Access) {
+        let at = block.id as usize;
+        if at >= self.blocks.tags.len() {
+            self.blocks.tags.resize(at + 64, 0);
+        }
+        self.blocks.tags[at] = 1 + to as u8;
     }
 
     /// A place in the order of events for something that this node causes.
@@ -280,13 +287,23 @@ impl NodeState {
 }
 
 /// The tag of a block of an allocated page whose home is known, given those that are known so far.
+#[inline]
 pub(crate) fn tag_of(tags: &mut Vec<u8>, core: &NodeCore<Cause>, block: Object) -> Access {
-    let at = block.id as usize;
+    match tags.get(block.id as usize) {
+        Some(1) => Access::None,
+        Some(2) => Access::Read,
+        Some(3) => Access::Write,
+        _ => first_tag_of(tags, core, block),
+    }
+}
+
+/// The tag of a block that has not been asked for before.
+#[cold]
+fn first_tag_of(tags: &mut Vec<u8>, core: &NodeCore<Cause>, block: Object) -> Access {
+    let (at, first) = (block.id as usize, core.first_access(block));
     if at >= tags.len() {
         tags.resize(at + 64, 0);
     }
-    if tags[at] == 0 {
-        tags[at] = 1 + core.first_access(block) as u8;
-    }
-    [Access::None, Access::Read, Access::Write][tags[at] as usize - 1]
+    tags[at] = 1 + first as u8;
+    first
 }

@@ -51,7 +51,7 @@ pub(crate) enum Turn {
 
 impl NodeState {
     /// Who goes on before cycle `end`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn turn(&mut self, end: u64) -> Turn {
         let next = self.next();
         let limit = next.time.min(end);
@@ -66,9 +66,18 @@ impl NodeState {
     }
 
     /// What the engine or the node itself does next. Of two at the same time a credit goes first, then a signal.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&self) -> Next {
-        let mut next = self.choose();
+        let next = self.choose();
+        if self.queues.signals.is_empty() && !self.waits_for_credits() {
+            return next;
+        }
+        self.next_with_signals(next)
+    }
+
+    /// The same where there are signals, or credits may let something go on; `next` is what the engine does.
+    #[inline(never)]
+    fn next_with_signals(&self, mut next: Next) -> Next {
         let mut earlier = |key: Key, action: Action| {
             let time = key.time.max(self.now);
             if time <= next.time {
@@ -106,6 +115,7 @@ impl NodeState {
     }
 
     /// When the engine can start with an arrival.
+    #[inline(always)]
     fn start_of(&self, key: Key, arrival: &Arrival) -> u64 {
         let ready = self.start_at(key.time.max(self.now));
         match arrival {
@@ -123,6 +133,7 @@ impl NodeState {
     }
 
     /// What the engine does next, or the processor with a call.
+    #[inline(always)]
     fn choose(&self) -> Next {
         let next = self.choose_in_order();
         match self.model.handles_calls() {
@@ -133,6 +144,7 @@ impl NodeState {
 
     /// The call that the processor can begin to handle before what would be `next` in order, for which the engine is perhaps not
     /// free yet. There is one at most, since a program waits for the end of its call.
+    #[inline(never)]
     fn earlier_call(&self, next: Next) -> Next {
         let own =
             |(_, arrival): &(Key, Arrival)| matches!(arrival, Arrival::Local(local) if self.handles_itself(local));
@@ -150,6 +162,7 @@ impl NodeState {
     }
 
     /// What comes next in order: a replay that is due, else what came first, unless a lane has no room for it.
+    #[inline(always)]
     fn choose_in_order(&self) -> Next {
         if !self.core.schedule.has_no_replays() || self.core.protocols.any_finite {
             return self.choose_with_care();
@@ -160,6 +173,7 @@ impl NodeState {
         }
     }
 
+    #[inline(never)]
     fn choose_with_care(&self) -> Next {
         let lanes = &self.model.interface;
         if let Some(at) = self.core.next_replay(lanes) {

@@ -199,8 +199,9 @@ impl Compute {
     }
 
     /// Whether it could go on.
+    #[inline]
     pub fn runnable(&self) -> bool {
-        self.doing == Doing::Running
+        matches!(self.doing, Doing::Running)
     }
 
     /// Whether its program has ended.

@@ -3,7 +3,6 @@
 use crate::machine::Machine;
 use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
-use crate::timing::folding::Paths;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
@@ -31,8 +30,6 @@ pub struct Shared {
     pub(crate) taken: Cell<u64>,
     /// Whether prices of handlers are worked out anew each time: the oracle for those that are folded.
     pub(crate) unfolded: bool,
-    /// What handlers did so far, and their prices.
-    pub(crate) paths: RefCell<Paths>,
     /// Boxes to write to again.
     pub(crate) spare: RefCell<Spare>,
 }
@@ -51,7 +48,6 @@ impl Shared {
             sites: RefCell::default(),
             taken: Cell::new(0),
             unfolded: false,
-            paths: RefCell::default(),
             spare: RefCell::default(),
         }
     }

@@ -49,7 +49,7 @@ impl Spare {
         keep(&mut self.data, data);
     }
 
-    /// For a handler that begins.
+    /// For a handler that begins. Only one runs at a time.
     pub(crate) fn handling(&mut self) -> Box<Handling> {
         self.handling.take().unwrap_or_default()
     }

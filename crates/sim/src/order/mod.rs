@@ -306,6 +306,7 @@ impl World {
         NodeError { said: Some(Box::new(said.said())), ..error }
     }
 
+    #[inline]
     fn has_stopped(&self, node: usize) -> bool {
         self.failures.iter().any(|failure| failure.1 == node)
     }
@@ -335,8 +336,8 @@ impl World {
         due.extend((0..self.nodes.len()).filter(|&node| self.positions[node].is_none_or(|position| position < end)));
         self.active.extend(&due);
         while !due.is_empty() {
-            due.retain(|&node| self.run_engine(node, end));
-            due.retain(|&node| self.go_on(node, end));
+            keep(&mut due, |node| self.run_engine(node, end));
+            keep(&mut due, |node| self.go_on(node, end));
         }
         self.due = due;
     }
@@ -366,8 +367,11 @@ impl World {
                 }
             }
         };
+        let reaches = state.has_reached_others();
         drop(state);
-        self.collect(number, &node);
+        if reaches {
+            self.collect(number, &node);
+        }
         goes_on
     }
 
@@ -378,11 +382,16 @@ impl World {
             self.stop(number, error);
             return false;
         }
-        let turn = node.borrow_mut().turn(end);
+        let mut state = node.borrow_mut();
+        let turn = state.turn(end);
+        let reaches = state.has_reached_others();
+        drop(state);
         if let Turn::Nobody(position) = turn {
             self.positions[number] = Some(position);
         }
-        self.collect(number, &node);
+        if reaches {
+            self.collect(number, &node);
+        }
         !matches!(turn, Turn::Nobody(_))
     }
 
@@ -455,7 +464,9 @@ impl World {
         let node = self.nodes[number].clone();
         self.active.push(number);
         let result = self.take_steps(number, &node, end, alone);
-        self.collect(number, &node);
+        if node.borrow().has_reached_others() {
+            self.collect(number, &node);
+        }
         result
     }
 
@@ -526,9 +537,6 @@ impl World {
     /// What a node did to others reaches them.
     fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) {
         let mut state = node.borrow_mut();
-        if !state.has_reached_others() {
-            return;
-        }
         let arrived = state.compute.arrived.take();
         for post in state.queues.outbox.drain(..) {
             let to = usize::from(post.to).wrapping_sub(self.first);
@@ -660,6 +668,20 @@ impl World {
     fn left(&self) -> Vec<usize> {
         (0..self.nodes.len()).filter(|&n| matches!(self.nodes[n].borrow().compute.doing, Doing::Finished(_))).collect()
     }
+}
+
+/// Keeps the nodes of which it holds, as [`Vec::retain`] does, which expects that little is kept and much dropped.
+#[inline(always)]
+fn keep(nodes: &mut Vec<usize>, mut holds: impl FnMut(usize) -> bool) {
+    let mut kept = 0;
+    for at in 0..nodes.len() {
+        let node = nodes[at];
+        if holds(node) {
+            nodes[kept] = node;
+            kept += 1;
+        }
+    }
+    nodes.truncate(kept);
 }
 
 /// The access that a block's home has before any change.

@@ -9,21 +9,32 @@ const REMEMBERED: usize = 256;
 /// a later request that fits a gap before those bookings takes it.
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
+    /// All but the last.
     taken: VecDeque<(u64, u64)>,
+    /// The last: most requests come behind it, and look at nothing else. At first it is empty, and does no harm among the others.
+    last: (u64, u64),
 }
 
 impl Calendar {
     /// Takes the resource for `length` cycles as soon as it is free from cycle `earliest` on; gives the first.
+    #[inline]
     pub fn book(&mut self, earliest: u64, length: u64) -> u64 {
         if length == 0 {
             return earliest;
         }
-        if self.taken.back().is_none_or(|last| last.0 < earliest) {
-            let start = self.taken.back().map_or(earliest, |last| earliest.max(last.1));
-            self.taken.push_back((start, start + length));
-            self.forget();
-            return start;
+        if self.last.0 >= earliest && self.last.1 > 0 {
+            return self.book_before(earliest, length);
         }
+        let start = earliest.max(self.last.1);
+        self.taken.push_back(std::mem::replace(&mut self.last, (start, start + length)));
+        self.forget();
+        start
+    }
+
+    /// The same for a request that may fit before the last interval.
+    #[inline(never)]
+    fn book_before(&mut self, earliest: u64, length: u64) -> u64 {
+        self.taken.push_back(self.last);
         let mut at = self.taken.len();
         while at > 0 && self.taken[at - 1].0 >= earliest {
             at -= 1;
@@ -37,12 +48,13 @@ impl Calendar {
             at += 1;
         }
         self.taken.insert(at, (start, start + length));
+        self.last = self.taken.pop_back().unwrap_or_default();
         self.forget();
         start
     }
 
     fn forget(&mut self) {
-        if self.taken.len() > REMEMBERED {
+        if self.taken.len() >= REMEMBERED {
             self.taken.pop_front();
         }
     }

@@ -34,18 +34,24 @@ const MOST_PLACES: usize = 1 << 16;
 /// So long a folded path is at most; longer ones are priced as they are.
 const LONGEST: usize = 256;
 
+/// What a primitive is that has no number: it leads nowhere.
+pub(crate) const NO_CODE: u64 = u64::MAX;
+
 /// What has not been folded yet.
 const UNKNOWN: u32 = 0;
 /// What is not folded.
 const NOT_FOLDED: u32 = u32::MAX;
 
-/// A place: what led to it, and where it leads.
+/// A place: what led to it, and where it leads. Primitives are numbers that no other has.
 struct Place {
-    /// The primitive, as a number that no other has.
-    code: u64,
-    /// The first of the places to which it leads, and the next of those to which what is before it leads; 0 if there is none.
+    /// The primitive that leads to the first of the places behind it, and that place; 0 if there is none. Mostly it is the
+    /// one that is taken, and then no other place need be looked at.
+    first: u64,
     child: u32,
+    /// The next of the places to which what is before it leads; 0 if there is none.
     sibling: u32,
+    /// The primitive that leads here.
+    code: u64,
     before: u32,
     /// The price of a handler that ends here: its number, and one.
     folded: u32,
@@ -68,7 +74,7 @@ pub(crate) struct Paths {
 
 impl Default for Paths {
     fn default() -> Paths {
-        let place = Place { code: 0, child: 0, sibling: 0, before: 0, folded: UNKNOWN };
+        let place = Place { first: 0, child: 0, sibling: 0, code: 0, before: 0, folded: UNKNOWN };
         Paths { places: vec![place], what: vec![What::Start], folded: Vec::new() }
     }
 }
@@ -84,10 +90,19 @@ impl Paths {
         }
     }
 
-    /// Where a primitive of this code leads; [`Path::NONE`] if it has not been taken yet.
-    #[inline]
+    /// Where a primitive of this code leads; [`Path::NONE`] if it has not been taken yet, or if the handler is not in the tree.
+    #[inline(always)]
     pub fn follow(&self, at: Path, code: u64) -> Path {
-        let mut next = self.places[at.0 as usize].child;
+        match self.places.get(at.0 as usize) {
+            Some(place) if place.first == code => Path(place.child),
+            Some(place) => self.search(place.child, code),
+            None => Path::NONE,
+        }
+    }
+
+    /// Of a place and those beside it, the one to which a primitive leads.
+    #[inline(never)]
+    fn search(&self, mut next: u32, code: u64) -> Path {
         while next != 0 {
             let place = &self.places[next as usize];
             if place.code == code {
@@ -109,8 +124,10 @@ impl Paths {
             return Path::NONE;
         }
         let new = fit(self.places.len(), "a place, of which there are at most 65536");
-        let sibling = std::mem::replace(&mut self.places[at.0 as usize].child, new);
-        self.places.push(Place { code, child: 0, sibling, before: at.0, folded: UNKNOWN });
+        let before = &mut self.places[at.0 as usize];
+        before.first = code;
+        let sibling = std::mem::replace(&mut before.child, new);
+        self.places.push(Place { first: 0, child: 0, sibling, code, before: at.0, folded: UNKNOWN });
         self.what.push(what);
         Path(new)
     }

@@ -86,7 +86,7 @@ impl Interface {
     }
 
     // Most often it is the first.
-    #[inline]
+    #[inline(always)]
     fn lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
         match self.lanes.first() {
             Some(first) if first.is(protocol, lane) => &mut self.lanes[0],
@@ -94,6 +94,7 @@ impl Interface {
         }
     }
 
+    #[inline(never)]
     fn search_lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
         let at = self.lanes.iter().position(|known| known.is(protocol, lane)).unwrap_or_else(|| {
             self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.outstanding.len()] });
