@@ -146,6 +146,29 @@ impl Tags {
         self.pages.count.set(0);
     }
 
+    /// Allows nothing any more in the `bytes` bytes from `address` on, which begin and end between lines.
+    ///
+    /// # Panics
+    /// If they do not begin and end between granules of 4 bytes, or lie beyond the end of shared memory.
+    pub fn forbid(&self, address: u32, bytes: u32) {
+        assert!(address.is_multiple_of(GRANULE) && bytes.is_multiple_of(GRANULE), "{address:#x}, {bytes} bytes");
+        assert!(u64::from(address) + u64::from(bytes) <= u64::from(SHARED_END), "{address:#x}, {bytes} bytes");
+        if !self.alive.get() {
+            return;
+        }
+        let (mut at, end) = (address >> GRANULE_BITS, (address + bytes) >> GRANULE_BITS);
+        while at < end {
+            let page = at >> PAGE_BITS;
+            let to = end.min((page + 1) << PAGE_BITS);
+            if self.pages.has(page) {
+                // SAFETY: the granules lie below `SHARED_END`, so they lie in the memory, which lives as long as `alive`. Compiled code,
+                // which reads it, does not run while the host does (see `set`).
+                unsafe { self.base.add(at as usize).write_bytes(0, (to - at) as usize) };
+            }
+            at = to;
+        }
+    }
+
     /// All that is allowed has been set again.
     pub fn are_settled(&self) {
         self.pages.most.set(FEW_PAGES.max(SPARE_PAGES * self.pages.count.get()));

@@ -95,7 +95,8 @@ fn sleep_is_simulated_time() {
         let result = run.right();
         assert_eq!(result.output, "done\ndone\n", "{mhz} MHz");
         for node in &result.per_node {
-            let parts = node.compute + node.read_stall + node.write_stall + node.sync_stall + node.handler;
+            let parts =
+                node.compute + node.read_stall + node.write_stall + node.tlb_stall + node.sync_stall + node.handler;
             assert_eq!(parts, node.cycles);
             assert!(node.sync_stall > 6 * 1_000_000 * mhz.parse::<u64>().unwrap(), "{mhz} MHz: {node:?}");
         }

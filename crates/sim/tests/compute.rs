@@ -23,7 +23,7 @@ fn programs() -> [Run; 4] {
 /// The parts of time of all nodes are their cycles; what they spent in handlers.
 fn handled(result: &SimResult) -> u64 {
     let parts = |node: &trivium_sim::Counters| {
-        node.compute + node.read_stall + node.write_stall + node.sync_stall + node.handler
+        node.compute + node.read_stall + node.write_stall + node.tlb_stall + node.sync_stall + node.handler
     };
     assert!(result.per_node.iter().all(|node| parts(node) == node.cycles), "{:?}", result.per_node);
     result.per_node.iter().map(|node| node.handler).sum()

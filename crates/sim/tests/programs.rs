@@ -15,7 +15,7 @@ fn bytes(mut result: SimResult) -> String {
 
 fn adds_up(result: &SimResult) {
     for node in &result.per_node {
-        let sum = node.compute + node.read_stall + node.write_stall + node.sync_stall + node.handler;
+        let sum = node.compute + node.read_stall + node.write_stall + node.tlb_stall + node.sync_stall + node.handler;
         assert_eq!(sum, node.cycles, "{node:?}");
     }
     assert_eq!(

@@ -7,21 +7,22 @@ use trivium_sim::{Counters, Note, Reason, Spent};
 
 const MACHINES: [&str; 5] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype"];
 
-/// The parts of a node's time that its result tells: computing, and the three kinds of stalls.
-fn told(node: &Counters) -> [u64; 4] {
-    [node.compute, node.read_stall, node.write_stall, node.sync_stall]
+/// The parts of a node's time that its result tells: computing, and the four kinds of stalls.
+fn told(node: &Counters) -> [u64; 5] {
+    [node.compute, node.read_stall, node.write_stall, node.tlb_stall, node.sync_stall]
 }
 
 /// What the notes of a processor's track add up to between two cycles; they must follow one another without a gap.
-fn noted(notes: &[Note], me: u16, region: std::ops::Range<u64>) -> [u64; 4] {
-    let (mut sums, mut at) = ([0; 4], 0);
+fn noted(notes: &[Note], me: u16, region: std::ops::Range<u64>) -> [u64; 5] {
+    let (mut sums, mut at) = ([0; 5], 0);
     for note in notes.iter().filter(|note| note.node() == me) {
         let counter = match note {
             Note::Compute { .. } => 0,
             Note::Stall(stall) => match stall.spent {
                 Spent::Read => 1,
                 Spent::Write => 2,
-                Spent::Sync => 3,
+                Spent::Tlb => 3,
+                Spent::Sync => 4,
             },
             _ => continue,
         };

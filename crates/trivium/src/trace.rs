@@ -112,6 +112,7 @@ impl<'a> TraceFile<'a> {
         let name = match stall.spent {
             Spent::Read => "read stall",
             Spent::Write => "write stall",
+            Spent::Tlb => "TLB stall",
             Spent::Sync => "sync stall",
         };
         let span = |name: &str, cat: &str, cycles: &std::ops::Range<u64>, args: Value| {

@@ -196,6 +196,7 @@ fn sim_has_the_keys_of_the_contract() {
                 "compute",
                 "read_stall",
                 "write_stall",
+                "tlb_stall",
                 "sync_stall",
                 "handler",
                 "read_faults",
@@ -207,7 +208,7 @@ fn sim_has_the_keys_of_the_contract() {
             ],
         );
         let part = |name: &str| node[name].as_u64().unwrap();
-        let parts = ["compute", "read_stall", "write_stall", "sync_stall", "handler"].map(part);
+        let parts = ["compute", "read_stall", "write_stall", "tlb_stall", "sync_stall", "handler"].map(part);
         assert_eq!(parts.iter().sum::<u64>(), part("cycles"), "{node}");
     }
 }

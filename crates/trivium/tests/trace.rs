@@ -123,12 +123,13 @@ fn the_slices_add_up_to_the_counters_of_the_result() {
             ("compute", "compute"),
             ("read stall", "read_stall"),
             ("write stall", "write_stall"),
+            ("TLB stall", "tlb_stall"),
             ("sync stall", "sync_stall"),
         ] {
             assert_eq!(named(name), number(counted, key), "{name} of node {node}");
         }
         let reasons = sum(&events, node, |e| e["cat"] == "reason");
-        let stalls = ["read_stall", "write_stall", "sync_stall"].map(|key| number(counted, key));
+        let stalls = ["read_stall", "write_stall", "tlb_stall", "sync_stall"].map(|key| number(counted, key));
         assert_eq!(reasons, stalls.iter().sum::<u64>(), "each stall has its reasons");
         assert_eq!(sum(&events, node, |e| track_of(e) == 1), number(counted, "engine_busy"));
         assert_eq!(sum(&events, node, |e| track_of(e) == 2), number(counted, "bus_busy"));

@@ -21,6 +21,8 @@ pub struct Machine {
     pub processor: ProcessorModel,
     /// Its data cache.
     pub cache: CacheModel,
+    /// Its TLB, if that is modelled; else translations take no time.
+    pub tlb: Option<TlbModel>,
     /// The memory bus of a node.
     pub bus: BusModel,
     /// The memory of a node.
@@ -83,6 +85,18 @@ pub struct CacheModel {
     pub line: u64,
     /// Ways; 1 is what there is.
     pub associativity: u64,
+}
+
+/// The TLB of the compute processor: fully associative, first in, first out. Instruction fetches and handlers do not use it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlbModel {
+    /// Translations that it holds, 1 to 65536.
+    pub entries: u64,
+    /// Bytes that each of them translates: a power of two from a line to [`MemoryModel::page`], which it is if not said.
+    pub page: Option<u64>,
+    /// Cycles of an access whose translation it does not hold, before the access goes on.
+    pub miss: u64,
 }
 
 /// The memory bus of a node.
@@ -253,6 +267,11 @@ impl Machine {
         rounds * self.barrier_round()
     }
 
+    /// Bytes that an entry of the TLB translates.
+    pub fn tlb_page(&self) -> u64 {
+        self.tlb.as_ref().and_then(|tlb| tlb.page).unwrap_or(self.memory.page)
+    }
+
     /// The least time in which one node can affect another, in cycles.
     pub fn lookahead(&self) -> u64 {
         self.network.latency.min(self.barrier_round())
@@ -285,6 +304,11 @@ impl Machine {
             Err(NodeError::input(format!("`{key}` is {value}, which is not from {least} to {most}")))
         };
         within("cache.associativity", self.cache.associativity, 1, 1)?;
+        if let Some(tlb) = &self.tlb {
+            within("tlb.entries", tlb.entries, 1, 1 << 16)?;
+            power("tlb.page", self.tlb_page(), self.cache.line, self.memory.page)?;
+            within("tlb.miss", tlb.miss, 0, 1 << 24)?;
+        }
         within("processor.mhz", self.processor.mhz, 1, 1_000_000)?;
         within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;

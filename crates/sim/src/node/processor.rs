@@ -245,6 +245,7 @@ impl NodeState {
         match spent {
             Spent::Read => self.counts.counters.read_stall += cycles,
             Spent::Write => self.counts.counters.write_stall += cycles,
+            Spent::Tlb => self.counts.counters.tlb_stall += cycles,
             Spent::Sync => self.counts.counters.sync_stall += cycles,
         }
     }
@@ -322,6 +323,7 @@ impl NodeState {
         value: u64,
         spent: Spent,
     ) -> Result<AccessStep, ProgramFault> {
+        self.translate(address);
         let line = self.model.cache.look(address);
         let hit = match kind {
             AccessKind::Read => line != LineState::Absent,
@@ -334,6 +336,7 @@ impl NodeState {
                 self.note_store(address);
                 self.model.cache.change(address, LineState::Dirty);
             }
+            self.model.cache.tell_around(address);
             return Ok(AccessStep::Go);
         }
         if self.compute.grant.is_none() && !self.up_to_date() {
@@ -380,6 +383,19 @@ impl NodeState {
         );
         self.fault(block, kind, (tag, line), spent)?;
         Ok(AccessStep::Wait)
+    }
+
+    /// The page of an access is looked up, if the TLB does not hold its translation. An access that waits and is tried again finds it
+    /// there, since nothing but the program's accesses changes what the TLB holds of pages in memory.
+    #[inline]
+    fn translate(&mut self, address: u32) {
+        let cycles = self.model.translate(&self.shared.machine, address);
+        if cycles > 0 {
+            let begun = self.compute.clock();
+            let what = if address < SHARED_BASE { "private memory" } else { "shared memory" };
+            self.note_stall(begun, Spent::Tlb, what, &[(Reason::Translation, "look the page up", begun + cycles)]);
+            self.stall(cycles, Spent::Tlb);
+        }
     }
 
     /// Golden check: what hits in the cache, the tag must allow: no stale hits.

@@ -10,6 +10,8 @@ pub enum Spent {
     Read,
     /// Stores and atomic operations that miss.
     Write,
+    /// Accesses whose pages the TLB does not hold: the look-up of the page.
+    Tlb,
     /// Barriers, waiting for a word to change, protocol calls.
     Sync,
 }
@@ -47,7 +49,7 @@ impl<T> Statistic<T> {
 macro_rules! counters {
     ($($(#[doc = $text:literal])+ $name:ident: $unit:literal,)*) => {
         /// The counts of a node: those of its region of interest, or since it began. `compute + read_stall +
-        /// write_stall + sync_stall + handler` are its `cycles`.
+        /// write_stall + tlb_stall + sync_stall + handler` are its `cycles`.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
         pub struct Counters {
             $($(#[doc = $text])+ pub $name: u64,)*
@@ -97,6 +99,8 @@ counters! {
     read_stall: "cycles",
     /// Time for which stores and atomic operations waited, misses in the node's own memory included.
     write_stall: "cycles",
+    /// Time for which accesses waited for the translation of their page, where the machine has a TLB; 0 elsewhere.
+    tlb_stall: "cycles",
     /// Time for which barriers, protocol calls, waits for a word to change and the program's sleep (`nanosleep` and the like) lasted.
     sync_stall: "cycles",
     /// Time for which the processor itself ran handlers, where the machine has no engine; 0 elsewhere.
@@ -120,7 +124,7 @@ counters! {
 }
 
 /// The names of the statistics into which a node's cycles are divided, in the order of pictures.
-pub const PARTS_OF_TIME: [&str; 5] = ["compute", "read_stall", "write_stall", "sync_stall", "handler"];
+pub const PARTS_OF_TIME: [&str; 6] = ["compute", "read_stall", "write_stall", "tlb_stall", "sync_stall", "handler"];
 
 /// The statistic of a node with this name.
 pub fn node_statistic(name: &str) -> Option<&'static Statistic<Counters>> {
@@ -136,7 +140,7 @@ mod tests {
         for name in PARTS_OF_TIME {
             assert_eq!(node_statistic(name).unwrap().unit, "cycles");
         }
-        assert!(node_statistic("tlb_stall").is_none());
+        assert!(node_statistic("bus_stall").is_none());
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub enum Reason {
     Bus,
     /// A cache miss is detected and goes on the bus, or memory is read or written.
     Memory,
+    /// The TLB does not hold the translation of a page, which is looked up.
+    Translation,
     /// A handler runs.
     Handler,
     /// Another thread holds the lock, or the call waits for a turn.
@@ -40,12 +42,13 @@ pub enum Reason {
 }
 
 /// All reasons, in the order of their declaration.
-pub const REASONS: [Reason; 14] = [
+pub const REASONS: [Reason; 15] = [
     Reason::Network,
     Reason::Interface,
     Reason::Engine,
     Reason::Bus,
     Reason::Memory,
+    Reason::Translation,
     Reason::Handler,
     Reason::Lock,
     Reason::Barrier,
@@ -66,6 +69,7 @@ impl Reason {
             Reason::Engine => "An event waits until the engine, or its receive queue, is done with others.",
             Reason::Bus => "A transaction waits for the bus.",
             Reason::Memory => "A cache miss is detected and goes on the bus, or memory is read or written.",
+            Reason::Translation => "The TLB does not hold the translation of a page, which is looked up.",
             Reason::Handler => "A handler runs.",
             Reason::Lock => "Another thread holds the lock.",
             Reason::Barrier => "Not all nodes have arrived at a barrier.",
@@ -86,6 +90,7 @@ impl Reason {
             Reason::Engine => "engine busy",
             Reason::Bus => "bus busy",
             Reason::Memory => "memory",
+            Reason::Translation => "TLB miss",
             Reason::Handler => "handler",
             Reason::Lock => "lock",
             Reason::Barrier => "barrier",

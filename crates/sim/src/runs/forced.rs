@@ -142,6 +142,8 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
         network: NetworkModel { jitter: 0, ..machine.network.clone() },
         // Blocks lie side by side, as in the order's addresses, and stay.
         memory: MemoryModel { page: order.block, frames: None, ..machine.memory.clone() },
+        // What a step costs is that of the step alone.
+        tlb: None,
         cache: CacheModel { line: machine.cache.line.min(order.block), ..machine.cache.clone() },
         ..machine.clone()
     };

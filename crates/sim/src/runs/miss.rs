@@ -73,8 +73,9 @@ pub fn measure(
             format!("protocol `{}` gives no access to blocks, so nothing can miss under it", engine.protocol().name);
         return Err(NodeError::input(what).help("measure a protocol of shared memory, such as stache or msi"));
     }
-    let machine =
-        Machine { network: crate::machine::NetworkModel { jitter: 0, ..machine.network.clone() }, ..machine.clone() };
+    // A quiet machine's TLB holds the translations already.
+    let network = crate::machine::NetworkModel { jitter: 0, ..machine.network.clone() };
+    let machine = Machine { network, tlb: None, ..machine.clone() };
     let mut quiet = Quiet::new(engine, machine, block)?;
     match kind {
         MissKind::Read => quiet.access(AccessKind::Read),

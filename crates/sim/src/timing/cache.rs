@@ -1,7 +1,8 @@
 //! The compute processor's data cache: which lines it holds and how, without their contents.
 
 use super::page_table::PageTable;
-use crate::machine::CacheModel;
+use super::tlb::Tlb;
+use crate::machine::Machine;
 use trivium_engine::number::index;
 use trivium_guest::Tags;
 
@@ -33,6 +34,11 @@ fn unpack(place: u32) -> (u32, LineState) {
     (place >> 2, line)
 }
 
+/// So many lines, which begin at a multiple of their length, are told at once where a page has come back into the TLB: a power of two. With
+/// fewer, programs that sweep over their pages ask more often; with more, those that jump between pages learn what they do not
+/// need.
+const GROUP: u32 = 8;
+
 /// A direct-mapped cache of tags, whose lines are found by physical addresses. All addresses here are the program's.
 pub struct Cache {
     line_shift: u32,
@@ -42,6 +48,8 @@ pub struct Cache {
     places: Vec<u32>,
     /// Where the program's pages lie.
     pages: PageTable,
+    /// Which pages are translated, if that is modelled: what is not, compiled code must not access by itself.
+    tlb: Option<Tlb>,
     /// Where compiled code looks for hits by itself.
     published: Option<Tags>,
     /// Stores to lines from this address on are always asked for.
@@ -51,14 +59,17 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache, of a memory with pages of `page` bytes, each of them a line or more.
-    pub fn new(model: &CacheModel, page: u64) -> Cache {
+    /// The empty cache, and TLB, of a machine.
+    pub fn new(machine: &Machine) -> Cache {
+        let model = &machine.cache;
         let lines = index(model.bytes / model.line);
+        let tlb = machine.tlb.as_ref().map(|tlb| Tlb::new(tlb.entries, machine.tlb_page()));
         Cache {
             line_shift: model.line.trailing_zeros(),
             mask: lines as u64 - 1,
             places: vec![0; lines],
-            pages: PageTable::new(page),
+            pages: PageTable::new(machine.memory.page),
+            tlb,
             published: None,
             stores_asked_from: u32::MAX,
             loads_asked_from: u32::MAX,
@@ -86,17 +97,68 @@ impl Cache {
     fn tell_anew(&self) {
         let Some(tags) = &self.published else { return };
         tags.empty();
-        self.tell_all();
+        // So much is needed if all that is held is told. What the TLB does not hold soon will be.
+        let held = (0..self.places.len()).filter(|&place| self.places[place] & 3 != 0);
+        held.clone().for_each(|place| self.tell_translated(place));
         tags.are_settled();
+        for place in held {
+            let address = unpack(self.places[place]).0 << self.line_shift;
+            if !self.translates(address) {
+                tags.set(address, 1 << self.line_shift, false, false);
+            }
+        }
     }
 
+    /// Compiled code learns how a line is held, unless its page is not translated: of that it knows nothing.
     fn tell(&self, place: usize) {
+        if self.translates(unpack(self.places[place]).0 << self.line_shift) {
+            self.tell_translated(place);
+        }
+    }
+
+    fn tell_translated(&self, place: usize) {
         if let Some(tags) = &self.published {
             let (number, line) = unpack(self.places[place]);
             let address = number << self.line_shift;
             let stores = line == LineState::Dirty && address < self.stores_asked_from;
             let loads = line != LineState::Absent && address < self.loads_asked_from;
             tags.set(address, 1 << self.line_shift, loads, stores);
+        }
+    }
+
+    /// Whether the processor finds an address without looking its page up.
+    #[inline]
+    pub fn translates(&self, address: u32) -> bool {
+        self.tlb.as_ref().is_none_or(|tlb| tlb.holds(address))
+    }
+
+    /// The translation of an address, which was missing, comes into the TLB. Of the page that leaves it compiled code knows
+    /// nothing from then on; of the one that comes it learns when it asks ([`Cache::tell_around`]).
+    pub fn load_translation(&mut self, address: u32) {
+        let Some(tlb) = &mut self.tlb else { return };
+        let left = tlb.load(address);
+        if let (Some(left), Some(tags)) = (left, &self.published) {
+            tags.forbid(left, tlb.page_of(left).1);
+        }
+    }
+
+    /// Compiled code has asked for an access that hits: it learns of the lines around it what it has forgotten when their
+    /// page left the TLB.
+    #[inline]
+    pub fn tell_around(&self, address: u32) {
+        if self.tlb.is_some() && self.published.is_some() {
+            self.tell_group(address);
+        }
+    }
+
+    fn tell_group(&self, address: u32) {
+        let Some((place, number)) = self.place(address) else { return };
+        let (first, from) = (number & !(GROUP - 1), place & !(GROUP as usize - 1));
+        for (number, place) in (first..first + GROUP).zip(from..self.places.len()) {
+            let (held, line) = unpack(self.places[place]);
+            if held == number && line != LineState::Absent {
+                self.tell(place);
+            }
         }
     }
 
@@ -162,6 +224,9 @@ impl Cache {
         let (from, bytes) = self.pages.page_of(address);
         self.lower(from, bytes, false);
         self.pages.release(address);
+        if let Some(tlb) = &mut self.tlb {
+            tlb.drop_pages(from, bytes);
+        }
     }
 
     /// The lines of a range of bytes leave, or stay as clean shared ones.
@@ -178,14 +243,25 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::{CacheModel, MemoryModel};
     use trivium_guest::SHARED_BASE;
 
-    const MODEL: CacheModel = CacheModel { bytes: 1024, line: 32, associativity: 1 };
+    /// A cache of 1 KiB, without a TLB.
+    fn cache(page: u64) -> Cache {
+        let machine = Machine::load("typhoon", &[]).unwrap();
+        let (cache, memory) = (machine.cache.clone(), machine.memory.clone());
+        Cache::new(&Machine {
+            cache: CacheModel { bytes: 1024, ..cache },
+            memory: MemoryModel { page, ..memory },
+            tlb: None,
+            ..machine
+        })
+    }
 
     #[test]
     fn lines_conflict_and_leave() {
         // All of it is one page, so that addresses are physical ones.
-        let mut cache = Cache::new(&MODEL, 4096);
+        let mut cache = cache(4096);
         assert_eq!(cache.look(0), LineState::Absent);
         assert!(!cache.fill(4, LineState::Dirty));
         assert_eq!(cache.look(31), LineState::Dirty);
@@ -202,7 +278,7 @@ mod tests {
 
     #[test]
     fn lines_conflict_where_their_frames_do() {
-        let mut cache = Cache::new(&MODEL, 512);
+        let mut cache = cache(512);
         // Two pages fill the cache, whatever their addresses are; the third lies over the first.
         let pages = [7 * 1024, SHARED_BASE + 9 * 1024, SHARED_BASE];
         cache.fill(pages[0] + 64, LineState::Shared);
@@ -215,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_page_that_goes_takes_its_lines_with_it() {
-        let mut cache = Cache::new(&MODEL, 512);
+        let mut cache = cache(512);
         cache.fill(512, LineState::Dirty);
         cache.fill(0, LineState::Shared);
         cache.release(512 + 40);

@@ -11,4 +11,6 @@ pub(crate) mod interface;
 pub(crate) mod model;
 pub(crate) mod networks;
 pub(crate) mod page_table;
+mod per_page;
 pub(crate) mod pricing;
+pub(crate) mod tlb;

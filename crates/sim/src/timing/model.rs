@@ -28,7 +28,7 @@ pub(crate) struct NodeModel {
     handles_calls: bool,
     /// When the compute processor has ended the last call that it handled.
     called: u64,
-    /// The processor's cache.
+    /// The processor's cache, and its TLB.
     pub cache: Cache,
     /// The bus.
     pub bus: Bus,
@@ -46,7 +46,7 @@ impl NodeModel {
             shares_processor: engine.shares_processor(),
             handles_calls: machine.calls.is_some() && !engine.shares_processor(),
             called: 0,
-            cache: Cache::new(&machine.cache, machine.memory.page),
+            cache: Cache::new(machine),
             bus: Bus::new(&machine.bus),
             interface: Interface::new(machine, me, nodes, seed),
             engine,
@@ -140,6 +140,16 @@ impl NodeModel {
     #[inline(always)]
     pub fn send(&mut self, at: u64, fifo: bool, envelope: Box<Envelope>) -> Option<(Range<u64>, u64, Box<Envelope>)> {
         self.interface.send(at, fifo, envelope)
+    }
+
+    /// The processor is about to access an address: for how many cycles it first looks up where its page lies.
+    #[inline]
+    pub fn translate(&mut self, machine: &Machine, address: u32) -> u64 {
+        if self.cache.translates(address) {
+            return 0;
+        }
+        self.cache.load_translation(address);
+        machine.tlb.as_ref().map_or(0, |tlb| tlb.miss)
     }
 
     /// The processor has missed at cycle `begun`, and memory is to answer: when its transaction is granted.

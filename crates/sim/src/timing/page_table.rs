@@ -6,16 +6,12 @@
 //! that are first used together do not conflict as long as they fit into the cache together. A program's own addresses
 //! would do what page colouring does: which arrays then lie over each other depends on their sizes to the byte.
 
-use trivium_engine::number::fit;
-use trivium_guest::SHARED_BASE;
+use super::per_page::PerPage;
 
 /// The frames of a program's pages.
 pub(crate) struct PageTable {
-    page_shift: u32,
-    /// Of each page of private memory 1 + its frame, or 0.
-    private: Vec<u32>,
-    /// The same of shared memory.
-    shared: Vec<u32>,
+    /// 1 + the frame, or 0.
+    entries: PerPage<u32>,
     /// So many frames have ever been given.
     given: u32,
     /// Those of pages that have gone, the latest last.
@@ -25,42 +21,18 @@ pub(crate) struct PageTable {
 impl PageTable {
     /// No page has a frame yet; a page has `page` bytes, a power of two.
     pub fn new(page: u64) -> PageTable {
-        PageTable {
-            page_shift: page.trailing_zeros(),
-            private: Vec::new(),
-            shared: Vec::new(),
-            given: 0,
-            free: Vec::new(),
-        }
-    }
-
-    fn entry(&self, address: u32) -> u32 {
-        let (table, address) =
-            if address < SHARED_BASE { (&self.private, address) } else { (&self.shared, address - SHARED_BASE) };
-        table.get((address >> self.page_shift) as usize).copied().unwrap_or(0)
-    }
-
-    fn set(&mut self, address: u32, entry: u32) {
-        let (table, address) = if address < SHARED_BASE {
-            (&mut self.private, address)
-        } else {
-            (&mut self.shared, address - SHARED_BASE)
-        };
-        let page = (address >> self.page_shift) as usize;
-        if page >= table.len() {
-            table.resize(page + 16, 0);
-        }
-        table[page] = entry;
+        PageTable { entries: PerPage::new(page), given: 0, free: Vec::new() }
     }
 
     fn within(&self, frame: u32, address: u32) -> u64 {
-        u64::from(frame) << self.page_shift | u64::from(address) & ((1 << self.page_shift) - 1)
+        let page = u64::from(self.entries.bytes());
+        u64::from(frame) * page + (u64::from(address) & (page - 1))
     }
 
     /// The physical address, if the page has a frame.
     #[inline]
     pub fn physical(&self, address: u32) -> Option<u64> {
-        let frame = self.entry(address).checked_sub(1)?;
+        let frame = self.entries.get(address).checked_sub(1)?;
         Some(self.within(frame, address))
     }
 
@@ -73,27 +45,28 @@ impl PageTable {
             self.given += 1;
             self.given - 1
         });
-        self.set(address, frame + 1);
+        self.entries.set(address, frame + 1);
         self.within(frame, address)
     }
 
     /// The page's frame is free again. Nothing if it has none.
     pub fn release(&mut self, address: u32) {
-        if let Some(frame) = self.entry(address).checked_sub(1) {
-            self.set(address, 0);
+        if let Some(frame) = self.entries.get(address).checked_sub(1) {
+            self.entries.set(address, 0);
             self.free.push(frame);
         }
     }
 
     /// The addresses of the page of an address: where it begins, and its length.
     pub fn page_of(&self, address: u32) -> (u32, u32) {
-        (address >> self.page_shift << self.page_shift, fit(1u64 << self.page_shift, "the length of a page"))
+        (self.entries.start(address), self.entries.bytes())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trivium_guest::SHARED_BASE;
 
     #[test]
     fn frames_are_given_in_the_order_of_first_use() {

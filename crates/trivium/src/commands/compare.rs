@@ -187,8 +187,8 @@ fn heading(arguments: &Compare) -> String {
 
 fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {
     let head = [
-        "machine", "protocol", "cycles", "speedup", "faults", "messages", "bytes", "compute", "read", "write", "sync",
-        "handler",
+        "machine", "protocol", "cycles", "speedup", "faults", "messages", "bytes", "compute", "read", "write", "tlb",
+        "sync", "handler",
     ];
     let row = |e: &Entry| {
         let sent = [e.result.messages.values().sum(), e.result.bytes];
@@ -208,12 +208,12 @@ fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {
 fn report_beside(arguments: &Compare, entries: &[Entry], base: u64, live: &Live, pairs: &[Pair]) -> String {
     let head = [
         "machine", "protocol", "time", "speedup", "faults", "messages", "bytes", "compute", "wait", "read", "write",
-        "sync", "handler",
+        "sync", "tlb", "handler",
     ];
     let simulated = |e: &Entry| {
         let whole = &e.result.whole_program;
-        let [compute, read, write, sync, handler] = shares(e);
-        let shares = [compute, read + write + sync, read, write, sync, handler].map(percent);
+        let [compute, read, write, tlb, sync, handler] = shares(e);
+        let shares = [compute, read + write + sync, read, write, sync, tlb, handler].map(percent);
         let time = format!("{} cycles", grouped(e.result.cycles));
         [&cells(e, time, base, [whole.messages.values().sum(), whole.bytes])[..], &shares].concat()
     };
@@ -233,13 +233,14 @@ fn report_beside(arguments: &Compare, entries: &[Entry], base: u64, live: &Live,
             wait,
             none.clone(),
             none.clone(),
+            none.clone(),
             none,
             handler,
         ]
     };
     let rows: Vec<Vec<String>> = entries.iter().map(simulated).chain(live.runs.iter().map(real)).collect();
     format!(
-        "{}\n\n{}\nlive: nodes are threads of the host {}, which has {} processors; one run each.\ntime: of machines in their cycles, of live runs in seconds of the host. Between the two, only speedups and shares can be compared.\nspeedup: over the best simulated run on one node ({} cycles), or over the live run on one node ({:.6} s).\nfaults: accesses that access control stopped. messages, bytes: of the whole program. compute to handler: share of the nodes' time in percent; wait: read, write and sync, which a live run does not tell apart.\n\n{}",
+        "{}\n\n{}\nlive: nodes are threads of the host {}, which has {} processors; one run each.\ntime: of machines in their cycles, of live runs in seconds of the host. Between the two, only speedups and shares can be compared.\nspeedup: over the best simulated run on one node ({} cycles), or over the live run on one node ({:.6} s).\nfaults: accesses that access control stopped. messages, bytes: of the whole program. compute to handler: share of the nodes' time in percent; wait: read, write and sync, which a live run does not tell apart; what the host's TLB takes is in its compute.\n\n{}",
         heading(arguments),
         table(&head, &rows),
         live.host,
@@ -276,7 +277,7 @@ fn draw(arguments: &Compare, entries: &[Entry], live: Option<&Live>) -> Result<S
         .iter()
         .map(|e| {
             let nodes = e.result.per_node.len().max(1) as f64;
-            let sums = e.result.per_node.iter().fold([0u64; 5], |mut sum, n| {
+            let sums = e.result.per_node.iter().fold([0u64; PARTS_OF_TIME.len()], |mut sum, n| {
                 sum.iter_mut().zip(parts(n)).for_each(|(s, p)| *s += p);
                 sum
             });
