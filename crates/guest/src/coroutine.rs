@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use wasmtime::{Instance, Result, Store, TypedFunc};
 
-use crate::host::{Seats, count_instructions};
+use crate::host::{Seats, count_executed};
 use crate::processor::Processor;
 use crate::rewrite::RESUME_EXPORT;
 
@@ -57,7 +57,7 @@ impl<P: Processor> Stack<P> {
             Ok(_) => return None,
             Err(error) => Err(error),
         };
-        count_instructions(&mut *store);
+        count_executed(&mut *store);
         Some(result)
     }
 }
@@ -88,7 +88,7 @@ impl<P: Processor> Fibre<P> {
         match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending => None,
             Poll::Ready((mut store, result)) => {
-                count_instructions(&mut store);
+                count_executed(&mut store);
                 *self = Fibre::Ended(store);
                 Some(result)
             }

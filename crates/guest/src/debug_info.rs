@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::inspect::inspect;
 use crate::loaded::LoadedProgram;
 use crate::processor::StackFrame;
-use crate::rewrite::{Build, Moved, moved};
+use crate::rewrite::{Manner, Moved, moved};
 use crate::source::{Lines, SourceLocation, file, lines};
 use crate::switching::Switching;
 
@@ -29,10 +29,10 @@ pub struct DebugInfo<'a> {
 }
 
 impl<'a> DebugInfo<'a> {
-    pub(crate) fn new(program: &'a LoadedProgram, build: Build, switching: Switching) -> Result<DebugInfo<'a>, Error> {
+    pub(crate) fn new(program: &'a LoadedProgram, manner: Manner) -> Result<DebugInfo<'a>, Error> {
         let inspected = inspect(&program.bytes, &program.name)?;
         let code = inspected.code.as_ref().map_or(0, |code| code.range().start as u64);
-        let moved = moved(&inspected, build, switching)?;
+        let moved = moved(&inspected, manner)?;
         Ok(DebugInfo { program, moved, code, lines: lines(&program.bytes) })
     }
 

@@ -20,15 +20,16 @@ use wasmtime::{AsContext, Caller, Engine, FuncType, Global, Linker, Result, Val,
 use crate::debug_info::frames;
 use crate::inspect::{PAGE, RESERVED};
 use crate::loaded::LoadedProgram;
-use crate::memory::{Memory, SHARED_BASE};
+use crate::memory::{HOST_PAGE, Memory, SHARED_BASE, SURPLUS};
 use crate::processor::{AccessKind, AccessStep, Call, LoadStore, Processor, ProgramFault};
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
 use crate::switching::Switching;
 use crate::tags::Tags;
+use crate::weights::{Executed, OperatorClass, OperatorWeights};
 pub(crate) use files::Descriptors;
 use running::suspend;
 use seats::{Answer, begin, go_on};
-pub(crate) use seats::{Seats, count_instructions};
+pub(crate) use seats::{Seats, count_executed};
 
 /// A node, as the host knows it.
 pub(crate) struct NodeState<P> {
@@ -40,8 +41,10 @@ pub(crate) struct NodeState<P> {
     /// What it may load and store without asking; only in the fast build.
     pub tags: Option<Tags>,
     pub counter: Counter,
-    /// The instruction count when the host was last called.
-    pub instructions: Rc<Cell<u64>>,
+    /// The weights of its program's operators.
+    pub weights: OperatorWeights,
+    /// What it had executed when the host was last called.
+    pub executed: Rc<Cell<Executed>>,
     /// How large the program thinks its memory is, in pages.
     pub private_pages: Cell<u64>,
     /// End of what this node has allocated of shared memory.
@@ -59,11 +62,13 @@ pub(crate) struct NodeState<P> {
     pub switching: Switching,
 }
 
-/// Where compiled code counts its instructions.
+/// Where compiled code counts what it executes.
 pub(crate) enum Counter {
-    /// The reference build counts up in a global.
+    /// The reference build counts instructions up in a global, and their work, unless that is known from them, in a page of the
+    /// node's memory.
     Up(Global),
-    /// The fast build counts down in a page of the node's memory. This is the count at which the countdown is 0.
+    /// The fast build counts work down in that page, and the surplus by which it is not known from the instructions. This
+    /// is the work at which the countdown is 0.
     Down(Cell<u64>),
 }
 
@@ -203,16 +208,10 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
     linker.func_wrap(
         RESERVED,
         "access",
-        |caller: Caller<'_, Seats<P>>,
-         base: i32,
-         offset: i32,
-         meta: i32,
-         value: i64,
-         instructions: i64|
-         -> Result<i32> {
+        |caller: Caller<'_, Seats<P>>, base: i32, offset: i32, meta: i32, value: i64, count: i64| -> Result<i32> {
             let node = caller.data().node();
             node.go_on()?;
-            node.note_count(instructions);
+            node.note_count(count);
             let step = node.access(base as u32, offset as u32, meta, value as u64);
             node.wind_up();
             if let Ok(WAIT | GO) = step {
@@ -221,11 +220,11 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
             step
         },
     )?;
-    linker.func_wrap(RESERVED, "poll", |caller: Caller<'_, Seats<P>>, instructions: i64| -> Result<i32> {
+    linker.func_wrap(RESERVED, "poll", |caller: Caller<'_, Seats<P>>, count: i64| -> Result<i32> {
         let node = caller.data().node();
         node.go_on()?;
-        let instructions = node.note_count(instructions);
-        let step = node.processor.borrow_mut().poll(instructions)?;
+        let executed = node.note_count(count);
+        let step = node.processor.borrow_mut().poll(executed)?;
         node.wind_up();
         Ok(if step == AccessStep::Wait { WAIT } else { GO })
     })?;
@@ -331,6 +330,25 @@ fn in_one_word(addr: u32, size: u32) -> bool {
 }
 
 impl<P> NodeState<P> {
+    /// Notes the count, as compiled code gives it: the number of instructions, or the countdown of work.
+    fn note_count(&self, count: i64) -> Executed {
+        let count = count.cast_unsigned();
+        let counts_work = !self.weights.are_equal();
+        let executed = match &self.counter {
+            Counter::Down(deadline) => {
+                let surplus = if counts_work { self.memory.counted(SURPLUS) } else { 0 };
+                self.weights.executed(deadline.get().wrapping_sub(count), surplus)
+            }
+            Counter::Up(_) if counts_work => {
+                Executed { instructions: count, work: self.memory.counted(HOST_PAGE).cast_unsigned() }
+            }
+            // Whatever they are.
+            Counter::Up(_) => self.weights.one(OperatorClass::Integer) * count,
+        };
+        self.executed.set(executed);
+        executed
+    }
+
     fn private_bytes(&self) -> u64 {
         self.private_pages.get() * PAGE
     }
@@ -374,22 +392,16 @@ impl<P: Processor> NodeState<P> {
         }
     }
 
-    /// Notes the count, as compiled code gives it: the number of instructions, or the countdown.
-    fn note_count(&self, count: i64) -> u64 {
-        let instructions = match &self.counter {
-            Counter::Down(deadline) => deadline.get().wrapping_sub(count as u64),
-            Counter::Up(_) => count as u64,
-        };
-        self.instructions.set(instructions);
-        instructions
-    }
-
     /// Sets the countdown, after the processor was asked something.
     fn wind_up(&self) {
         if let Counter::Down(deadline) = &self.counter {
             // So that the countdown fits 64 bits with their sign.
             deadline.set(self.processor.borrow().deadline().min(1 << 62));
-            self.memory.set_countdown(deadline.get().wrapping_sub(self.instructions.get()) as i64);
+            let executed = self.executed.get();
+            self.memory.set_counted(HOST_PAGE, deadline.get().wrapping_sub(executed.work).cast_signed());
+            if !self.weights.are_equal() {
+                self.memory.set_counted(SURPLUS, self.weights.surplus(executed));
+            }
         }
     }
 
@@ -408,7 +420,7 @@ impl<P: Processor> NodeState<P> {
         }
         let value = if size == 8 { value } else { value & ((1 << (8 * size)) - 1) };
         let access = LoadStore { addr, size, kind, value };
-        let step = self.processor.borrow_mut().access(self.instructions.get(), access)?;
+        let step = self.processor.borrow_mut().access(self.executed.get(), access)?;
         Ok(match step {
             AccessStep::Go => GO,
             AccessStep::Wait => WAIT,

@@ -333,7 +333,7 @@ fn proposal(operator: &Operator<'_>) -> &'static str {
     wasmparser::for_each_operator!(proposals)
 }
 
-fn is_accepted(proposal: &str) -> bool {
+pub(crate) fn is_accepted(proposal: &str) -> bool {
     let accepted = ["mvp", "sign_extension", "saturating_float_to_int", "bulk_memory", "reference_types"];
     accepted.contains(&proposal)
 }

@@ -14,7 +14,8 @@
 //! **Invariants.** This crate knows no protocol, no machine and no time: it never decides whether
 //! an access is allowed, only whether it lies inside memory. It never reorders accesses. The
 //! number of instructions depends on the program and the values that it reads, and not on how
-//! often it had to wait.
+//! often it had to wait. So does the work that they are, by the weights that its user gives to classes of operators
+//! ([`OperatorWeights`]), of which this crate only makes the sum.
 //!
 //! # Memory of a node
 //!
@@ -37,9 +38,9 @@
 //! /// Lets everything pass.
 //! struct Alone;
 //! impl Processor for Alone {
-//!     fn access(&mut self, _: u64, _: LoadStore) -> Result<AccessStep, ProgramFault> { Ok(AccessStep::Go) }
-//!     fn poll(&mut self, _: u64) -> Result<AccessStep, ProgramFault> { Ok(AccessStep::Go) }
-//!     fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, ProgramFault> { Ok(CallStep::Done(0)) }
+//!     fn access(&mut self, _: Executed, _: LoadStore) -> Result<AccessStep, ProgramFault> { Ok(AccessStep::Go) }
+//!     fn poll(&mut self, _: Executed) -> Result<AccessStep, ProgramFault> { Ok(AccessStep::Go) }
+//!     fn call(&mut self, _: Executed, _: &Call) -> Result<CallStep, ProgramFault> { Ok(CallStep::Done(0)) }
 //! }
 //!
 //! // (module (func (export "_start")))
@@ -71,6 +72,7 @@ mod shelf;
 mod source;
 mod switching;
 mod tags;
+mod weights;
 
 pub use compile::{
     COMPILE_FLAGS, CompileOptions, Compiled, Compiling, IMPORT_UNDEFINED, LIBRARY_FILES, LINK_FLAGS, Toolchain,
@@ -94,3 +96,4 @@ pub use shelf::Shelf;
 pub use source::SourceLocation;
 pub use switching::Switching;
 pub use tags::Tags;
+pub use weights::{Executed, OperatorClass, OperatorWeights};

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::inspect::{CallImport, Import, function_name, inspect};
 use crate::library::Instructions;
 use crate::native;
-use crate::rewrite::{Build, first_defined, rewrite};
+use crate::rewrite::{Manner, first_defined, rewrite};
 use crate::shelf::Shelf;
 use crate::source;
 use crate::switching::Switching;
@@ -20,7 +20,7 @@ pub(crate) struct LoadedProgram {
     pub hash: String,
     pub bytes: Vec<u8>,
     /// What has been compiled so far.
-    pub modules: Mutex<BTreeMap<(Build, Switching), Module>>,
+    pub modules: Mutex<BTreeMap<Manner, Module>>,
     pub imports: Vec<Import>,
     pub calls: Vec<CallImport>,
     /// Initial and greatest private size, in pages.
@@ -41,18 +41,18 @@ pub(crate) struct LoadedProgram {
 }
 
 impl LoadedProgram {
-    /// The program compiled in this build, to switch in this way.
-    pub fn module(&self, how: (Build, Switching), shelf: Option<&Shelf>) -> Result<Module, Error> {
+    /// The program rewritten and compiled in this manner.
+    pub fn module(&self, manner: Manner, shelf: Option<&Shelf>) -> Result<Module, Error> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(&how) {
+        if let Some(module) = modules.get(&manner) {
             return Ok(module.clone());
         }
         let at = |error: Error| error.at(&self.name);
         let inspected = inspect(&self.bytes, &self.name)?;
-        let rewritten = rewrite(&inspected, how.0, how.1).map_err(at)?;
-        let module = native::compile(&rewritten, how, shelf)
+        let rewritten = rewrite(&inspected, manner).map_err(at)?;
+        let module = native::compile(&rewritten, manner, shelf)
             .map_err(|error| at(Error::new(format!("the program cannot be compiled: {error:#}"))))?;
-        modules.insert(how, module.clone());
+        modules.insert(manner, module.clone());
         Ok(module)
     }
 

@@ -8,9 +8,11 @@ use crate::processor::{ProgramFault, ReadModifyWrite};
 /// A node's private memory (stack, globals, `malloc`) ends here at the latest, in bytes: 1 GiB but for a page of
 /// WebAssembly.
 pub const PRIVATE_LIMIT: u32 = SHARED_BASE - 0x1_0000;
-/// Here the fast build keeps what is not the program's, out of its reach: the countdown of instructions (8 bytes),
-/// and values that are put aside while the host is asked.
+/// Here compiled code keeps what is not the program's, out of its reach: the count of work (8 bytes; the fast build counts down),
+/// values that are put aside while the host is asked, and the surplus.
 pub(crate) const HOST_PAGE: u32 = PRIVATE_LIMIT;
+/// Where the surplus of work is, 8 bytes: far behind what is put aside.
+pub(crate) const SURPLUS: u32 = HOST_PAGE + 1024;
 /// Shared memory starts at this byte address, on every node.
 pub const SHARED_BASE: u32 = 0x4000_0000;
 /// Shared memory ends before this byte address: there is 1 GiB of it.
@@ -96,19 +98,19 @@ impl Memory {
         self.write(addr, &value.to_le_bytes()[..size.min(8) as usize])
     }
 
-    /// The countdown, as compiled code last stored it.
-    pub(crate) fn countdown(&self) -> i64 {
-        debug_assert!(self.alive.get() && (HOST_PAGE as usize) < self.length);
+    /// What compiled code last stored in the host's page: the work or its countdown, at [`HOST_PAGE`], or the [`SURPLUS`].
+    pub(crate) fn counted(&self, address: u32) -> i64 {
+        debug_assert!(self.alive.get() && address >= HOST_PAGE && (address as usize) < self.length);
         // SAFETY: memories of nodes are longer than this; the caller is the node, or runs inside it. It is aligned,
         // since memories begin at a page.
-        i64::from_le(unsafe { self.base.add(HOST_PAGE as usize).cast::<i64>().read() })
+        i64::from_le(unsafe { self.base.add(address as usize).cast::<i64>().read() })
     }
 
     /// Sets what compiled code loads next.
-    pub(crate) fn set_countdown(&self, left: i64) {
-        debug_assert!(self.alive.get() && (HOST_PAGE as usize) < self.length);
-        // SAFETY: as in `countdown`.
-        unsafe { self.base.add(HOST_PAGE as usize).cast::<i64>().write(left.to_le()) };
+    pub(crate) fn set_counted(&self, address: u32, number: i64) {
+        debug_assert!(self.alive.get() && address >= HOST_PAGE && (address as usize) < self.length);
+        // SAFETY: as in `counted`.
+        unsafe { self.base.add(address as usize).cast::<i64>().write(number.to_le()) };
     }
 
     /// The 8 bytes at `addr`, little-endian.

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use sha2::{Digest, Sha256};
 use wasmtime::{Config, Engine, Module};
 
-use crate::rewrite::Build;
+use crate::rewrite::{Build, Manner};
 use crate::shelf::Shelf;
 use crate::switching::Switching;
 
@@ -17,7 +17,7 @@ const NODE_STACK: usize = 2 << 20;
 /// Compiles a rewritten module, or takes what was compiled from it before.
 pub(crate) fn compile(
     module: &[u8],
-    (build, switching): (Build, Switching),
+    Manner { build, switching, .. }: Manner,
     shelf: Option<&Shelf>,
 ) -> wasmtime::Result<Module> {
     let engine = Engine::new(&config(build, switching))?;

@@ -21,6 +21,7 @@ use crate::program::Program;
 use crate::rewrite::Build;
 use crate::source::SourceLocation;
 use crate::tags::Tags;
+use crate::weights::Executed;
 
 /// What has become of a node that was resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,13 +60,13 @@ pub struct ProgramNode<P: Processor> {
     memory: Memory,
     tags: Option<Tags>,
     alive: Rc<Cell<bool>>,
-    instructions: Rc<Cell<u64>>,
+    executed: Rc<Cell<Executed>>,
     interrupted: Rc<Cell<bool>>,
     files: Rc<Descriptors>,
 }
 
-/// A node's memory, its tags, whether it is alive, how many instructions it has executed, whether it is to end, and its files.
-type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<u64>>, Rc<Cell<bool>>, Rc<Descriptors>);
+/// A node's memory, its tags, whether it is alive, what it has executed, whether it is to end, and its files.
+type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<Executed>>, Rc<Cell<bool>>, Rc<Descriptors>);
 
 impl<P: Processor> ProgramNode<P> {
     /// An instance of `program`, in the reference build; see [`ProgramNode::in_build`].
@@ -98,16 +99,16 @@ impl<P: Processor> ProgramNode<P> {
     pub(crate) fn made(
         coroutine: Coroutine<P>,
         (program, build): (&Program, Build),
-        (memory, tags, alive, instructions, interrupted, files): Parts,
+        (memory, tags, alive, executed, interrupted, files): Parts,
     ) -> ProgramNode<P> {
         let state = State::Running;
         let program = program.clone();
-        ProgramNode { coroutine, state, program, build, memory, tags, alive, instructions, interrupted, files }
+        ProgramNode { coroutine, state, program, build, memory, tags, alive, executed, interrupted, files }
     }
 
     /// Ends the program where it waits, and tells where that is. Nothing if it has not begun, or has ended.
     pub fn interrupt(&mut self) -> Vec<StackFrame> {
-        if self.instructions.get() == 0 || !matches!(self.state, State::Running) {
+        if self.executed.get().instructions == 0 || !matches!(self.state, State::Running) {
             return Vec::new();
         }
         self.interrupted.set(true);
@@ -147,9 +148,9 @@ impl<P: Processor> ProgramNode<P> {
         outcome
     }
 
-    /// Instructions executed up to the last callback, or to the end of an ended program.
-    pub fn instructions(&self) -> u64 {
-        self.instructions.get()
+    /// What was executed up to the last callback, or to the end of an ended program.
+    pub fn executed(&self) -> Executed {
+        self.executed.get()
     }
 
     /// What its program has changed of the folder that it was given ([`Inputs::writable`](crate::Inputs::writable)), by path in it:

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::weights::Executed;
+
 /// Whether a load or a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccessKind {
@@ -214,16 +216,16 @@ pub enum Call {
 }
 
 /// A node's processor, as its program sees it. Called from inside the running program; the first
-/// argument is always the number of instructions executed so far, this one included.
+/// argument is always what was executed so far, the present instruction included.
 pub trait Processor: 'static {
     /// The program is about to load or store.
-    fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault>;
+    fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault>;
 
     /// The program is at a loop head or a function entry.
-    fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault>;
+    fn poll(&mut self, executed: Executed) -> Result<AccessStep, ProgramFault>;
 
     /// The program makes a call.
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault>;
+    fn call(&mut self, executed: Executed, call: &Call) -> Result<CallStep, ProgramFault>;
 
     /// An atomic operator of the program is used on private memory, which no other node sees; the program's function, if
     /// it is known. Told once, of the first.
@@ -239,7 +241,7 @@ pub trait Processor: 'static {
     /// The program's private memory has so many bytes from now on. Told when the node is made, and when it grows.
     fn private_memory(&mut self, _bytes: u64) {}
 
-    /// The least number of instructions at which [`Processor::poll`] would not say
+    /// The least [work](Executed) at which [`Processor::poll`] would not say
     /// [`AccessStep::Go`]; until then the fast build does not poll. Asked after each of the other
     /// functions, and right until the next of them. 0, the default: every poll is made.
     fn deadline(&self) -> u64 {

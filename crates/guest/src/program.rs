@@ -13,11 +13,12 @@ use crate::inspect::{CallImport, Import, Inspected, inspect};
 use crate::lacking;
 use crate::library;
 use crate::loaded::LoadedProgram;
-use crate::rewrite::Build;
+use crate::rewrite::{Build, Manner};
 use crate::shelf::Shelf;
 use crate::source;
 use crate::switching::Switching;
 use crate::tags::Tags;
+use crate::weights::OperatorWeights;
 
 /// A program, ready to run on any number of nodes. Cloning is cheap.
 #[derive(Clone)]
@@ -26,6 +27,7 @@ pub struct Program {
     by_reference: bool,
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) switching: Switching,
+    pub(crate) weights: OperatorWeights,
     /// Where the host's code for it is kept, if anywhere.
     shelf: Option<Shelf>,
 }
@@ -54,6 +56,7 @@ impl Program {
             by_reference: false,
             inputs: Arc::default(),
             switching: Switching::default(),
+            weights: OperatorWeights::default(),
             shelf: None,
             shared: Arc::new(LoadedProgram {
                 name: name.to_string(),
@@ -94,6 +97,12 @@ impl Program {
         Program { switching, ..self }
     }
 
+    /// The same program, whose operators have these weights: what its processor is told of the [work](crate::Executed) that it has
+    /// done depends on them. Without this, each operator is work of 1.
+    pub fn weighing(self, weights: OperatorWeights) -> Program {
+        Program { weights, ..self }
+    }
+
     /// The same program, whose compiled code is kept here for the next run.
     pub fn kept_on(self, shelf: Shelf) -> Program {
         Program { shelf: Some(shelf), ..self }
@@ -115,7 +124,11 @@ impl Program {
 
     /// The program compiled in this build.
     pub(crate) fn module(&self, build: Build) -> Result<Module, Error> {
-        self.shared.module((build, self.switching), self.shelf.as_ref())
+        self.shared.module(self.manner(build), self.shelf.as_ref())
+    }
+
+    fn manner(&self, build: Build) -> Manner {
+        Manner { build, switching: self.switching, weights: self.weights }
     }
 
     /// The name that it was loaded under.
@@ -128,7 +141,7 @@ impl Program {
     /// # Errors
     /// The program cannot be rewritten, which it has been when any node of it was made.
     pub fn debug_info(&self, build: Build) -> Result<DebugInfo<'_>, Error> {
-        DebugInfo::new(&self.shared, build, self.switching)
+        DebugInfo::new(&self.shared, self.manner(build))
     }
 
     /// Whether it has atomic read-modify-writes, its own or those of `trivium.h`.

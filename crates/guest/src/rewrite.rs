@@ -4,9 +4,10 @@
 //! one, and the oracle of the other. The *fast* build ([`fast`]) keeps what hits in the cache inside
 //! Wasm, and is the same in all else.
 //!
-//! * A mutable global counts instructions ([`code::is_counted`]). It is brought up to date before
+//! * A mutable global counts instructions ([`classes`] says which operators are). It is brought up to date before
 //!   every operator that can leave the straight line or call the host, so that the host always
-//!   sees the exact number, the operator itself included.
+//!   sees the exact number, the operator itself included. Where the operators' weights differ, a number in the host's page of
+//!   memory counts their work in the same places.
 //! * Each load and store becomes a call of a small function added to the module
 //!   ([`access`]), which asks the host first and then performs it.
 //! * Function entries and loop heads call the added function `poll`.
@@ -24,6 +25,7 @@
 mod access;
 mod analysis;
 mod atomic;
+mod classes;
 mod code;
 mod fast;
 mod live;
@@ -42,6 +44,7 @@ use crate::inspect::{Import, Inspected, PAGE, RESERVED};
 use crate::memory::SHARED_END;
 use crate::switching::Switching;
 use crate::tags;
+use crate::weights::OperatorWeights;
 pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
 
 use ValType::{I32, I64};
@@ -55,6 +58,14 @@ pub(crate) const MEMORY_EXPORT: &str = "trivium-host:memory";
 pub(crate) const RESUME_EXPORT: &str = "trivium-host:resume";
 /// Name under which the host's memory is exported, in the fast build.
 pub(crate) const TAGS_EXPORT: &str = "trivium-host:tags";
+
+/// All that the rewritten module of a program depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Manner {
+    pub build: Build,
+    pub switching: Switching,
+    pub weights: OperatorWeights,
+}
 
 /// How a program is rewritten. It changes nothing in what a program does and how it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,6 +144,7 @@ type Signature = (Vec<ValType>, Vec<ValType>);
 struct Layout {
     build: Build,
     switching: Switching,
+    weights: OperatorWeights,
     /// Functions that the program imports.
     imported: u32,
     /// Index of the first added function: `wait`, `poll`, those of [`access::ACCESSES`], those of [`atomic`], one for
@@ -158,6 +170,19 @@ impl Layout {
     fn moves(&mut self, from: usize, to: usize) {
         if let Some(moved) = self.moved.as_mut().and_then(|functions| functions.last_mut()) {
             moved.push((to as u32, from as u32));
+        }
+    }
+
+    /// Whether the work is counted besides the instructions.
+    fn counts_work(&self) -> bool {
+        !self.weights.are_equal()
+    }
+
+    /// How many counts an added function for an access is told that the stored ones lack.
+    fn pending_counts(&self) -> usize {
+        match self.build {
+            Build::Reference => 0,
+            Build::Fast => 1 + usize::from(self.counts_work()),
         }
     }
 
@@ -223,24 +248,25 @@ pub(crate) fn first_defined(imported: u32, switching: Switching) -> u32 {
 }
 
 /// The module rewritten.
-pub(crate) fn rewrite(module: &Inspected<'_>, build: Build, switching: Switching) -> Result<Vec<u8>, Error> {
-    Layout::new(module, build, switching).rewrite(module)
+pub(crate) fn rewrite(module: &Inspected<'_>, manner: Manner) -> Result<Vec<u8>, Error> {
+    Layout::new(module, manner).rewrite(module)
 }
 
 /// Where the operators of each of the program's functions come to when the module is rewritten: nobody wants to know
 /// that of most programs, so it is found out by rewriting once more.
-pub(crate) fn moved(module: &Inspected<'_>, build: Build, switching: Switching) -> Result<Vec<Moved>, Error> {
-    let mut layout = Layout { moved: Some(Vec::new()), ..Layout::new(module, build, switching) };
+pub(crate) fn moved(module: &Inspected<'_>, manner: Manner) -> Result<Vec<Moved>, Error> {
+    let mut layout = Layout { moved: Some(Vec::new()), ..Layout::new(module, manner) };
     layout.rewrite(module)?;
     Ok(layout.moved.unwrap_or_default())
 }
 
 impl Layout {
-    fn new(module: &Inspected<'_>, build: Build, switching: Switching) -> Layout {
+    fn new(module: &Inspected<'_>, Manner { build, switching, weights }: Manner) -> Layout {
         let imported = module.imports.len() as u32;
         Layout {
             build,
             switching,
+            weights,
             imported,
             added: first_defined(imported, switching) + module.defined_functions,
             counter: module.global_count,
@@ -304,7 +330,7 @@ impl Layout {
         let plain = self.signature(Signature::default());
         let mut added = vec![(plain, switch::wait(self)), (plain, access::poll(self))];
         for access in &access::ACCESSES {
-            added.push((self.signature(access.signature(self.build)), access.function(self)));
+            added.push((self.signature(access.signature(self.pending_counts())), access.function(self)));
         }
         for number in 0..atomic::FUNCTIONS {
             added.push((self.signature(atomic::signature(number)), atomic::function(self, number)));

@@ -246,15 +246,15 @@ fn the_processor_sees_the_count_at_each_access() {
     use trivium_guest::*;
     struct Log(Vec<(u64, u32)>, Vec<u64>);
     impl Processor for Log {
-        fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
-            self.0.push((instructions, access.addr));
+        fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
+            self.0.push((executed.instructions, access.addr));
             Ok(AccessStep::Go)
         }
-        fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault> {
-            self.1.push(instructions);
+        fn poll(&mut self, executed: Executed) -> Result<AccessStep, ProgramFault> {
+            self.1.push(executed.instructions);
             Ok(AccessStep::Go)
         }
-        fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, ProgramFault> {
+        fn call(&mut self, _: Executed, _: &Call) -> Result<CallStep, ProgramFault> {
             Ok(CallStep::Done(0))
         }
     }
@@ -274,5 +274,5 @@ fn the_processor_sees_the_count_at_each_access() {
     assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
     assert_eq!(log.borrow().0, [(2, 5), (4, 16)]);
     assert_eq!(log.borrow().1, [0, 4, 6], "function entry, and two rounds of the loop");
-    assert_eq!(node.instructions(), 8);
+    assert_eq!(node.executed(), Executed { instructions: 8, work: 8 });
 }

@@ -17,7 +17,7 @@ struct Recorder {
 }
 
 impl Processor for Recorder {
-    fn access(&mut self, _: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
+    fn access(&mut self, _: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         if self.waits > 0 {
             self.waits -= 1;
             return Ok(AccessStep::Wait);
@@ -28,10 +28,10 @@ impl Processor for Recorder {
             _ => Ok(AccessStep::Go),
         }
     }
-    fn poll(&mut self, _: u64) -> Result<AccessStep, ProgramFault> {
+    fn poll(&mut self, _: Executed) -> Result<AccessStep, ProgramFault> {
         Ok(AccessStep::Go)
     }
-    fn call(&mut self, _: u64, call: &Call) -> Result<CallStep, ProgramFault> {
+    fn call(&mut self, _: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         match call {
             Call::Alloc { .. } => Ok(CallStep::Done(i64::from(SHARED_BASE))),
             Call::Barrier => Ok(CallStep::Wait),

@@ -4,7 +4,7 @@ mod world;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use trivium_guest::{Build, NodeOutcome, Program, Switching};
+use trivium_guest::{Build, Executed, NodeOutcome, Program, Switching};
 use wasm_encoder::reencode::{Reencode, utils};
 use wasm_encoder::{CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection};
 use wasmtime::{Config, Engine, Instance, Module, Store, Trap};
@@ -182,8 +182,8 @@ fn run_original(bytes: &[u8]) -> End {
     }
 }
 
-fn run_rewritten(program: &Program, build: Build, patience: u64, length: usize) -> (End, u64) {
-    let (outcome, memory, instructions) = world::run_alone(program, build, patience, length);
+fn run_rewritten(program: &Program, build: Build, patience: u64, length: usize) -> (End, Executed) {
+    let (outcome, memory, executed) = world::run_alone(program, build, patience, length);
     let end = match outcome {
         NodeOutcome::Finished { .. } => End::Finished(memory),
         NodeOutcome::Trapped { message, .. } if message.contains("recursion") => End::StackOverflow,
@@ -197,7 +197,7 @@ fn run_rewritten(program: &Program, build: Build, patience: u64, length: usize) 
         NodeOutcome::Trapped { .. } => End::Trapped("other".into(), memory),
         NodeOutcome::Suspended => panic!("it never ends"),
     };
-    (end, instructions)
+    (end, executed)
 }
 
 fn same(bytes: &[u8], traps: bool) -> bool {
@@ -219,7 +219,7 @@ fn same(bytes: &[u8], traps: bool) -> bool {
         // Elements out of a table's bounds: found when a node is made.
         End::Refused | End::StackOverflow => return false,
     };
-    let (rewritten, instructions) = run_rewritten(&program, Build::Reference, 0, length);
+    let (rewritten, executed) = run_rewritten(&program, Build::Reference, 0, length);
     if rewritten == End::StackOverflow {
         return false;
     }
@@ -234,10 +234,30 @@ fn same(bytes: &[u8], traps: bool) -> bool {
         let (again, count) = run_rewritten(program, build, patience, length);
         if again != End::StackOverflow {
             assert!(again == original, "{build:?}, patience {patience}, {how}: another end or memory");
-            assert_eq!(instructions, count, "{build:?}, patience {patience}, {how}: another count");
+            assert_eq!(executed, count, "{build:?}, patience {patience}, {how}: another count");
         }
     }
+    weighs_the_same(&program, &original, executed.instructions);
     true
+}
+
+/// Where operators have weights, both builds agree on the work, and on instructions with everybody else.
+fn weighs_the_same(program: &Program, original: &End, instructions: u64) {
+    let (End::Finished(memory) | End::Trapped(_, memory)) = original else { return };
+    let weighed = program.clone().weighing(world::odd_weights());
+    let (end, executed) = run_rewritten(&weighed, Build::Reference, 0, memory.len());
+    if end == End::StackOverflow {
+        return;
+    }
+    assert!(end == *original, "another end or memory with weights");
+    assert_eq!(executed.instructions, instructions);
+    for (build, patience) in [(Build::Reference, 7), (Build::Fast, 0), (Build::Fast, 7)] {
+        let (again, count) = run_rewritten(&weighed, build, patience, memory.len());
+        if again != End::StackOverflow {
+            assert!(again == *original, "{build:?}, patience {patience}, with weights: another end or memory");
+            assert_eq!(count, executed, "{build:?}, patience {patience}: other work");
+        }
+    }
 }
 
 /// A test of so many cases, the same in every run; or of as many others as the variable `PROPTEST_CASES` says.

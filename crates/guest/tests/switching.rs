@@ -28,8 +28,8 @@ enum Asked {
 struct Patient {
     waits: u32,
     waited: u32,
-    /// Everything that happened, with the count of instructions.
-    happened: Vec<(u64, Asked)>,
+    /// Everything that happened, with what was executed by then.
+    happened: Vec<(Executed, Asked)>,
     memory: Option<Memory>,
     /// Panics at barriers.
     panics: bool,
@@ -38,44 +38,44 @@ struct Patient {
 }
 
 impl Patient {
-    fn waits(&mut self, instructions: u64, asked: Asked) -> bool {
+    fn waits(&mut self, executed: Executed, asked: Asked) -> bool {
         if self.waited < self.waits {
             self.waited += 1;
             return true;
         }
         self.waited = 0;
-        self.happened.push((instructions, asked));
+        self.happened.push((executed, asked));
         false
     }
 
-    fn step(&mut self, instructions: u64, asked: Asked) -> Result<AccessStep, ProgramFault> {
-        Ok(if self.waits(instructions, asked) { AccessStep::Wait } else { AccessStep::Go })
+    fn step(&mut self, executed: Executed, asked: Asked) -> Result<AccessStep, ProgramFault> {
+        Ok(if self.waits(executed, asked) { AccessStep::Wait } else { AccessStep::Go })
     }
 }
 
 impl Processor for Patient {
-    fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
-        self.step(instructions, Asked::Access(access))
+    fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
+        self.step(executed, Asked::Access(access))
     }
 
-    fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault> {
-        self.step(instructions, Asked::Poll)
+    fn poll(&mut self, executed: Executed) -> Result<AccessStep, ProgramFault> {
+        self.step(executed, Asked::Poll)
     }
 
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault> {
+    fn call(&mut self, executed: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         if *call == Call::Barrier {
             assert!(!self.panics, "asked to");
             if let Some(other) = self.other.take() {
                 other.borrow_mut().resume();
             }
         }
-        if self.waits(instructions, Asked::Call(call.clone())) {
+        if self.waits(executed, Asked::Call(call.clone())) {
             return Ok(CallStep::Wait);
         }
         Ok(CallStep::Done(match call {
             Call::Alloc { .. } => SHARED_BASE.into(),
             Call::ReadModifyWrite(rmw) => self.memory.as_ref().expect("set").read_modify_write(rmw)? as i64,
-            Call::Cycles | Call::Nanoseconds => instructions as i64,
+            Call::Cycles | Call::Nanoseconds => executed.instructions as i64,
             Call::Sleep { .. } => 0,
             _ => 0,
         }))
@@ -92,6 +92,15 @@ fn each(body: &str) -> Vec<Program> {
     let program = program(body);
     Switching::all().iter().map(|switching| program.clone().switching_by(*switching)).collect()
 }
+
+/// Weights that differ.
+fn odd_weights() -> OperatorWeights {
+    let weight = |class: OperatorClass| [7, 130, 1_048_576, 11, 3, 170, 997, 13, 5, 1, 20, 2][class as usize];
+    OperatorWeights::new(weight).expect("weights that are allowed")
+}
+
+/// What happened on a node, what it has left in memory, and what it has executed.
+type Told = (Vec<(Executed, Asked)>, Vec<u8>, Executed);
 
 type Processors = Vec<Rc<RefCell<Patient>>>;
 
@@ -141,7 +150,7 @@ const EVERYTHING: &str = r#"
 fn what_happens_does_not_depend_on_waiting() {
     let run = |program: &Program, build: Build, waits: u32| {
         let (mut nodes, processors) = nodes(program, build, 2, waits);
-        let mut told = Vec::new();
+        let mut told: Vec<Told> = Vec::new();
         for (node, processor) in nodes.iter_mut().zip(&processors) {
             let (outcome, waited) = finish(node);
             assert_eq!(outcome, NodeOutcome::Finished { exit_code: 0 });
@@ -149,7 +158,7 @@ fn what_happens_does_not_depend_on_waiting() {
             assert_eq!(waited, waits * happened.len() as u32);
             let mut memory = vec![0; 4096];
             node.memory().read(SHARED_BASE, &mut memory).expect("in memory");
-            told.push((happened, memory, node.instructions()));
+            told.push((happened, memory, node.executed()));
         }
         told
     };
@@ -159,10 +168,20 @@ fn what_happens_does_not_depend_on_waiting() {
     let printed = Asked::Call(Call::Print { fd: 1, bytes: vec![65; 21] });
     assert!(happened.iter().any(|(_, asked)| *asked == printed), "{happened:?}");
     assert_eq!((memory[0x300], memory[0x308], memory[0x328]), (15, 21, 21));
-    for program in &programs {
-        for build in [Build::Reference, Build::Fast] {
-            for waits in [0, 1, 3] {
-                assert_eq!(run(program, build, waits), first, "{build:?}, {waits} times");
+    let weighed = |program: &Program| program.clone().weighing(odd_weights());
+    let weighed: Vec<Program> = programs.iter().map(weighed).collect();
+    let weighed_first = run(&weighed[0], Build::Reference, 0);
+    let instructions = |told: &[Told]| -> Vec<Vec<u64>> {
+        let of = |happened: &[(Executed, Asked)]| happened.iter().map(|(executed, _)| executed.instructions).collect();
+        told.iter().map(|(happened, ..)| of(happened)).collect()
+    };
+    assert_eq!(instructions(&weighed_first), instructions(&first));
+    for (programs, first) in [(programs, first), (weighed, weighed_first)] {
+        for program in &programs {
+            for build in [Build::Reference, Build::Fast] {
+                for waits in [0, 1, 3] {
+                    assert_eq!(run(program, build, waits), first, "{build:?}, {waits} times");
+                }
             }
         }
     }
@@ -193,7 +212,7 @@ fn nodes_wait_in_the_depths_of_their_own_stacks() {
                 };
             }
         }
-        let counts: Vec<u64> = nodes.iter().map(ProgramNode::instructions).collect();
+        let counts: Vec<Executed> = nodes.iter().map(ProgramNode::executed).collect();
         assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
     }
 }

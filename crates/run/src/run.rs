@@ -312,7 +312,7 @@ fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result
             ended => break ended,
         }
     };
-    node.borrow_mut().counts.instructions = program.instructions();
+    node.borrow_mut().counts.instructions = program.executed().instructions;
     match outcome {
         NodeOutcome::Finished { exit_code } => Ok((exit_code, program)),
         NodeOutcome::Trapped { message, stack } => {

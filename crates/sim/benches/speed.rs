@@ -13,8 +13,8 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::Instant;
 use trivium_guest::{
-    AccessStep, Build, Call, CallStep, LoadStore, NodeOutcome, Processor, Program, ProgramFault, Shelf, Stage,
-    Switching, Toolchain,
+    AccessStep, Build, Call, CallStep, Executed, LoadStore, NodeOutcome, Processor, Program, ProgramFault, Shelf,
+    Stage, Switching, Toolchain,
 };
 use trivium_sim::SimResult;
 
@@ -131,15 +131,15 @@ fn many_nodes(name: &str, latency: &str, short: &[&str], long: &[&str]) {
 struct Waits;
 
 impl Processor for Waits {
-    fn access(&mut self, _: u64, _: LoadStore) -> Result<AccessStep, ProgramFault> {
+    fn access(&mut self, _: Executed, _: LoadStore) -> Result<AccessStep, ProgramFault> {
         Ok(AccessStep::Wait)
     }
 
-    fn poll(&mut self, _: u64) -> Result<AccessStep, ProgramFault> {
+    fn poll(&mut self, _: Executed) -> Result<AccessStep, ProgramFault> {
         Ok(AccessStep::Wait)
     }
 
-    fn call(&mut self, _: u64, _: &Call) -> Result<CallStep, ProgramFault> {
+    fn call(&mut self, _: Executed, _: &Call) -> Result<CallStep, ProgramFault> {
         Ok(CallStep::Wait)
     }
 }

@@ -9,6 +9,7 @@ mod random;
 use bench::{Run, machine, same_in, source, text_program, windows};
 use mutant::config;
 use proptest::prelude::*;
+use trivium_sim::Machine;
 
 const MACHINES: [&str; 5] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype"];
 
@@ -302,6 +303,75 @@ fn cycles_per_instruction_of_all_kinds() {
     for cpi in ["1", "0.7", "1/3", "3", "7/5"] {
         let run = Run::of("em3d", &["-n", "10", "-i", "1"]).on(machine("typhoon", &[("processor.cpi", cpi)])).nodes(3);
         same_and_right(run);
+    }
+}
+
+/// Operators that differ in what they cost, each from all others.
+fn costly(name: &str, more: &[(&str, &str)]) -> Machine {
+    let costs = [
+        ("processor.operators.multiply", "17"),
+        ("processor.operators.divide", "37/2"),
+        ("processor.operators.float_add", "1"),
+        ("processor.operators.float_multiply", "1.5"),
+        ("processor.operators.float_divide", "12"),
+        ("processor.operators.square_root", "17"),
+        ("processor.operators.conversion", "2"),
+        ("processor.operators.branch", "0.6"),
+        ("processor.operators.call", "3"),
+        ("processor.operators.memory", "0.9"),
+        ("processor.operators.other", "1.1"),
+    ];
+    machine(name, &[&costs, more].concat())
+}
+
+#[test]
+fn costs_of_operators_of_all_kinds() {
+    for name in MACHINES {
+        let runs = [
+            Run::of("em3d", &["-n", "24", "-i", "2"]).on(costly(name, &[("network.jitter", "90")])).nodes(5),
+            Run::of("matmul", &["-n", "16", "-b", "4"]).on(costly(name, &[])).nodes(4).under(&["msi"]),
+        ];
+        for run in runs {
+            same_and_right(run.clone());
+            same_in(&run.clone().jobs(3), &[run.machine.lookahead()]);
+        }
+    }
+    for cpi in ["1", "1/3", "7/5"] {
+        let set = [("processor.cpi", cpi), ("engine.kind", "compute"), ("engine.save", "40")];
+        let run = Run::of("bodies", &[]).on(costly("typhoon", &set)).nodes(3);
+        same_and_right(run);
+    }
+    same_and_right(Run::of("lockbench", &["-n", "12"]).on(costly("typhoon-1", &[])).nodes(4));
+    same_and_right(Run::of("atomics", &["-n", "6"]).on(costly("typhoon", &[])).nodes(3));
+}
+
+/// Where it stands, and how many instructions it has executed, does not depend on what they cost; how long they take does, and by
+/// exactly as much as the table says.
+#[test]
+fn divisions_cost_what_the_table_says() {
+    let text = |divisions: u32| {
+        format!(
+            r#"(module (memory 1) (func (export "_start") (local $i i32)
+                (local.set $i (i32.const {divisions}))
+                (if (local.get $i) (then (loop $again
+                    (drop (i32.div_u (i32.const 1000) (local.get $i)))
+                    (br_if $again (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))))))"#
+        )
+    };
+    for divisions in [0, 1, 10_000] {
+        let told = |divide: &str| {
+            let set = [("processor.operators.divide", divide)];
+            let run = Run::with(text_program(&text(divisions)), &[]).nodes(1).on(machine("typhoon", &set));
+            same_and_right(run.clone());
+            run.right().per_node.remove(0)
+        };
+        let [simple, twenty, half] = ["0.7", "20.7", "1/2"].map(told);
+        assert_eq!(simple.instructions, 1 + 3 * u64::from(divisions));
+        assert_eq!([twenty.instructions, half.instructions], [simple.instructions; 2]);
+        assert_eq!(twenty.compute, simple.compute + 20 * u64::from(divisions));
+        let tenths = 7 + (7 + 7 + 5) * u64::from(divisions);
+        assert_eq!(half.compute, tenths / 10);
+        assert_eq!(twenty.cycles - twenty.compute, simple.cycles - simple.compute);
     }
 }
 

@@ -315,6 +315,19 @@ fn wrong_machines_are_explained_with_their_place() {
     says(&broken(|text| text.replace("line = 32", "line = 33")), Blame::Input, &["`cache.line` is 33", "mine.toml:"]);
     says(&broken(|text| text.replace("cpi = 0.7", "cpi = -0.7")), Blame::Input, &["-0.7", "mine.toml:"]);
     says(&broken(|text| text.replace("[network]", "[network")), Blame::Input, &["mine.toml:"]);
+    let last = trivium_sim::built_in("typhoon").unwrap().lines().count() + 3;
+    for (cost, why) in [
+        ("divde = 3", "unknown key `divde`"),
+        ("divide = -3", "-3"),
+        ("divide = 1e30", "wrong value"),
+        ("divide = \"much\"", "much"),
+        ("divide = 0", "`processor.operators.divide` cannot be what it is: an operator that takes no time"),
+        ("divide = \"1/999983\"", "`processor.operators.divide` cannot be what it is: all costs must be multiples"),
+        ("divide = 1000000", "`processor.operators.divide` cannot be what it is: it is more than 1048576 times 1/10"),
+    ] {
+        let wrong = broken(|text| format!("{text}\n[processor.operators]\n{cost}\n"));
+        says(&wrong, Blame::Input, &[why, &format!("mine.toml:{last}:")]);
+    }
     says(&broken(|_| String::new()), Blame::Input, &["missing key", "mine.toml"]);
     says(
         &Machine::load("/nowhere/mine.toml", &[]).unwrap_err(),
@@ -338,6 +351,15 @@ fn overrides_are_checked_like_files() {
     assert_eq!(overridden("prices.dispatch.fault", "9").unwrap().prices.dispatch.fault.cycles, 9);
     assert_eq!(overridden("engine.kind", "ideal").unwrap().engine.kind, trivium_sim::machine::EngineKind::Ideal);
     overridden("processor.cpi", "\"1/2\"").unwrap();
+    let costs = overridden("processor.operators.divide", "20").unwrap().processor.operators;
+    assert_eq!(costs.divide.map(|cost| cost.of(1)), Some(20), "a table that the file leaves out");
+    for (cost, why) in [("0", "takes no time"), ("-1", "-1"), ("1000000", "more than 1048576 times")] {
+        let wrong = overridden("processor.operators.divide", cost).unwrap_err();
+        says(&wrong, Blame::Input, &[why, &format!("--set machine.processor.operators.divide={cost}")]);
+    }
+    let misspelt = overridden("processor.operators.divde", "20").unwrap_err();
+    says(&misspelt, Blame::Input, &["unknown key `divde`", "did you mean `divide`?"]);
+    says(&overridden("processor.operator.divide", "2").unwrap_err(), Blame::Input, &["no table `operator`"]);
     assert_eq!(overridden("barrier.latency", "7").unwrap().barrier_latency(4), 7, "a table that the file leaves out");
     says(&overridden("barrier.latancy", "7").unwrap_err(), Blame::Input, &["latancy", "did you mean `latency`?"]);
     says(

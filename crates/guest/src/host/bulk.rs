@@ -1,7 +1,7 @@
 //! `memory.copy`, `memory.fill` and `memory.init`: word by word, at the price of a loop.
 //!
 //! A piece is what lies in one aligned 8-byte word of the source and of the destination. For each piece an operation counts
-//! its accesses and [`LOOP`] more as instructions, and polls. Both builds agree on every count.
+//! its accesses and [`NodeState::round`] more as instructions, and polls. Both builds agree on every count.
 //!
 //! The fast build does at once what compiled code would do without asking: words that the [tags](crate::tags) allow, up to the next
 //! poll that must ask. The reference build asks for each piece.
@@ -11,25 +11,40 @@ use wasmtime::Result;
 use super::running::{suspend, to_word_end};
 use super::{Counter, NodeState};
 use crate::processor::{AccessStep, Processor, ProgramFault};
-
-/// Instructions of a piece besides its accesses: addresses, count and branch of a loop that is unrolled a few times.
-const LOOP: u64 = 1;
-/// Instructions of a piece that is copied.
-const COPIED: u64 = 2 + LOOP;
-/// Instructions of a piece that is only written.
-const WRITTEN: u64 = 1 + LOOP;
+use crate::weights::{Executed, OperatorClass};
 
 impl<P: Processor> NodeState<P> {
-    /// Counts instructions of a host function as the program's; the processor is to be asked something next.
-    fn execute(&self, instructions: u64) {
-        self.instructions.set(self.instructions.get() + instructions);
+    /// An access of a piece.
+    fn one_access(&self) -> Executed {
+        self.weights.one(OperatorClass::Memory)
+    }
+
+    /// What a piece takes besides its accesses: one instruction for the addresses, count and branch of a loop that is unrolled a few
+    /// times.
+    fn round(&self) -> Executed {
+        self.weights.one(OperatorClass::Integer)
+    }
+
+    /// What a piece takes that is copied.
+    fn copied(&self) -> Executed {
+        self.one_access() * 2 + self.round()
+    }
+
+    /// What a piece takes that is only written.
+    fn written(&self) -> Executed {
+        self.one_access() + self.round()
+    }
+
+    /// Counts what a host function executes as the program's; the processor is to be asked something next.
+    fn execute(&self, more: Executed) {
+        self.executed.set(self.executed.get() + more);
     }
 
     /// The end of a piece.
     async fn go_round(&self) -> Result<()> {
-        self.execute(LOOP);
+        self.execute(self.round());
         loop {
-            let step = self.processor.borrow_mut().poll(self.instructions.get())?;
+            let step = self.processor.borrow_mut().poll(self.executed.get())?;
             self.wind_up();
             match step {
                 AccessStep::Wait => suspend().await,
@@ -41,28 +56,28 @@ impl<P: Processor> NodeState<P> {
     async fn copy_piece(&self, to: u32, from: u32, size: u32) -> Result<()> {
         let mut word = [0; 8];
         let piece = &mut word[..size as usize];
-        self.execute(1);
+        self.execute(self.one_access());
         self.read_piece(from, piece).await?;
         self.put_piece(to, piece).await
     }
 
     async fn put_piece(&self, to: u32, piece: &[u8]) -> Result<()> {
-        self.execute(1);
+        self.execute(self.one_access());
         self.write_piece(to, piece).await?;
         self.go_round().await
     }
 
-    /// How many pieces of so many instructions can go by before a poll must ask.
-    fn pieces_until_poll(&self, instructions: u64) -> u64 {
+    /// How many pieces that take so much can go by before a poll must ask.
+    fn pieces_until_poll(&self, piece: Executed) -> u64 {
         match &self.counter {
-            Counter::Down(deadline) => deadline.get().saturating_sub(self.instructions.get() + 1) / instructions,
+            Counter::Down(deadline) => deadline.get().saturating_sub(self.executed.get().work + 1) / piece.work,
             Counter::Up(_) => 0,
         }
     }
 
-    /// So many instructions have gone by without asking.
-    fn went(&self, instructions: u64) {
-        self.execute(instructions);
+    /// So much has gone by without asking.
+    fn went(&self, executed: Executed) {
+        self.execute(executed);
         self.wind_up();
     }
 
@@ -71,7 +86,7 @@ impl<P: Processor> NodeState<P> {
     fn words_to_copy(&self, to: u32, from: u32, bytes: u32, down: bool) -> (u32, u64) {
         let Some(tags) = &self.tags else { return (0, 1) };
         let (astray, pieces) = if to.is_multiple_of(8) { (0, 1) } else { (1, 2) };
-        let most = (self.pieces_until_poll(COPIED) / pieces).min(u64::from(bytes / 8)) as u32;
+        let most = (self.pieces_until_poll(self.copied()) / pieces).min(u64::from(bytes / 8)) as u32;
         if !from.is_multiple_of(8) || most == 0 {
             return (0, pieces);
         }
@@ -89,7 +104,7 @@ impl<P: Processor> NodeState<P> {
     /// How many words may be stored to without asking, from `to` on. None unless that is aligned.
     fn words_to_write(&self, to: u32, bytes: u32) -> u32 {
         let Some(tags) = &self.tags else { return 0 };
-        let most = self.pieces_until_poll(WRITTEN).min(u64::from(bytes / 8)) as u32;
+        let most = self.pieces_until_poll(self.written()).min(u64::from(bytes / 8)) as u32;
         if to.is_multiple_of(8) { tags.words_from(to, most, true) } else { 0 }
     }
 
@@ -104,7 +119,7 @@ impl<P: Processor> NodeState<P> {
                 let (words, pieces) = self.words_to_copy(to + at, from + at, bytes - at, false);
                 if words > 0 {
                     self.memory.copy(to + at, from + at, 8 * words)?;
-                    self.went(COPIED * pieces * u64::from(words));
+                    self.went(self.copied() * (pieces * u64::from(words)));
                     at += 8 * words;
                     continue;
                 }
@@ -119,7 +134,7 @@ impl<P: Processor> NodeState<P> {
                 if words > 0 {
                     left -= 8 * words;
                     self.memory.copy(to + left, from + left, 8 * words)?;
-                    self.went(COPIED * pieces * u64::from(words));
+                    self.went(self.copied() * (pieces * u64::from(words)));
                     continue;
                 }
                 let in_word = |end: u32| (end - 1) % 8 + 1;
@@ -139,7 +154,7 @@ impl<P: Processor> NodeState<P> {
             let words = self.words_to_write(to + at, bytes - at);
             if words > 0 {
                 self.memory.fill(to + at, byte, 8 * words)?;
-                self.went(WRITTEN * u64::from(words));
+                self.went(self.written() * u64::from(words));
                 at += 8 * words;
                 continue;
             }
@@ -162,7 +177,7 @@ impl<P: Processor> NodeState<P> {
             let words = self.words_to_write(to + at, bytes - at);
             if words > 0 {
                 self.memory.write(to + at, &data[at as usize..(at + 8 * words) as usize])?;
-                self.went(WRITTEN * u64::from(words));
+                self.went(self.written() * u64::from(words));
                 at += 8 * words;
                 continue;
             }

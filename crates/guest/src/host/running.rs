@@ -35,7 +35,7 @@ impl<P: Processor> NodeState<P> {
     /// Makes a call, waiting as often as the processor wants.
     pub(super) async fn call(&self, call: Call) -> Result<i64> {
         loop {
-            let step = self.processor.borrow_mut().call(self.instructions.get(), &call)?;
+            let step = self.processor.borrow_mut().call(self.executed.get(), &call)?;
             self.wind_up();
             match step {
                 CallStep::Done(value) => return Ok(value),
@@ -47,7 +47,7 @@ impl<P: Processor> NodeState<P> {
     /// Waits until an access may happen; the bits if the processor has completed it itself.
     async fn grant(&self, access: LoadStore) -> Result<Option<u64>> {
         loop {
-            let step = self.processor.borrow_mut().access(self.instructions.get(), access)?;
+            let step = self.processor.borrow_mut().access(self.executed.get(), access)?;
             self.wind_up();
             match step {
                 AccessStep::Go => return Ok(None),

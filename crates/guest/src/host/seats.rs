@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use wasmtime::{AsContextMut, Caller, Result, Val};
 
 use super::{Counter, NodeState};
+use crate::memory::HOST_PAGE;
 use crate::processor::Processor;
 use crate::rewrite::{GO, WAIT};
 
@@ -56,21 +57,24 @@ impl<P> Seats<P> {
     }
 }
 
-/// Brings the number of instructions that the present node has executed up to date.
-pub(crate) fn count_instructions<P: 'static>(mut store: impl AsContextMut<Data = Seats<P>>) {
+/// Brings what the present node has executed up to date.
+pub(crate) fn count_executed<P: 'static>(mut store: impl AsContextMut<Data = Seats<P>>) {
     let node = store.as_context().data().node().clone();
-    let instructions = match &node.counter {
-        Counter::Up(global) => global.get(store.as_context_mut()).i64().unwrap_or(0) as u64,
-        Counter::Down(deadline) => deadline.get().wrapping_sub(node.memory.countdown() as u64),
+    let count = match &node.counter {
+        Counter::Up(global) => global.get(store.as_context_mut()).i64().unwrap_or(0),
+        Counter::Down(_) => node.memory.counted(HOST_PAGE),
     };
-    node.instructions.set(instructions);
+    node.note_count(count);
 }
 
 /// Tells compiled code what a host function has counted; where it counts down, the host has done so all along.
 fn keep_count<P: 'static>(caller: &mut Caller<'_, Seats<P>>) {
     let node = caller.data().node().clone();
     if let Counter::Up(global) = &node.counter {
-        let set = global.set(caller, Val::I64(node.instructions.get().cast_signed()));
+        let executed = node.executed.get();
+        // Only where the operators' weights differ does compiled code look at it.
+        node.memory.set_counted(HOST_PAGE, executed.work.cast_signed());
+        let set = global.set(caller, Val::I64(executed.instructions.cast_signed()));
         set.expect("the counter is a mutable global of 64 bits");
     }
 }
@@ -86,7 +90,7 @@ pub(super) fn begin<P: Processor, F>(
 where
     F: Future<Output = Result<i64>> + 'static,
 {
-    count_instructions(&mut caller);
+    count_executed(&mut caller);
     let begun = Box::pin(begin(caller.data().node().clone()));
     go_on(&mut caller, begun)
 }

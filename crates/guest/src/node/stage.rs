@@ -17,6 +17,7 @@ use crate::program::Program;
 use crate::rewrite::{Build, COUNTER_EXPORT, MEMORY_EXPORT, TAGS_EXPORT};
 use crate::switching::Switching;
 use crate::tags::Tags;
+use crate::weights::Executed;
 
 /// Where a host thread has its nodes, which take turns. All run the same program. What they need of the host is given
 /// back when the stage and all its nodes are dropped.
@@ -91,7 +92,7 @@ impl<P: Processor> Stage<P> {
                 Counter::Up(global.expect("the rewriter exports the counter"))
             }
         };
-        let instructions = Rc::new(Cell::new(0));
+        let executed = Rc::new(Cell::new(Executed::default()));
         let interrupted = Rc::new(Cell::new(false));
         let files = Rc::new(Descriptors::new(self.program.inputs.clone()));
         processor.borrow_mut().private_memory(program.private_pages.0 * PAGE);
@@ -106,7 +107,8 @@ impl<P: Processor> Stage<P> {
             memory: memory.clone(),
             tags: tags.clone(),
             counter,
-            instructions: instructions.clone(),
+            weights: self.program.weights,
+            executed: executed.clone(),
             private_pages: Cell::new(program.private_pages.0),
             shared_end,
             completed: Cell::new(None),
@@ -116,7 +118,7 @@ impl<P: Processor> Stage<P> {
             interrupted: interrupted.clone(),
             switching: self.program.switching,
         });
-        let parts = (memory, tags, alive, instructions, interrupted, files);
+        let parts = (memory, tags, alive, executed, interrupted, files);
         let build = self.build;
         (move |coroutine| ProgramNode::made(coroutine, (&self.program, build), parts), seat)
     }

@@ -1,8 +1,8 @@
 //! The functions added to a module: one for each kind of load and store, and `poll`.
 //!
 //! Loads have the parameters (base, offset), stores (base, value, offset): what the operator finds
-//! on the stack, and its static offset. In the fast build the instructions follow that the stored
-//! countdown does not count yet.
+//! on the stack, and its static offset. In the fast build the work follows that the stored
+//! countdown does not count yet, and, where the operators' weights differ, the change of the surplus with it.
 
 use wasm_encoder::{BlockType, Function, Instruction as I, MemArg, ValType};
 use wasmparser::Operator;
@@ -93,13 +93,13 @@ accesses! {
 }
 
 impl Kind {
-    /// Parameters and results.
-    pub(super) fn signature(&self, build: Build) -> (Vec<ValType>, Vec<ValType>) {
+    /// Parameters, so many counts last, and results.
+    pub(super) fn signature(&self, counts: usize) -> (Vec<ValType>, Vec<ValType>) {
         let (mut params, results) = match self.store {
             true => (vec![ValType::I32, self.value, ValType::I32], vec![]),
             false => (vec![ValType::I32, ValType::I32], vec![self.value]),
         };
-        params.extend((build == Build::Fast).then_some(ValType::I32));
+        params.extend(std::iter::repeat_n(ValType::I64, counts));
         (params, results)
     }
 
@@ -111,7 +111,7 @@ impl Kind {
         let is_fast = layout.build == Build::Fast;
         let mut f = Function::new([]);
         if is_fast {
-            adjust_countdown(&mut f, pending, true);
+            adjust_countdown(layout, &mut f, pending, true);
         }
         f.instruction(&I::Loop(BlockType::Empty));
         f.instruction(&I::Block(BlockType::Empty)); // left when the host does it: SLOWLY
@@ -127,7 +127,7 @@ impl Kind {
         f.instruction(&I::BrTable([GO as u32, WAIT as u32].as_slice().into(), SLOWLY as u32));
         f.instruction(&I::End);
         if is_fast {
-            adjust_countdown(&mut f, pending, false);
+            adjust_countdown(layout, &mut f, pending, false);
         }
         self.perform(&mut f, offset);
         f.instruction(&I::Return);
@@ -138,7 +138,7 @@ impl Kind {
         f.instruction(&I::End);
         self.perform_slowly(layout, &mut f, offset, meta);
         if is_fast {
-            adjust_countdown(&mut f, pending, false);
+            adjust_countdown(layout, &mut f, pending, false);
         }
         f.instruction(&I::End);
         f

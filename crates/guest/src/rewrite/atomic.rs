@@ -8,7 +8,7 @@ use wasm_encoder::{BlockType, Function, Instruction as I, ValType};
 use wasmparser::MemArg;
 
 use super::access::{ACCESSES, Kind, find as find_access};
-use super::{ATOMIC, Build, Layout, STRANGE_ATOMIC};
+use super::{ATOMIC, Layout, STRANGE_ATOMIC};
 use crate::atomics::{Atomic, PLAIN, SHAPES};
 use crate::memory::SHARED_BASE;
 
@@ -28,7 +28,7 @@ fn plain(index: usize) -> (u32, &'static Kind) {
 pub(super) fn signature(function: u32) -> (Vec<ValType>, Vec<ValType>) {
     let function = function as usize;
     match function.checked_sub(PLAIN.len()) {
-        None => plain(function).1.signature(Build::Reference),
+        None => plain(function).1.signature(0),
         // base, perhaps an expected value, operand, offset, code
         Some(shape) => {
             let (value, expects) = SHAPES[shape];
@@ -72,10 +72,10 @@ fn aligned(layout: &Layout, index: usize) -> Function {
     (0..=offset).for_each(|local| {
         f.instruction(&I::LocalGet(local));
     });
-    if layout.build == Build::Fast {
-        // The countdown is up to date.
-        f.instruction(&I::I32Const(0));
-    }
+    // The counts are up to date.
+    (0..layout.pending_counts()).for_each(|_| {
+        f.instruction(&I::I64Const(0));
+    });
     f.instruction(&I::Call(layout.access(access)));
     f.instruction(&I::End);
     f

@@ -1,34 +1,14 @@
 //! Rewrites the bodies of the program's functions.
 
 use wasm_encoder::reencode::{self, Reencode};
-use wasm_encoder::{Function, Instruction};
+use wasm_encoder::{Function, Instruction, MemArg};
 use wasmparser::{FunctionBody, Operator};
 
+use super::classes::class;
 use super::{Layout, MEMORY_COPY, MEMORY_FILL, MEMORY_GROW, MEMORY_SIZE, access};
 use crate::atomics::{self, is_atomic};
-
-/// Whether an operator is an instruction in the sense of the results: all are but those that move
-/// locals, constants, and the brackets of the program's structure. One that copies or fills memory
-/// is one, and the host adds those of its words ([`crate::host`]).
-pub(super) fn is_counted(operator: &Operator<'_>) -> bool {
-    use Operator as O;
-    !matches!(
-        operator,
-        O::LocalGet { .. }
-            | O::LocalSet { .. }
-            | O::LocalTee { .. }
-            | O::I32Const { .. }
-            | O::I64Const { .. }
-            | O::F32Const { .. }
-            | O::F64Const { .. }
-            | O::Block { .. }
-            | O::Loop { .. }
-            | O::Else
-            | O::End
-            | O::Drop
-            | O::Nop
-    )
-}
+use crate::memory::HOST_PAGE;
+use crate::weights::Executed;
 
 /// Whether the counter must be right before this operator: because it leaves the straight line,
 /// because control can arrive behind it, because the host looks at the counter in it, or because it
@@ -105,11 +85,13 @@ pub(super) fn may_trap(operator: &Operator<'_>) -> bool {
 pub(super) fn function(layout: &mut Layout, body: &FunctionBody<'_>) -> Result<Function, reencode::Error> {
     let mut function = layout.new_function_with_parsed_locals(body)?;
     function.instruction(&Instruction::Call(layout.poll()));
-    let mut pending = 0;
+    let mut pending = Executed::default();
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
         let (operator, offset) = operator?;
         layout.moves(offset, function.byte_len());
-        pending += i64::from(is_counted(&operator));
+        if let Some(class) = class(&operator) {
+            pending += layout.weights.one(class);
+        }
         if needs_count(&operator) {
             count(layout, &mut function, &mut pending);
         }
@@ -118,16 +100,32 @@ pub(super) fn function(layout: &mut Layout, body: &FunctionBody<'_>) -> Result<F
     Ok(function)
 }
 
-/// Adds the instructions that are not yet counted to the counter.
-fn count(layout: &Layout, function: &mut Function, pending: &mut i64) {
-    if *pending > 0 {
-        function
-            .instruction(&Instruction::GlobalGet(layout.counter))
-            .instruction(&Instruction::I64Const(*pending))
-            .instruction(&Instruction::I64Add)
-            .instruction(&Instruction::GlobalSet(layout.counter));
+/// Adds the instructions that are not yet counted to the counter, and their work to the work.
+fn count(layout: &Layout, function: &mut Function, pending: &mut Executed) {
+    let Executed { instructions, work } = std::mem::take(pending);
+    if instructions == 0 {
+        return;
     }
-    *pending = 0;
+    function
+        .instruction(&Instruction::GlobalGet(layout.counter))
+        .instruction(&Instruction::I64Const(instructions.cast_signed()))
+        .instruction(&Instruction::I64Add)
+        .instruction(&Instruction::GlobalSet(layout.counter));
+    if layout.counts_work() {
+        change(function, HOST_PAGE, |function| {
+            function.instruction(&Instruction::I64Const(work.cast_signed())).instruction(&Instruction::I64Add);
+        });
+    }
+}
+
+/// Changes a number of 64 bits in the host's page.
+pub(super) fn change(function: &mut Function, address: u32, change: impl FnOnce(&mut Function)) {
+    let number = MemArg { offset: 0, align: 3, memory_index: 0 };
+    function.instruction(&Instruction::I32Const(address as i32));
+    function.instruction(&Instruction::I32Const(address as i32));
+    function.instruction(&Instruction::I64Load(number));
+    change(function);
+    function.instruction(&Instruction::I64Store(number));
 }
 
 fn rewrite(layout: &mut Layout, function: &mut Function, operator: Operator<'_>) -> Result<(), reencode::Error> {

@@ -2,12 +2,15 @@
 //!
 //! Memory 1 belongs to the host ([`crate::tags`] has its layout). It tells for each place in memory 0 what may happen
 //! there without asking. A page of memory 0 out of the program's reach ([`crate::memory::HOST_PAGE`]) has the
-//! *countdown*: how many instructions may still be executed before a poll must ask the host. The host knows at which
-//! count it will be 0, so the countdown is also the count.
+//! *countdown*: how much work may still be done before a poll must ask the host. The host knows at which
+//! count it will be 0, so the countdown is also the count. Where all operators have the same weight, the work tells how many
+//! instructions there were. Where they have not, another number of the host's page is the *surplus*: by how much the work is more
+//! than if each instruction had the weight of an integer operator.
 //!
-//! * The countdown is in a local. It is stored before everything that leaves the function or calls the host, and
-//!   loaded after it. What has been executed since the local was last brought up to date is known where the code is
-//!   made: a miss tells it, a hit pays nothing.
+//! * The countdown is in a local, and so is the surplus where a function changes it. They are stored before everything that leaves the
+//!   function or calls the host, and loaded after it. (To change the surplus in memory would be slow: in a short loop each change
+//!   waits for the one before it.) What has been executed since the local was last brought up to date is known where the code is
+//!   made, and with it the change of the surplus: a miss tells it, a hit pays nothing.
 //! * A load or store looks up its address, of which the lowest two bits are rotated to the top: what is not aligned to
 //!   4 bytes is found in the upper three quarters of memory 1, where nothing ever is.
 //! * Of several accesses near to each other only the first looks its tag up, unless the host was asked in between or
@@ -22,11 +25,13 @@ use wasmparser::{FuncToValidate, FunctionBody, Operator, ValidatorResources};
 
 use super::access::{ACCESSES, Kind, find};
 use super::analysis::{self, Note, Use};
-use super::code::{self, is_counted, needs_count};
+use super::classes::class;
+use super::code::{self, change, needs_count};
 use super::values::float;
 use super::{Build, Layout};
-use crate::memory::HOST_PAGE;
+use crate::memory::{HOST_PAGE, SURPLUS};
 use crate::tags::{self, FIRST_PUBLISHED, GRANULE_BITS};
+use crate::weights::{Executed, OperatorClass};
 
 /// Index of the host's memory.
 pub(super) const HOST_MEMORY: u32 = 1;
@@ -42,6 +47,8 @@ struct Body {
     locals: Vec<ValType>,
     /// The local with the countdown.
     left: u32,
+    /// The local with the surplus, where an operator of the function changes it.
+    surplus: Option<u32>,
     /// The local with the first operand of an access.
     base: u32,
     /// The local with the address of an access.
@@ -52,8 +59,8 @@ struct Body {
     beneath: [u32; NUMBERS.len()],
     /// The first of the locals for tags.
     tags: u32,
-    /// Instructions that the local does not count yet.
-    pending: i64,
+    /// What the local does not count yet.
+    pending: Executed,
     /// Open blocks, the function's own included.
     depth: u32,
 }
@@ -79,20 +86,24 @@ pub(super) fn function(
     }
     let tags = locals.len() as u32;
     locals.extend((0..analysis.tags).map(|_| ValType::I32));
+    let changes_surplus = |(operator, _): &(_, _)| class(operator).is_some_and(|class| !layout.weights.is_plain(class));
+    let surplus = analysis.operators.iter().any(changes_surplus).then_some(locals.len() as u32);
+    locals.extend(surplus.map(|_| ValType::I64));
     let mut rewritten = Body {
         function: Function::new_with_locals_types(locals[params.len()..].iter().copied()),
         hints: Vec::new(),
         left,
+        surplus,
         base: left + 1,
         address: left + 2,
         values: left + 3,
         beneath,
         tags,
-        pending: 0,
+        pending: Executed::default(),
         depth: 1,
         locals,
     };
-    rewritten.load_countdown();
+    rewritten.load_counts();
     rewritten.poll(layout, &Note::default());
     for (operator, note) in analysis.operators {
         layout.moves(note.offset, rewritten.function.byte_len());
@@ -109,8 +120,8 @@ fn number(ty: ValType) -> usize {
     NUMBERS.iter().position(|known| *known == ty).expect("a number's type")
 }
 
-/// Of the countdown.
-fn countdown() -> MemArg {
+/// Of the countdown or the surplus.
+fn stored_count() -> MemArg {
     MemArg { offset: 0, align: 3, memory_index: 0 }
 }
 
@@ -122,17 +133,22 @@ fn aside(place: usize) -> MemArg {
 /// Pushes the countdown as it was last stored.
 pub(super) fn stored_countdown(function: &mut Function) {
     function.instruction(&I::I32Const(HOST_PAGE as i32));
-    function.instruction(&I::I64Load(countdown()));
+    function.instruction(&I::I64Load(stored_count()));
 }
 
-/// In an added function: takes the instructions in a local from the stored countdown, or gives them back.
-pub(super) fn adjust_countdown(function: &mut Function, local: u32, take: bool) {
-    function.instruction(&I::I32Const(HOST_PAGE as i32));
-    stored_countdown(function);
-    function.instruction(&I::LocalGet(local));
-    function.instruction(&I::I64ExtendI32U);
-    function.instruction(if take { &I::I64Sub } else { &I::I64Add });
-    function.instruction(&I::I64Store(countdown()));
+/// In an added function: takes the work in a local from the stored countdown, or gives it back; where there is a surplus, that of the
+/// next local is added to it, or taken back.
+pub(super) fn adjust_countdown(layout: &Layout, function: &mut Function, local: u32, take: bool) {
+    let mut adjust = |address, local, less| {
+        change(function, address, |function| {
+            function.instruction(&I::LocalGet(local));
+            function.instruction(if less { &I::I64Sub } else { &I::I64Add });
+        });
+    };
+    adjust(HOST_PAGE, local, take);
+    if layout.counts_work() {
+        adjust(SURPLUS, local + 1, !take);
+    }
 }
 
 impl Body {
@@ -142,17 +158,19 @@ impl Body {
 
     fn operator(&mut self, layout: &mut Layout, operator: Operator<'_>, note: &Note) -> Result<(), reencode::Error> {
         if let Some((access, memarg)) = find(&operator) {
-            self.pending += 1;
+            self.pending += layout.weights.one(OperatorClass::Memory);
             // The validator has bounded a 32-bit memory's offset.
             self.access(layout, access, memarg.offset as u32, note);
             return Ok(());
         }
-        self.pending += i64::from(is_counted(&operator));
+        if let Some(class) = class(&operator) {
+            self.pending += layout.weights.one(class);
+        }
         if needs_count(&operator) {
-            self.count();
+            self.count(layout);
         }
         if self.leaves(&operator) || code::may_trap(&operator) {
-            self.store_countdown();
+            self.store_counts();
         }
         match operator {
             Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => self.depth += 1,
@@ -174,7 +192,7 @@ impl Body {
             self.canonical(ty);
         }
         if calls || by_host.is_some() {
-            self.load_countdown();
+            self.load_counts();
         }
         if is_loop {
             self.poll(layout, note);
@@ -196,26 +214,45 @@ impl Body {
         }
     }
 
-    /// Brings the local up to date.
-    fn count(&mut self) {
-        if self.pending > 0 {
+    /// Brings the locals up to date.
+    fn count(&mut self, layout: &Layout) {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.work > 0 {
             self.push(&I::LocalGet(self.left));
-            self.push(&I::I64Const(self.pending));
+            self.push(&I::I64Const(pending.work.cast_signed()));
             self.push(&I::I64Sub);
             self.push(&I::LocalSet(self.left));
         }
-        self.pending = 0;
+        let more = layout.weights.surplus(pending);
+        if let Some(surplus) = self.surplus.filter(|_| more != 0) {
+            self.push(&I::LocalGet(surplus));
+            self.push(&I::I64Const(more));
+            self.push(&I::I64Add);
+            self.push(&I::LocalSet(surplus));
+        }
     }
 
-    fn store_countdown(&mut self) {
-        self.push(&I::I32Const(HOST_PAGE as i32));
-        self.push(&I::LocalGet(self.left));
-        self.push(&I::I64Store(countdown()));
+    /// Where the countdown and the surplus are stored, and the locals in which they are.
+    fn counts(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        [(HOST_PAGE, Some(self.left)), (SURPLUS, self.surplus)]
+            .into_iter()
+            .filter_map(|(address, local)| Some((address, local?)))
     }
 
-    fn load_countdown(&mut self) {
-        stored_countdown(&mut self.function);
-        self.push(&I::LocalSet(self.left));
+    fn store_counts(&mut self) {
+        for (address, local) in self.counts() {
+            self.push(&I::I32Const(address as i32));
+            self.push(&I::LocalGet(local));
+            self.push(&I::I64Store(stored_count()));
+        }
+    }
+
+    fn load_counts(&mut self) {
+        for (address, local) in self.counts() {
+            self.push(&I::I32Const(address as i32));
+            self.push(&I::I64Load(stored_count()));
+            self.push(&I::LocalSet(local));
+        }
     }
 
     /// An `if` that is hardly ever taken.
@@ -255,11 +292,11 @@ impl Body {
         self.push(&I::I64Const(0));
         self.push(&I::I64LeS);
         self.if_rarely();
-        self.store_countdown();
+        self.store_counts();
         self.put_aside(&note.keep);
         self.push(&I::Call(layout.poll()));
         self.take_back(&note.keep);
-        self.load_countdown();
+        self.load_counts();
         self.push(&I::End);
     }
 
@@ -315,7 +352,7 @@ impl Body {
     fn ask(&mut self, layout: &Layout, access: u32, offset: u32, note: &Note, beneath: &[u32]) {
         let kind = &ACCESSES[access as usize];
         let value = self.value(kind.value);
-        self.store_countdown();
+        self.store_counts();
         let mut aside: Vec<u32> = note.keep.iter().chain(beneath).copied().collect();
         aside.truncate(ROOM);
         self.put_aside(&aside);
@@ -324,13 +361,16 @@ impl Body {
             self.push(&I::LocalGet(value));
         }
         self.push(&I::I32Const(offset as i32));
-        self.push(&I::I32Const(self.pending as i32));
+        self.push(&I::I64Const(self.pending.work.cast_signed()));
+        if layout.counts_work() {
+            self.push(&I::I64Const(layout.weights.surplus(self.pending)));
+        }
         self.push(&I::Call(layout.access(access)));
         if !kind.store {
             self.push(&I::LocalSet(value));
         }
         self.take_back(&aside);
-        self.load_countdown();
+        self.load_counts();
         for tag in &note.stale {
             self.push(&I::I32Const(0));
             self.push(&I::LocalSet(self.tags + tag));
@@ -424,7 +464,7 @@ impl Body {
 }
 
 impl Layout {
-    /// The counting, as the host functions want it: instructions executed, or the countdown.
+    /// The counting, as the host functions want it: instructions executed, or the countdown of work.
     pub(super) fn push_count(&self, function: &mut Function) {
         match self.build {
             Build::Reference => {

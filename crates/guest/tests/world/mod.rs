@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use trivium_guest::{
-    AccessKind, AccessStep, Build, Call, CallStep, CompileOptions, LoadStore, NodeOutcome, Processor, Program,
-    ProgramFault, ProgramNode, SHARED_BASE, Shelf, Stage, Switching, Tags, compile_c,
+    AccessKind, AccessStep, Build, Call, CallStep, CompileOptions, Executed, LoadStore, NodeOutcome, OperatorClass,
+    OperatorWeights, Processor, Program, ProgramFault, ProgramNode, SHARED_BASE, Shelf, Stage, Switching, Tags,
+    compile_c,
 };
 
 /// Bytes of a line of the cache of private lines.
@@ -174,7 +175,7 @@ impl Perfect {
 }
 
 impl Processor for Perfect {
-    fn access(&mut self, _: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
+    fn access(&mut self, _: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         if self.waits() {
             return Ok(AccessStep::Wait);
         }
@@ -200,7 +201,7 @@ impl Processor for Perfect {
         }))
     }
 
-    fn poll(&mut self, _: u64) -> Result<AccessStep, ProgramFault> {
+    fn poll(&mut self, _: Executed) -> Result<AccessStep, ProgramFault> {
         if self.waits() {
             return Ok(AccessStep::Wait);
         }
@@ -208,7 +209,7 @@ impl Processor for Perfect {
         Ok(AccessStep::Go)
     }
 
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault> {
+    fn call(&mut self, executed: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         Ok(match call {
             Call::Node => CallStep::Done(self.number.into()),
             Call::Nodes => CallStep::Done(self.nodes.into()),
@@ -236,7 +237,7 @@ impl Processor for Perfect {
                 if now == *old { CallStep::Wait } else { CallStep::Done(now as i64) }
             }
             Call::RegionBegin | Call::RegionEnd => CallStep::Done(0),
-            Call::Cycles | Call::Nanoseconds => CallStep::Done(instructions as i64),
+            Call::Cycles | Call::Nanoseconds => CallStep::Done(executed.instructions as i64),
             Call::Sleep { .. } => CallStep::Done(0),
             Call::Print { bytes, .. } => {
                 self.shared.borrow_mut().output.extend(bytes);
@@ -297,12 +298,12 @@ fn run_switching(program: &Program, nodes: u32, args: &[&str], patience: u64, tu
         }
     }
     let output = String::from_utf8_lossy(&shared.borrow().output).into_owned();
-    Run { outcomes, instructions: running.iter().map(ProgramNode::instructions).collect(), output }
+    Run { outcomes, instructions: running.iter().map(|node| node.executed().instructions).collect(), output }
 }
 
 /// Runs a program on one node that says `Go` or `Wait` to everything; how it ended, the first
-/// `length` bytes of its memory, and its instructions.
-pub fn run_alone(program: &Program, build: Build, patience: u64, length: usize) -> (NodeOutcome, Vec<u8>, u64) {
+/// `length` bytes of its memory, and what it has executed.
+pub fn run_alone(program: &Program, build: Build, patience: u64, length: usize) -> (NodeOutcome, Vec<u8>, Executed) {
     let shared = Rc::new(RefCell::new(Shared::default()));
     let mut processor = Perfect::new(0, 1, program, shared);
     processor.patience = patience;
@@ -315,7 +316,13 @@ pub fn run_alone(program: &Program, build: Build, patience: u64, length: usize) 
         .unwrap_or(NodeOutcome::Suspended);
     let mut memory = vec![0; length];
     node.memory().read(0, &mut memory).expect("in memory");
-    (outcome, memory, node.instructions())
+    (outcome, memory, node.executed())
+}
+
+/// Weights of which hardly one is the sum of others.
+pub fn odd_weights() -> OperatorWeights {
+    let weight = |class: OperatorClass| [7, 130, 1_048_576, 11, 3, 170, 997, 13, 5, 1, 20, 2][class as usize];
+    OperatorWeights::new(weight).expect("weights that are allowed")
 }
 
 /// The repository's root.

@@ -3,18 +3,19 @@
 use super::{Incoming, NodeState, Wait};
 use trivium_engine::{Args, Event};
 use trivium_guest::{
-    AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite, SHARED_BASE,
+    AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
+    SHARED_BASE,
 };
 use trivium_node::{NodeError, NodeMemory, Refusal};
 use trivium_protocol::{BLOCK, EventKind};
 
 impl Processor for NodeState {
-    fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
-        self.counts.instructions = instructions;
+    fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
+        self.counts.instructions = executed.instructions;
         self.reach(access.addr, access.size, access.kind, access.value)
     }
 
-    fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault> {
+    fn poll(&mut self, Executed { instructions, .. }: Executed) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = instructions;
         if instructions >= self.next_poll {
             self.poll_point(instructions)?;
@@ -38,7 +39,7 @@ impl Processor for NodeState {
         self.said.private_atomic.get_or_insert_with(|| (address, function.map(String::from)));
     }
 
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault> {
+    fn call(&mut self, Executed { instructions, .. }: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         self.counts.instructions = instructions;
         let done = match call {
             Call::Node => i64::from(self.core.me),

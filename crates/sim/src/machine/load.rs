@@ -190,7 +190,7 @@ fn lay_over(table: &mut Table, own: Table) {
 const CALLS: &str = "calls";
 
 /// The tables that a machine's file may leave out.
-const OPTIONAL: [&str; 2] = ["barrier", CALLS];
+const OPTIONAL: [&[&str]; 3] = [&["barrier"], &[CALLS], &["processor", "operators"]];
 
 /// Puts a value at a dotted path, of the type that it reads as.
 fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
@@ -204,10 +204,9 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
             .help("write a key that `trivium machine M` shows, as in `machine.network.latency`")
     })?;
     let mut table = table;
-    let optional = steps.first().filter(|step| OPTIONAL.contains(step)).copied();
-    for step in steps {
+    for (depth, step) in steps.iter().copied().enumerate() {
         // All of a price list may be left out that is laid over another one; what is no price is refused afterwards.
-        if optional.is_some_and(|optional| optional == step || optional == CALLS) {
+        if OPTIONAL.contains(&&steps[..=depth]) || steps[0] == CALLS {
             table.entry(step).or_insert_with(|| Value::Table(Table::new()));
         }
         let names: Vec<String> = table.keys().cloned().collect();

@@ -1,12 +1,15 @@
 //! A machine: what its TOML file says.
 
 pub(crate) mod load;
+pub(crate) mod operators;
 pub mod price;
 pub(crate) mod ratio;
 
+use crate::machine::operators::{OperatorCosts, Weighing};
 use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
 use serde::Deserialize;
+use trivium_guest::Program;
 use trivium_node::NodeError;
 
 /// A machine model. All cycles are those of the compute processor's clock, unless a key says bus cycles.
@@ -54,6 +57,9 @@ pub struct ProcessorModel {
     pub mhz: u64,
     /// Cycles per instruction when every access hits.
     pub cpi: Ratio,
+    /// The same by the class of the instruction's operator, where it differs.
+    #[serde(default)]
+    pub operators: OperatorCosts,
     /// Cycles from a miss to its grant on a free bus: detection, synchronisation, arbitration.
     pub issue: u64,
     /// The same for a store to a line that the cache holds shared, if it differs.
@@ -72,6 +78,17 @@ impl ProcessorModel {
     /// Cycles from a store to a line that the cache holds shared to its grant on a free bus.
     pub fn upgrade_issue(&self) -> u64 {
         self.upgrade_issue.unwrap_or(self.issue)
+    }
+
+    fn weighing(&self) -> Weighing {
+        self.operators
+            .weighing(self.cpi)
+            .unwrap_or_else(|wrong| panic!("`{}` was not checked: {}", wrong.key, wrong.why))
+    }
+
+    /// Cycles of a unit of the work that a [weighed](Machine::weigh) program does.
+    pub(crate) fn cycles_of_work(&self) -> Ratio {
+        self.weighing().cycles
     }
 }
 
@@ -249,6 +266,12 @@ pub struct BarrierModel {
 }
 
 impl Machine {
+    /// A program whose operators have the weights that its processor gives them: so it must be compiled, and asked for its
+    /// [`DebugInfo`](trivium_guest::DebugInfo).
+    pub fn weigh(&self, program: &Program) -> Program {
+        program.clone().weighing(self.processor.weighing().weights)
+    }
+
     /// Cycles of the hardware barrier, or of one round of the software barrier: a message is sent, travels, is
     /// dispatched and read.
     fn barrier_round(&self) -> u64 {
@@ -310,6 +333,10 @@ impl Machine {
             within("tlb.miss", tlb.miss, 0, 1 << 24)?;
         }
         within("processor.mhz", self.processor.mhz, 1, 1_000_000)?;
+        self.processor
+            .operators
+            .weighing(self.processor.cpi)
+            .map_err(|wrong| NodeError::input(format!("`{}` cannot be what it is: {}", wrong.key, wrong.why)))?;
         within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("network.latency", self.network.latency, 0, 1 << 32)?;

@@ -1,4 +1,4 @@
-//! Exact fractions for what a machine scales by: cycles per instruction, the engine's slowdown.
+//! Exact fractions for what a machine scales by: cycles of operators, the engine's slowdown.
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::fmt;
@@ -80,6 +80,26 @@ impl Ratio {
         }
     }
 
+    /// Whether it is 0.
+    pub(crate) fn is_zero(self) -> bool {
+        self.numerator.number == 0
+    }
+
+    /// The greatest fraction of which both, which are not 0, are multiples; none if its parts would be too large.
+    pub(crate) fn common_part(self, other: Ratio) -> Option<Ratio> {
+        let (above, below) = (self.numerator.number, self.denominator.number);
+        let (other_above, other_below) = (other.numerator.number, other.denominator.number);
+        // Products of two numbers up to the limit.
+        let (numerator, denominator) = (common_divisor(above * other_below, other_above * below), below * other_below);
+        let common = common_divisor(numerator, denominator);
+        Ratio::new(numerator / common, denominator / common)
+    }
+
+    /// How often another fraction, which is not 0, goes into this one, rounded down.
+    pub(crate) fn times(self, other: Ratio) -> u64 {
+        self.numerator.number * other.denominator.number / (self.denominator.number * other.numerator.number)
+    }
+
     /// Reads `2`, `0.7` or `7/10`.
     pub fn parse(text: &str) -> Option<Ratio> {
         if let Some((above, below)) = text.split_once('/') {
@@ -93,6 +113,11 @@ impl Ratio {
         let rest: u64 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
         Ratio::new(whole.checked_mul(denominator)?.checked_add(rest)?, denominator)
     }
+}
+
+/// The greatest number that divides both; the other if one is 0.
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 /// A product divided, where the product has more than 64 bits.
@@ -159,6 +184,20 @@ mod tests {
         for bad in ["-1", "", "1/0", "x", "1.2.3", "1e9999999"] {
             assert!(Ratio::parse(bad).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_common_part_goes_into_both() {
+        let ratio = |text: &str| Ratio::parse(text).unwrap();
+        for (a, b, part) in [("0.7", "12", "1/10"), ("3/2", "9/4", "3/4"), ("4/6", "2/3", "2/3"), ("5", "5", "5")] {
+            let (a, b) = (ratio(a), ratio(b));
+            let common = a.common_part(b).unwrap();
+            assert_eq!(common, ratio(part));
+            for each in [a, b] {
+                assert_eq!(common.of(each.times(common) * 1_000_000), each.of(1_000_000), "{each} by {common}");
+            }
+        }
+        assert_eq!(ratio("1/999983").common_part(ratio("1/999979")), None);
     }
 
     #[test]

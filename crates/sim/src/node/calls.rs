@@ -8,7 +8,7 @@ use crate::reports::counters::Spent;
 use crate::reports::trace::Note;
 use trivium_engine::Args;
 use trivium_guest::{
-    AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
+    AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
     SHARED_BASE, StackFrame,
 };
 use trivium_node::{Binding, NodeError, Refusal};
@@ -18,8 +18,8 @@ use trivium_protocol::{BLOCK, EventKind};
 const LATEST: u64 = 1 << 62;
 
 impl Processor for NodeState {
-    fn access(&mut self, instructions: u64, access: LoadStore) -> Result<AccessStep, ProgramFault> {
-        self.compute.has_executed(instructions);
+    fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
+        self.compute.has_executed(executed);
         let spent = match access.kind {
             AccessKind::Read => Spent::Read,
             AccessKind::Write => Spent::Write,
@@ -27,8 +27,8 @@ impl Processor for NodeState {
         self.reach(access.addr, access.size, access.kind, access.value, spent)
     }
 
-    fn poll(&mut self, instructions: u64) -> Result<AccessStep, ProgramFault> {
-        self.compute.has_executed(instructions);
+    fn poll(&mut self, executed: Executed) -> Result<AccessStep, ProgramFault> {
+        self.compute.has_executed(executed);
         Ok(if self.up_to_date() { AccessStep::Go } else { AccessStep::Wait })
     }
 
@@ -72,8 +72,8 @@ impl Processor for NodeState {
         self.compute.private_atomic.get_or_insert_with(|| (address, function.map(String::from)));
     }
 
-    fn call(&mut self, instructions: u64, call: &Call) -> Result<CallStep, ProgramFault> {
-        self.compute.has_executed(instructions);
+    fn call(&mut self, executed: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
+        self.compute.has_executed(executed);
         match call {
             Call::Node => return Ok(CallStep::Done(i64::from(self.core.me))),
             Call::Nodes => return Ok(CallStep::Done(i64::from(self.shared.protocols.nodes))),

@@ -145,7 +145,7 @@ impl NodeState {
             recording: shared.traced.is_some() || shared.blamed,
             queues: Queues::default(),
             core: NodeCore::new(me, shared.protocols.clone(), space),
-            compute: Compute::new(machine.processor.cpi),
+            compute: Compute::new(machine.processor.cycles_of_work()),
             model,
             blocks: Blocks {
                 memory: NodeMemory::Plain(Vec::new()),
@@ -277,7 +277,7 @@ impl NodeState {
     pub fn counted(&self) -> Counters {
         Counters {
             cycles: self.compute.clock(),
-            instructions: self.compute.instructions(),
+            instructions: self.compute.executed().instructions,
             compute: self.compute.computed(),
             bus_busy: self.model.bus.busy(),
             by_kind: self.sent_by_kind(),

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
-use trivium_guest::{AccessKind, AccessStep, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
+use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
 use trivium_node::{Binding, NodeError, NodeSaid};
 use trivium_protocol::{Access, EventKind};
 
@@ -79,9 +79,10 @@ pub enum Asks {
 pub struct Compute {
     /// What it is doing.
     pub doing: Doing,
-    cpi: Ratio,
-    instructions: u64,
-    /// Cycles of these instructions.
+    /// Cycles of a unit of work.
+    cycles: Ratio,
+    executed: Executed,
+    /// Cycles of what was executed.
     computed: u64,
     stalled: u64,
     /// Cycles of its present wait in which it ran handlers.
@@ -135,12 +136,12 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// A processor that has not begun.
-    pub fn new(cpi: Ratio) -> Compute {
+    /// A processor that has not begun, which takes so many cycles for a unit of its program's work.
+    pub fn new(cycles: Ratio) -> Compute {
         Compute {
             doing: Doing::Running,
-            cpi,
-            instructions: 0,
+            cycles,
+            executed: Executed::default(),
             computed: 0,
             stalled: 0,
             handled: 0,
@@ -176,16 +177,16 @@ impl Compute {
         self.computed + self.stalled
     }
 
-    /// Instructions executed so far.
-    pub fn instructions(&self) -> u64 {
-        self.instructions
+    /// What was executed so far.
+    pub fn executed(&self) -> Executed {
+        self.executed
     }
 
-    /// So many instructions have been executed by now.
+    /// So much has been executed by now.
     #[inline]
-    pub fn has_executed(&mut self, instructions: u64) {
-        self.instructions = instructions;
-        self.computed = self.cpi.of(instructions);
+    pub fn has_executed(&mut self, executed: Executed) {
+        self.executed = executed;
+        self.computed = self.cycles.of(executed.work);
     }
 
     /// Cycles of instructions.
@@ -193,9 +194,9 @@ impl Compute {
         self.computed
     }
 
-    /// The number of instructions at which its clock reaches the limit, if nothing else delays it.
+    /// The work at which its clock reaches the limit, if nothing else delays it.
     pub fn deadline(&self) -> u64 {
-        self.cpi.count_for(self.limit.saturating_sub(self.stalled))
+        self.cycles.count_for(self.limit.saturating_sub(self.stalled))
     }
 
     /// Whether it could go on.

@@ -110,10 +110,10 @@ fn access(
     value: u64,
     seen: &RefCell<Observed>,
 ) -> Result<bool, String> {
-    let instructions = node.compute.instructions();
+    let executed = node.compute.executed();
     let access = LoadStore { addr: SHARED_BASE + shared_u32(offset), size: 8, kind, value };
     let mut word = [0; 8];
-    match (kind, node.access(instructions, access).map_err(|fault| fault.message)?) {
+    match (kind, node.access(executed, access).map_err(|fault| fault.message)?) {
         (_, AccessStep::Wait) => return Ok(false),
         (AccessKind::Write, AccessStep::Go) => node.blocks.memory.write(offset, &value.to_le_bytes())?,
         (AccessKind::Write, AccessStep::Complete(_)) => {}
@@ -128,9 +128,9 @@ fn access(
 
 /// Whether the call has returned; if not, it waits.
 fn call(node: &mut NodeState, import: usize, args: &[i64], seen: &RefCell<Observed>) -> Result<bool, String> {
-    let instructions = node.compute.instructions();
+    let executed = node.compute.executed();
     let call = Call::Op { import, args: args.to_vec() };
-    match node.call(instructions, &call).map_err(|fault| fault.message)? {
+    match node.call(executed, &call).map_err(|fault| fault.message)? {
         CallStep::Wait => Ok(false),
         CallStep::Done(value) => {
             seen.borrow_mut().returns.push((node.compute.clock(), import, value));

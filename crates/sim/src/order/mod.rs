@@ -515,7 +515,7 @@ impl World {
             NodeOutcome::Finished { exit_code } => {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
-                    state.compute.has_executed(program.instructions());
+                    state.compute.has_executed(program.executed());
                 }
                 state.finish(exit_code);
                 self.finished += 1;
@@ -525,7 +525,7 @@ impl World {
             NodeOutcome::Trapped { message, stack } => {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
-                    state.compute.has_executed(program.instructions());
+                    state.compute.has_executed(program.executed());
                 }
                 let cycle = state.compute.clock();
                 let error = state.failure.take().unwrap_or_else(|| NodeError::subject(message));

@@ -93,7 +93,7 @@ counters! {
     cycles: "cycles",
     /// Instructions that its program executed: WebAssembly operators other than local.get, local.set, local.tee, const, block, loop, end, drop and nop. One that copies or fills memory counts, for each piece of an aligned 8-byte word, its accesses and one more besides.
     instructions: "instructions",
-    /// Time of instructions: their number times the machine's cpi.
+    /// Time of instructions: what the machine says that each costs, cpi or the cost of its operator's class.
     compute: "cycles",
     /// Time for which loads waited, misses in the node's own memory included.
     read_stall: "cycles",

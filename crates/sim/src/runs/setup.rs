@@ -64,7 +64,7 @@ pub(crate) fn make(
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let asked_from = |all: bool| if all { SHARED_BASE } else { u32::MAX };
     let stores_asked_from = asked_from(setup.blame || shared.protocols.one_writer.contains(&true));
-    let stage = Stage::new(setup.program, build)?;
+    let stage = Stage::new(&setup.machine.weigh(setup.program), build)?;
     let (mut nodes, mut runners) = (Vec::new(), Vec::new());
     for me in numbers {
         let node = Rc::new(RefCell::new(NodeState::new(

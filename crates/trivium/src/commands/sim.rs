@@ -342,7 +342,8 @@ fn traced(
     window: Range<u64>,
     file: &Path,
 ) -> Result<Traced, Failure> {
-    let map = bench.program.debug_info(bench.program.build(machine.machine.cache.line)).ok();
+    let program = machine.machine.weigh(&bench.program);
+    let map = program.debug_info(program.build(machine.machine.cache.line)).ok();
     let trace = TraceFile::new(file, nodes, window.start, map)?;
     let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
