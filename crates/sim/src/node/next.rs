@@ -2,6 +2,7 @@
 
 use crate::events::{Arrival, Envelope, Expiry, Key, Local};
 use crate::node::NodeState;
+use crate::node::processor::{Doing, Wait};
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Node};
 use trivium_protocol::{EventKind, LaneId};
@@ -136,7 +137,7 @@ impl NodeState {
     #[inline(always)]
     fn choose(&self) -> Next {
         let next = self.choose_in_order();
-        match self.model.handles_calls() {
+        match self.model.handles_calls() && matches!(self.compute.doing, Doing::Waiting(Wait::Call { .. })) {
             true => self.earlier_call(next),
             false => next,
         }
