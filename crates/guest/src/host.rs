@@ -418,6 +418,8 @@ impl<P: Processor> NodeState<P> {
         if !in_one_word(addr, size) {
             return Ok(SLOWLY);
         }
+        // What it asks about is hardly ever in the host's cache; it comes while the question is answered.
+        self.memory.prefetch(addr);
         let value = if size == 8 { value } else { value & ((1 << (8 * size)) - 1) };
         let access = LoadStore { addr, size, kind, value };
         let step = self.processor.borrow_mut().access(self.executed.get(), access)?;

@@ -107,6 +107,11 @@ fn few_entries_in_every_build_and_window() {
         Run::of("lockbench", &["-n", "8"]).nodes(4).on(few(1, "2048")),
         Run::of("litmus", &["-n", "3"]).nodes(3).on(few(2, "2048")),
         Run::of("atomics", &["-n", "3"]).nodes(3).on(few(1, "32")),
+        // Lines that are longer than what is told at once of other pages.
+        Run::of("em3d", &["-n", "120", "-i", "1"])
+            .nodes(3)
+            .block(512)
+            .on(with_tlb(2, &[("cache.bytes", "16384"), ("access_control.granule", "512"), ("cache.line", "512")])),
         Run::of("scatter", &["-n", "8"]).under(&["msi", "remote-write"]).nodes(3).on(few(2, "512")),
     ];
     for run in runs {

@@ -63,7 +63,7 @@ impl Cache {
     pub fn new(machine: &Machine) -> Cache {
         let model = &machine.cache;
         let lines = index(model.bytes / model.line);
-        let tlb = machine.tlb.as_ref().map(|tlb| Tlb::new(tlb.entries, machine.tlb_page()));
+        let tlb = machine.tlb.as_ref().map(|tlb| Tlb::new(tlb.entries, machine.tlb_page(), model.line));
         Cache {
             line_shift: model.line.trailing_zeros(),
             mask: lines as u64 - 1,
@@ -103,7 +103,7 @@ impl Cache {
         tags.are_settled();
         for place in held {
             let address = unpack(self.places[place]).0 << self.line_shift;
-            if !self.translates(address) {
+            if self.tlb.as_ref().is_some_and(|tlb| !tlb.tell(address)) {
                 tags.set(address, 1 << self.line_shift, false, false);
             }
         }
@@ -111,7 +111,8 @@ impl Cache {
 
     /// Compiled code learns how a line is held, unless its page is not translated: of that it knows nothing.
     fn tell(&self, place: usize) {
-        if self.translates(unpack(self.places[place]).0 << self.line_shift) {
+        let address = unpack(self.places[place]).0 << self.line_shift;
+        if self.tlb.as_ref().is_none_or(|tlb| tlb.tell(address)) {
             self.tell_translated(place);
         }
     }
@@ -138,7 +139,7 @@ impl Cache {
         let Some(tlb) = &mut self.tlb else { return };
         let left = tlb.load(address);
         if let (Some(left), Some(tags)) = (left, &self.published) {
-            tags.forbid(left, tlb.page_of(left).1);
+            left.told().for_each(|(from, bytes)| tags.forbid(from, bytes));
         }
     }
 
