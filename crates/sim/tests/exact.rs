@@ -97,6 +97,7 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("em3d-update", &["-n", "30"]).under(&["msi", "deferred-update"]).nodes(3));
     same_and_right(Run::of("bodies-update", &[]).under(&["stache", "update", "migratory"]).nodes(4));
     same_and_right(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
+    same_and_right(Run::of("allgather", &["-n", "40"]).under(&["msi", "channel"]).nodes(3));
     same_and_right(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4));
     same_and_right(Run::of("pingpong", &["-n", "20"]));
     same_and_right(Run::of("atomics", &["-n", "6"]).nodes(3));

@@ -192,6 +192,10 @@ fn locks_barriers_and_messages_work() {
         Run::of("barrierbench", &["-n", "5"]).nodes(nodes).right();
         Run::of("barrierbench-tree", &["-n", "5"]).under(&["stache", "tree-barrier"]).nodes(nodes).right();
         Run::of("scatter", &["-n", "40"]).under(&["stache", "remote-write"]).nodes(nodes).right();
+        // Longer than a range, and with packets that are full and not.
+        for words in ["32", "33", "9000"] {
+            Run::of("allgather", &["-n", words]).under(&["stache", "channel"]).nodes(nodes).right();
+        }
     }
     Run::of("pingpong", &["-n", "10"]).right();
 }

@@ -5,8 +5,9 @@ mod harness;
 use harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 23] = [
+const FOUND: [(&str, &str); 24] = [
     ("alternating-bit-unordered", "ghost order"),
+    ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
     ("eager-stale-upgrade", "invariant no_store_is_lost"),
     ("early-reply", "single_writer"),

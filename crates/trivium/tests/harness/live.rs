@@ -13,13 +13,14 @@ pub const PROGRAMS: [(&str, &[&str]); 8] = [
     ("litmus.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 6] = [
+pub const CUSTOM: [(&str, &[&str]); 7] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
     ("barrierbench-tree.c", &["stache", "tree-barrier"]),
     ("splitphase.c", &["swcc"]),
     ("scatter.c", &["stache", "remote-write"]),
+    ("allgather.c", &["stache", "channel"]),
 ];
 
 /// A program that does not fit so few processors says so.
