@@ -315,7 +315,8 @@ fn wrong_machines_are_explained_with_their_place() {
     says(&broken(|text| text.replace("line = 32", "line = 33")), Blame::Input, &["`cache.line` is 33", "mine.toml:"]);
     says(&broken(|text| text.replace("cpi = 0.7", "cpi = -0.7")), Blame::Input, &["-0.7", "mine.toml:"]);
     says(&broken(|text| text.replace("[network]", "[network")), Blame::Input, &["mine.toml:"]);
-    let last = trivium_sim::built_in("typhoon").unwrap().lines().count() + 3;
+    let plain = without_costs();
+    let last = plain.lines().count() + 3;
     for (cost, why) in [
         ("divde = 3", "unknown key `divde`"),
         ("divide = -3", "-3"),
@@ -325,7 +326,7 @@ fn wrong_machines_are_explained_with_their_place() {
         ("divide = \"1/999983\"", "`processor.operators.divide` cannot be what it is: all costs must be multiples"),
         ("divide = 1000000", "`processor.operators.divide` cannot be what it is: it is more than 1048576 times 1/10"),
     ] {
-        let wrong = broken(|text| format!("{text}\n[processor.operators]\n{cost}\n"));
+        let wrong = broken(|_| format!("{plain}\n[processor.operators]\n{cost}\n"));
         says(&wrong, Blame::Input, &[why, &format!("mine.toml:{last}:")]);
     }
     says(&broken(|_| String::new()), Blame::Input, &["missing key", "mine.toml"]);
@@ -341,6 +342,14 @@ fn wrong_machines_are_explained_with_their_place() {
     );
 }
 
+/// A machine's text without costs of operators.
+fn without_costs() -> String {
+    let text = trivium_sim::built_in("typhoon").unwrap();
+    let (before, table) = text.split_once("[processor.operators]").unwrap();
+    let (_, after) = table.split_once("\n[").unwrap();
+    format!("{before}[{after}")
+}
+
 fn overridden(key: &str, value: &str) -> Result<Machine, NodeError> {
     Machine::load("typhoon", &[(key.into(), value.into())])
 }
@@ -352,6 +361,9 @@ fn overrides_are_checked_like_files() {
     assert_eq!(overridden("engine.kind", "ideal").unwrap().engine.kind, trivium_sim::machine::EngineKind::Ideal);
     overridden("processor.cpi", "\"1/2\"").unwrap();
     let costs = overridden("processor.operators.divide", "20").unwrap().processor.operators;
+    assert_eq!(costs.divide.map(|cost| cost.of(1)), Some(20));
+    let divide = [("processor.operators.divide".to_string(), "20".to_string())];
+    let costs = Machine::parse("mine.toml", &without_costs(), &divide).unwrap().processor.operators;
     assert_eq!(costs.divide.map(|cost| cost.of(1)), Some(20), "a table that the file leaves out");
     for (cost, why) in [("0", "takes no time"), ("-1", "-1"), ("1000000", "more than 1048576 times")] {
         let wrong = overridden("processor.operators.divide", cost).unwrap_err();
