@@ -340,6 +340,7 @@ fn lists_and_tables_begin_as_all_results_do() {
     let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     let built_in = [
         "alternating-bit",
+        "channel",
         "deferred-update",
         "eager",
         "eager-exclusive",
@@ -359,7 +360,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..19], built_in);
+    assert_eq!(names[..20], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }
