@@ -352,6 +352,7 @@ fn a_reader_that_goes_away_is_no_error() {
 fn all_broken_protocols_are_caught() {
     let cases: &[(&str, &[&str], &str)] = &[
         ("broken/alternating-bit-unordered", &["--nodes", "2"], "ghost order"),
+        ("broken/channel-unordered", &[], "fault"),
         ("broken/eager-exclusive-lent-early", &[], "release_consistency(fence)"),
         ("broken/eager-stale-upgrade", &[], "invariant no_store_is_lost"),
         ("broken/early-reply", &[], "single_writer"),
