@@ -33,8 +33,9 @@ const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 23] = [
+const FILES: [(&str, usize, Way); 24] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
+    ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
     ("eager-stale-upgrade", 4, Program("falsesharing.c")),
     ("early-reply", 3, Program("litmus.c")),
