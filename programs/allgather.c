@@ -23,17 +23,15 @@ static void fill(int64_t *part, int node, int words) {
     for (int i = 0; i < words; i++) part[i] = random_below(&random, 1 << 30);
 }
 
-/* Puts a part, in several ranges if it is long; the last of them has the part's number as its tag. */
-static void put_part(int to, int64_t *whole, int part, int words) {
-    int64_t first = (int64_t)part * words;
-    for (; words > MOST; words -= MOST, first += MOST) channel_put(to, whole + first, first, MOST, -1);
-    channel_put(to, whole + first, first, words, part);
-}
-
-/* Waits for a part. */
-static int take_part(int self) {
-    int64_t tag = channel_take(self);
-    while (tag < 0) tag = channel_take(self);
+/* Passes a part on to the next node and takes another one, of the same size: range by range, since the next node has room for a few
+ * only. The tag of a range is the number of its part. */
+static int pass_on(int self, int next, int64_t *whole, int part, int words) {
+    int64_t tag = 0;
+    for (int done = 0; done < words; done += MOST) {
+        int64_t first = (int64_t)part * words + done;
+        channel_put(next, whole + first, first, words - done < MOST ? words - done : MOST, part);
+        tag = channel_take(self);
+    }
     return (int)tag;
 }
 
@@ -50,8 +48,8 @@ int main(int argc, char **argv) {
     trivium_barrier();
     trivium_begin();
     for (int step = 0; step < nodes - 1; step++) {
-        put_part((self + 1) % nodes, whole, (self - step + nodes) % nodes, words);
-        int expected = (self - step - 1 + nodes) % nodes, part = take_part(self);
+        int expected = (self - step - 1 + nodes) % nodes;
+        int part = pass_on(self, (self + 1) % nodes, whole, (self - step + nodes) % nodes, words);
         if (part != expected) {
             printf("allgather: node %d took part %d, not %d\n", self, part, expected);
             trivium_fail("allgather: wrong order");

@@ -193,7 +193,7 @@ fn locks_barriers_and_messages_work() {
         Run::of("barrierbench-tree", &["-n", "5"]).under(&["stache", "tree-barrier"]).nodes(nodes).right();
         Run::of("scatter", &["-n", "40"]).under(&["stache", "remote-write"]).nodes(nodes).right();
         // Longer than a range, and with packets that are full and not.
-        for words in ["32", "33", "9000"] {
+        for words in ["32", "33", "50000"] {
             Run::of("allgather", &["-n", words]).under(&["stache", "channel"]).nodes(nodes).right();
         }
     }

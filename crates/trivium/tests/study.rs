@@ -203,10 +203,47 @@ fn a_row_that_breaks_a_rule_is_refused() {
     refused(both, "does not count");
 }
 
+/// Each of these was taken without a word, and some made a row `ok`.
+#[test]
+fn what_would_mean_nothing_is_refused() {
+    let row = |more: &str| format!("[[rows]]\nids = [\"X\"]\n{MISS}{more}");
+    let claims = "X,,,c,q,cycles,300,\nY,,,c,q,cycles,300,\n";
+    let refused = |plan: &str, claims: &str, says: &str| judged(plan, claims).refuses(2, &[says]);
+    refused(&format!("{}{}", row(""), row("")), claims, "stands in two `[[rows]]`");
+    refused(&row(""), "X,,,c,q,cycles,300,\nX,,,c,q,cycles,300,\n", "has the id `X`, as an earlier one has");
+    refused(
+        "[[derived]]\nid = \"X\"\nconfig = \"c\"\nquantity = \"q\"\nunit = \"u\"\nvalue = 1\n",
+        claims,
+        "has the id `X`",
+    );
+    refused("[[rows]]\nids = [\"Y\", \"X\"]\nreason = \"none\"\n", claims, "`X` stands before `Y`");
+    refused(&row("tolerance = -5\n"), claims, "not a number from 0");
+    refused(&row("tolerance = inf\nwhy = \"wide\"\n"), claims, "not a number from 0");
+    refused(&row("tolerance = 40\nwhy = \" \"\n"), claims, "on what ground");
+    refused(&row("class = \"simulated\"\n"), claims, "says more of the figure");
+    refused(&row(""), "X,,,c,q,cycles,nan,\n", "`nan` is not a number");
+    let echo = "explained = { by = \"an input\", experiment = { machine = { name = \"typhoon\", key = \"processor.mhz\" } }, expected = 401, limit = 1 }\n";
+    refused(&row(echo), claims, "of the figure's own class");
+    let under = "[[rows]]\nids = [\"Y\"]\nreason = \"none\"\n";
+    refused(&format!("{under}{}", row("under = { id = \"Y\", as = \"duplicate\" }\n")), claims, "which has none");
+    let table = "[[tables]]\nids = [\"X\", \"Y\"]\nblock = 32\ntolerance = 0\nsteps = [[\"q\", [\"out: send mesage\"]]]\n\
+        [tables.configs]\nc = { machine = \"typhoon\", kind = \"read\" }\n";
+    refused(table, claims, "the step `out: send mesage`");
+    let run = |name: &str, more: &str| {
+        format!(
+            "[[runs]]\nname = \"{name}\"\nprogram = \"none.c\"\nprotocols = [\"stache\"]\nmachines = [\"typhoon\", \"typhoon-1\"]\nnodes = 1\nblocks = [64]\nargs = \"\"\n{more}"
+        )
+    };
+    refused(&run("one", ""), claims, "two runs have the name `one`");
+    refused(&run("{machin}", ""), claims, "what stands in braces");
+    let set = "latencies = [1, 2]\nset = { \"network.latency\" = \"900\" }\n";
+    refused(&run("{machine} {latency}", set), claims, "sets network.latency, too");
+}
+
 #[test]
 fn what_stands_under_another_row_does_not_count() {
     let plan = format!(
-        "[[rows]]\nids = [\"X\", \"Y\"]\n{MISS}[[rows]]\nids = [\"Y\"]\n{MISS}under = {{ id = \"X\", as = \"restatement\" }}\n"
+        "[[rows]]\nids = [\"X\"]\n{MISS}[[rows]]\nids = [\"Y\"]\n{MISS}under = {{ id = \"X\", as = \"restatement\" }}\n"
     );
     let result = judged(&plan, "X,,,c,q,cycles,401,\nY,,,c,q,us,2,\n").json(0);
     assert_eq!(result["counts"]["ok"], 1, "{result}");

@@ -87,7 +87,9 @@ impl<'de> Deserialize<'de> for Price {
                         let bus = transactions(&written.bus)?;
                         Ok(Price { cycles, bus, step: written.step, parts: Vec::new(), once: written.once })
                     }
-                    (None, Some(parts)) if written.bus.is_empty() && written.step.is_none() && !written.once => {
+                    (None, Some(parts))
+                        if !parts.is_empty() && written.bus.is_empty() && written.step.is_none() && !written.once =>
+                    {
                         Ok(Price { cycles: parts.iter().map(|part| part.cycles).sum(), parts, ..Price::default() })
                     }
                     _ => Err(de::Error::custom(

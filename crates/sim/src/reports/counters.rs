@@ -103,7 +103,8 @@ counters! {
     tlb_stall: "cycles",
     /// Time for which barriers, protocol calls, waits for a word to change and the program's sleep (`nanosleep` and the like) lasted.
     sync_stall: "cycles",
-    /// Time for which the processor itself ran handlers, where the machine has no engine; 0 elsewhere.
+    /// Time for which the processor itself ran handlers: all, where the machine has no engine; those of calls, where it has
+    /// `[calls]`; 0 elsewhere.
     handler: "cycles",
     /// Loads that access control stopped.
     read_faults: "faults",

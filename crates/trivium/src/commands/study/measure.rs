@@ -3,6 +3,7 @@
 use super::plan::{Measure, MissConfig, MissTable};
 use super::published::Published;
 use super::runs::{Done, RunOutcome};
+use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -84,6 +85,12 @@ impl<'a> Figures<'a> {
                 Ok(scale * number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))?)
             }
             Measure::Share { run, parts } => {
+                if let Some(unknown) = parts.iter().find(|part| !PARTS_OF_TIME.contains(&part.as_str())) {
+                    return Err(format!(
+                        "`{unknown}` is no part of a node's time, which are {}",
+                        PARTS_OF_TIME.join(", ")
+                    ));
+                }
                 let run = self.run(run)?;
                 let wanted = |name: &&str| parts.iter().any(|part| part == name);
                 let named = PARTS_OF_TIME.iter().zip(&run.parts).filter(|(name, _)| wanted(name));
@@ -137,6 +144,24 @@ impl<'a> Figures<'a> {
         in_unit(cycles, &row.unit, &machine)
     }
 
+    /// That each step of which a table speaks is one of a miss in it; without this a misspelt one would take no time.
+    ///
+    /// # Errors
+    /// A step that no miss of the table has.
+    pub fn check_table(&self, table: &MissTable) -> Result<(), Failure> {
+        let misses: Vec<MissReport> = table.configs.values().filter_map(|c| self.miss(c, table.block).ok()).collect();
+        let known: Vec<String> = misses.iter().flat_map(named_steps).map(|(name, _)| name).collect();
+        let wanted = table.steps.iter().flat_map(|(_, steps)| steps);
+        let unknown = wanted.filter(|_| misses.len() == table.configs.len()).find(|step| !known.contains(step));
+        match unknown {
+            Some(step) => Err(Failure::input(
+                format!("no miss of a table of study.toml has the step `{step}`"),
+                "`trivium miss` prints the steps; before one stands its leg: out, there, home, back or in",
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn miss(&self, config: &MissConfig, block: u32) -> Result<MissReport, Why> {
         let mut known = self.misses.borrow_mut();
         known.entry((config.clone(), block)).or_insert_with(|| measured(config, block)).clone()
@@ -171,20 +196,20 @@ fn measured(config: &MissConfig, block: u32) -> Result<MissReport, Why> {
 
 /// Cycles of the steps of a miss that are named, as `LEG: STEP`.
 fn of_steps(miss: &MissReport, wanted: &[String]) -> u64 {
+    named_steps(miss).filter(|(name, _)| wanted.contains(name)).map(|(_, cycles)| cycles).sum()
+}
+
+/// The steps of a miss, as `LEG: STEP`, and their cycles.
+fn named_steps(miss: &MissReport) -> impl Iterator<Item = (String, u64)> {
     const LEGS: [&str; 5] = ["out", "there", "home", "back", "in"];
     let mut leg = 0;
-    let mut sum = 0;
-    for step in &miss.steps {
+    miss.steps.iter().map(move |step| {
         let on_wire = step.node == "network";
         if on_wire != (leg % 2 == 1) {
             leg = (leg + 1).min(LEGS.len() - 1);
         }
-        let name = format!("{}: {}", LEGS[leg], step.step);
-        if wanted.contains(&name) {
-            sum += step.cycles;
-        }
-    }
-    sum
+        (format!("{}: {}", LEGS[leg], step.step), step.cycles)
+    })
 }
 
 fn in_unit(cycles: u64, unit: &str, loaded: &LoadedMachine) -> Result<f64, Why> {

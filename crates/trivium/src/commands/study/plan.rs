@@ -3,7 +3,7 @@
 use super::class::Class;
 use crate::{Failure, library};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// `study.toml`.
@@ -454,13 +454,43 @@ impl Plan {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             Failure::at(error.message(), format!("{}:{line}", path.display()), "see studies/tempest/study.toml")
         })?;
-        plan.rows.iter().try_for_each(|row| {
-            row.check(plan.tolerance).map_err(|what| {
-                let what = format!("row {}: {what}", row.ids.join(" to "));
-                Failure::at(what, path.display(), "docs/studies.md has the rules of a study")
-            })
+        plan.check().map_err(|what| {
+            Failure::at(what, path.display(), "docs/studies.md has the rules of a study and what its file says")
         })?;
         Ok(plan)
+    }
+
+    /// What the types alone cannot say.
+    fn check(&self) -> Result<(), String> {
+        let tolerances = self.tables.iter().flat_map(|table| [table.tolerance, table.within]).chain([self.tolerance]);
+        if let Some(wrong) = tolerances.into_iter().find(|tolerance| !is_tolerance(*tolerance)) {
+            return Err(format!("a tolerance is {wrong}, which is not a number from 0"));
+        }
+        for row in &self.rows {
+            row.check(self.tolerance).map_err(|what| format!("row {}: {what}", row.ids.join(" to ")))?;
+        }
+        let mut names = BTreeSet::new();
+        for run in self.runs.iter().flat_map(Family::runs) {
+            if run.name.contains('{') {
+                return Err(format!(
+                    "run `{}`: what stands in braces is {{machine}}, {{block}} or {{latency}}",
+                    run.name
+                ));
+            }
+            if !names.insert(run.name.clone()) {
+                return Err(format!("two runs have the name `{}`", run.name));
+            }
+        }
+        if let Some(family) =
+            self.runs.iter().find(|f| !f.latencies.is_empty() && f.set.contains_key("network.latency"))
+        {
+            return Err(format!("run `{}` has `latencies` and sets network.latency, too", family.name));
+        }
+        let given = |flag: &&String| !self.runs.iter().any(|f| f.args.split_whitespace().any(|arg| arg == *flag));
+        match self.quick.args.keys().find(given).filter(|_| !self.runs.is_empty()) {
+            Some(flag) => Err(format!("[quick] has a value for `{flag}`, which no run is given")),
+            None => Ok(()),
+        }
     }
 
     /// All runs, in order, as they are written or short.
@@ -492,8 +522,19 @@ impl RowPlan {
             RowPlan { ours: Some(_), context: true, .. } => Err("what is context has no figure of ours"),
             RowPlan { context: true, reason: None, .. } => Err("what is context says by `reason` what it is"),
             RowPlan { ours: None, explained: Some(_), .. } => Err("there is no figure of ours to be explained"),
-            RowPlan { why: None, .. } if is_wider => {
+            RowPlan { tolerance: Some(tolerance), .. } if !is_tolerance(*tolerance) => {
+                Err("its `tolerance` is not a number from 0")
+            }
+            RowPlan { why, .. } if is_wider && why.as_deref().unwrap_or("").trim().is_empty() => {
                 Err("its `tolerance` is wider than the study's, and `why` does not say on what ground")
+            }
+            RowPlan { ours: Some(ours), class: Some(class), .. } if *class > Class::of(ours) => {
+                Err("its `class` says more of the figure than where it comes from")
+            }
+            RowPlan { ours: Some(ours), explained: Some(explained), .. }
+                if Class::of(&explained.experiment) != Class::of(ours) =>
+            {
+                Err("the experiment that explains a figure is of the figure's own class")
             }
             RowPlan { explained: Some(explained), .. } if !(0.0..=100.0).contains(&explained.limit) => {
                 Err("the `limit` of an explanation is from 0 to 100 percent")
@@ -501,6 +542,10 @@ impl RowPlan {
             _ => Ok(()),
         }
     }
+}
+
+fn is_tolerance(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
 }
 
 impl Family {

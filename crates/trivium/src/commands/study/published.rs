@@ -42,7 +42,8 @@ pub fn read(path: &Path) -> Result<Vec<Published>, Failure> {
         let [id, _, _, config, quantity, unit, value, _] = &cells[..] else {
             return Err(wrong(number, format!("there are {} columns, not {}", cells.len(), COLUMNS.len())));
         };
-        let value = value.parse().map_err(|_| wrong(number, format!("`{value}` is not a number")))?;
+        let value = value.parse().ok().filter(|value: &f64| value.is_finite());
+        let value = value.ok_or_else(|| wrong(number, format!("`{}` is not a number", cells[6])))?;
         let [id, config, quantity, unit] = [id, config, quantity, unit].map(String::clone);
         rows.push(Published { id, config, quantity, unit, value });
     }

@@ -125,6 +125,16 @@ impl Row {
 /// The study speaks of a row that is not there, or puts a row under one that does not count itself.
 pub fn all(plan: &Plan, published: &[Published], source: &Figures, quick: bool) -> Result<Vec<Row>, Failure> {
     let claims = claims(plan, published);
+    if let Some((at, twice)) = claims.iter().enumerate().find(|(at, row)| claims[..*at].iter().any(|r| r.id == row.id))
+    {
+        let what = format!(
+            "row {} of the published and derived ones has the id `{}`, as an earlier one has",
+            at + 1,
+            twice.id
+        );
+        return Err(Failure::input(what, "each row has an id of its own"));
+    }
+    plan.tables.iter().try_for_each(|table| source.check_table(table))?;
     let mut tables: Vec<Option<&MissTable>> = vec![None; claims.len()];
     let mut plans: Vec<RowPlan> = vec![RowPlan::default(); claims.len()];
     for table in &plan.tables {
@@ -135,11 +145,16 @@ pub fn all(plan: &Plan, published: &[Published], source: &Figures, quick: bool) 
     }
     for row in &plan.rows {
         for at in range(&claims, &row.ids)? {
+            if !plans[at].ids.is_empty() {
+                let what = format!("row `{}` stands in two `[[rows]]` of study.toml", claims[at].id);
+                return Err(Failure::input(what, "judge each row once"));
+            }
             let under = plans[at].under.take();
             plans[at] = RowPlan { under: row.under.clone().or(under), ..row.clone() };
         }
     }
-    plans.iter().try_for_each(|plan| check_under(plan, &claims, &plans))?;
+    let counts = |at: usize| tables[at].is_some() || plans[at].ours.is_some();
+    plans.iter().try_for_each(|plan| check_under(plan, &claims, &plans, &counts))?;
     let judged = claims.iter().zip(plans).zip(tables);
     Ok(judged.map(|((claim, planned), table)| judge(plan, claim, &planned, table, source, quick)).collect())
 }
@@ -166,12 +181,20 @@ fn restated(claims: &[Published], table: &MissTable, at: usize) -> Option<Under>
 }
 
 /// A row that stands under another stands under one that is there and counts.
-fn check_under(plan: &RowPlan, claims: &[Published], plans: &[RowPlan]) -> Result<(), Failure> {
+fn check_under(
+    plan: &RowPlan,
+    claims: &[Published],
+    plans: &[RowPlan],
+    has_figure: &dyn Fn(usize) -> bool,
+) -> Result<(), Failure> {
     let Some(under) = &plan.under else { return Ok(()) };
     let what = match claims.iter().position(|claim| claim.id == under.id) {
         None => format!("there is no row `{}` under which another could stand", under.id),
         Some(at) if plans[at].under.is_some() => {
             format!("rows stand under `{}`, which itself stands under another and does not count", under.id)
+        }
+        Some(at) if plan.ours.is_some() && !has_figure(at) => {
+            format!("a row with a figure of ours stands under `{}`, which has none", under.id)
         }
         Some(_) => return Ok(()),
     };
@@ -187,7 +210,10 @@ fn range(published: &[Published], ids: &[String]) -> Result<std::ops::RangeInclu
     };
     match ids {
         [one] => place(one).map(|at| at..=at),
-        [first, last] => Ok(place(first)?..=place(last)?),
+        [first, last] => match (place(first)?, place(last)?) {
+            (first, last) if first <= last => Ok(first..=last),
+            _ => Err(Failure::input(format!("`{last}` stands before `{first}`"), "fix `ids` in study.toml")),
+        },
         _ => Err(Failure::input("`ids` is one id, or the first and the last", "fix it in study.toml")),
     }
 }
