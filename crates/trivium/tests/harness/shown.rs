@@ -24,8 +24,11 @@ pub fn printed(command: &str, written: &[&str]) -> String {
     };
     let lines: Vec<&str> = run.out.lines().chain(run.err.lines()).take(first).collect();
     let lines = lines.iter().copied().skip(lines.len().saturating_sub(last));
+    // In a table with live runs the columns are as wide as the host's figures are.
+    let is_live = run.out.lines().any(|line| line.starts_with("live "));
+    let still = |line: &str| if is_live { narrow(&without_host(line)) } else { without_host(line) };
     let kept = |(number, line): (usize, &str)| {
-        let before = written.get(number).filter(|before| without_host(before) == without_host(line));
+        let before = written.get(number).filter(|before| still(before) == still(line));
         format!("{}\n", before.copied().unwrap_or(line).trim_end())
     };
     lines.enumerate().map(kept).collect()
@@ -35,6 +38,11 @@ fn together(count: u32, args: &[&str]) -> Run {
     let output = ranks::mpirun(count, args).current_dir(root()).output().expect("mpirun starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// A line of a table without the widths of its columns.
+fn narrow(line: &str) -> String {
+    if line.starts_with("---") { String::from("---") } else { line.split_whitespace().collect::<Vec<_>>().join(" ") }
 }
 
 /// A line without what depends on the host: times, latencies, its name.
