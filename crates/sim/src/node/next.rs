@@ -154,9 +154,7 @@ impl NodeState {
         };
         let Arrival::Local(local) = arrival else { return next };
         let time = self.start_of(*key, arrival);
-        let waits = self.core.is_behind_a_replay(local.protocol, &local.event)
-            || !self.core.can_start(&self.model.interface, local.protocol, &local.event);
-        match time < next.time && !waits {
+        match time < next.time && self.may_start(local.protocol, &local.event) {
             true => Next { time, action: Action::Arrival(fit(at, PLACE)) },
             false => next,
         }
@@ -198,17 +196,21 @@ impl NodeState {
                     return next();
                 }
             };
-            // A processor's requests stay behind what its cache gave up before.
-            let behind = event.has_caller() && self.blocks.lines.is_leaving(event.object);
-            let waits = behind
-                || self.core.is_behind_a_replay(protocol, &event)
-                || lane.is_some_and(|lane| stuck.contains(&lane));
-            if !waits && self.core.can_start(lanes, protocol, &event) {
+            if !lane.is_some_and(|lane| stuck.contains(&lane)) && self.may_start(protocol, &event) {
                 return next();
             }
             stuck.extend(lane);
         }
         Next::NOTHING
+    }
+
+    /// Whether nothing that came before must be handled first, and there is room for what the event's handler may send.
+    fn may_start(&self, protocol: usize, event: &Event) -> bool {
+        // A processor's requests stay behind what its cache gave up before.
+        let behind = event.has_caller() && self.blocks.lines.is_leaving(event.object);
+        !behind
+            && !self.core.is_behind_a_replay(protocol, event)
+            && self.core.can_start(&self.model.interface, protocol, event)
     }
 
     /// Finite lanes on which this node has as many messages on their way as they hold, while an event waits.

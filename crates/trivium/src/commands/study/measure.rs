@@ -45,9 +45,7 @@ impl<'a> Figures<'a> {
                 Ok(sum_of(&machine, keys)? / key_of(&machine, by)?)
             }
             Measure::Latency { run, scale } => {
-                let plan = &self.run(run)?.plan;
-                let settings = Settings { machine: plan.set.clone().into_iter().collect(), ..Settings::default() };
-                let machine = library::machine(&plan.machine, &settings).map_err(|f| f.what().to_string())?;
+                let machine = self.run(run)?.plan.machine().map_err(|failure| failure.what().to_string())?;
                 Ok(machine.machine.network.latency as f64 * scale)
             }
             Measure::Miss(config) => {

@@ -1,7 +1,8 @@
 //! What a study is: its runs, which published rows come from which of them, and its pictures. Read from `study.toml`.
 
 use super::class::Class;
-use crate::{Failure, library};
+use crate::Failure;
+use crate::library::{self, LoadedMachine, Settings};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -440,6 +441,17 @@ pub struct RunPlan {
     pub args: Vec<String>,
     /// Arguments as the study declares them, before `--quick` makes the run shorter.
     pub declared: Vec<String>,
+}
+
+impl RunPlan {
+    /// Its machine as it is loaded: with the keys that are otherwise here.
+    ///
+    /// # Errors
+    /// There is no such machine, or a key is wrong.
+    pub fn machine(&self) -> Result<LoadedMachine, Failure> {
+        let settings = Settings { machine: self.set.clone().into_iter().collect(), ..Settings::default() };
+        library::machine(&self.machine, &settings)
+    }
 }
 
 impl Plan {

@@ -115,12 +115,11 @@ impl StudyRunner<'_> {
 
     /// What a run needs, or why that is not there yet. What is there and wrong is an error.
     fn ready(&mut self, plan: &RunPlan) -> Result<Result<Ready, String>, Failure> {
-        let settings = Settings { machine: plan.set.clone().into_iter().collect(), ..Settings::default() };
         if let Some(why) = absent(plan) {
             return Ok(Err(why));
         }
         let protocols = library::protocols(&plan.protocols, &Settings::default())?;
-        let machine = library::machine(&plan.machine, &settings)?;
+        let machine = plan.machine()?;
         let program = match self.programs.get(&plan.program) {
             Some(program) => program.clone(),
             None => {
