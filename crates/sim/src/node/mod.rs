@@ -176,11 +176,7 @@ impl NodeState {
     /// The tag of a block changes.
     #[inline]
     pub(crate) fn set_tag(&mut self, block: Object, to: Access) {
-        let at = block.id as usize;
-        if at >= self.blocks.tags.len() {
-            self.blocks.tags.resize(at + 64, 0);
-        }
-        self.blocks.tags[at] = 1 + to as u8;
+        put_tag(&mut self.blocks.tags, block, to);
     }
 
     /// A place in the order of events for something that this node causes.
@@ -300,10 +296,16 @@ pub(crate) fn tag_of(tags: &mut Vec<u8>, core: &NodeCore<Cause>, block: Object) 
 /// The tag of a block that has not been asked for before.
 #[cold]
 fn first_tag_of(tags: &mut Vec<u8>, core: &NodeCore<Cause>, block: Object) -> Access {
-    let (at, first) = (block.id as usize, core.first_access(block));
+    let first = core.first_access(block);
+    put_tag(tags, block, first);
+    first
+}
+
+#[inline]
+fn put_tag(tags: &mut Vec<u8>, block: Object, to: Access) {
+    let at = block.id as usize;
     if at >= tags.len() {
         tags.resize(at + 64, 0);
     }
-    tags[at] = 1 + first as u8;
-    first
+    tags[at] = 1 + to as u8;
 }
