@@ -84,7 +84,7 @@ pub use folder::FileChange;
 pub use inputs::Inputs;
 pub use inspect::CallImport;
 pub use lacking::{lacks_functions, undefined};
-pub use memory::{Memory, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
+pub use memory::{Memory, PART_UNIT, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
 pub use node::{NodeOutcome, ProgramNode, Stage};
 pub use processor::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp,

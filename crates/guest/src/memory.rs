@@ -18,6 +18,12 @@ pub const SHARED_BASE: u32 = 0x4000_0000;
 /// Shared memory ends before this byte address: there is 1 GiB of it.
 pub const SHARED_END: u32 = 0x8000_0000;
 
+/// What is shared of private memory begins and ends at multiples of so many bytes: WebAssembly's pages, which no host's are larger than.
+pub const PART_UNIT: u32 = 0x1_0000;
+
+/// Contents of shared ranges are kept in pieces of so many bytes, as most hosts' pages have.
+const PIECE: u32 = 4096;
+
 /// A handle to a node's memory.
 ///
 /// It may be used whenever the host runs: between two `resume`s, after the program has finished,
@@ -94,6 +100,22 @@ impl Memory {
         Ok(())
     }
 
+    /// From now on the `bytes` bytes from `part` on are those from `address` on: the same memory at two places, with the contents that
+    /// `address` has now. A [`ProgramFault`] if one of them does not lie in memory, or the host refuses.
+    pub(crate) fn share(&self, address: u32, part: u32, bytes: u32) -> Result<(), ProgramFault> {
+        let length = bytes as usize;
+        let (private, shared) = (self.checked(address, length)?, self.checked(part, length)?);
+        let mut contents = vec![0; length];
+        self.read(address, &mut contents)?;
+        // Memory that nobody has used takes none of the host's.
+        let used = |piece: &[u8]| piece.iter().any(|&byte| byte != 0);
+        host_shares([private, shared], length).map_err(|error| {
+            ProgramFault::new(format!("{bytes} bytes at {address:#x} cannot be shared: the host says \"{error}\""))
+        })?;
+        let pieces = contents.chunks(PIECE as usize).zip((address..).step_by(PIECE as usize));
+        pieces.filter(|(piece, _)| used(piece)).try_for_each(|(piece, at)| self.write(at, piece))
+    }
+
     /// Writes `byte` to each of `bytes` bytes from `addr` on.
     pub(crate) fn fill(&self, addr: u32, byte: u8, bytes: u32) -> Result<(), ProgramFault> {
         let to = self.checked(addr, bytes as usize)?;
@@ -145,4 +167,36 @@ impl Memory {
         self.write_word(rmw.addr, rmw.size, rmw.apply(old))?;
         Ok(old)
     }
+}
+
+/// Puts the same new, empty memory at two places of a node's memory. What was there is gone.
+#[cfg(target_os = "linux")]
+fn host_shares(places: [*mut u8; 2], length: usize) -> std::io::Result<()> {
+    use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+    use rustix::mm::{MapFlags, ProtFlags, mmap};
+
+    let memory = memfd_create("trivium-part", MemfdFlags::CLOEXEC)?;
+    ftruncate(&memory, length as u64)?;
+    for place in places {
+        // SAFETY: the caller has bounded both places, which lie in the mapping of a WebAssembly memory: that is readable, writable, and does
+        // not move, and whoever unmaps it unmaps all of its addresses, whatever lies there. No Rust reference into it exists, and compiled
+        // code does not run while host code does. Its contents change from what they were to zero, which any bytes may.
+        let at = unsafe {
+            mmap(
+                place.cast(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED | MapFlags::FIXED,
+                &memory,
+                0,
+            )
+        }?;
+        debug_assert_eq!(at.cast::<u8>(), place, "the place was fixed");
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn host_shares(_places: [*mut u8; 2], _length: usize) -> std::io::Result<()> {
+    Err(std::io::Error::other("private memory can be shared on Linux only"))
 }

@@ -90,6 +90,8 @@ pub enum Placement {
     RoundRobin,
     /// Where it is first touched.
     FirstTouch,
+    /// A part of so many bytes on each node in turn, from node 0 on: a multiple of [`PART_UNIT`](crate::PART_UNIT).
+    Parts(u32),
 }
 
 /// The operation of an atomic read-modify-write.
@@ -163,6 +165,16 @@ pub enum Call {
         addr: u32,
         /// The protocol; the default one if none is named.
         protocol: Option<String>,
+    },
+    /// Said within `trivium_share()`: a range of this node's private memory is from now on the memory of its part of an allocation,
+    /// which the processor has just made in [`Placement::Parts`].
+    Shared {
+        /// Where the range begins in private memory.
+        addr: u32,
+        /// Its size in bytes, and that of each part.
+        bytes: u32,
+        /// Where this node's part begins.
+        part: u32,
     },
     /// `trivium_name()`: what messages and reports call the allocation that `addr` lies in.
     Name {

@@ -34,6 +34,8 @@ impl Processor for Recorder {
     fn call(&mut self, _: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         match call {
             Call::Alloc { .. } => Ok(CallStep::Done(i64::from(SHARED_BASE))),
+            Call::Nodes => Ok(CallStep::Done(3)),
+            Call::Shared { .. } => Ok(CallStep::Done(0)),
             Call::Barrier => Ok(CallStep::Wait),
             other => Err(ProgramFault::new(format!("{other:?}"))),
         }
@@ -84,6 +86,33 @@ fn memory_may_be_changed_while_an_access_waits() {
     memory.write_u64(SHARED_BASE, 42).expect("in memory");
     assert_eq!(node.resume(), NodeOutcome::Finished { exit_code: 0 });
     assert_eq!(memory.read_u64(SHARED_BASE + 8), Ok(42));
+}
+
+/// Shared private memory is the same at two places from the call on, with what it had; the node is the second of three.
+#[test]
+fn a_shared_range_lies_at_two_places() {
+    let text = r#"(module
+        (import "trivium" "share" (func $share (param i32 i64 i32) (result i32)))
+        (memory 4)
+        (data (i32.const 0x10010) "abcd")
+        (func (export "_start")
+            (drop (call $share (i32.const 0x10000) (i64.const 0x20000) (i32.const 0)))))"#;
+    let program = Program::load(&wat::parse_str(text).expect("the test's own text"), "share").expect("a program");
+    let recorder = Rc::new(RefCell::new(Recorder::default()));
+    let mut node = ProgramNode::new(&program, 1, &[], recorder).expect("a node");
+    let memory = node.memory();
+    memory.write_u64(SHARED_BASE + 0x20018, 9).expect("in memory");
+    assert_eq!(node.resume(), NodeOutcome::Suspended, "at the barrier");
+    let part = SHARED_BASE + 0x20000;
+    assert_eq!(memory.read_word(part + 0x10, 4), Ok(u64::from(u32::from_le_bytes(*b"abcd"))));
+    assert_eq!((memory.read_u64(part + 0x18), memory.read_u64(0x10018)), (Ok(0), Ok(0)), "what was there is gone");
+    memory.write_u64(part + 0x1fff8, 7).expect("in memory");
+    memory.write_u64(0x10020, 8).expect("in memory");
+    assert_eq!((memory.read_u64(0x2fff8), memory.read_u64(part + 0x20)), (Ok(7), Ok(8)));
+    let apart = [0xfff8, 0x30000, part - 8, part + 0x20000].map(|place| memory.read_u64(place));
+    assert!(apart.iter().all(|found| *found == Ok(0)), "what lies beside is not shared");
+    drop(node);
+    assert!(memory.read_u64(part).is_err());
 }
 
 #[test]

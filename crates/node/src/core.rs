@@ -1,5 +1,6 @@
 //! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
 
+use crate::parts::Parts;
 use crate::payload::Payloads;
 use crate::protocols::Protocols;
 use crate::records::{Records, Slot};
@@ -30,6 +31,8 @@ pub struct NodeCore<C> {
     pub schedule: Schedule<C>,
     /// How protocol calls are used, where a protocol assumes something about it.
     pub usage: Usage,
+    /// What it has shared of its private memory.
+    pub parts: Parts,
 }
 
 impl<C> NodeCore<C> {
@@ -44,6 +47,7 @@ impl<C> NodeCore<C> {
             payloads: Payloads::default(),
             schedule: Schedule::default(),
             usage: Usage::default(),
+            parts: Parts::default(),
         }
     }
 

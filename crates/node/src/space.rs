@@ -115,6 +115,10 @@ impl Space {
                 Placement::Explicit(home) => Home::At(fit(home, "the number of a node")),
                 Placement::RoundRobin => Home::At(fit(page as u64 % u64::from(self.nodes), "the number of a node")),
                 Placement::FirstTouch => Home::Unclaimed,
+                Placement::Parts(part) => {
+                    let into = (page - first_page) as u64 * self.page;
+                    Home::At(fit(into / u64::from(part), "the number of a node"))
+                }
             };
             self.pages.push((home, index));
         }
@@ -246,6 +250,7 @@ fn in_words(bytes: u64, placement: Placement) -> String {
         Placement::Explicit(home) => format!("on node {home}"),
         Placement::RoundRobin => "page by page over all nodes".to_string(),
         Placement::FirstTouch => "where they are first touched".to_string(),
+        Placement::Parts(part) => format!("in parts of {part} bytes, one on each node"),
     };
     format!("{bytes} bytes {place}")
 }

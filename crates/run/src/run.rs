@@ -48,6 +48,8 @@ pub struct Setup<'a> {
     pub delays: Option<u64>,
     /// A program that computes polls after so many instructions; none: as often as messages come.
     pub poll_every: Option<u64>,
+    /// The program's accesses to private memory that is shared are looked at; it then runs more slowly.
+    pub checks_unchecked: bool,
     /// Each node's thread stays on one of the host's processors.
     pub is_pinned: bool,
     /// Filled with what nodes that are threads of this process do, and when.
@@ -247,6 +249,7 @@ fn run_node(
         if let Some(instructions) = setup.poll_every {
             node.polls_every(instructions);
         }
+        node.checks_unchecked = setup.checks_unchecked;
     }
     // A thread that only went away would leave the others waiting.
     let ran = catch_unwind(AssertUnwindSafe(|| match run_program(setup, me, &node) {
@@ -467,6 +470,7 @@ mod tests {
                 cancel: Arc::default(),
                 delays: None,
                 poll_every: None,
+                checks_unchecked: false,
                 is_pinned: false,
                 trace: None,
             };

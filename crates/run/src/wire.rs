@@ -70,6 +70,7 @@ pub(crate) enum Where {
     On(u32),
     RoundRobin,
     FirstTouch,
+    Parts(u32),
 }
 
 impl From<Placement> for Where {
@@ -78,6 +79,7 @@ impl From<Placement> for Where {
             Placement::Explicit(node) => Where::On(node),
             Placement::RoundRobin => Where::RoundRobin,
             Placement::FirstTouch => Where::FirstTouch,
+            Placement::Parts(bytes) => Where::Parts(bytes),
         }
     }
 }
@@ -88,6 +90,7 @@ impl From<Where> for Placement {
             Where::On(node) => Placement::Explicit(node),
             Where::RoundRobin => Placement::RoundRobin,
             Where::FirstTouch => Placement::FirstTouch,
+            Where::Parts(bytes) => Placement::Parts(bytes),
         }
     }
 }

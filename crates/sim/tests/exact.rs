@@ -101,6 +101,8 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4));
     same_and_right(Run::of("pingpong", &["-n", "20"]));
     same_and_right(Run::of("atomics", &["-n", "6"]).nodes(3));
+    same_and_right(Run::of("symmetric", &["-n", "100"]).nodes(4));
+    same_and_right(Run::of("symmetric", &["-n", "100"]).under(&["swcc"]).nodes(3));
     same_and_right(Run::of("atomics", &["-n", "3"]).under(&["swcc"]).nodes(3));
 }
 

@@ -198,6 +198,11 @@ fn locks_barriers_and_messages_work() {
         }
     }
     Run::of("pingpong", &["-n", "10"]).right();
+    for protocol in ["stache", "msi", "swcc", "german", "migratory"] {
+        for (nodes, block) in [(1, 32), (2, 256), (3, 2048), (8, 64)] {
+            Run::of("symmetric", &["-n", "500"]).under(&[protocol]).nodes(nodes).block(block).right();
+        }
+    }
 }
 
 /// A read-modify-write happens once, whoever performs it: the node when it has the block, or a handler. Who waits for a

@@ -32,6 +32,25 @@ fn accesses_outside_memory_are_named() {
     says(&bad("out-of-bounds").error(), Blame::Subject, &["node 0"]);
 }
 
+/// The program's own memory is shared, and an access there that nobody asks for is looked at.
+#[test]
+fn unchecked_accesses_must_be_allowed() {
+    let run = |why: &str| Run::of("bad/unchecked", &[why]).under(&["stache", "flash-coherence"]).nodes(2);
+    run("2").right();
+    for (why, what) in [
+        ("0", &["node 0 loads 0x", "no access to block 2 now", "unchecked.c:19"][..]),
+        ("1", &["node 0 stores to 0x", "read access to block 2", "unchecked.c:20"]),
+        ("3", &["begins at a multiple of 65536"]),
+        ("4", &["100 bytes at"]),
+        ("5", &["1073741824 bytes", "out of bounds"]),
+        ("6", &["is shared already"]),
+    ] {
+        says(&run(why).error(), Blame::Subject, what);
+    }
+    says(&run("7").error(), Blame::Subject, &["under protocol `msi`, which is not loaded"]);
+    says(&run("2").under(&["flash-coherence"]).error(), Blame::Subject, &["caches of their own"]);
+}
+
 #[test]
 fn exhausted_shared_memory_says_what_is_left() {
     says(&bad("exhaust").error(), Blame::Subject, &["67108864 bytes", "shared memory", "1 GiB"]);

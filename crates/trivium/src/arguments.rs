@@ -271,6 +271,9 @@ pub struct Run {
     /// Delay nodes and messages at random, from this seed, so that rare orders occur
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, conflicts_with = "replay")]
     pub delays: Option<u64>,
+    /// Look at each access by its private address to memory of trivium_share, and end the run with an error if the node has no access there (slower)
+    #[arg(long)]
+    pub check_unchecked: bool,
     /// Keep each node on one of the processors that this process may use (threads only; mpirun has --bind-to)
     #[arg(long)]
     pub pin: bool,

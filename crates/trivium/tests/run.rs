@@ -125,6 +125,23 @@ fn regions_are_bound() {
     }
 }
 
+/// The program's own memory is shared, and an access there that nobody asks for is looked at where somebody wants that.
+#[test]
+fn unchecked_accesses_are_looked_at() {
+    let run = |more: &[&str]| live("bad/unchecked.c", &["stache"], 2, more);
+    run(&["--check-unchecked", "--", "2"]).json(0);
+    for (why, what) in [("0", "has no access to block 2 now"), ("1", "read access to block 2")] {
+        run(&["--", why]);
+        let error = run(&["--check-unchecked", "--", why]);
+        assert!(error.err.contains(what) && error.err.contains("unchecked.c:"), "{why}: {error:?}");
+        error.json(1);
+    }
+    let error = run(&["--", "6"]);
+    assert!(error.err.contains("is shared already"), "{error:?}");
+    let error = live("bad/unchecked.c", &["flash-coherence"], 2, &["--", "2"]);
+    assert!(error.err.contains("caches of their own"), "{error:?}");
+}
+
 /// Who waits long at a barrier has come to it once, however often it is heard of.
 #[test]
 fn nobody_passes_a_barrier_before_all_have_come() {

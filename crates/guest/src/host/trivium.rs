@@ -3,7 +3,7 @@
 use wasmtime::Result;
 
 use super::NodeState;
-use crate::memory::{SHARED_BASE, SHARED_END};
+use crate::memory::{PART_UNIT, SHARED_BASE, SHARED_END};
 use crate::processor::{Call, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp};
 
 #[derive(Clone, Copy)]
@@ -11,6 +11,7 @@ pub(super) enum Function {
     Node,
     Nodes,
     Alloc,
+    Share,
     Bind,
     Barrier,
     Rmw,
@@ -23,11 +24,13 @@ pub(super) enum Function {
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 12] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 13] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
     ("alloc", "Iiii", "i", Function::Alloc),
+    // address, bytes, protocol or null -> address
+    ("share", "iIi", "i", Function::Share),
     // address, protocol or null
     ("bind", "ii", "", Function::Bind),
     ("barrier", "", "", Function::Barrier),
@@ -48,6 +51,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
         Function::Node => node.call(Call::Node).await,
         Function::Nodes => node.call(Call::Nodes).await,
         Function::Alloc => alloc(node, args).await,
+        Function::Share => share(node, args).await,
         Function::Bind => {
             let addr = args[0] as u32;
             let protocol = protocol_name(node, args[1] as u32).await?;
@@ -90,15 +94,62 @@ async fn alloc<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
         Err(fault(format!("{bytes} bytes asked for; shared memory has {most}")))?;
     }
     let protocol = protocol_name(node, args[3] as u32).await?;
+    allocated(node, "trivium_alloc", bytes, placement, protocol).await
+}
+
+/// An allocation, which the program may access from now on.
+async fn allocated<P: Processor>(
+    node: &NodeState<P>,
+    by: &str,
+    bytes: u64,
+    placement: Placement,
+    protocol: Option<String>,
+) -> Result<i64> {
     let addr = node.call(Call::Alloc { bytes, placement, protocol }).await?;
     let start = u64::from(SHARED_BASE);
     // The C library reads strings by whole words, up to the word's end.
     let end = (addr as u64).saturating_add(bytes).next_multiple_of(8);
     if (addr as u64) < start || end > u64::from(SHARED_END) {
-        Err(fault(format!("shared memory is exhausted: {bytes} bytes do not fit")))?;
+        let number = node.number;
+        let what = format!("node {number}: {by}: shared memory is exhausted: {bytes} bytes do not fit");
+        Err(ProgramFault::new(what))?;
     }
     node.shared_end.set(node.shared_end.get().max(end));
     Ok(addr)
+}
+
+/// Shares a range of private memory. Every node's memory lies at both places before any node goes on.
+async fn share<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
+    let number = node.number;
+    let fault = |message: String| ProgramFault::new(format!("node {number}: trivium_share: {message}"));
+    let (addr, bytes) = (args[0] as u32, args[1] as u64);
+    if !addr.is_multiple_of(PART_UNIT) || !bytes.is_multiple_of(PART_UNIT.into()) || bytes == 0 {
+        Err(fault(format!(
+            "{bytes} bytes at {addr:#x}: what is shared begins at a multiple of {PART_UNIT}, and has one or more times {PART_UNIT} bytes"
+        )))?;
+    }
+    node.check(addr, bytes, "sharing")?;
+    if addr >= SHARED_BASE {
+        Err(fault(format!("{addr:#x} lies in shared memory: only private memory can be shared")))?;
+    }
+    let bytes = u32::try_from(bytes).expect("it lies in memory");
+    if node.parts.borrow().iter().any(|part| addr < part.end && part.start < addr + bytes) {
+        Err(fault(format!("something of the {bytes} bytes at {addr:#x} is shared already")))?;
+    }
+    let nodes = node.call(Call::Nodes).await? as u64;
+    let all = nodes * u64::from(bytes);
+    let most = u64::from(SHARED_END - SHARED_BASE);
+    if all > most {
+        Err(fault(format!("{nodes} parts of {bytes} bytes are more than shared memory has, {most} bytes")))?;
+    }
+    let protocol = protocol_name(node, args[2] as u32).await?;
+    let first = allocated(node, "trivium_share", all, Placement::Parts(bytes), protocol).await?;
+    let part = first as u32 + number * bytes;
+    node.memory.share(addr, part, bytes).map_err(|error| fault(error.message))?;
+    node.parts.borrow_mut().push(addr..addr + bytes);
+    node.call(Call::Shared { addr, bytes, part }).await?;
+    node.call(Call::Barrier).await?;
+    Ok(first)
 }
 
 /// The protocol that a program names; none if it passes NULL.

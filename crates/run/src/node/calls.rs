@@ -55,6 +55,11 @@ impl Processor for NodeState {
                 let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
                 self.arrive(Some((binding.region, binding.protocol)))?
             }
+            Call::Shared { addr, bytes, part } => {
+                self.core.share(*addr, *bytes, *part).map_err(|error| self.fail(error))?;
+                self.forget_private(*addr, *bytes);
+                0
+            }
             Call::Name { addr, name } => {
                 self.core.name_allocation(*addr, name).map_err(|error| self.fail(error))?;
                 0

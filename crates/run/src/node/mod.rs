@@ -180,6 +180,8 @@ pub(crate) struct NodeState {
     pub memory: NodeMemory,
     /// What its compiled code may access without asking.
     published: Option<Tags>,
+    /// The program's accesses to private memory that is shared are looked at.
+    pub checks_unchecked: bool,
     /// Tags by block: 0 not known yet, else 1 + access.
     tags: Vec<u8>,
     /// Which pages have a home that this node knows, or has asked for.
@@ -279,6 +281,7 @@ impl NodeState {
             ends: Vec::new(),
             memory: NodeMemory::Plain(Vec::new()),
             published: None,
+            checks_unchecked: false,
             tags: Vec::new(),
             mapped: Vec::new(),
             lines: Lines::default(),

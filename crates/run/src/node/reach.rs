@@ -21,10 +21,7 @@ impl NodeState {
         value: u64,
     ) -> Result<AccessStep, ProgramFault> {
         if address < SHARED_BASE {
-            if let Some(tags) = &self.published {
-                tags.set(address & !(PRIVATE_LINE - 1), PRIVATE_LINE, true, true);
-            }
-            return Ok(AccessStep::Go);
+            return self.reach_private(address, kind);
         }
         let offset = u64::from(address - SHARED_BASE);
         let block = self.core.block_of(offset);
@@ -57,6 +54,26 @@ impl NodeState {
         let took = self.clock().saturating_sub(begun);
         self.latency.add(took);
         Ok(step)
+    }
+
+    /// An access to private memory. Where that is shared, and somebody asked for it, the access is looked at each time.
+    fn reach_private(&mut self, address: u32, kind: AccessKind) -> Result<AccessStep, ProgramFault> {
+        let looked_at = if self.checks_unchecked { self.core.parts.offset_of(address) } else { None };
+        if let Some(offset) = looked_at {
+            let block = self.core.block_of(offset);
+            let tag = self.tag(block);
+            self.core.check_unchecked(address, kind, block, tag).map_err(|error| self.fail(error))?;
+        } else if let Some(tags) = &self.published {
+            tags.set(address & !(PRIVATE_LINE - 1), PRIVATE_LINE, true, true);
+        }
+        Ok(AccessStep::Go)
+    }
+
+    /// What has become shared of private memory is looked at from now on, if somebody asked for it.
+    pub(super) fn forget_private(&mut self, address: u32, bytes: u32) {
+        if let Some(tags) = self.published.as_ref().filter(|_| self.checks_unchecked) {
+            tags.forbid(address, bytes);
+        }
     }
 
     fn allows(&mut self, block: Object, kind: AccessKind) -> bool {

@@ -2,8 +2,7 @@
 
 use super::{NodeState, tag_of};
 use trivium_engine::Object;
-use trivium_guest::SHARED_BASE;
-use trivium_node::{Binding, NodeError, shared_u32};
+use trivium_node::{Binding, NodeError};
 use trivium_protocol::{Access, BLOCK};
 
 impl NodeState {
@@ -35,8 +34,7 @@ impl NodeState {
         let from = [Access::None, Access::Read, Access::Write][usize::from(known.unwrap_or(1)) - 1];
         self.blame_tag(block, from, to, true, self.now);
         if to != Access::Write {
-            let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
-            self.model.cache.lower(address, shared_u32(self.shared.protocols.block), to == Access::Read);
+            self.lower_lines(block, to);
         }
     }
 }

@@ -98,6 +98,11 @@ impl Processor for NodeState {
                 let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
                 Ok(self.arrive(Some(binding)))
             }
+            Call::Shared { addr, bytes, part } => {
+                self.core.share(*addr, *bytes, *part).map_err(|error| self.fail(error))?;
+                self.model.cache.lower(*addr, *bytes, false);
+                Ok(CallStep::Done(0))
+            }
             Call::Name { addr, name } => {
                 self.core.name_allocation(*addr, name).map_err(|error| self.fail(error))?;
                 Ok(CallStep::Done(0))

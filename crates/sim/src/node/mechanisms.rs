@@ -9,8 +9,7 @@ use crate::timing::folding::{NO_CODE, Numbered, Path, Paths, code_of};
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_guest::SHARED_BASE;
-use trivium_node::{Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory, shared_u32};
+use trivium_node::{Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
 use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, TaskId};
 
 /// What the running handler has done so far. All nodes of a host thread use the same, one after the other.
@@ -278,8 +277,7 @@ impl Mechanisms for NodeState {
         self.set_tag(block, to);
         self.blame_tag(block, from, to, self.handling.evicts, self.handling.start);
         if to < from {
-            let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
-            self.model.cache.lower(address, shared_u32(self.shared.protocols.block), to == Access::Read);
+            self.lower_lines(block, to);
         }
         if self.shared.protocols.watched[self.handling.effects.protocol] {
             // A tag that a handler changes twice is seen as the handler leaves it: no other event comes between.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
-use trivium_node::{Binding, NodeError, NodeSaid};
+use trivium_node::{Binding, NodeError, NodeSaid, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -348,7 +348,8 @@ impl NodeState {
             self.compute.cause = None;
         }
         if address < SHARED_BASE {
-            self.local_miss(address, kind, line, true, spent);
+            let writable = self.check_unchecked(address, kind)?;
+            self.local_miss(address, kind, line, writable, spent);
             return Ok(AccessStep::Go);
         }
         let offset = u64::from(address - SHARED_BASE);
@@ -396,6 +397,27 @@ impl NodeState {
             let what = if address < SHARED_BASE { "private memory" } else { "shared memory" };
             self.note_stall(begun, Spent::Tlb, what, &[(Reason::Translation, "look the page up", begun + cycles)]);
             self.stall(cycles, Spent::Tlb);
+        }
+    }
+
+    /// An access to private memory, which may be shared: whether a line of it may be stored to. What is in the cache was looked at when
+    /// it got there, and leaves when the tag is lowered.
+    fn check_unchecked(&mut self, address: u32, kind: AccessKind) -> Result<bool, ProgramFault> {
+        let Some(offset) = self.core.parts.offset_of(address) else { return Ok(true) };
+        let block = self.core.block_of(offset);
+        let tag = self.tag(block);
+        self.core.check_unchecked(address, kind, block, tag).map_err(|error| self.fail(error))?;
+        Ok(tag == Access::Write)
+    }
+
+    /// The tag of a block is lowered: its lines leave the cache, or may be loaded only.
+    pub(crate) fn lower_lines(&mut self, block: Object, to: Access) {
+        let (offset, bytes) = (self.core.offset_of(block), self.shared.protocols.block);
+        self.model.cache.lower(SHARED_BASE + shared_u32(offset), shared_u32(bytes), to == Access::Read);
+        if !self.core.parts.is_empty()
+            && let Some(private) = self.core.parts.private_of(offset, bytes)
+        {
+            self.model.cache.lower(private.start, shared_u32(bytes), to == Access::Read);
         }
     }
 

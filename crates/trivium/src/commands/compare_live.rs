@@ -137,6 +137,7 @@ fn live_run(arguments: &Compare, bench: &Bench, protocol: &Arc<Protocol>, nodes:
         cancel: stop::flag(),
         delays: None,
         poll_every: None,
+        checks_unchecked: false,
         is_pinned: false,
         trace: None,
     };

@@ -48,6 +48,7 @@ pub(super) fn setup<'a>(arguments: &Run, loaded: &'a Loaded, nodes: u32) -> Setu
         cancel: stop::flag(),
         delays: arguments.delays,
         poll_every: arguments.poll_every,
+        checks_unchecked: arguments.check_unchecked,
         is_pinned: arguments.pin,
         trace: None,
     }

@@ -13,7 +13,7 @@ pub const PROGRAMS: [(&str, &[&str]); 8] = [
     ("litmus.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 7] = [
+pub const CUSTOM: [(&str, &[&str]); 9] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
@@ -21,6 +21,8 @@ pub const CUSTOM: [(&str, &[&str]); 7] = [
     ("splitphase.c", &["swcc"]),
     ("scatter.c", &["stache", "remote-write"]),
     ("allgather.c", &["stache", "channel"]),
+    ("symmetric.c", &["stache"]),
+    ("symmetric.c", &["swcc"]),
 ];
 
 /// A program that does not fit so few processors says so.

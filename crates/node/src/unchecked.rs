@@ -1,0 +1,49 @@
+//! Private memory that is shared (`docs/semantics.md`, section 1): whether it may be, and the node's own accesses there.
+
+use crate::core::NodeCore;
+use crate::error::NodeError;
+use trivium_engine::Object;
+use trivium_guest::{AccessKind, SHARED_BASE};
+use trivium_protocol::Access;
+
+impl<C> NodeCore<C> {
+    /// A range of private memory is shared from now on; this node's part of the allocation begins at the address `part`.
+    ///
+    /// # Errors
+    /// The allocation is under a protocol whose processors have caches of their own.
+    pub fn share(&mut self, private: u32, bytes: u32, part: u32) -> Result<(), NodeError> {
+        let protocol = self.protocol_at(u64::from(part - SHARED_BASE));
+        if let Some(protocol) = protocol.filter(|&protocol| self.protocols.cached[protocol]) {
+            let name = &self.protocols.engines[protocol].protocol().name;
+            let what = format!(
+                "node {} shares private memory under protocol `{name}`, whose processors have caches of their own: the home's copy is not the program's memory there",
+                self.me
+            );
+            return Err(NodeError::subject(what).help("share it under a protocol without `fill` and `take`"));
+        }
+        self.parts.add(private, bytes, part);
+        Ok(())
+    }
+
+    /// An unchecked access to a block at this node's private address, under this tag.
+    ///
+    /// # Errors
+    /// The tag does not allow it.
+    pub fn check_unchecked(&self, address: u32, kind: AccessKind, block: Object, tag: Access) -> Result<(), NodeError> {
+        let (allowed, what) = match kind {
+            AccessKind::Read => (tag >= Access::Read, "loads"),
+            AccessKind::Write => (tag == Access::Write, "stores to"),
+        };
+        if allowed {
+            return Ok(());
+        }
+        let has = if tag == Access::None { "no access to" } else { "read access to" };
+        let what = format!(
+            "node {} {what} {address:#x} by its private address, where it has {has} block {} now: another node has a copy that is newer, or that this store would make old",
+            self.me, block.id
+        );
+        Err(NodeError::subject(what).help(
+            "go through the shared address, or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)",
+        ))
+    }
+}
