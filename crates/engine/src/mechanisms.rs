@@ -8,7 +8,7 @@ pub type Node = u16;
 /// The number of a thread on its node, from 0.
 pub type Thread = u8;
 /// Most words that the arguments of one event can take.
-pub const MAX_ARGS: usize = 8;
+pub const MAX_ARGS: usize = 16;
 
 /// An object: a kind and a number. The agent of a node is `(NODE, 0)` on that node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,6 +2,7 @@
 //! are told as the calls that the program's author wrote, with their lines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use wasmparser::Operator;
 
@@ -87,6 +88,20 @@ pub(crate) fn help_for_undeclared(said: &str) -> Option<String> {
     let are = if told.len() > 1 { "are" } else { "is" };
     (!told.is_empty())
         .then(|| format!("{} {are} not in the C library for programs: {}", told.join(", "), help(undeclared)))
+}
+
+/// What to do about a header that is not found, but lies with Trivium's own in one of these folders; nothing if there is none such.
+pub(crate) fn help_for_header(said: &str, folders: &[PathBuf]) -> Option<String> {
+    let lines = said.lines().filter_map(|line| line.strip_suffix("' file not found"));
+    let names: BTreeSet<&str> = lines.filter_map(|line| line.rsplit('\'').next()).collect();
+    let own = |name: &&str| -> Option<String> {
+        let file = Path::new(name).file_name()?;
+        let own = Path::new("trivium").join(file);
+        let is_there = folders.iter().any(|folder| folder.join(&own).is_file());
+        is_there.then(|| format!("#include <{}>", own.display()))
+    };
+    let found: Vec<String> = names.iter().filter_map(own).collect();
+    (!found.is_empty()).then(|| format!("headers of protocols lie in trivium/: write {}", found.join(", ")))
 }
 
 /// Calls of one function.

@@ -156,7 +156,7 @@ impl<C> NodeCore<C> {
     pub fn protocol_named(&self, protocol: Option<&str>) -> Result<usize, NodeError> {
         let engines = &self.protocols.engines;
         let number = match protocol {
-            None => 0,
+            None => self.protocols.default,
             Some(name) => engines
                 .iter()
                 .position(|engine| engine.protocol().name == name)

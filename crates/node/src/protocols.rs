@@ -7,8 +7,10 @@ use trivium_protocol::{Assume, OpId, Promise, Protocol};
 
 /// The protocols of a run, and what of them is asked often. Nothing of it changes while nodes run.
 pub struct Protocols {
-    /// The protocols; the first is the default of allocations.
+    /// The protocols.
     pub engines: Vec<Rc<Engine>>,
+    /// The default of allocations: the first that answers accesses, else the first.
+    pub default: usize,
     /// Bytes of a block: a power of two.
     pub block: u64,
     /// How many nodes there are.
@@ -60,6 +62,7 @@ impl Protocols {
             home_writes: of_each(|protocol| protocol.assumptions.contains(&Assume::HomeWrites)),
             any_cached: cached.contains(&true),
             cached,
+            default: engines.iter().position(|engine| engine.answers_accesses()).unwrap_or(0),
             looks_at_stores: engines.iter().map(|engine| looks_at_stores(engine.protocol())).collect(),
             kinds_before: (0..=engines.len()).map(kinds).collect(),
             engines,

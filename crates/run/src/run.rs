@@ -32,11 +32,11 @@ const PAGE: u64 = 4096;
 pub struct Setup<'a> {
     /// The program, which every node runs.
     pub program: &'a Program,
-    /// The protocols; the first is the default of allocations.
+    /// The protocols; the first that answers accesses is the default of allocations.
     pub protocols: Vec<Arc<Protocol>>,
     /// Nodes, 1 to 256.
     pub nodes: u32,
-    /// Bytes of a block: a power of two from 32 to 2048.
+    /// Bytes of a block: a power of two from 8 to 65,536.
     pub block: u64,
     /// The program's arguments after its name.
     pub args: Vec<String>,
@@ -240,7 +240,8 @@ fn run_node(
     };
     let nanoseconds = setup.limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { cancel: setup.cancel.clone(), nanoseconds };
-    let node = Rc::new(RefCell::new(NodeState::new(transport, protocols, (PAGE, beginning.begun), limits)));
+    let node =
+        Rc::new(RefCell::new(NodeState::new(transport, protocols, (PAGE.max(setup.block), beginning.begun), limits)));
     {
         let mut node = node.borrow_mut();
         (node.arrived, node.history) = (beginning.arrived, history);

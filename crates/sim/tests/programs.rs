@@ -2,7 +2,7 @@
 
 mod bench;
 
-use bench::{Run, machine, program, text_program};
+use bench::{Run, machine, program, same_in, text_program};
 use trivium_sim::{Note, SimResult};
 
 const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
@@ -420,4 +420,46 @@ fn a_call_about_a_block_gives_its_page_a_home() {
         assert_eq!(said, [2, 1], "node 1 is the home, and node 0 is not");
         assert_eq!(result.messages.values().sum::<u64>(), 0, "{:?}", result.messages);
     }
+}
+
+/// Blocks of 8 bytes, on a machine that looks at accesses so finely, to blocks larger than a page.
+#[test]
+fn blocks_of_all_sizes() {
+    let fine = machine("typhoon", &[("cache.line", "8"), ("access_control.granule", "8")]);
+    for block in [8, 16, 4096, 8192, 65536] {
+        for (program, protocols, args) in [
+            ("em3d", &["stache"][..], &["-n", "60", "-i", "2"][..]),
+            ("matmul", &["swcc"], &["-n", "16", "-b", "4"]),
+            ("symmetric", &["msi"], &["-n", "300"]),
+            ("splitphase", &["swcc"], &["-n", "4", "-i", "2"]),
+            ("atomics", &["german"], &["-n", "4"]),
+        ] {
+            same_in(&Run::of(program, args).under(protocols).nodes(3).on(fine.clone()).block(block), &[0, 7]);
+        }
+    }
+    let error = Run::of("em3d", &[]).block(16).error().to_string();
+    assert!(error.contains("access control has granules of 32 bytes") && error.contains("cache.line=8"), "{error}");
+    for block in [0, 4, 24, 131_072] {
+        let error = Run::of("em3d", &[]).on(fine.clone()).block(block).error().to_string();
+        assert!(
+            error.contains("a power of two from 8 to 65536") || error.contains("granules of 8"),
+            "{block}: {error}"
+        );
+    }
+    let few = machine("typhoon", &[("memory.frames", "4")]);
+    let error = Run::of("em3d", &[]).on(few).block(8192).error().to_string();
+    assert!(error.contains("memory.frames"), "{error}");
+}
+
+/// Shared memory is under the first protocol that answers accesses, wherever it is named.
+#[test]
+fn protocols_may_be_named_in_any_order() {
+    for protocols in [["stache", "token-lock"], ["token-lock", "stache"]] {
+        Run::of("lockbench-token", &["-n", "6"]).under(&protocols).nodes(3).right();
+    }
+    for protocols in [["stache", "channel"], ["channel", "stache"]] {
+        Run::of("allgather", &["-n", "40"]).under(&protocols).nodes(3).right();
+    }
+    let error = Run::of("em3d", &[]).under(&["token-lock"]).error().to_string();
+    assert!(error.contains("which is not about blocks") && error.contains("--protocol stache"), "{error}");
 }

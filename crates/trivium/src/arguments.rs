@@ -156,7 +156,7 @@ pub struct Simulated {
     /// Number of nodes, 1 to 1024
     #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
-    /// Bytes of a coherence block, a power of two from 32 to 2048
+    /// Bytes of a coherence block, a power of two from 8 to 65536
     #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,
     /// Stop (exit code 3) after this many cycles (default: no limit)
@@ -247,7 +247,7 @@ pub struct Run {
     /// How nodes are run (default: threads, or mpi under mpirun)
     #[arg(long, value_enum)]
     pub transport: Option<Transport>,
-    /// Bytes of a coherence block, a power of two from 32 to 2048
+    /// Bytes of a coherence block, a power of two from 8 to 65536
     #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
     pub block: u32,
     /// Stop (exit code 3) after this many seconds (default: no limit)

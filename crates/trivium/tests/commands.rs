@@ -223,3 +223,29 @@ fn a_machine_is_set_only_where_there_is_one() {
         trivium(&args).refuses(2, &["`--set machine.cpi=1` has no effect", "no machine"]);
     }
 }
+
+/// What no number of nodes that the file asks for can use, `show` refuses as `check` does.
+#[test]
+fn what_cannot_be_checked_is_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wide.tri");
+    let text = "protocol wide\ncheck nodes 200\nlane main fifo buffered\n\
+        message Sets(a: set of node, b: set of node, c: set of node, d: set of node, e: set of node) on main\n\
+        role home of block {\n  state Here: write { on Sets(a, b, c, d, e) { } }\n}\n";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    for command in [&["check", file][..], &["show", file], &["show", file, "--format", "svg"]] {
+        trivium(command).refuses(2, &["the arguments of message Sets take 20 words with 200 nodes; 16 are possible"]);
+    }
+}
+
+/// A protocol's header that is looked for beside the program lies elsewhere.
+#[test]
+fn headers_of_protocols_are_found_for_who_forgot_their_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("forgot.c");
+    std::fs::write(&file, "#include \"swcc.h\"\nint main(void) { return 0; }\n").unwrap();
+    let file = file.to_str().unwrap();
+    let run = trivium(&["sim", file, "-p", "swcc", "-m", "typhoon", "-n", "2"]);
+    run.refuses(2, &["'swcc.h' file not found", "write #include <trivium/swcc.h>"]);
+}

@@ -142,6 +142,17 @@ fn unchecked_accesses_are_looked_at() {
     assert!(error.err.contains("caches of their own"), "{error:?}");
 }
 
+/// Blocks from 8 bytes to many pages.
+#[test]
+fn blocks_of_all_sizes() {
+    for block in ["8", "16", "8192", "65536"] {
+        live("em3d.c", &["stache"], 3, &["--block", block, "--", "-n", "60", "-i", "2"]).json(0);
+        live("matmul.c", &["swcc"], 3, &["--block", block, "--", "-n", "16", "-b", "4"]).json(0);
+        live("symmetric.c", &["msi"], 3, &["--block", block, "--", "-n", "300"]).json(0);
+    }
+    live("em3d.c", &["stache"], 2, &["--block", "24"]).refuses(2, &["a power of two"]);
+}
+
 /// Who waits long at a barrier has come to it once, however often it is heard of.
 #[test]
 fn nobody_passes_a_barrier_before_all_have_come() {

@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::error::Error;
-use crate::lacking::{help_for_undeclared, lacks_functions, undefined};
+use crate::lacking::{help_for_header, help_for_undeclared, lacks_functions, undefined};
 use crate::shelf::Shelf;
 use crate::source::{is_used, with_custom};
 use reads::Reads;
@@ -292,7 +292,7 @@ impl Work<'_> {
                 self.run(command, &files[0])?;
                 return Err(undefined(&said, &self.result(&module)?).at(files[0].display().to_string()));
             }
-            Err(said) => return Err(refused(&said, &files[0])),
+            Err(said) => return Err(self.refused(&said, &files[0])),
         }
         Ok((self.result(&module)?, read, warnings))
     }
@@ -311,7 +311,15 @@ impl Work<'_> {
 
     /// Runs the compiler and gives its warnings.
     fn run(&self, command: Command, file: &Path) -> Result<String, Error> {
-        self.try_to(command, file)?.map_err(|said| refused(&said, file))
+        self.try_to(command, file)?.map_err(|said| self.refused(&said, file))
+    }
+
+    /// The compiler's errors, as an error.
+    fn refused(&self, said: &str, file: &Path) -> Error {
+        let help = help_for_undeclared(said).or_else(|| help_for_header(said, &self.options.include_dirs));
+        Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
+            .at(file.display().to_string())
+            .help(help.unwrap_or_else(|| "correct what the compiler names above".into()))
     }
 
     /// Runs the compiler and gives its warnings, or its errors.
@@ -340,14 +348,6 @@ pub fn readable(file: &Path) -> Result<(), Error> {
         return Ok(());
     }
     trivium_files::open(file).map(drop).map_err(|why| cannot(&why))
-}
-
-/// The compiler's errors, as an error.
-fn refused(said: &str, file: &Path) -> Error {
-    let help = help_for_undeclared(said).unwrap_or_else(|| "correct what the compiler names above".into());
-    Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
-        .at(file.display().to_string())
-        .help(help)
 }
 
 /// Runs the compiler to its end, and tells how far it is. Gives how it ended and what it said.

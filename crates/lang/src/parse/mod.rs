@@ -12,11 +12,13 @@ mod statements;
 use crate::ast::*;
 use crate::diagnostics::Diagnostics;
 use crate::lexer::{LONGEST_NAME, Token, TokenKind};
+use std::collections::BTreeSet;
 use trivium_protocol::source::Span;
 
 /// Parses a file's tokens. Mistakes go to `diagnostics`; what could be read is returned.
 pub fn parse(tokens: &[Token], diagnostics: &mut Diagnostics) -> File {
-    let mut parser = Parser { tokens, at: 0, diagnostics, nesting: 0, depth: 0, operators: 0 };
+    let mut parser =
+        Parser { tokens, at: 0, diagnostics, nesting: 0, depth: 0, operators: 0, misnamed: BTreeSet::new() };
     parser.file()
 }
 
@@ -40,6 +42,8 @@ struct Parser<'a> {
     depth: u32,
     /// How many operators the present expression has.
     operators: u32,
+    /// Words of the language that the file has used as names.
+    misnamed: BTreeSet<String>,
 }
 
 impl Parser<'_> {
@@ -102,6 +106,9 @@ impl Parser<'_> {
     /// Notes that something else was expected here.
     fn expected<T>(&mut self, what: &str) -> Parsed<T> {
         let token = self.token();
+        if matches!(&token.kind, TokenKind::Name(name) if self.misnamed.contains(name)) {
+            return Err(Lost);
+        }
         let found = match &token.kind {
             TokenKind::Name(n) => format!("`{n}`"),
             TokenKind::Int(i) => format!("`{i}`"),
@@ -150,8 +157,26 @@ impl Parser<'_> {
                 self.advance();
                 Ok(ident)
             }
+            TokenKind::Name(text) if what.ends_with("name") => self.misnamed(text.clone(), what),
             _ => self.expected(what),
         }
+    }
+
+    /// A word of the language stands where a name should. If a name could go on like that, it is taken for one, and what
+    /// follows from it is not told again.
+    fn misnamed(&mut self, text: String, what: &str) -> Parsed<Ident> {
+        let span = self.token().span;
+        if !self.misnamed.contains(&text) {
+            let message = format!("`{text}` is a word of the language, and cannot be {what}");
+            self.diagnostics.error(span, message).help("choose another name");
+        }
+        let goes_on = matches!(self.tokens.get(self.at + 1).map(|token| &token.kind), Some(TokenKind::Mark(_)));
+        if !goes_on {
+            return Err(Lost);
+        }
+        self.misnamed.insert(text.clone());
+        self.advance();
+        Ok(Ident { text, span })
     }
 
     fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {

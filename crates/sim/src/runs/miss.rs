@@ -95,7 +95,7 @@ struct Quiet {
 
 impl Quiet {
     fn new(engine: Engine, machine: Machine, block: u64) -> Result<Quiet, NodeError> {
-        let (page, mhz) = (machine.memory.page, machine.processor.mhz);
+        let (page, mhz) = (machine.memory.page.max(block), machine.processor.mhz);
         let shared = Rc::new(Shared::new(Protocols::new(vec![Rc::new(engine)], block, NODES), machine));
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;

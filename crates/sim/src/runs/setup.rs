@@ -19,13 +19,13 @@ use trivium_protocol::Protocol;
 pub struct Setup<'a> {
     /// The program, which every node runs.
     pub program: &'a Program,
-    /// The protocols; the first is the default of allocations.
+    /// The protocols; the first that answers accesses is the default of allocations.
     pub protocols: Vec<Arc<Protocol>>,
     /// The machine.
     pub machine: Machine,
     /// Nodes, 1 to [`trivium_protocol::MAX_NODES`].
     pub nodes: u32,
-    /// Bytes of a block: a power of two from 32 to 2048.
+    /// Bytes of a block: a power of two from 8 to 65,536.
     pub block: u64,
     /// The program's arguments after its name.
     pub args: Vec<String>,
@@ -59,7 +59,9 @@ pub(crate) fn make(
     numbers: Range<u32>,
 ) -> Result<(World, Rc<Shared>), NodeError> {
     let shared = Rc::new(Shared { suspect, ..share(setup, traced)? });
-    let space = Rc::new(RefCell::new(Space::new(setup.machine.memory.page, setup.nodes)));
+    // A block has one home.
+    let page = setup.machine.memory.page.max(setup.block);
+    let space = Rc::new(RefCell::new(Space::new(page, setup.nodes)));
     let build = setup.program.build(setup.machine.cache.line);
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let asked_from = |all: bool| if all { SHARED_BASE } else { u32::MAX };
@@ -97,12 +99,30 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
     })
 }
 
+/// Most bytes of a block.
+pub(crate) const LARGEST_BLOCK: u64 = 1 << 16;
+
 /// Whether a machine can have blocks of this size.
 pub(crate) fn check_block(machine: &Machine, block: u64) -> Result<(), NodeError> {
-    let least = machine.access_control.granule.max(32);
-    if block.is_power_of_two() && (least..=2048).contains(&block) {
-        return Ok(());
+    let least = machine.access_control.granule;
+    let what = format!("a block of {block} bytes");
+    if !block.is_power_of_two() || block > LARGEST_BLOCK {
+        let error = NodeError::input(format!("{what}: it must be a power of two from {least} to {LARGEST_BLOCK}"));
+        return Err(error.help("use --block 64"));
     }
-    Err(NodeError::input(format!("a block of {block} bytes: it must be a power of two from {least} to 2048"))
-        .help("use --block 64"))
+    if block < least {
+        let help = "use larger blocks, or a machine whose access control and cache lines are smaller: --set machine.cache.line=8 --set machine.access_control.granule=8";
+        return Err(NodeError::input(format!(
+            "{what}, on a machine whose access control has granules of {least} bytes"
+        ))
+        .help(help));
+    }
+    let page = machine.memory.page;
+    if machine.memory.frames.is_some() && block > page {
+        let what = format!(
+            "{what}, on a machine whose memory for pages of other nodes is limited (memory.frames), with pages of {page} bytes"
+        );
+        return Err(NodeError::input(what).help("use smaller blocks, or larger pages (--set machine.memory.page)"));
+    }
+    Ok(())
 }

@@ -25,8 +25,8 @@ pub(super) fn checked_nodes(text: &str) -> Result<u32, String> {
 }
 
 pub(super) fn block_size(text: &str) -> Result<u32, String> {
-    let size = text.parse().ok().filter(|size: &u32| size.is_power_of_two() && (32..=2048).contains(size));
-    size.ok_or_else(|| "a block has 32, 64, 128, 256, 512, 1024 or 2048 bytes".to_string())
+    let size = text.parse().ok().filter(|size: &u32| size.is_power_of_two() && (8..=1 << 16).contains(size));
+    size.ok_or_else(|| "a block has 8, 16, 32 .. 32768 or 65536 bytes: a power of two".to_string())
 }
 
 /// A number of at least one.

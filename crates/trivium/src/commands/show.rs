@@ -3,13 +3,17 @@
 use crate::arguments::{DEFAULT_SEED, Header, Show, ShowFormat};
 use crate::output::{self, Head};
 use crate::{Failure, library};
+use std::sync::Arc;
 use trivium_lang::show as shown;
+use trivium_protocol::Protocol;
 
 /// Prints a protocol's table or draws its states.
 pub fn show(arguments: &Show) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
     let settings = library::settings(&arguments.set)?.without_machine()?;
     let protocol = library::protocols(std::slice::from_ref(&arguments.protocol), &settings)?.remove(0);
+    // What every use of it would refuse, `show` does not show as if it were sound.
+    fits_its_nodes(&protocol)?;
     if arguments.source {
         let mut files = protocol.sources.files();
         let text = files.next().map_or("", |(_, text)| text);
@@ -45,6 +49,13 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
         output::write_file(path, shown::svg(&protocol).as_bytes())?;
     }
     Ok(0)
+}
+
+/// Whether the protocol fits the nodes with which it is checked, unless somebody says otherwise.
+fn fits_its_nodes(protocol: &Arc<Protocol>) -> Result<(), Failure> {
+    let nodes = trivium_check::System::declared(protocol).nodes;
+    let loaded = trivium_engine::Engine::load(protocol.clone(), nodes);
+    loaded.map(drop).map_err(|error| Failure::input(error.message, "change what it names"))
 }
 
 /// Prints the C header of a protocol's calls.
