@@ -5,7 +5,8 @@
  * shared. A graph node is a record: its value, then a pointer to a value and a weight for each
  * node that it depends on. -p 0 shares the records as they are. -p 1 packs the values in arrays,
  * one for each processor and kind, at home on their owner; the records are then the owner's own,
- * and each has a pointer to its value.
+ * and each has a pointer to its value. With -z 1 processor 0 initialises all values, as programs do
+ * whose initialisation is serial; -f 2 then shows how values get homes all the same.
  *
  * The published settings: -t 192000 -d 5 -r 5 -i 20 on 32 processors (Tempest), records of 104
  * bytes, packed or not; and -n 500 -d 40 -v 1 -s 1 -p 0 -z 1 -i 10 on 8, with -r from 0 to 100
@@ -24,7 +25,7 @@
 enum { E, H, KINDS };
 
 enum { TOTAL, NODES, DEGREE, REMOTE, SPAN, ITERATIONS, VARY, PACKED, RECORD, ZERO, CHECK, TELL, SEED,
-       SHIFT, REVERSE, OPTIONS };
+       SHIFT, REVERSE, TOUCH, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [TOTAL] = {'t', 0, 0, 100000000, "graph nodes in all, spread over the processors (0: -n each)"},
@@ -41,6 +42,7 @@ static struct option options[OPTIONS] = {
     [TELL] = {'w', 0, 0, 1, "1: tell how many bytes the data set has"},
     [SEED] = {'g', 1, 0, 1000000, "seed of the graph"},
     [SHIFT] = {'a', 0, 0, 64, "bytes from the start of a page to the first shared value"},
+    [TOUCH] = {'f', 0, 0, 2, "where values live: 0: at their owner; 1: where they are first touched; 2: so, and they move once, when the parallel phase starts"},
     [REVERSE] = {'o', 0, 0, 1, "1: shared memory is allocated in the opposite order"},
 };
 
@@ -158,6 +160,31 @@ static void compute(const struct part *part) {
     }
 }
 
+/* The values of one kind and processor, which `owner` is to be home of. */
+static values_t allocate_values(int owner) {
+    uint64_t bytes = (uint64_t)half * stride + shift;
+    if (!options[TOUCH].value) return trivium_alloc_on_under(VALUES_UNDER, owner, bytes);
+    return trivium_alloc_first_touch_under(VALUES_UNDER, bytes);
+}
+
+/* Under the protocol of em3d-update.c only a value's home may write it. */
+static void check_homes(void) {
+    int writes_elsewhere = options[ZERO].value && options[TOUCH].value != 2;
+    if (VALUES_UNDER && processors > 1 && writes_elsewhere) {
+        trivium_fail("em3d: with -z 1 processor 0 writes all values, and under this protocol only a value's home may: "
+                     "add -f 2, by which values are at home on processor 0 until the parallel phase starts");
+    }
+}
+
+/* The parallel phase starts. Values move to whoever touches them next: their owner, before anybody else does. */
+static void start(int self, values_t *values[KINDS]) {
+    trivium_parallel_start();
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int i = 0; i < half; i++) *(volatile double *)value(values[kind][self], i);
+    }
+    trivium_barrier();
+}
+
 /* What the graph takes in all: its records and its packed values. */
 static void tell(void) {
     long long nodes = (long long)half * KINDS * processors;
@@ -214,18 +241,19 @@ int main(int argc, char **argv) {
     half = (int)options[NODES].value / 2;
     if (half < 1) trivium_fail("em3d: every processor needs two graph nodes at least: raise -t or -n");
     lay_out();
+    check_homes();
 
     values_t *values[KINDS];
     for (int kind = 0; kind < KINDS; kind++) values[kind] = allocate(sizeof(values_t) * processors);
     for (int i = 0; i < KINDS * processors; i++) {
         int at = options[REVERSE].value ? KINDS * processors - 1 - i : i;
         int kind = at / processors, p = at % processors;
-        values[kind][p] = trivium_alloc_on_under(VALUES_UNDER, p, (uint64_t)half * stride + shift);
-        values[kind][p] += shift;
+        values[kind][p] = allocate_values(p) + shift;
         if (self == (options[ZERO].value ? 0 : p)) initialise(kind, p, values[kind][p]);
     }
     /* A record that another processor writes a value into is not written at the same time. */
     if (options[ZERO].value) trivium_barrier();
+    if (options[TOUCH].value == 2) start(self, values);
     struct part e = build(E, self, values[E][self], values[H]);
     struct part h = build(H, self, values[H][self], values[E]);
     trivium_barrier();

@@ -38,7 +38,7 @@ TRIVIUM_IMPORT("trivium", "nodes") int32_t trivium_nodes(void);
 enum {
     TRIVIUM_ON_NODE = 0,     /* all of it at one node */
     TRIVIUM_ROUND_ROBIN = 1, /* page by page over all nodes */
-    TRIVIUM_FIRST_TOUCH = 2  /* at the node that first touches it */
+    TRIVIUM_FIRST_TOUCH = 2  /* page by page at the node that first touches it; see trivium_parallel_start */
 };
 
 /* Allocates shared memory, zeroed. Collective: every node makes the same allocations in the same
@@ -84,6 +84,11 @@ void *trivium_share(void *memory, uint64_t bytes, const char *protocol);
  * at home by then: the home's own copy is current, and no other node may still write it. The
  * contents stay. */
 TRIVIUM_IMPORT("trivium", "bind") void trivium_bind(void *memory, const char *protocol);
+
+/* Says that the program has initialised its data, and that its parallel phase starts: each page that was placed by first
+ * touch so far is placed again, at the node that next touches it, and moves there with its contents. Collective, and a
+ * barrier: every node makes the call once. The blocks of these pages must be at home by then, as for trivium_bind. */
+TRIVIUM_IMPORT("trivium", "parallel_start") void trivium_parallel_start(void);
 
 /* Names the allocation that `memory` lies in, for messages and reports; without this call it is named by the variable
  * that it was assigned to, or by the line that made it. It costs nothing and waits for nobody. */

@@ -176,6 +176,8 @@ pub enum Call {
         /// Where this node's part begins.
         part: u32,
     },
+    /// `trivium_parallel_start()`: collective, and a barrier; pages placed by first touch get another home, once.
+    ParallelStart,
     /// `trivium_name()`: what messages and reports call the allocation that `addr` lies in.
     Name {
         /// An address in it.

@@ -1,16 +1,17 @@
-//! Regions of shared memory come under other protocols between phases (`docs/semantics.md`, section 1).
+//! Between phases regions of shared memory come under other protocols, and pages get other homes (`docs/semantics.md`, section 1).
 
 use crate::core::NodeCore;
 use crate::error::NodeError;
 use crate::schedule::Instance;
 use crate::space::{Space, shared_u32};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use trivium_engine::{Node, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_protocol::{Access, BLOCK, MessageId};
 
 /// From now on a region is under this protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
     /// The number of the allocation.
     pub region: usize,
@@ -18,28 +19,77 @@ pub struct Binding {
     pub protocol: usize,
 }
 
+/// What a barrier to which all nodes come is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// The barrier alone.
+    Barrier,
+    /// A region comes under another protocol behind it.
+    Bind(Binding),
+    /// The parallel phase starts behind it: pages that were placed by first touch get another home.
+    Start,
+}
+
+impl Purpose {
+    /// The numbers of the blocks of which all records and copies are forgotten behind the barrier, where blocks have so many bytes.
+    pub fn forgets(self, space: &Space, block: u64) -> Vec<Range<u32>> {
+        match self {
+            Purpose::Barrier => Vec::new(),
+            Purpose::Bind(binding) => vec![blocks(space, block, binding)],
+            Purpose::Start => {
+                let pages = space.placed_by_first_touch();
+                pages.into_iter().map(|page| blocks_of_page(space, block, page)).collect()
+            }
+        }
+    }
+}
+
 /// The numbers of the blocks of a region that is bound.
-pub fn blocks(space: &Space, block: u64, binding: Binding) -> Range<u32> {
+fn blocks(space: &Space, block: u64, binding: Binding) -> Range<u32> {
     let bytes = space.range(binding.region);
     shared_u32(bytes.start / block)..shared_u32(bytes.end / block)
 }
 
+fn blocks_of_page(space: &Space, block: u64, page: usize) -> Range<u32> {
+    let (page, bytes) = (page as u64, space.page_bytes());
+    shared_u32(page * bytes / block)..shared_u32((page + 1) * bytes / block)
+}
+
 /// Two nodes are at the barrier for different things. `names` are those of the protocols.
-pub fn disagree(
-    space: &Space,
-    names: &[&str],
-    one: (usize, Option<Binding>),
-    other: (usize, Option<Binding>),
-) -> NodeError {
-    let tell = |(node, binding): (usize, Option<Binding>)| match binding {
-        None => format!("node {node} is at the barrier"),
-        Some(binding) => {
+pub fn disagree(space: &Space, names: &[&str], one: (usize, Purpose), other: (usize, Purpose)) -> NodeError {
+    let tell = |(node, purpose): (usize, Purpose)| match purpose {
+        Purpose::Barrier => format!("node {node} is at the barrier"),
+        Purpose::Start => format!("node {node} starts the parallel phase"),
+        Purpose::Bind(binding) => {
             let address = u64::from(SHARED_BASE) + space.range(binding.region).start;
             format!("node {node} binds {address:#x} to `{}`", names[binding.protocol])
         }
     };
+    let call = if [one.1, other.1].contains(&Purpose::Start) { "trivium_parallel_start" } else { "trivium_bind" };
     NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
-        .help("trivium_bind is collective: every node makes the same call at the same point of its program")
+        .help(format!("{call} is collective: every node makes the same call at the same point of its program"))
+}
+
+/// Blocks that are to be forgotten: under which protocol they have been, what that is for, and when, for people.
+struct Forgotten<'a> {
+    protocol: usize,
+    blocks: Range<u32>,
+    purpose: Purpose,
+    when: &'a str,
+}
+
+impl Forgotten<'_> {
+    /// What happens to all nodes, as the beginning of a sentence.
+    fn event(&self) -> &'static str {
+        event(self.purpose)
+    }
+}
+
+fn event(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Start => "the parallel phase starts",
+        Purpose::Bind(_) | Purpose::Barrier => "a region is bound to another protocol",
+    }
 }
 
 impl<C> NodeCore<C> {
@@ -57,20 +107,68 @@ impl<C> NodeCore<C> {
     ) -> Result<Option<Range<u32>>, NodeError> {
         let blocks = blocks(&self.space.borrow(), self.protocols.block, binding);
         let Some(old) = self.protocol_at(u64::from(blocks.start) * self.protocols.block) else { return Ok(None) };
-        self.check_tagged(old)?;
-        self.check_tagged(binding.protocol)?;
-        let engine = self.protocols.engines[old].clone();
-        for object in blocks.clone().map(|id| Object { kind: BLOCK, id }) {
-            for role in engine.roles_of(BLOCK, self.is_at_home(object)) {
-                self.check_at_rest((old, role, object), when, tag)?;
-                self.records.forget(old, role, object);
-            }
-        }
+        let purpose = Purpose::Bind(binding);
+        self.check_tagged(binding.protocol, purpose)?;
+        self.forget_blocks(&Forgotten { protocol: old, blocks: blocks.clone(), purpose, when }, tag)?;
         if self.bound.len() <= binding.region {
             self.bound.resize(binding.region + 1, None);
         }
         self.bound[binding.region] = Some(binding.protocol);
         Ok(Some(blocks))
+    }
+
+    /// Whether this node's program may start the parallel phase.
+    ///
+    /// # Errors
+    /// It has done so before.
+    pub fn check_starts_once(&self) -> Result<(), NodeError> {
+        if !self.has_started {
+            return Ok(());
+        }
+        let what = format!("node {} starts the parallel phase a second time", self.me);
+        Err(NodeError::subject(what)
+            .help("a page moves once at most: call trivium_parallel_start once, behind the program's initialisation"))
+    }
+
+    /// The parallel phase starts on this node, as it does on all at this moment: of pages that were placed by first touch neither
+    /// records nor copies are left, and their homes are known to nobody. Gives these pages, and their blocks; see [`NodeCore::bind`].
+    ///
+    /// # Errors
+    /// A block of them is not at rest, or not at home; or it is under a protocol with cached processors.
+    pub fn start(
+        &mut self,
+        when: &str,
+        tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
+    ) -> Result<Vec<(usize, Range<u32>)>, NodeError> {
+        let pages = self.space.borrow().placed_by_first_touch();
+        let mut forgotten = Vec::with_capacity(pages.len());
+        for page in pages {
+            let blocks = blocks_of_page(&self.space.borrow(), self.protocols.block, page);
+            let Some(protocol) = self.protocol_at(u64::from(blocks.start) * self.protocols.block) else { continue };
+            self.forget_blocks(&Forgotten { protocol, blocks: blocks.clone(), purpose: Purpose::Start, when }, tag)?;
+            forgotten.push((page, blocks));
+        }
+        self.space.borrow_mut().start();
+        self.has_started = true;
+        Ok(forgotten)
+    }
+
+    /// A message that was sent before the parallel start, and arrives after it.
+    ///
+    /// # Errors
+    /// It is about a block that was placed by first touch.
+    pub fn check_start(
+        &self,
+        protocol: usize,
+        message: MessageId,
+        object: Object,
+        from: Node,
+    ) -> Result<(), NodeError> {
+        let space = self.space.borrow();
+        if object.kind != BLOCK || !space.by_first_touch(space.page_of(self.offset_of(object))) {
+            return Ok(());
+        }
+        Err(self.still_on_its_way(Purpose::Start, (protocol, message, object), from))
     }
 
     /// Whether a message is about a block of a region that has come under another protocol since it was sent.
@@ -91,30 +189,63 @@ impl<C> NodeCore<C> {
         if now.is_none_or(|now| now == protocol) {
             return Ok(());
         }
+        let binding = Binding { region: 0, protocol };
+        Err(self.still_on_its_way(Purpose::Bind(binding), (protocol, message, object), from))
+    }
+
+    fn still_on_its_way(
+        &self,
+        purpose: Purpose,
+        (protocol, message, object): (usize, MessageId, Object),
+        from: Node,
+    ) -> NodeError {
         let protocol = self.protocols.engines[protocol].protocol();
         let what = format!(
-            "a region is bound to another protocol, but {}.{} from node {from} about block {} is still on its way",
+            "{}, but {}.{} from node {from} about block {} is still on its way",
+            event(purpose),
             protocol.name,
             protocol.messages[message.index()].name,
             object.id
         );
-        Err(NodeError::subject(what).help("let the program wait for what it has begun before it calls trivium_bind"))
+        let call = if purpose == Purpose::Start { "trivium_parallel_start" } else { "trivium_bind" };
+        NodeError::subject(what).help(format!("let the program wait for what it has begun before it calls {call}"))
+    }
+
+    /// The records of blocks are again as if nobody had touched them.
+    fn forget_blocks(
+        &mut self,
+        forgotten: &Forgotten<'_>,
+        tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
+    ) -> Result<(), NodeError> {
+        let protocol = forgotten.protocol;
+        self.check_tagged(protocol, forgotten.purpose)?;
+        let engine = self.protocols.engines[protocol].clone();
+        for object in forgotten.blocks.clone().map(|id| Object { kind: BLOCK, id }) {
+            for role in engine.roles_of(BLOCK, self.is_at_home(object)) {
+                self.check_at_rest((protocol, role, object), forgotten, tag)?;
+                self.records.forget(protocol, role, object);
+            }
+        }
+        Ok(())
     }
 
     /// What a processor's own cache holds would have to come home too, and be counted: that is not modelled.
-    fn check_tagged(&self, protocol: usize) -> Result<(), NodeError> {
+    fn check_tagged(&self, protocol: usize, purpose: Purpose) -> Result<(), NodeError> {
         let protocol = self.protocols.engines[protocol].protocol();
         if !protocol.cached {
             return Ok(());
         }
-        Err(NodeError::subject(format!("a region is bound, but under `{}` processors have caches", protocol.name))
-            .help("bind only between protocols without `processor cached`"))
+        let (what, help) = match purpose {
+            Purpose::Start => (event(purpose), "place memory under such a protocol on nodes, or page by page over all"),
+            _ => ("a region is bound", "bind only between protocols without `processor cached`"),
+        };
+        Err(NodeError::subject(format!("{what}, but under `{}` processors have caches", protocol.name)).help(help))
     }
 
     fn check_at_rest(
         &self,
         instance: Instance,
-        when: &str,
+        forgotten: &Forgotten<'_>,
         tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
     ) -> Result<(), NodeError> {
         let (protocol, role, block) = instance;
@@ -134,10 +265,11 @@ impl<C> NodeCore<C> {
             _ => return Ok(()),
         };
         let state = engine.describe(role, record);
-        Err(NodeError::subject(format!("a region is bound to another protocol, but block {} {why}", block.id))
-            .note(format!("node {}, {when}: {} is {state}", self.me, declared.name))
+        let what = if forgotten.purpose == Purpose::Start { "such memory" } else { "the region" };
+        Err(NodeError::subject(format!("{}, but block {} {why}", forgotten.event(), block.id))
+            .note(format!("node {}, {}: {} is {state}", self.me, forgotten.when, declared.name))
             .help(format!(
-                "bring the region home first: under `{}`, let each home access its blocks after the last phase of others",
+                "bring {what} home first: under `{}`, let each home access its blocks after the last phase of others",
                 engine.protocol().name
             )))
     }

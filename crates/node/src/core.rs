@@ -23,6 +23,8 @@ pub struct NodeCore<C> {
     pub space: Rc<RefCell<Space>>,
     /// Of each region, the protocol that it was bound to after its allocation, if it was.
     pub bound: Vec<Option<usize>>,
+    /// Whether the parallel phase has started.
+    pub has_started: bool,
     /// The records of its roles.
     pub records: Records,
     /// Data in the hands of its handlers.
@@ -44,6 +46,7 @@ impl<C> NodeCore<C> {
             protocols,
             space,
             bound: Vec::new(),
+            has_started: false,
             payloads: Payloads::default(),
             schedule: Schedule::default(),
             usage: Usage::default(),

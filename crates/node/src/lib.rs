@@ -55,7 +55,7 @@ mod unchecked;
 mod usage;
 
 pub use crate::core::NodeCore;
-pub use binding::{Binding, blocks, disagree};
+pub use binding::{Binding, Purpose, disagree};
 pub use calls::Refusal;
 pub use counts::{MemoryUsed, Misses};
 pub use effects::{Effects, Touched};
@@ -70,5 +70,5 @@ pub use protocols::Protocols;
 pub use records::{Records, Slot};
 pub use said::{NodeSaid, Said, Saying};
 pub use schedule::{Held, Instance, Schedule};
-pub use space::{Allocation, Space, shared_u32};
+pub use space::{Allocation, Claimed, Space, shared_u32};
 pub use usage::Usage;

@@ -17,8 +17,19 @@ pub fn shared_u32(number: u64) -> u32 {
 enum Home {
     /// Decided.
     At(Node),
+    /// There, with its contents, until somebody claims it: it was placed by first touch before the parallel start.
+    Provisional(Node),
     /// Decided by whoever claims it first.
     Unclaimed,
+}
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// The home of the page.
+    pub home: Node,
+    /// The node from which the home must still get the page's contents, if it must.
+    pub contents_at: Option<Node>,
 }
 
 /// One collective allocation.
@@ -58,12 +69,14 @@ pub struct Space {
     pages: Vec<(Home, usize)>,
     /// Bytes allocated under each protocol so far, whole pages.
     under: Vec<u64>,
+    /// Whether the parallel phase has started.
+    has_started: bool,
 }
 
 impl Space {
     /// An empty space, with pages of so many bytes: a power of two.
     pub fn new(page: u64, nodes: u32) -> Space {
-        Space { page, nodes, regions: Vec::new(), pages: Vec::new(), under: Vec::new() }
+        Space { page, nodes, regions: Vec::new(), pages: Vec::new(), under: Vec::new(), has_started: false }
     }
 
     /// The `index`-th allocation of a node: its byte offset in shared memory.
@@ -149,7 +162,7 @@ impl Space {
     /// The home of the page of a byte offset, if there is such a page and it has one.
     pub fn home(&self, offset: u64) -> Option<Node> {
         match self.pages.get(self.page_of(offset))?.0 {
-            Home::At(node) => Some(node),
+            Home::At(node) | Home::Provisional(node) => Some(node),
             Home::Unclaimed => None,
         }
     }
@@ -191,15 +204,39 @@ impl Space {
         fit(page as u64 % u64::from(self.nodes), "the number of a node")
     }
 
-    /// A node claims a page; the first claim makes the home, which is given back.
-    pub fn claim(&mut self, page: usize, node: Node) -> Node {
-        match self.pages[page].0 {
-            Home::At(home) => home,
-            Home::Unclaimed => {
-                self.pages[page].0 = Home::At(node);
-                node
+    /// A node claims a page; the first claim makes the home, and so does the first after the parallel start.
+    pub fn claim(&mut self, page: usize, node: Node) -> Claimed {
+        let before = self.pages[page].0;
+        if let Home::At(home) = before {
+            return Claimed { home, contents_at: None };
+        }
+        self.pages[page].0 = Home::At(node);
+        let contents_at = if let Home::Provisional(old) = before { Some(old) } else { None };
+        Claimed { home: node, contents_at: contents_at.filter(|&old| old != node) }
+    }
+
+    /// Pages that were placed by first touch, as far as that is known here.
+    pub fn placed_by_first_touch(&self) -> Vec<usize> {
+        let is_placed = |&page: &usize| self.pages[page].0 != Home::Unclaimed && self.by_first_touch(page);
+        (0..self.pages.len()).filter(is_placed).collect()
+    }
+
+    /// The parallel phase starts: pages that were placed by first touch get another home by the first touch from now on. Nothing
+    /// if that was said before, as each node says it where nodes share a space.
+    pub fn start(&mut self) {
+        if std::mem::replace(&mut self.has_started, true) {
+            return;
+        }
+        for page in self.placed_by_first_touch() {
+            if let Home::At(home) = self.pages[page].0 {
+                self.pages[page].0 = Home::Provisional(home);
             }
         }
+    }
+
+    /// Bytes of a page.
+    pub fn page_bytes(&self) -> u64 {
+        self.page
     }
 
     /// Whether it is still to be said where the program made an allocation, or a higher node has said it.
@@ -269,11 +306,38 @@ mod tests {
         assert_eq!((space.home(0), space.home(4096), space.home(8192)), (Some(0), Some(1), Some(2)));
         assert_eq!((space.protocol(8200), space.protocol(1 << 20)), (Some(1), None));
         assert_eq!(space.home(12288), None);
-        space.claim(3, 1);
-        space.claim(3, 2);
+        assert_eq!(space.claim(3, 1), Claimed { home: 1, contents_at: None });
+        assert_eq!(space.claim(3, 2).home, 1);
         assert_eq!(space.home(12288), Some(1));
         assert!(space.allocate(1, 1, 2, Placement::Explicit(2), 1).is_err(), "not what node 0 asked for");
         assert!(space.allocate(0, 3, 1, Placement::Explicit(3), 0).is_err(), "no such node");
         assert!(space.allocate(0, 3, 1 << 31, Placement::RoundRobin, 0).is_err(), "more than there is");
+    }
+
+    #[test]
+    fn a_page_moves_once() {
+        let mut space = Space::new(4096, 3);
+        space.allocate(0, 0, 4096, Placement::Explicit(1), 0).unwrap();
+        space.allocate(0, 1, 4 * 4096, Placement::FirstTouch, 0).unwrap();
+        for page in 1..4 {
+            space.claim(page, 0);
+        }
+        assert_eq!(
+            space.placed_by_first_touch(),
+            [1, 2, 3],
+            "neither what is placed otherwise nor what nobody has touched"
+        );
+        space.start();
+        assert_eq!(
+            (0..5).map(|page| space.home(4096 * page)).collect::<Vec<_>>(),
+            [Some(1), Some(0), Some(0), Some(0), None]
+        );
+        assert_eq!(space.claim(1, 2), Claimed { home: 2, contents_at: Some(0) });
+        assert_eq!(space.claim(2, 0), Claimed { home: 0, contents_at: None });
+        assert_eq!(space.claim(4, 1), Claimed { home: 1, contents_at: None });
+        space.start();
+        for (page, home) in [(1, 2), (2, 0), (4, 1)] {
+            assert_eq!(space.claim(page, 1), Claimed { home, contents_at: None }, "page {page}");
+        }
     }
 }

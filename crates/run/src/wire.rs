@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_guest::Placement;
-use trivium_node::{Data, NodeError, Protocols};
+use trivium_node::{Binding, Data, NodeError, Protocols, Purpose};
 use trivium_protocol::{EventKind, LaneId, MessageId, ObjectKindId, PayloadShape};
 
 /// A message of a protocol.
@@ -29,6 +29,8 @@ pub(crate) enum Packet {
     Credit { protocol: usize, lane: LaneId },
     /// The run's own.
     Control(Control),
+    /// From the home that a page had to its new one: the receiver, which has claimed it.
+    Page { page: usize, contents: Vec<u8> },
     /// To node 0: the sender has left the run, with this ([`crate::ending`]).
     Ended(Vec<u8>),
 }
@@ -40,6 +42,8 @@ pub(crate) enum Control {
     Claim { page: usize },
     /// Its answer: where the page lives.
     Placed { page: usize, home: Node },
+    /// From the manager to the home that a page had before the parallel start: it goes to another node.
+    Move { page: usize, to: Node },
     /// To node 0, and to all others before the first packet that may be about it: the sender knows of this allocation.
     Allocated { index: usize, bytes: u64, placement: Where, protocol: usize },
     /// To node 0: blocks that the sender has stored to in a phase, where only one node may.
@@ -53,9 +57,11 @@ pub(crate) enum Control {
     /// From node 0: the barrier is open.
     Open,
     /// From node 0: all is quiet; a region comes under another protocol.
-    Bind { region: usize, protocol: usize },
-    /// To node 0: it has.
-    Bound,
+    Bind(Binding),
+    /// From node 0: all is quiet; the parallel phase starts.
+    Start,
+    /// To node 0: that has happened.
+    Arranged,
     /// From node 0: the run is over.
     End,
     /// To all: something went wrong on the sender.
@@ -102,8 +108,8 @@ pub(crate) enum Told {
     Runs,
     /// It waits for something that others have to do.
     Waits,
-    /// It is at the barrier; on the way to another binding, if there is one: a region and a protocol.
-    AtBarrier(Option<(usize, usize)>),
+    /// It is at the barrier, for this.
+    AtBarrier(Purpose),
     /// It has ended.
     HasEnded,
 }
@@ -130,8 +136,9 @@ pub(crate) struct Report {
 const MESSAGE: u8 = 0;
 const CREDIT: u8 = 1;
 const CONTROL: u8 = 2;
+const PAGE: u8 = 3;
 /// The first byte of [`Packet::Ended`]. Those from here on are of the beginning and the end of a run.
-pub(crate) const ENDED: u8 = 3;
+pub(crate) const ENDED: u8 = 4;
 /// Bytes of a message before its arguments: kind, kind of object, number of arguments, whether it has data; protocol,
 /// message; object; places; bytes of data.
 const HEAD: usize = 20;
@@ -188,6 +195,12 @@ pub(crate) fn write_control(control: &Control) -> Vec<u8> {
     packet
 }
 
+/// Writes the contents of a page.
+pub(crate) fn write_page(page: usize, contents: &[u8]) -> Vec<u8> {
+    let page: u32 = fit(page, "a page of shared memory, which has 1 GiB");
+    [&[PAGE][..], &page.to_le_bytes(), contents].concat()
+}
+
 /// Reads a packet.
 ///
 /// # Errors
@@ -205,6 +218,10 @@ pub(crate) fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, Strin
         }
         [CONTROL, text @ ..] => {
             serde_json::from_slice(text).map(Packet::Control).map_err(|error| format!("a packet of the run: {error}"))
+        }
+        [PAGE, rest @ ..] => {
+            let (page, contents) = rest.split_first_chunk().ok_or("a page without a number")?;
+            Ok(Packet::Page { page: index(u32::from_le_bytes(*page).into()), contents: contents.to_vec() })
         }
         [ENDED, rest @ ..] => Ok(Packet::Ended(rest.to_vec())),
         _ => Err(format!("a packet of {} bytes that says nothing known", packet.len())),
@@ -314,7 +331,9 @@ mod tests {
         assert_eq!(read.data.unwrap().bytes, (0..64).collect::<Vec<u8>>());
         let credit = super::read(&write_credit(2, LaneId(0)), &protocols).unwrap();
         assert_eq!(credit, Packet::Credit { protocol: 2, lane: LaneId(0) });
-        let bind = Control::Bind { region: 3, protocol: 1 };
+        let page = super::read(&write_page(70_000, &[1, 2]), &protocols).unwrap();
+        assert_eq!(page, Packet::Page { page: 70_000, contents: vec![1, 2] });
+        let bind = Control::Bind(Binding { region: 3, protocol: 1 });
         assert_eq!(super::read(&write_control(&bind), &protocols), Ok(Packet::Control(bind)));
     }
 
@@ -336,6 +355,7 @@ mod tests {
             (write_credit(0, LaneId(9)), "a lane that there is not"),
             (vec![], "nothing known"),
             (vec![CONTROL, b'{'], "a packet of the run"),
+            (vec![PAGE, 1], "a page without a number"),
         ] {
             let told = read(&wrong, &protocols).unwrap_err();
             assert!(told.contains(what), "{told}, not {what}");

@@ -35,6 +35,7 @@ fn little_memory_for_pages() {
         Run::of("em3d", &["-n", "150", "-i", "1"]).nodes(4).on(few("2")),
         Run::of("matmul", &["-n", "16", "-b", "4"]).nodes(4).on(few("1")),
         Run::of("lockbench", &["-n", "6"]).nodes(3).on(few("1")),
+        Run::of("em3d", &["-n", "600", "-i", "1", "-z", "1", "-f", "2"]).nodes(4).on(few("2")),
     ];
     for run in runs.map(|run| run.under(&["stache-pages"])) {
         same_and_right(run.clone());
@@ -97,6 +98,12 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("em3d-update", &["-n", "30"]).under(&["msi", "deferred-update"]).nodes(3));
     same_and_right(Run::of("bodies-update", &[]).under(&["stache", "update", "migratory"]).nodes(4));
     same_and_right(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
+    for set in [&[][..], &[("network.latency", "0")], &[("network.jitter", "90"), ("network.data_latency", "300")]] {
+        same_and_right(Run::of("bad/start", &["4"]).nodes(5).on(machine("typhoon", set)));
+    }
+    same_and_right(
+        Run::of("em3d", &["-n", "600", "-i", "1", "-z", "1", "-f", "2"]).nodes(4).on(machine("typhoon-0", &[])),
+    );
     same_and_right(Run::of("allgather", &["-n", "40"]).under(&["msi", "channel"]).nodes(3));
     same_and_right(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4));
     same_and_right(Run::of("pingpong", &["-n", "20"]));
@@ -122,6 +129,11 @@ fn any_number_of_host_threads() {
         Run::of("em3d-update", &["-n", "20", "-i", "2"]).under(&["stache", "deferred-update"]).nodes(4),
         Run::of("bodies-update", &["-k", "1", "-i", "3"]).under(&["msi", "update", "migratory"]).nodes(4),
         Run::of("bad/bind", &["4"]).under(&["stache", "msi"]).nodes(4),
+        Run::of("bad/start", &["4"]).nodes(5),
+        Run::of("em3d", &["-n", "600", "-i", "1", "-z", "1", "-f", "2"]).nodes(4),
+        Run::of("em3d-update", &["-n", "600", "-i", "2", "-z", "1", "-f", "2"])
+            .under(&["stache", "deferred-update"])
+            .nodes(4),
         Run::of("litmus", &["-n", "3"]).nodes(4),
         Run::of("atomics", &["-n", "3"]).nodes(3),
         Run::of("atomics", &["-n", "2"]).under(&["swcc"]).nodes(3),

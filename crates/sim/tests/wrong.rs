@@ -244,10 +244,45 @@ fn regions_that_cannot_be_bound_are_explained() {
     }
 }
 
+#[test]
+fn parallel_phases_that_cannot_start_are_explained() {
+    let start = |why: &str| Run::of("bad/start", &[why]).under(&["stache", "flash-coherence"]).nodes(3);
+    for (why, words) in [
+        (
+            "0",
+            &[
+                "the parallel phase starts, but block 64 is away from its home, node 0",
+                "home is Lent",
+                "let each home access",
+            ][..],
+        ),
+        (
+            "1",
+            &[
+                "node 0 starts the parallel phase a second time",
+                "a page moves once",
+                "call trivium_parallel_start once",
+            ],
+        ),
+        ("2", &["the parallel phase starts, but under `flash-coherence` processors have caches"]),
+        (
+            "3",
+            &["node 0 is at the barrier, but node 1 starts the parallel phase", "trivium_parallel_start is collective"],
+        ),
+    ] {
+        let error = start(why).error();
+        says(&error, Blame::Subject, words);
+        for window in [0, 7, 50] {
+            assert_eq!(start(why).window(window).error(), error, "{why}, window {window}");
+        }
+        assert_eq!(start(why).jobs(3).error(), error, "{why}, three host threads");
+    }
+}
+
 /// A reader thanks for its copy and goes on. On a machine whose barrier is faster than its network the thanks are
 /// still on their way when the region has come under another protocol.
 #[test]
-fn a_message_that_is_still_on_its_way_when_its_region_is_bound_is_named() {
+fn a_message_that_is_still_on_its_way_when_all_is_forgotten_is_named() {
     let text = "protocol polite\npromises single_writer\nlane main fifo buffered\nmessage Get, Thanks on main\n\
         message Give on main with block\n\
         role cache of block {\n  otherwise impossible\n  state Invalid {\n    on read { send Get to home; await Give { install; goto Valid; resume; send Thanks to home } }\n\
@@ -256,18 +291,18 @@ fn a_message_that_is_still_on_its_way_when_its_region_is_bound_is_named() {
         \x20 state Read: read {\n    on Get { send Give to sender }\n    on Thanks { }\n    on write impossible\n  }\n}\n";
     let compiled =
         trivium_lang::compile("polite.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
-    let mut run = Run::of("bad/bind", &["6"]).nodes(3);
-    run.protocols = vec![Arc::new(compiled), protocol("msi")];
-    run.right();
-    let hasty = run.on(machine("typhoon", &[("barrier.latency", "1")]));
-    let error = hasty.error();
-    says(
-        &error,
-        Blame::Subject,
-        &["polite.Thanks from node 1 about block 0 is still on its way", "wait for what it has begun"],
-    );
-    assert_eq!(hasty.clone().window(0).error(), error, "in the reference order");
-    assert_eq!(hasty.jobs(3).error(), error, "three host threads");
+    let compiled = Arc::new(compiled);
+    for (program, why, call) in [("bad/bind", "6", "trivium_bind"), ("bad/start", "5", "trivium_parallel_start")] {
+        let mut run = Run::of(program, &[why]).nodes(3);
+        run.protocols = vec![compiled.clone(), protocol("msi")];
+        run.right();
+        let hasty = run.on(machine("typhoon", &[("barrier.latency", "1")]));
+        let error = hasty.error();
+        let what = "polite.Thanks from node 1 about block 0 is still on its way";
+        says(&error, Blame::Subject, &[what, &format!("wait for what it has begun before it calls {call}")]);
+        assert_eq!(hasty.clone().window(0).error(), error, "in the reference order");
+        assert_eq!(hasty.jobs(3).error(), error, "three host threads");
+    }
 }
 
 #[test]

@@ -153,6 +153,32 @@ fn blocks_of_all_sizes() {
     live("em3d.c", &["stache"], 2, &["--block", "24"]).refuses(2, &["a power of two"]);
 }
 
+/// Pages move to who touches them first after the start, with what is in them.
+#[test]
+fn the_parallel_phase_starts() {
+    for why in ["4", "5"] {
+        live("bad/start.c", &["stache"], 5, &["--", why]).json(0);
+    }
+    for (why, what) in [
+        ("0", "the parallel phase starts, but block 64 is away from its home, node 0"),
+        ("1", "starts the parallel phase a second time"),
+        ("2", "processors have caches"),
+        ("3", "starts the parallel phase"),
+    ] {
+        let error = live("bad/start.c", &["stache", "flash-coherence"], 2, &["--", why]);
+        assert!(error.err.contains(what), "{why}: {error:?}");
+        error.json(1);
+    }
+    let misses = |touch: &str, iterations: &str| {
+        let result = right("em3d.c", &["stache"], 4, &["-n", "2000", "-i", iterations, "-z", "1", "-f", touch]);
+        result["misses"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum::<u64>()
+    };
+    // In the first iteration a node misses on its own values, if they are at home elsewhere; later misses come from sharing alone.
+    let [touched, moved] = ["1", "2"].map(|touch| misses(touch, "1"));
+    assert!(4 * moved < 3 * touched, "{moved} and {touched}");
+    assert_eq!(misses("2", "4"), misses("0", "4"), "the same homes");
+}
+
 /// Who waits long at a barrier has come to it once, however often it is heard of.
 #[test]
 fn nobody_passes_a_barrier_before_all_have_come() {

@@ -81,6 +81,7 @@ fn faults_and_messages_are_those_of_threads() {
     for (program, protocols, args) in [
         ("em3d.c", &["stache"][..], &["--", "-n", "200", "-i", "2"][..]),
         ("em3d-update.c", &["stache", "deferred-update"], &["--", "-n", "200"]),
+        ("em3d.c", &["stache"], &["--", "-n", "2000", "-i", "2", "-z", "1", "-f", "2"]),
         ("matmul.c", &["msi"], &["--", "-n", "24"]),
     ] {
         let path = format!("programs/{program}");
@@ -124,6 +125,9 @@ fn whatever_ends_a_run_ends_all_ranks() {
         assert!(run.code == Some(1) && run.err.contains(what), "{why}: {run:?}");
     }
     live("programs/bad/bind.c", &["stache", "msi"], 3, &["--", "4"]).json(0);
+    let away = live("programs/bad/start.c", &["stache"], 2, &["--", "0"]);
+    assert!(away.code == Some(1) && away.err.contains("block 64 is away from its home, node 0"), "{away:?}");
+    live("programs/bad/start.c", &["stache"], 4, &["--", "4"]).json(0);
 }
 
 #[test]

@@ -42,6 +42,7 @@ fn a_replay_gives_the_same_result() {
         ("lockbench-token.c", &["stache", "token-lock"], 3, &[], &[]),
         ("litmus.c", &["swcc"], 4, &["--delays", "4"], &["--block", "32", "--", "-n", "50"]),
         ("em3d-update.c", &["stache", "deferred-update"], 4, &[], &["--", "-n", "60"]),
+        ("em3d.c", &["stache"], 4, &["--delays", "2"], &["--", "-n", "600", "-i", "1", "-z", "1", "-f", "2"]),
         ("hello.c", &["stache"], 1, &[], &[]),
     ] {
         let run = replayed(&file, program, protocols, nodes, (record, args));

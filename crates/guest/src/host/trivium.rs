@@ -21,10 +21,11 @@ pub(super) enum Function {
     Cycles,
     Fail,
     Name,
+    ParallelStart,
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 13] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 14] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
@@ -44,6 +45,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 13] = [
     ("fail", "i", "", Function::Fail),
     // address, name
     ("name", "ii", "", Function::Name),
+    ("parallel_start", "", "", Function::ParallelStart),
 ];
 
 pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
@@ -62,6 +64,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             let name = node.read_string(args[1] as u32).await?;
             node.call(Call::Name { addr, name }).await
         }
+        Function::ParallelStart => node.call(Call::ParallelStart).await,
         Function::Barrier => node.call(Call::Barrier).await,
         Function::Rmw => rmw(node, args).await,
         Function::WaitUntilChanged => {

@@ -6,7 +6,7 @@ use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
     SHARED_BASE,
 };
-use trivium_node::{NodeError, NodeMemory, Refusal};
+use trivium_node::{NodeError, NodeMemory, Purpose, Refusal};
 use trivium_protocol::{BLOCK, EventKind};
 
 impl Processor for NodeState {
@@ -53,7 +53,11 @@ impl Processor for NodeState {
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref())?,
             Call::Bind { addr, protocol } => {
                 let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
-                self.arrive(Some((binding.region, binding.protocol)))?
+                self.arrive(Purpose::Bind(binding))?
+            }
+            Call::ParallelStart => {
+                self.core.check_starts_once().map_err(|error| self.fail(error))?;
+                self.arrive(Purpose::Start)?
             }
             Call::Shared { addr, bytes, part } => {
                 self.core.share(*addr, *bytes, *part).map_err(|error| self.fail(error))?;
@@ -64,7 +68,7 @@ impl Processor for NodeState {
                 self.core.name_allocation(*addr, name).map_err(|error| self.fail(error))?;
                 0
             }
-            Call::Barrier => self.arrive(None)?,
+            Call::Barrier => self.arrive(Purpose::Barrier)?,
             Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw)?,
             Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old)?,
             Call::RegionBegin => {
@@ -105,13 +109,13 @@ impl NodeState {
         }
     }
 
-    /// At the run's barrier, on the way to another binding if there is one.
-    fn arrive(&mut self, binding: Option<(usize, usize)>) -> Result<i64, ProgramFault> {
+    /// At the run's barrier.
+    fn arrive(&mut self, purpose: Purpose) -> Result<i64, ProgramFault> {
         self.next_phase();
-        self.doing = super::Doing::Waiting(Wait::Barrier(binding));
+        self.doing = super::Doing::Waiting(Wait::Barrier(purpose));
         self.report(0);
         if !self.is_running() {
-            self.wait(Wait::Barrier(binding))?;
+            self.wait(Wait::Barrier(purpose))?;
         }
         Ok(0)
     }

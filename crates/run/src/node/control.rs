@@ -4,10 +4,11 @@ use super::{Doing, Left, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
 use crate::wire::{Control, Report, Told};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
 use trivium_guest::{AccessKind, ProgramFault, SHARED_BASE};
-use trivium_node::{Binding, NodeError, disagree, shared_u32};
+use trivium_node::{Binding, NodeCore, NodeError, Purpose, disagree, shared_u32};
 use trivium_protocol::{Access, BLOCK, NODE};
 
 /// After so long node 0 asks again, where the answers said nothing for certain.
@@ -20,8 +21,8 @@ const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes
 /// What all nodes are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
-    /// All are at the barrier, and a region comes under another protocol when all is quiet.
-    Bind((usize, usize)),
+    /// All are at the barrier, and this happens when all is quiet.
+    Arrange(Purpose),
     /// All programs have ended.
     End,
     /// All wait.
@@ -37,8 +38,8 @@ enum Stage {
         before: Option<Vec<Report>>,
         again: Option<Instant>,
     },
-    /// So many nodes have not bound a region yet.
-    Binding(u32),
+    /// So many nodes have not done what they were told to yet, behind the barrier.
+    Arranging(u32),
 }
 
 /// What node 0 has found out.
@@ -46,10 +47,10 @@ enum Stage {
 enum Order {
     Ask(u64),
     Open,
-    Bind((usize, usize)),
+    Arrange(Purpose),
     End,
     /// Two nodes are at the barrier for different things.
-    Disagree((usize, Option<(usize, usize)>), (usize, Option<(usize, usize)>)),
+    Disagree((usize, Purpose), (usize, Purpose)),
     /// Nothing can happen any more: what each node does.
     Deadlock(Vec<(usize, String)>),
     /// Two nodes store to a block in the same phase.
@@ -100,22 +101,22 @@ impl Coordinator {
     fn look(&mut self) -> Option<Order> {
         let all: Option<Vec<Told>> = self.latest.iter().map(|report| report.as_ref().map(|r| r.doing)).collect();
         let all = all.filter(|all| !all.contains(&Told::Runs))?;
-        if let Stage::Binding(_) | Stage::Asking { why: Why::Bind(_) | Why::End, .. } = self.stage {
+        if let Stage::Arranging(_) | Stage::Asking { why: Why::Arrange(_) | Why::End, .. } = self.stage {
             return None;
         }
-        let bindings: Option<Vec<_>> =
-            all.iter().map(|doing| if let Told::AtBarrier(binding) = doing { Some(*binding) } else { None }).collect();
-        let why = match bindings.as_deref() {
+        let purposes: Option<Vec<_>> =
+            all.iter().map(|doing| if let Told::AtBarrier(purpose) = doing { Some(*purpose) } else { None }).collect();
+        let why = match purposes.as_deref() {
             Some([first, rest @ ..]) => {
-                if let Some(other) = rest.iter().position(|binding| binding != first) {
+                if let Some(other) = rest.iter().position(|purpose| purpose != first) {
                     return Some(Order::Disagree((0, *first), (other + 1, rest[other])));
                 }
                 match first {
-                    None => {
+                    Purpose::Barrier => {
                         self.opens();
                         return Some(Order::Open);
                     }
-                    Some(binding) => Why::Bind(*binding),
+                    purpose => Why::Arrange(*purpose),
                 }
             }
             _ if all.iter().all(|doing| *doing == Told::HasEnded) => Why::End,
@@ -158,7 +159,7 @@ impl Coordinator {
         let is_still = is_stable && sent == received;
         let is_quiet = now.iter().all(|report| report.is_quiet);
         let order = match *why {
-            Why::Bind(binding) if is_still && is_quiet => Some(Order::Bind(binding)),
+            Why::Arrange(purpose) if is_still && is_quiet => Some(Order::Arrange(purpose)),
             Why::End if is_still && is_quiet => Some(Order::End),
             Why::Stuck if is_still && !now.iter().any(|report| report.has_timers) => {
                 let told = now.iter().map(|report| report.told.clone()).enumerate();
@@ -173,8 +174,8 @@ impl Coordinator {
         if order.is_none() {
             *before = Some(now);
             *again = Some(Instant::now() + if *why == Why::Stuck { AGAIN_STUCK } else { AGAIN });
-        } else if let Some(Order::Bind(_)) = order {
-            self.stage = Stage::Binding(self.latest.iter().map(|_| 1).sum());
+        } else if let Some(Order::Arrange(_)) = order {
+            self.stage = Stage::Arranging(self.latest.iter().map(|_| 1).sum());
         }
         order
     }
@@ -191,9 +192,9 @@ impl Coordinator {
         Some(self.ask(why, before))
     }
 
-    /// A node has bound the region.
-    fn bound(&mut self) -> Option<Order> {
-        let Stage::Binding(left) = &mut self.stage else { return None };
+    /// A node has done what it was told to behind the barrier.
+    fn arranged(&mut self) -> Option<Order> {
+        let Stage::Arranging(left) = &mut self.stage else { return None };
         *left = left.saturating_sub(1);
         if *left > 0 {
             return None;
@@ -257,9 +258,11 @@ impl NodeState {
                     self.wake();
                 }
             }
-            Control::Bind { region, protocol } => self.bind(from, Binding { region, protocol })?,
-            Control::Bound => {
-                let order = self.coordinator.as_mut().and_then(Coordinator::bound);
+            Control::Move { page, to } => self.move_page(page, to).map_err(|what| self.nonsense(from, what))?,
+            Control::Bind(binding) => self.bind(from, binding)?,
+            Control::Start => self.start()?,
+            Control::Arranged => {
+                let order = self.coordinator.as_mut().and_then(Coordinator::arranged);
                 self.carry_out(order)?;
             }
             Control::End => {
@@ -282,7 +285,7 @@ impl NodeState {
         self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
     }
 
-    fn placed(&mut self, page: usize, home: Node) -> Result<(), &'static str> {
+    pub(super) fn placed(&mut self, page: usize, home: Node) -> Result<(), &'static str> {
         if self.mapped.get(page) != Some(&Mapped::Asked) || u32::from(home) >= self.core.protocols.nodes {
             return Err("the home of a page that nobody asked for");
         }
@@ -330,7 +333,7 @@ impl NodeState {
     pub(super) fn report(&mut self, round: u64) {
         let doing = match self.doing {
             Doing::Running | Doing::Waiting(Wait::Sleep(_)) => Told::Runs,
-            Doing::Waiting(Wait::Barrier(binding)) => Told::AtBarrier(binding),
+            Doing::Waiting(Wait::Barrier(purpose)) => Told::AtBarrier(purpose),
             Doing::Waiting(Wait::End) => Told::HasEnded,
             Doing::Waiting(_) => Told::Waits,
         };
@@ -353,16 +356,15 @@ impl NodeState {
         match order {
             Order::Ask(round) => self.tell_all(&Control::Ask { round }, false),
             Order::Open => self.tell_all(&Control::Open, true),
-            Order::Bind((region, protocol)) => self.tell_all(&Control::Bind { region, protocol }, true),
+            Order::Arrange(Purpose::Barrier) => Ok(()),
+            Order::Arrange(Purpose::Bind(binding)) => self.tell_all(&Control::Bind(binding), true),
+            Order::Arrange(Purpose::Start) => self.tell_all(&Control::Start, true),
             Order::End => self.tell_all(&Control::End, true),
             Order::Disagree(one, other) => {
                 let names: Vec<String> =
                     self.core.protocols.engines.iter().map(|engine| engine.protocol().name.clone()).collect();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                let binding = |(node, binding): (usize, Option<(usize, usize)>)| {
-                    (node, binding.map(|(region, protocol)| Binding { region, protocol }))
-                };
-                let error = disagree(&self.core.space.borrow(), &names, binding(one), binding(other));
+                let error = disagree(&self.core.space.borrow(), &names, one, other);
                 Err(self.fail(error))
             }
             Order::Deadlock(told) => {
@@ -403,19 +405,36 @@ impl NodeState {
         }
         let when = format!("{} ns", self.clock());
         let tags = &self.tags;
-        let bound = self.core.bind(binding, &when, &mut |core, block| match tags.get(block.id as usize) {
-            None | Some(0) => core.first_access(block),
-            Some(&tag) => [Access::None, Access::Read, Access::Write][usize::from(tag) - 1],
-        });
-        for id in bound.map_err(|error| self.fail(error))?.into_iter().flatten() {
-            let block = Object { kind: BLOCK, id };
+        let bound = self.core.bind(binding, &when, &mut |core, block| tag_of(tags, core, block));
+        let bound = bound.map_err(|error| self.fail(error))?;
+        bound.into_iter().for_each(|blocks| self.forget_tags(blocks));
+        self.tell(0, &Control::Arranged);
+        Ok(())
+    }
+
+    /// The parallel phase starts on this node, as it does on all: all is quiet.
+    fn start(&mut self) -> Result<(), ProgramFault> {
+        let when = format!("{} ns", self.clock());
+        let tags = &self.tags;
+        let placed = self.core.start(&when, &mut |core, block| tag_of(tags, core, block));
+        for (page, blocks) in placed.map_err(|error| self.fail(error))? {
+            if let Some(mapped) = self.mapped.get_mut(page) {
+                *mapped = Mapped::No;
+            }
+            self.forget_tags(blocks);
+        }
+        self.tell(0, &Control::Arranged);
+        Ok(())
+    }
+
+    /// Nobody has touched these blocks.
+    fn forget_tags(&mut self, blocks: Range<u32>) {
+        for id in blocks {
             if let Some(tag) = self.tags.get_mut(id as usize) {
                 *tag = 0;
             }
-            self.publish(block, Access::None, false);
+            self.publish(Object { kind: BLOCK, id }, Access::None, false);
         }
-        self.tell(0, &Control::Bound);
-        Ok(())
     }
 
     /// What the program waits for, in words, and what this node's handlers have not come to.
@@ -460,6 +479,14 @@ impl NodeState {
     }
 }
 
+/// The tag of a block, among those that are known so far.
+fn tag_of(tags: &[u8], core: &NodeCore<()>, block: Object) -> Access {
+    match tags.get(block.id as usize) {
+        None | Some(0) => core.first_access(block),
+        Some(&tag) => [Access::None, Access::Read, Access::Write][usize::from(tag) - 1],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -482,18 +509,19 @@ mod tests {
     fn the_barrier_opens_when_all_have_come() {
         let mut known = Coordinator::new(2);
         for _ in 0..2 {
-            assert_eq!(known.heard(1, report(0, Told::AtBarrier(None))), None);
-            assert_eq!(known.heard(0, report(0, Told::AtBarrier(None))), Some(Order::Open));
+            assert_eq!(known.heard(1, report(0, Told::AtBarrier(Purpose::Barrier))), None);
+            assert_eq!(known.heard(0, report(0, Told::AtBarrier(Purpose::Barrier))), Some(Order::Open));
         }
-        assert_eq!(known.heard(0, report(0, Told::AtBarrier(None))), None);
-        let other = known.heard(1, report(0, Told::AtBarrier(Some((0, 1)))));
-        assert_eq!(other, Some(Order::Disagree((0, None), (1, Some((0, 1))))));
+        assert_eq!(known.heard(0, report(0, Told::AtBarrier(Purpose::Barrier))), None);
+        let other = known.heard(1, report(0, Told::AtBarrier(Purpose::Start)));
+        assert_eq!(other, Some(Order::Disagree((0, Purpose::Barrier), (1, Purpose::Start))));
     }
 
     #[test]
     fn a_region_is_bound_when_no_message_is_on_its_way() {
         let mut known = Coordinator::new(2);
-        let at = Told::AtBarrier(Some((3, 1)));
+        let bind = Purpose::Bind(Binding { region: 3, protocol: 1 });
+        let at = Told::AtBarrier(bind);
         known.heard(0, report(0, at));
         assert_eq!(known.heard(1, report(0, at)), Some(Order::Ask(1)));
         let on_its_way = [Report { sent: 5, ..report(0, at) }, Report { received: 4, ..report(0, at) }];
@@ -506,9 +534,9 @@ mod tests {
             assert_eq!(known.is_due().then(|| known.ask_again()).flatten(), Some(Order::Ask(round)));
             let arrived = [on_its_way[0].clone(), Report { received: 5, ..report(0, at) }];
             let order = answer(&mut known, &arrived);
-            assert_eq!(order, (round == 4).then_some(Order::Bind((3, 1))), "it must be seen twice");
+            assert_eq!(order, (round == 4).then_some(Order::Arrange(bind)), "it must be seen twice");
         }
-        assert_eq!((known.bound(), known.bound()), (None, Some(Order::Open)));
+        assert_eq!((known.arranged(), known.arranged()), (None, Some(Order::Open)));
     }
 
     #[test]

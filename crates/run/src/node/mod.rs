@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use trivium_engine::{Event, Node, Object, Pending};
 use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
-use trivium_node::{Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Space};
+use trivium_node::{Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
 use trivium_protocol::{Access, OpId};
 
 /// For what a program waits.
@@ -46,7 +46,7 @@ pub(crate) enum Wait {
     /// The return of a protocol call.
     Call { protocol: usize, op: OpId, object: Object },
     /// The run's barrier.
-    Barrier(Option<(usize, usize)>),
+    Barrier(Purpose),
     /// A change of a word in a block: its address.
     Change(Object, u32),
     /// The home of a page.

@@ -5,7 +5,7 @@ use crate::wire::Control;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Object, Pending};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
-use trivium_node::{NodeError, shared_u32};
+use trivium_node::{Claimed, NodeError, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// Private memory is allowed in pieces of so many bytes.
@@ -141,8 +141,11 @@ impl NodeState {
         if !by_first_touch {
             self.mapped[page] = Mapped::Yes;
         } else if manager == self.core.me {
-            self.core.space.borrow_mut().claim(page, self.core.me);
-            self.mapped[page] = Mapped::Yes;
+            let Claimed { contents_at, .. } = self.core.space.borrow_mut().claim(page, self.core.me);
+            self.mapped[page] = if contents_at.is_some() { Mapped::Asked } else { Mapped::Yes };
+            if let Some(old) = contents_at {
+                self.tell(old, &Control::Move { page, to: self.core.me });
+            }
         } else {
             self.mapped[page] = Mapped::Asked;
             self.tell(manager, &Control::Claim { page });

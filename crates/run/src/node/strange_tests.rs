@@ -3,7 +3,7 @@
 use super::{Limits, NodeState};
 use crate::transport::Transport;
 use crate::transport::threads::{Threads, join};
-use crate::wire::{Control, Report, Told, Where, write_control, write_credit, write_message};
+use crate::wire::{Control, Report, Told, Where, write_control, write_credit, write_message, write_page};
 use proptest::prelude::*;
 use std::path::Path;
 use std::rc::Rc;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use trivium_engine::{Args, Engine, Object};
 use trivium_guest::Placement;
-use trivium_node::{Data, NodeError, NodeMemory, Protocols};
+use trivium_node::{Binding, Data, NodeError, NodeMemory, Protocols, Purpose};
 use trivium_protocol::{LaneId, MessageId, ObjectKindId};
 
-/// A node with 8 KiB of shared memory, and the end of another.
+/// A node with 16 KiB of shared memory, half of it placed by first touch, and the end of another.
 fn node(me: usize) -> (NodeState, Threads) {
     let engine = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../protocols/{name}.tri"));
@@ -26,7 +26,8 @@ fn node(me: usize) -> (NodeState, Threads) {
     let limits = Limits { cancel: Arc::default(), nanoseconds: None };
     let mut node = NodeState::new(Box::new(ends.remove(0)), protocols, (4096, Instant::now()), limits);
     node.core.space.borrow_mut().allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();
-    node.memory = NodeMemory::Plain(vec![0; 8192]);
+    node.core.space.borrow_mut().allocate(0, 1, 8192, Placement::FirstTouch, 0).unwrap();
+    node.memory = NodeMemory::Plain(vec![0; 16384]);
     (node, other)
 }
 
@@ -42,8 +43,12 @@ fn small(number: u64) -> usize {
 fn control() -> impl Strategy<Value = Control> {
     let placement =
         prop_oneof![number().prop_map(|n| Where::On(n as u32)), Just(Where::RoundRobin), Just(Where::FirstTouch)];
-    let doing =
-        prop_oneof![Just(Told::Runs), Just(Told::Waits), Just(Told::AtBarrier(Some((9, 9)))), Just(Told::HasEnded)];
+    let doing = prop_oneof![
+        Just(Told::Runs),
+        Just(Told::Waits),
+        Just(Told::AtBarrier(Purpose::Bind(Binding { region: 9, protocol: 9 }))),
+        Just(Told::HasEnded)
+    ];
     prop_oneof![
         number().prop_map(|n| Control::Claim { page: small(n) }),
         (number(), any::<u16>()).prop_map(|(n, home)| Control::Placed { page: small(n), home }),
@@ -64,8 +69,10 @@ fn control() -> impl Strategy<Value = Control> {
         })),
         number().prop_map(|round| Control::Ask { round }),
         Just(Control::Open),
-        (number(), number()).prop_map(|(r, p)| Control::Bind { region: small(r), protocol: small(p) }),
-        Just(Control::Bound),
+        (number(), number()).prop_map(|(r, p)| Control::Bind(Binding { region: small(r), protocol: small(p) })),
+        (number(), any::<u16>()).prop_map(|(n, to)| Control::Move { page: small(n), to: to % 4 }),
+        Just(Control::Start),
+        Just(Control::Arranged),
         Just(Control::End),
         Just(Control::Failed(NodeError::subject("it fails"))),
         Just(Control::Stopped("stopped".into())),
@@ -88,6 +95,7 @@ fn packet() -> impl Strategy<Value = Vec<u8>> {
         4 => message,
         2 => control().prop_map(|control| write_control(&control)),
         1 => (0usize..4, any::<u8>()).prop_map(|(protocol, lane)| write_credit(protocol, LaneId(lane % 6))),
+        1 => (0u64..70, 4090usize..4100).prop_map(|(n, bytes)| write_page(small(n), &vec![7; bytes])),
         1 => proptest::collection::vec(any::<u8>(), 0..40),
     ]
 }

@@ -6,8 +6,9 @@ use crate::wire::{self, Control, Packet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
+use trivium_engine::number::index;
 use trivium_guest::ProgramFault;
-use trivium_node::NodeError;
+use trivium_node::{Claimed, NodeError};
 use trivium_protocol::BLOCK;
 
 /// Who waits looks so long without a pause; then it lets others have the processor.
@@ -262,6 +263,10 @@ impl NodeState {
                 self.received += u64::from(!is_question);
                 self.control(from, control)
             }
+            Packet::Page { page, contents } => {
+                self.received += 1;
+                self.page_has_come(page, &contents).map_err(|what| self.nonsense(from, what))
+            }
             Packet::Ended(end) => {
                 self.ends.push((from, end));
                 Ok(())
@@ -286,9 +291,35 @@ impl NodeState {
         if page >= self.core.space.borrow().page_of(self.core.space.borrow().bytes()) {
             return Err(UNTOLD);
         }
-        let home = self.core.space.borrow_mut().claim(page, by);
-        self.tell(by, &Control::Placed { page, home });
+        let Claimed { home, contents_at } = self.core.space.borrow_mut().claim(page, by);
+        match contents_at {
+            Some(old) => self.tell(old, &Control::Move { page, to: by }),
+            None => self.tell(by, &Control::Placed { page, home }),
+        }
         Ok(())
+    }
+
+    /// A page whose home this node was goes to its new one.
+    pub(super) fn move_page(&mut self, page: usize, to: Node) -> Result<(), &'static str> {
+        let (bytes, all) = (self.core.space.borrow().page_bytes(), self.core.space.borrow().bytes());
+        let is_there = (page as u64) < all / bytes && u32::from(to) < self.core.protocols.nodes && to != self.core.me;
+        if !is_there || !self.core.has_started {
+            return Err("a page that is to move and cannot");
+        }
+        let mut contents = vec![0; index(bytes)];
+        self.memory.read(page as u64 * bytes, &mut contents).map_err(|_| "a page that is not in memory")?;
+        self.post(to, wire::write_page(page, &contents));
+        Ok(())
+    }
+
+    /// A page has come that this node has claimed, with its contents.
+    fn page_has_come(&mut self, page: usize, contents: &[u8]) -> Result<(), &'static str> {
+        let bytes = self.core.space.borrow().page_bytes();
+        if self.mapped.get(page) != Some(&Mapped::Asked) || contents.len() as u64 != bytes {
+            return Err("a page that nobody asked for");
+        }
+        self.memory.write(page as u64 * bytes, contents).map_err(|_| "a page that is not in memory")?;
+        self.placed(page, self.core.me)
     }
 
     /// Tells another node of the allocations that it has not heard of from this one. Its program may wait for what only comes

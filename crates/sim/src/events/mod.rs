@@ -4,7 +4,7 @@ pub(crate) mod queue;
 
 use crate::reports::timeline::Cause;
 use trivium_engine::{Args, Event, Node, Object};
-use trivium_node::{Binding, Data};
+use trivium_node::{Data, Purpose};
 use trivium_protocol::{BLOCK, LaneId, MessageId, RoleId};
 
 /// The order in which a node's events take effect: by time, then by who caused them, then by how many that one
@@ -61,6 +61,8 @@ pub struct Envelope {
     pub cause: Cause,
     /// When its tail left its sender's interface.
     pub departed: u64,
+    /// Whether it was sent after the parallel start.
+    pub has_started: bool,
 }
 
 impl Default for Envelope {
@@ -78,6 +80,7 @@ impl Default for Envelope {
             id: 0,
             cause: None,
             departed: 0,
+            has_started: false,
         }
     }
 }
@@ -142,8 +145,8 @@ pub enum Signal {
     Awake,
     /// The hardware barrier opens.
     Release {
-        /// How a region is bound from now on, if the barrier was about that.
-        binding: Option<Binding>,
+        /// What else happens then.
+        purpose: Purpose,
     },
     /// This node, its manager, learns that another has touched a page that has no home yet.
     Claim {
@@ -158,6 +161,17 @@ pub enum Signal {
         page: usize,
         /// Where.
         home: Node,
+        /// What lies in it, if it has come here from another home.
+        contents: Option<Vec<u8>>,
+    },
+    /// A page whose home this node was is to go to its new one.
+    Move {
+        /// Which page.
+        page: usize,
+        /// To whom.
+        to: Node,
+        /// The cycle at which its contents are there.
+        at: u64,
     },
     /// The cache gives a block up, of its own accord; only where an order of events is forced.
     GiveUp {

@@ -1,4 +1,4 @@
-//! Regions of shared memory come under other protocols between phases (`docs/semantics.md`, section 1).
+//! Between phases regions of shared memory come under other protocols, and pages lose their homes (`docs/semantics.md`, section 1).
 
 use super::{NodeState, tag_of};
 use trivium_engine::Object;
@@ -24,14 +24,45 @@ impl NodeState {
         Ok(())
     }
 
+    /// The parallel phase starts on this node, as it does on all at this cycle: of pages that were placed by first touch it has nothing
+    /// any more, and does not know their homes.
+    ///
+    /// # Errors
+    /// A block of them is not at rest, or not at home; or it is under a protocol with cached processors.
+    pub(crate) fn start(&mut self) -> Result<(), NodeError> {
+        let tags = &mut self.blocks.tags;
+        let placed = self.core.start(&format!("cycle {}", self.now), &mut |core, block| tag_of(tags, core, block))?;
+        for (page, blocks) in placed {
+            self.forget_frames(page..page + 1);
+            if let Some(mapped) = self.blocks.mapped.get_mut(page) {
+                *mapped = false;
+            }
+            for block in blocks.map(|id| Object { kind: BLOCK, id }) {
+                if let Some(from) = self.take_tag(block) {
+                    self.lowered(block, from, Access::None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The tag of a block is no longer known; what it was.
+    fn take_tag(&mut self, block: Object) -> Option<Access> {
+        let known = self.blocks.tags.get_mut(block.id as usize).map(std::mem::take)?;
+        let tag = usize::from(known).checked_sub(1)?;
+        [Access::None, Access::Read, Access::Write].get(tag).copied()
+    }
+
     /// The tag of a block is that of its new protocol's first state; lines that it does not allow leave the cache.
     fn forget_tag(&mut self, block: Object) {
-        let known = self.blocks.tags.get_mut(block.id as usize).map(std::mem::take);
-        if known.is_none_or(|tag| tag == 0) {
-            return;
+        if let Some(from) = self.take_tag(block) {
+            let to = self.tag(block);
+            self.lowered(block, from, to);
         }
-        let to = self.tag(block);
-        let from = [Access::None, Access::Read, Access::Write][usize::from(known.unwrap_or(1)) - 1];
+    }
+
+    /// The tag of a block is another one; lines that it does not allow leave the cache.
+    fn lowered(&mut self, block: Object, from: Access, to: Access) {
         self.blame_tag(block, from, to, true, self.now);
         if to != Access::Write {
             self.lower_lines(block, to);

@@ -11,7 +11,7 @@ use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
     SHARED_BASE, StackFrame,
 };
-use trivium_node::{Binding, NodeError, Refusal};
+use trivium_node::{NodeError, Purpose, Refusal};
 use trivium_protocol::{BLOCK, EventKind};
 
 /// No program sleeps beyond this cycle: times that are added to it still are numbers.
@@ -96,7 +96,11 @@ impl Processor for NodeState {
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
             Call::Bind { addr, protocol } => {
                 let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
-                Ok(self.arrive(Some(binding)))
+                Ok(self.arrive(Purpose::Bind(binding)))
+            }
+            Call::ParallelStart => {
+                self.core.check_starts_once().map_err(|error| self.fail(error))?;
+                Ok(self.arrive(Purpose::Start))
             }
             Call::Shared { addr, bytes, part } => {
                 self.core.share(*addr, *bytes, *part).map_err(|error| self.fail(error))?;
@@ -107,7 +111,7 @@ impl Processor for NodeState {
                 self.core.name_allocation(*addr, name).map_err(|error| self.fail(error))?;
                 Ok(CallStep::Done(0))
             }
-            Call::Barrier => Ok(self.arrive(None)),
+            Call::Barrier => Ok(self.arrive(Purpose::Barrier)),
             Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw),
             Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old),
             Call::RegionBegin => {
@@ -175,9 +179,9 @@ impl NodeState {
         Ok(CallStep::Done(old.cast_signed()))
     }
 
-    /// At the machine's barrier, on the way to another binding if there is one.
-    fn arrive(&mut self, binding: Option<Binding>) -> CallStep {
-        self.compute.arrived = Some((self.compute.clock(), binding));
+    /// At the machine's barrier.
+    fn arrive(&mut self, purpose: Purpose) -> CallStep {
+        self.compute.arrived = Some((self.compute.clock(), purpose));
         self.wait(Wait::Barrier, Spent::Sync);
         CallStep::Wait
     }

@@ -12,7 +12,7 @@ use crate::timing::folding::Path;
 use crate::timing::pricing::Trigger;
 use std::sync::Arc;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
-use trivium_node::{Held, Instance, NodeError, Touched};
+use trivium_node::{Held, Instance, NodeError, Purpose, Touched};
 use trivium_protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles: the watchdog.
@@ -79,9 +79,11 @@ impl NodeState {
     fn take(&mut self, signal: Signal) -> Result<(), NodeError> {
         let now = self.now;
         match signal {
-            Signal::Release { binding } => {
-                if let Some(binding) = binding {
-                    self.bind(binding)?;
+            Signal::Release { purpose } => {
+                match purpose {
+                    Purpose::Barrier => {}
+                    Purpose::Bind(binding) => self.bind(binding)?,
+                    Purpose::Start => self.start()?,
                 }
                 self.compute.released = true;
                 self.compute.barriers += 1;
@@ -92,18 +94,9 @@ impl NodeState {
                 self.wake(now, &None);
             }
             Signal::GiveUp { block, heard } => self.give_up_line(block, heard),
-            Signal::Claim { page, by } => {
-                let home = self.core.space.borrow_mut().claim(page, by);
-                let at = now + self.shared.machine.network.latency;
-                self.post(by, at, Posted::Signal(Signal::Placed { page, home }));
-            }
-            Signal::Placed { page, home } => {
-                self.core.space.borrow_mut().claim(page, home);
-                self.blocks.mapped[page] = true;
-                if self.compute.doing == Doing::Waiting(Wait::Page(page)) {
-                    self.wake(now, &None);
-                }
-            }
+            Signal::Claim { page, by } => self.claimed(page, by)?,
+            Signal::Move { page, to, at } => self.move_page(page, to, at)?,
+            Signal::Placed { page, home, contents } => self.placed(page, home, contents)?,
         }
         Ok(())
     }
@@ -167,6 +160,9 @@ impl NodeState {
 
     fn begin_message(&mut self, arrived: u64, mut envelope: Box<Envelope>) -> Result<(), NodeError> {
         self.core.check_binding(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
+        if envelope.has_started != self.core.has_started {
+            self.core.check_start(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
+        }
         let cycles = self.model.interface.receive(arrived, envelope.words());
         self.note_queue(cycles, false, &envelope);
         let credit = Credit { by: self.core.me, protocol: envelope.protocol, lane: envelope.lane };
@@ -402,6 +398,7 @@ impl NodeState {
             envelope.id = self.counts.sent << 16 | u64::from(self.core.me);
             envelope.cause = run.clone().map(|run| (run, at));
             envelope.departed = at;
+            envelope.has_started = self.core.has_started;
             self.counts.sent += 1;
             self.counts.counters.messages_sent += 1;
             let data = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);

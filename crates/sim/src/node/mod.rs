@@ -10,6 +10,7 @@ mod dispatch;
 pub(crate) mod estimate;
 pub(crate) mod forced;
 mod frames;
+mod homes;
 mod lines;
 pub(crate) mod mechanisms;
 #[cfg(test)]
@@ -66,6 +67,8 @@ pub(crate) struct Blocks {
     pub tags: Vec<u8>,
     /// Which pages have a home that this node knows.
     pub mapped: Vec<bool>,
+    /// When the contents of pages, whose manager this node is, are at the homes that they got after the parallel start.
+    pub arriving: BTreeMap<usize, u64>,
     /// Its processor's lines, where processors are cached.
     pub lines: Lines,
     /// Its memory for pages of other homes.
@@ -151,6 +154,7 @@ impl NodeState {
                 memory: NodeMemory::Plain(Vec::new()),
                 tags: Vec::new(),
                 mapped: Vec::new(),
+                arriving: BTreeMap::new(),
                 lines: Lines::default(),
                 frames: Frames::default(),
             },

@@ -1,6 +1,6 @@
 //! The compute processor: its clock, its cache and bus accesses, and the checks on shared blocks.
 
-use crate::events::{Arrival, Posted, Signal};
+use crate::events::Arrival;
 use crate::machine::price::Transaction;
 use crate::machine::ratio::Ratio;
 use crate::node::NodeState;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
-use trivium_node::{Binding, NodeError, NodeSaid, shared_u32};
+use trivium_node::{NodeError, NodeSaid, Purpose, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -113,8 +113,8 @@ pub struct Compute {
     pub regions: Option<Box<Counters>>,
     /// First and last cycle of regions of interest.
     pub region_span: Option<(u64, u64)>,
-    /// When it arrived at the barrier, if it has since the world looked, and how a region is to be bound behind it.
-    pub arrived: Option<(u64, Option<Binding>)>,
+    /// When it arrived at the barrier, if it has since the world looked, and what for.
+    pub arrived: Option<(u64, Purpose)>,
     /// Barriers passed.
     pub barriers: u64,
     /// Where it first used an atomic operator on private memory: the address and the function.
@@ -475,26 +475,6 @@ impl NodeState {
                 self.compute.asks = Some(Asks::Store);
             }
         }
-    }
-
-    /// Whether the home of the page is known; if not, the processor waits until it is.
-    pub(crate) fn map(&mut self, offset: u64, spent: Spent) -> bool {
-        let page = self.core.space.borrow().page_of(offset);
-        if page >= self.blocks.mapped.len() {
-            self.blocks.mapped.resize(page + 16, false);
-        }
-        if self.blocks.mapped[page] {
-            return true;
-        }
-        if !self.core.space.borrow().by_first_touch(page) {
-            self.blocks.mapped[page] = true;
-            return true;
-        }
-        let manager = self.core.space.borrow().manager(page);
-        let at = self.compute.clock() + self.shared.machine.network.latency;
-        self.post(manager, at, Posted::Signal(Signal::Claim { page, by: self.core.me }));
-        self.wait(Wait::Page(page), spent);
-        false
     }
 
     /// A miss that the node's own memory or bus satisfies (Reinhardt, Pfile and Wood 1998: 10 + 28 + 3).

@@ -37,6 +37,8 @@ pub(crate) struct Letter {
 
 const MESSAGE: u64 = 0;
 const CREDIT: u64 = 1;
+/// Beside the number of a message's arguments: it was sent after the parallel start.
+const STARTED: u8 = 0x80;
 
 /// The first word of a message or credit: its kind, three small numbers, its receiver and its sender.
 fn head(kind: u64, small: [u8; 3], to: Node, from: Node) -> u64 {
@@ -74,11 +76,9 @@ impl Letter {
                 if envelope.from == key.source() =>
             {
                 let args = envelope.args.words();
-                let small = [
-                    envelope.lane.0,
-                    envelope.object.kind.0,
-                    fit(args.len(), "the words of arguments, of which there are at most 8"),
-                ];
+                let count: u8 = fit(args.len(), "the words of arguments, of which there are at most 8");
+                let started = if envelope.has_started { STARTED } else { 0 };
+                let small = [envelope.lane.0, envelope.object.kind.0, count | started];
                 let number = u64::from(envelope.object.id) << 32 | u64::from(envelope.message.0) << 16;
                 let data = envelope.data.take();
                 let length = data.as_ref().map_or(0, |data| data.bytes.len() as u64 + 1);
@@ -130,7 +130,9 @@ impl Letter {
             } else {
                 let mut envelope = receivers.envelope();
                 (envelope.lane, envelope.to, envelope.from) = (lane, to, from);
-                words.message(low_u8(head >> 16), low_u8(head >> 24), &mut envelope);
+                let args = low_u8(head >> 24);
+                envelope.has_started = args & STARTED != 0;
+                words.message(low_u8(head >> 16), args & !STARTED, &mut envelope);
                 Posted::Arrival(Arrival::Message(envelope))
             };
             receivers.accept(Post { to, key, what });
@@ -237,6 +239,7 @@ mod tests {
                 id: u64::MAX - number,
                 cause: None,
                 departed: 99,
+                has_started: number == 4,
             };
             Post { to: 7, key: key(number), what: Posted::Arrival(Arrival::Message(Box::new(envelope))) }
         };
@@ -246,7 +249,7 @@ mod tests {
             message(2, data(&[], &[]), &[-1, i64::MIN]),
             Post { to: 9, key: key(3), what: Posted::Credit(credit) },
             message(4, data(&[1, 2, 3, 4, 5, 6, 7, 8, 9], &[(1 << 33, 8), (0, 1)]), &[1; 8]),
-            Post { to: 7, key: key(5), what: Posted::Signal(Signal::Placed { page: 1, home: 2 }) },
+            Post { to: 7, key: key(5), what: Posted::Signal(Signal::Placed { page: 1, home: 2, contents: None }) },
         ];
         let mut letter = Letter::default();
         for _ in 0..2 {

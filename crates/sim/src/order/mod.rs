@@ -31,7 +31,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Engine, Node};
 use trivium_guest::NodeOutcome;
-use trivium_node::{Binding, NodeError, Saying, Space, blocks, disagree};
+use trivium_node::{NodeError, Purpose, Saying, Space, disagree};
 use trivium_protocol::Access;
 
 /// What runs on a node's processor.
@@ -90,8 +90,8 @@ pub struct World {
     last_end: u64,
     /// What went wrong, when, and on which node, which has stopped there.
     failures: Vec<(u64, usize, NodeError)>,
-    /// When each node arrived at the barrier.
-    arrived: Vec<Option<(u64, Option<Binding>)>>,
+    /// When each node arrived at the barrier, and what for.
+    arrived: Vec<Option<(u64, Purpose)>>,
     /// How many have.
     arrived_count: usize,
     barriers: u64,
@@ -120,18 +120,18 @@ pub(crate) struct Arrivals {
     /// The latest arrival.
     pub last: u64,
     /// What they are there for; none if they disagree, or if there are none.
-    pub binding: Option<Option<Binding>>,
+    pub purpose: Option<Purpose>,
 }
 
 impl Arrivals {
     /// These and others.
     pub(crate) fn and(self, other: Arrivals) -> Arrivals {
-        let binding = match (self.count, other.count) {
-            (0, _) => other.binding,
-            (_, 0) => self.binding,
-            _ => self.binding.filter(|_| self.binding == other.binding),
+        let purpose = match (self.count, other.count) {
+            (0, _) => other.purpose,
+            (_, 0) => self.purpose,
+            _ => self.purpose.filter(|_| self.purpose == other.purpose),
         };
-        Arrivals { count: self.count + other.count, last: self.last.max(other.last), binding }
+        Arrivals { count: self.count + other.count, last: self.last.max(other.last), purpose }
     }
 }
 
@@ -563,33 +563,32 @@ impl World {
     fn open_barrier(&mut self) {
         let Some(arrived) = self.arrived.iter().copied().collect::<Option<Vec<_>>>() else { return };
         let last = arrived.iter().map(|arrived| arrived.0).max().unwrap_or(0);
-        let binding = arrived[0].1;
-        if let Some(other) = arrived.iter().position(|arrived| arrived.1 != binding) {
+        let purpose = arrived[0].1;
+        if let Some(other) = arrived.iter().position(|arrived| arrived.1 != purpose) {
             let engines = &self.shared.protocols.engines;
             let names: Vec<&str> = engines.iter().map(|engine| engine.protocol().name.as_str()).collect();
-            let error = disagree(&self.space.borrow(), &names, (0, binding), (other, arrived[other].1));
+            let error = disagree(&self.space.borrow(), &names, (0, purpose), (other, arrived[other].1));
             self.failures.push((last, other, error));
             return;
         }
-        self.release(last, binding);
+        self.release(last, purpose);
     }
 
-    /// The last of all nodes has arrived at the hardware barrier, at cycle `last`; a region may be bound behind it. When
-    /// it opens.
-    pub(crate) fn release(&mut self, last: u64, binding: Option<Binding>) -> u64 {
+    /// The last of all nodes has arrived at the hardware barrier, at cycle `last`. When it opens.
+    pub(crate) fn release(&mut self, last: u64, purpose: Purpose) -> u64 {
         self.barriers += 1;
         let time = last + self.shared.machine.barrier_latency(self.shared.protocols.nodes);
         for node in &self.nodes {
             let key = Key::new(time, Node::MAX, self.barriers);
             let mut node = node.borrow_mut();
             let to = node.core.me;
-            node.accept(Post { to, key, what: Posted::Signal(Signal::Release { binding }) });
+            node.accept(Post { to, key, what: Posted::Signal(Signal::Release { purpose }) });
         }
         self.arrived.fill(None);
         self.arrived_count = 0;
         self.positions.fill(None);
-        if let Some(binding) = binding {
-            self.watch.forget(time, blocks(&self.space.borrow(), self.shared.protocols.block, binding));
+        for blocks in purpose.forgets(&self.space.borrow(), self.shared.protocols.block) {
+            self.watch.forget(time, blocks);
         }
         time
     }

@@ -51,7 +51,7 @@ impl World {
             .arrived
             .iter()
             .flatten()
-            .map(|&(last, binding)| Arrivals { count: 1, last, binding: Some(binding) })
+            .map(|&(last, purpose)| Arrivals { count: 1, last, purpose: Some(purpose) })
             .fold(Arrivals::default(), Arrivals::and);
         Some(all)
     }

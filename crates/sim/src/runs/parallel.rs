@@ -128,7 +128,7 @@ struct LogicalProcess<'a> {
     received: Vec<Letter>,
     /// Tag changes that have not been checked yet, since others may still make earlier ones.
     tags: Vec<TagChange>,
-    /// Allocations that all have been told.
+    /// Allocations that this part has told all others, of whomever it heard of them: it may be about to send them what is about that memory.
     allocations: usize,
     /// Of each part, the times that all its nodes arrived at the barrier, which has not opened since.
     arrivals: Vec<VecDeque<Arrivals>>,
@@ -221,7 +221,7 @@ impl LogicalProcess<'_> {
             return Some(());
         }
         let all = self.arrivals.iter_mut().filter_map(VecDeque::pop_front).fold(Arrivals::default(), Arrivals::and);
-        self.world.release(all.last, all.binding?);
+        self.world.release(all.last, all.purpose?);
         self.has_arrived = false;
         Some(())
     }
@@ -307,7 +307,6 @@ impl LogicalProcess<'_> {
             self.world.watch_stores(&letter.stores, oldest).map_err(|caught| caught.1)?;
         }
         letter.clear();
-        self.allocations = self.world.allocations();
         Ok(())
     }
 
