@@ -218,9 +218,10 @@ fn impossible_sizes_are_refused() {
     let hello = Run::of("hello", &[]);
     says(&hello.clone().nodes(0).error(), Blame::Input, &["0 nodes", "1 to 1024"]);
     says(&hello.clone().nodes(1025).error(), Blame::Input, &["1025 nodes"]);
-    for block in [0, 16, 33, 4096] {
+    for block in [0, 33, 131072] {
         says(&hello.clone().block(block).error(), Blame::Input, &["power of two"]);
     }
+    says(&hello.clone().block(16).error(), Blame::Input, &["16 bytes", "granules of 32 bytes"]);
     hello.nodes(256).right();
 }
 
@@ -377,7 +378,10 @@ fn wrong_machines_are_explained_with_their_place() {
         ("divide = 1e30", "wrong value"),
         ("divide = \"much\"", "much"),
         ("divide = 0", "`processor.operators.divide` cannot be what it is: an operator that takes no time"),
-        ("divide = \"1/999983\"", "`processor.operators.divide` cannot be what it is: all costs must be multiples"),
+        (
+            "divide = \"1/999983\"",
+            "`processor.operators.divide` cannot be what it is: it and the costs before it are multiples of no fraction",
+        ),
         ("divide = 1000000", "`processor.operators.divide` cannot be what it is: it is more than 1048576 times 1/10"),
     ] {
         let wrong = broken(|_| format!("{plain}\n[processor.operators]\n{cost}\n"));

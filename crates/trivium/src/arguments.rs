@@ -657,6 +657,9 @@ pub struct Listing {
 pub struct MachineArgs {
     /// A name or a .toml file
     pub machine: String,
+    /// Print the file itself, which may say only what differs from its `base`
+    #[arg(long, conflicts_with = "set")]
+    pub source: bool,
     /// What is set otherwise
     #[command(flatten)]
     pub set: Set,

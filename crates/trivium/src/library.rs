@@ -169,6 +169,8 @@ pub struct LoadedMachine {
     pub text: String,
     /// All its keys, those of its base included, without the overrides.
     pub keys: toml::Table,
+    /// The machine from which its file begins, if it says one.
+    pub base: Option<String>,
 }
 
 /// A machine by name or path, with keys set from outside.
@@ -183,8 +185,9 @@ pub fn machine(name: &str, settings: &Settings) -> Result<LoadedMachine, Failure
     };
     let overrides: String = settings.machine.iter().map(|(key, value)| format!("{key}={value};")).collect();
     let keys = trivium_sim::whole(name, &text).map_err(|error| crate::failure::told(&error))?;
+    let base = toml::from_str::<toml::Table>(&text).ok().and_then(|own| Some(own.get("base")?.as_str()?.to_string()));
     let hash = hex(&[keys.to_string().as_bytes(), overrides.as_bytes()]);
-    Ok(LoadedMachine { machine, hash, text, keys })
+    Ok(LoadedMachine { machine, hash, text, keys, base })
 }
 
 /// `protocol.KEY=V` and `machine.KEY=V`, taken apart.

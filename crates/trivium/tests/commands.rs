@@ -214,6 +214,25 @@ fn documents_that_are_cited_are_there() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A machine whose file says only what differs is printed with all its keys, from which it can be loaded again.
+#[test]
+fn a_machine_is_printed_with_the_keys_of_its_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let [mine, printed] = ["mine.toml", "printed.toml"].map(|name| folder.path().join(name));
+    let text = "name = \"mine\"\nbase = \"typhoon\"\n[network]\nlatency = 77\n";
+    std::fs::write(&mine, text).unwrap();
+    let [mine, printed] = [&mine, &printed].map(|path| path.to_str().unwrap());
+    let values = |name: &str| trivium(&["machine", name, "--format", "json"]).json(0)["values"].clone();
+    let whole = trivium(&["machine", mine]);
+    assert!(whole.out.starts_with("# With the keys of its base, typhoon."), "{whole:?}");
+    std::fs::write(printed, &whole.out).unwrap();
+    assert_eq!(values(printed), values(mine));
+    assert_eq!((&values(mine)["network"]["latency"], &values(mine)["base"]), (&77.into(), &serde_json::Value::Null));
+    assert_eq!(values(mine)["processor"], values("typhoon")["processor"]);
+    assert_eq!(trivium(&["machine", mine, "--source"]).out, text);
+    assert_eq!(trivium(&["machine", "typhoon"]).out, trivium(&["machine", "typhoon", "--source"]).out);
+}
+
 #[test]
 fn a_machine_is_set_only_where_there_is_one() {
     for args in

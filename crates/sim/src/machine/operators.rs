@@ -88,7 +88,7 @@ impl OperatorCosts {
                 let why = "an operator that takes no time would let a program run for ever at the same cycle";
                 return Err(wrong(why.to_string()));
             }
-            let finer = "all costs must be multiples of one fraction of a cycle with at most 6 digits above and below";
+            let finer = "it and the costs before it are multiples of no fraction of a cycle whose numerator and denominator are at most 1000000";
             unit = unit.common_part(*cost).ok_or_else(|| wrong(finer.to_string()))?;
         }
         let weights = costs.each_ref().map(|(_, cost)| cost.times(unit));

@@ -111,7 +111,9 @@ impl Ratio {
         let denominator = 10u64.checked_pow(u32::try_from(digits.len()).ok()?)?;
         let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
         let rest: u64 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
-        Ratio::new(whole.checked_mul(denominator)?.checked_add(rest)?, denominator)
+        let numerator = whole.checked_mul(denominator)?.checked_add(rest)?;
+        let common = common_divisor(numerator, denominator);
+        Ratio::new(numerator / common, denominator / common)
     }
 }
 
@@ -143,7 +145,7 @@ impl<'de> Deserialize<'de> for Ratio {
         impl Visitor<'_> for RatioVisitor {
             type Value = Ratio;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a number that is not negative, like 2, 0.7 or \"7/10\"")
+                f.write_str("a fraction of two whole numbers up to 1000000, like 2, 0.7 or \"7/10\"")
             }
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Ratio, E> {
                 self.visit_str(&value.to_string())
@@ -181,7 +183,8 @@ mod tests {
         assert_eq!(Ratio::parse("0.7").unwrap().of(1_000_000_000_010), 700_000_000_007);
         assert_eq!(Ratio::parse("1/3").unwrap().of(10), 3);
         assert_eq!(Ratio::parse("4").unwrap().of(5), 20);
-        for bad in ["-1", "", "1/0", "x", "1.2.3", "1e9999999"] {
+        assert_eq!(Ratio::parse("12.50000000"), Ratio::new(25, 2));
+        for bad in ["-1", "", "1/0", "x", "1.2.3", "1e9999999", "0.1234567", "1234567.0"] {
             assert!(Ratio::parse(bad).is_none(), "{bad}");
         }
     }

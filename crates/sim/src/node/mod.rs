@@ -148,7 +148,7 @@ impl NodeState {
             recording: shared.traced.is_some() || shared.blamed,
             queues: Queues::default(),
             core: NodeCore::new(me, shared.protocols.clone(), space),
-            compute: Compute::new(machine.processor.cycles_of_work()),
+            compute: Compute::new(shared.cycles_of_work),
             model,
             blocks: Blocks {
                 memory: NodeMemory::Plain(Vec::new()),

@@ -1,6 +1,7 @@
 //! What all nodes share.
 
 use crate::machine::Machine;
+use crate::machine::ratio::Ratio;
 use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
 use std::cell::{Cell, RefCell};
@@ -14,6 +15,8 @@ pub struct Shared {
     pub protocols: Rc<Protocols>,
     /// The machine.
     pub machine: Machine,
+    /// Its cycles of a unit of the work that programs do.
+    pub(crate) cycles_of_work: Ratio,
     /// The cycles of which notes are kept for a trace, if any are.
     pub traced: Option<Range<u64>>,
     /// The phase and the block in which it is written down where nodes store.
@@ -39,6 +42,7 @@ impl Shared {
     pub fn new(protocols: Protocols, machine: Machine) -> Shared {
         Shared {
             protocols: Rc::new(protocols),
+            cycles_of_work: machine.processor.cycles_of_work(),
             machine,
             traced: None,
             suspect: None,

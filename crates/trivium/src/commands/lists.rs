@@ -96,15 +96,26 @@ fn about(text: &str) -> String {
     said.split(". ").next().unwrap_or("").trim_end_matches('.').to_string()
 }
 
-/// Prints a machine, overrides applied.
+/// Prints a machine: what it is, with the keys of its base and overrides applied. A file that says all of that is printed as it is.
 pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
     let settings = library::settings(&arguments.set.set)?.without_protocol()?;
     let loaded = library::machine(&arguments.machine, &settings)?;
     let table = overridden(&loaded.keys, &settings.machine)?;
     let text = match arguments.form.format {
-        Format::Text if settings.machine.is_empty() => loaded.text,
-        Format::Text => toml::to_string_pretty(&table).map_err(|e| Failure::input(e, ""))?,
+        Format::Text if arguments.source || settings.machine.is_empty() && loaded.base.is_none() => loaded.text,
+        Format::Text => {
+            let whole = toml::to_string_pretty(&table).map_err(|e| Failure::input(e, ""))?;
+            match loaded.base {
+                Some(base) => {
+                    let name = &arguments.machine;
+                    format!(
+                        "# With the keys of its base, {base}. The file itself: trivium machine {name} --source\n\n{whole}"
+                    )
+                }
+                None => whole,
+            }
+        }
         Format::Json => {
             let head = Head {
                 command: "machine",

@@ -143,7 +143,8 @@ pub struct RowPlan {
     /// Why that is more than the study's.
     pub why: Option<String>,
     /// Published is a bound.
-    pub bound: Option<PublishedBound>,
+    #[serde(default)]
+    pub bound: Side,
     /// Why there is no figure of ours.
     pub reason: Option<String>,
     /// There is nothing to simulate here: the reason says what the row is.
@@ -235,13 +236,16 @@ pub struct Sensitivity {
     pub variants: Vec<Experiment>,
 }
 
-/// What a published bound says of the value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// On which sides of the published figure ours may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PublishedBound {
-    /// It is not less.
+pub enum Side {
+    /// On both, within the tolerance.
+    #[default]
+    Both,
+    /// Above: published is a least value.
     AtLeast,
-    /// It is not more.
+    /// Below: published is a greatest value.
     AtMost,
 }
 

@@ -1,7 +1,8 @@
 //! A study as text.
 
+use super::plan::Side;
 use super::plan::{Plan, Relation};
-use super::rows::{Row, Side, Status, Trial};
+use super::rows::{Row, Status, Trial};
 use super::summary::{self, Choice, FINDING, Headline};
 use crate::output::{padded_to, table};
 use std::path::Path;
@@ -170,7 +171,7 @@ fn sensitivities(headlines: &[Headline]) -> String {
         let head =
             vec![figure(headline.ours), String::new(), headline.what.clone(), headline.unit.clone(), String::new()];
         let variants = headline.variants.iter().map(move |variant| {
-            let moves = variant.moves.map_or("-".to_string(), |moves| format!("{moves:+.1} %"));
+            let moves = variant.deviation.map_or("-".to_string(), |moves| format!("{moves:+.1} %"));
             let finding = if variant.is_finding { "a finding".to_string() } else { String::new() };
             let note = variant.note.clone().unwrap_or(finding);
             vec![figure(variant.ours), moves, format!("  {}", variant.what), String::new(), note]

@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use super::measure::{Figures, Why};
-use super::plan::{Experiment, Explained, Measure, MissTable, Plan, PublishedBound, RowPlan, Under};
+use super::plan::{Experiment, Explained, Measure, MissTable, Plan, RowPlan, Side, Under};
 use super::published::Published;
 use crate::Failure;
 use serde::Serialize;
@@ -39,27 +39,18 @@ impl Status {
     }
 }
 
-/// On which sides of the published figure ours may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// On both, within the tolerance.
-    Both,
-    /// Above: published is a least value.
-    AtLeast,
-    /// Below: published is a greatest value.
-    AtMost,
-}
-
 /// What an experiment gave.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
     /// What was changed.
     pub what: String,
-    /// Our figure with it, in the row's unit.
+    /// Our figure with it, in the unit of the row or of the headline.
     pub ours: Option<f64>,
-    /// By how many percent of the published figure that is more.
+    /// By how many percent that is more than the published figure, or than the headline.
     pub deviation: Option<f64>,
+    /// Whether a change that should not matter moves the headline so much.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_finding: bool,
     /// Why there is no figure, or why it does not explain the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -238,10 +229,7 @@ fn judge(
     let judge = Judge {
         tolerance: planned.tolerance.or(table.map(|table| table.tolerance)).unwrap_or(plan.tolerance),
         within: table.map_or(0.0, |table| table.within),
-        side: planned.bound.map_or(Side::Both, |bound| match bound {
-            PublishedBound::AtLeast => Side::AtLeast,
-            PublishedBound::AtMost => Side::AtMost,
-        }),
+        side: planned.bound,
     };
     let measured = |measure: &Measure| source.value(measure, &row.unit);
     let fits = ours.as_ref().is_ok_and(|ours| judge.fits(*ours, row.value));
@@ -255,7 +243,7 @@ fn judge(
         (Err(_), _) if planned.context => Status::Context,
         (Err(_), _) => Status::Missing,
     };
-    let trial = |tried: &Experiment| trial(&tried.what, measured(&tried.ours), row.value);
+    let trial = |tried: &Experiment| trial(&tried.what, measured(&tried.ours), Some(row.value));
     Row {
         id: row.id.clone(),
         quantity: row.quantity.clone(),
@@ -278,10 +266,11 @@ fn judge(
     }
 }
 
-fn trial(what: &str, figure: Result<f64, Why>, published: f64) -> Trial {
+/// What an experiment gave, beside the figure that it is compared with, if there is one.
+pub fn trial(what: &str, figure: Result<f64, Why>, beside: Option<f64>) -> Trial {
     let ours = figure.as_ref().ok().copied();
-    let deviation = ours.and_then(|ours| deviation(ours, published));
-    Trial { what: what.to_string(), ours, deviation, note: figure.err() }
+    let deviation = ours.zip(beside).and_then(|(ours, beside)| deviation(ours, beside));
+    Trial { what: what.to_string(), ours, deviation, is_finding: false, note: figure.err() }
 }
 
 /// By how many percent of the published figure ours is more; none of a published nothing, unless ours is nothing too.
@@ -312,7 +301,7 @@ impl Judge {
 
     /// What the experiment gave; a note says why it does not explain the row, if it does not.
     fn explanation(&self, explained: &Explained, ours: f64, figure: Result<f64, Why>, published: f64) -> Trial {
-        let mut trial = trial(&explained.by, figure, published);
+        let mut trial = trial(&explained.by, figure, Some(published));
         let limit = explained.expected.abs() * explained.limit / 100.0 + 1e-9;
         if trial.ours.is_some_and(|without| !self.fits(without, published)) {
             trial.note = Some("without the cause ours is not within the row's tolerance either".into());

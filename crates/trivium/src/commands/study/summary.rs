@@ -2,8 +2,8 @@
 
 use super::class::Class;
 use super::measure::Figures;
-use super::plan::{Declared, Measure, Plan, Relation};
-use super::rows::{Row, Side, Status};
+use super::plan::{Declared, Experiment, Measure, Plan, Relation, Sensitivity, Side};
+use super::rows::{Row, Status, Trial, trial};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -94,23 +94,7 @@ pub struct Headline {
     /// As declared.
     pub ours: Option<f64>,
     /// After each change.
-    pub variants: Vec<Variant>,
-}
-
-/// A headline after a change that should not matter.
-#[derive(Clone, Debug, Serialize)]
-pub struct Variant {
-    /// The change.
-    pub what: String,
-    /// The headline's figure.
-    pub ours: Option<f64>,
-    /// By how many percent it moves.
-    pub moves: Option<f64>,
-    /// Whether that is a finding.
-    pub is_finding: bool,
-    /// Why there is no figure.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub variants: Vec<Trial>,
 }
 
 /// A change that moves a headline by more percent than this is a finding (docs/studies.md).
@@ -118,19 +102,12 @@ pub const FINDING: f64 = 5.0;
 
 /// The headlines after changes that should not matter.
 pub fn sensitivity(plan: &Plan, source: &Figures) -> Vec<Headline> {
-    let headline = |planned: &super::plan::Sensitivity| {
+    let headline = |planned: &Sensitivity| {
         let figure = |measure: &Measure| source.value(measure, &planned.unit);
         let ours = figure(&planned.ours).ok();
-        let variant = |tried: &super::plan::Experiment| {
-            let changed = figure(&tried.ours);
-            let moves = changed.as_ref().ok().zip(ours).map(|(changed, ours)| 100.0 * (changed / ours - 1.0));
-            Variant {
-                what: tried.what.clone(),
-                ours: changed.as_ref().ok().copied(),
-                moves,
-                is_finding: moves.is_some_and(|moves| moves.abs() > FINDING),
-                note: changed.err(),
-            }
+        let variant = |tried: &Experiment| {
+            let trial = trial(&tried.what, figure(&tried.ours), ours);
+            Trial { is_finding: trial.deviation.is_some_and(|moves| moves.abs() > FINDING), ..trial }
         };
         Headline {
             what: planned.what.clone(),
