@@ -24,7 +24,7 @@ pub use beginning::next_packet;
 pub use history::RecordedRun;
 pub use latency::Latency;
 pub use result::{LiveNode, RunResult};
-pub use run::{Ended, LiveOutcome, Setup, record, replay, run, take_part};
+pub use run::{Ended, LiveOutcome, STALL_LIMIT, Setup, record, replay, run, take_part};
 pub use trace::{LiveHandled, LiveNote, LiveWhat, NodeTrace, Numbered, RunTrace, Waited};
 pub use transport::Transport;
 pub use transport::contract::check_transport;

@@ -50,11 +50,16 @@ pub struct Setup<'a> {
     pub poll_every: Option<u64>,
     /// The program's accesses to private memory that is shared are looked at; it then runs more slowly.
     pub checks_unchecked: bool,
+    /// It is an error if no program goes on for so long, while handlers run.
+    pub stall_limit: Option<Duration>,
     /// Each node's thread stays on one of the host's processors.
     pub is_pinned: bool,
     /// Filled with what nodes that are threads of this process do, and when.
     pub trace: Option<&'a RunTrace>,
 }
+
+/// How long a run may go without progress, unless somebody says otherwise.
+pub const STALL_LIMIT: Duration = Duration::from_secs(30);
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
 pub type LiveOutcome = Result<RunResult, Box<(NodeError, Said)>>;
@@ -251,6 +256,7 @@ fn run_node(
             node.polls_every(instructions);
         }
         node.checks_unchecked = setup.checks_unchecked;
+        node.stalls_after(setup.stall_limit);
     }
     // A thread that only went away would leave the others waiting.
     let ran = catch_unwind(AssertUnwindSafe(|| match run_program(setup, me, &node) {
@@ -472,6 +478,7 @@ mod tests {
                 delays: None,
                 poll_every: None,
                 checks_unchecked: false,
+                stall_limit: None,
                 is_pinned: false,
                 trace: None,
             };

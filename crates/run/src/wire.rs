@@ -124,6 +124,8 @@ pub(crate) struct Report {
     pub told: String,
     /// Handlers that it has run, and times that its program went on.
     pub moved: u64,
+    /// Of these, times that its program went on.
+    pub went_on: u64,
     /// Packets that it has sent and received, but for questions and reports.
     pub sent: u64,
     pub received: u64,

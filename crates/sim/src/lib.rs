@@ -44,6 +44,6 @@ pub use runs::changes::Changed;
 pub use runs::forced::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, force};
 pub use runs::miss::{MissKind, MissReport, MissStep, measure};
 pub use runs::result::{RUN_STATISTICS, SimResult, WholeProgram};
-pub use runs::setup::Setup;
+pub use runs::setup::{STALL_LIMIT, Setup};
 pub use runs::{Tracing, run, run_with_trace};
 pub use trivium_node::{Blame, MemoryUsed, Misses, NodeError, Said};

@@ -203,6 +203,7 @@ fn an_endless_program_ends_at_the_limit_or_when_interrupted() {
         args: Vec::new(),
         seed: 0,
         max_cycles: None,
+        stall_limit: Some(trivium_sim::STALL_LIMIT),
         window: None,
         jobs: 1,
         blame: false,

@@ -10,7 +10,7 @@ pub use values::Ops;
 use values::{
     at_least_one, bits_of_state, block_size, bytes, checked_nodes, host_threads, name_bits, node_count, operations,
 };
-use values::{run_nodes, time, whole};
+use values::{run_nodes, stall_limit, time, whole};
 
 /// Write a communication protocol once: check every interleaving, simulate programs on machines, run programs for real.
 #[derive(Debug, Parser)]
@@ -162,6 +162,9 @@ pub struct Simulated {
     /// Stop (exit code 3) after this many cycles (default: no limit)
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
+    /// Fail when handlers run for so many cycles and no access and no call comes to its end; 0: never
+    #[arg(long, value_name = "CYCLES", default_value_t = trivium_sim::STALL_LIMIT, allow_negative_numbers = true, value_parser = stall_limit)]
+    pub stall_limit: u64,
     /// Stop (exit code 3) when the simulation takes this many bytes of the host's memory, for example 512M or 4G (default: the
     /// memory that is available; a program that allocates more is refused)
     #[arg(long, allow_negative_numbers = true, value_parser = bytes)]
@@ -182,6 +185,11 @@ impl Simulated {
     /// The first of its files, by which a program is known.
     pub fn program(&self) -> &std::path::Path {
         self.subject.programs.first().map_or(std::path::Path::new(""), PathBuf::as_path)
+    }
+
+    /// Cycles without progress after which a simulation fails, if it is to.
+    pub fn stall_limit(&self) -> Option<u64> {
+        Some(self.stall_limit).filter(|&limit| limit > 0)
     }
 
     /// All of its files.
@@ -271,6 +279,9 @@ pub struct Run {
     /// Delay nodes and messages at random, from this seed, so that rare orders occur
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, conflicts_with = "replay")]
     pub delays: Option<u64>,
+    /// Fail when handlers run for so many seconds and no access and no call comes to its end; 0: never
+    #[arg(long, value_name = "SECONDS", default_value_t = trivium_run::STALL_LIMIT.as_secs(), allow_negative_numbers = true, value_parser = whole)]
+    pub stall_limit: u64,
     /// Look at each access by its private address to memory of trivium_share, and end the run with an error if the node has no access there (slower)
     #[arg(long)]
     pub check_unchecked: bool,

@@ -30,6 +30,8 @@ pub(crate) enum PastEvent {
     Reported,
     /// Node 0 asked all nodes again.
     Asked,
+    /// Node 0 said that no program goes on.
+    Stalled,
     /// A limit, or somebody from outside, stopped the run, which is why.
     Stopped(String),
 }
@@ -82,6 +84,7 @@ impl HistoryWriter {
                     PastEvent::Woken => (4, 0),
                     PastEvent::Reported => (5, 0),
                     PastEvent::Asked => (6, 0),
+                    PastEvent::Stalled => (10, 0),
                     PastEvent::Stopped(why) => (7, why.len() as u64),
                 };
                 self.head(kind, number);
@@ -157,6 +160,7 @@ impl HistoryReader {
             4 => PastEvent::Woken,
             5 => PastEvent::Reported,
             6 => PastEvent::Asked,
+            10 => PastEvent::Stalled,
             7 => {
                 let end = self.at.checked_add(usize::try_from(number).ok()?)?;
                 let why = self.bytes.get(self.at..end)?.to_vec();
@@ -232,6 +236,7 @@ mod tests {
             Just(PastEvent::Woken),
             Just(PastEvent::Reported),
             Just(PastEvent::Asked),
+            Just(PastEvent::Stalled),
             "[a-zß ]{0,20}".prop_map(PastEvent::Stopped),
         ]
     }

@@ -132,7 +132,7 @@ impl History {
                     PastEvent::Released(_) => "a message that was kept back".into(),
                     PastEvent::Timer(_) => "the end of a timer".into(),
                     PastEvent::Woken => "the end of a sleep".into(),
-                    PastEvent::Reported | PastEvent::Asked => "a question about the run".into(),
+                    PastEvent::Reported | PastEvent::Asked | PastEvent::Stalled => "a question about the run".into(),
                     PastEvent::Stopped(_) => "the end of the run".into(),
                 };
                 format!("{what} at instruction {}", moment.instructions)

@@ -53,13 +53,26 @@ enum Order {
     Disagree((usize, Purpose), (usize, Purpose)),
     /// Nothing can happen any more: what each node does.
     Deadlock(Vec<(usize, String)>),
+    /// Handlers run, and no program goes on: what each node does.
+    Stalled(Vec<(usize, String)>),
     /// Two nodes store to a block in the same phase.
     TwoWriters(Node, Node, u32, u64),
+}
+
+/// Since when no program has gone on, as far as node 0 has asked.
+#[derive(Debug)]
+struct Stall {
+    /// How often each program had gone on.
+    went_on: Vec<u64>,
+    since: Instant,
 }
 
 /// What node 0 knows of all nodes.
 #[derive(Debug)]
 pub(crate) struct Coordinator {
+    /// It is an error if no program goes on for so long.
+    stall_limit: Option<Duration>,
+    stall: Option<Stall>,
     /// What each has last said unasked, as far as it still holds.
     latest: Vec<Option<Report>>,
     stage: Stage,
@@ -73,6 +86,8 @@ impl Coordinator {
     pub(crate) fn new(nodes: u32) -> Coordinator {
         let nodes = nodes as usize;
         Coordinator {
+            stall_limit: None,
+            stall: None,
             latest: vec![None; nodes],
             stage: Stage::Nothing,
             round: 0,
@@ -172,8 +187,13 @@ impl Coordinator {
             }
         };
         if order.is_none() {
+            let pause = if *why == Why::Stuck { AGAIN_STUCK } else { AGAIN };
+            let went_on: Vec<u64> = now.iter().map(|report| report.went_on).collect();
+            if self.stall.as_ref().is_none_or(|stall| stall.went_on != went_on) {
+                self.stall = Some(Stall { went_on, since: Instant::now() });
+            }
             *before = Some(now);
-            *again = Some(Instant::now() + if *why == Why::Stuck { AGAIN_STUCK } else { AGAIN });
+            *again = Some(Instant::now() + pause);
         } else if let Some(Order::Arrange(_)) = order {
             self.stage = Stage::Arranging(self.latest.iter().map(|_| 1).sum());
         }
@@ -183,6 +203,19 @@ impl Coordinator {
     /// Whether it is time to ask again.
     fn is_due(&self) -> bool {
         matches!(self.stage, Stage::Asking { again: Some(again), .. } if Instant::now() >= again)
+    }
+
+    /// Whether it is time to say that no program goes on: all have answered so, again and again.
+    fn is_stalled(&self) -> bool {
+        let is_asking = matches!(self.stage, Stage::Asking { again: Some(_), .. });
+        let (Some(limit), Some(stall)) = (self.stall_limit, &self.stall) else { return false };
+        is_asking && stall.since.elapsed() >= limit
+    }
+
+    /// What each node does, as it has last answered.
+    fn stalled(&self) -> Option<Order> {
+        let Stage::Asking { before: Some(before), .. } = &self.stage else { return None };
+        Some(Order::Stalled(before.iter().map(|report| report.told.clone()).enumerate().collect()))
     }
 
     /// Asks again, if that is wanted.
@@ -314,19 +347,31 @@ impl NodeState {
         made.map(drop).map_err(|error| self.fail(error))
     }
 
+    /// It is an error if no program goes on for so long.
+    pub(crate) fn stalls_after(&mut self, limit: Option<Duration>) {
+        if let Some(known) = &mut self.coordinator {
+            known.stall_limit = limit;
+        }
+    }
+
     /// Node 0 looks whether it has to ask again.
     pub(super) fn coordinate(&mut self) {
         let Some(known) = &self.coordinator else { return };
-        let is_due = match self.history {
-            History::Replayed(_) => self.due() == Some(&PastEvent::Asked),
-            _ => known.is_due(),
+        let (is_due, is_stalled) = match self.history {
+            History::Replayed(_) => (self.due() == Some(&PastEvent::Asked), self.due() == Some(&PastEvent::Stalled)),
+            _ => (known.is_due(), known.is_stalled()),
         };
-        if is_due {
+        let order = if is_stalled {
+            self.happened(PastEvent::Stalled);
+            self.coordinator.as_ref().and_then(Coordinator::stalled)
+        } else if is_due {
             self.happened(PastEvent::Asked);
-            let order = self.coordinator.as_mut().and_then(Coordinator::ask_again);
-            // What goes wrong is kept, and ends the program at its next step.
-            let _ = self.carry_out(order);
-        }
+            self.coordinator.as_mut().and_then(Coordinator::ask_again)
+        } else {
+            None
+        };
+        // What goes wrong is kept, and ends the program at its next step.
+        let _ = self.carry_out(order);
     }
 
     /// Tells node 0 what this node does; in answer to a question, or unasked.
@@ -342,6 +387,7 @@ impl NodeState {
             doing,
             told: if doing == Told::Runs { String::new() } else { self.told() },
             moved: self.moved,
+            went_on: self.went_on,
             sent: self.sent,
             received: self.received,
             is_quiet: self.is_quiet(),
@@ -367,11 +413,19 @@ impl NodeState {
                 let error = disagree(&self.core.space.borrow(), &names, one, other);
                 Err(self.fail(error))
             }
+            Order::Stalled(told) => {
+                self.is_of_all = true;
+                let limit = self.coordinator.as_ref().and_then(|known| known.stall_limit).unwrap_or_default();
+                let what = format!(
+                    "no progress: for {} s handlers ran, and no access and no call came to its end",
+                    limit.as_secs()
+                );
+                let help = "the protocol may refuse a request and be asked again for ever; or finite lanes are too short. `trivium check` looks for both (starvation, deadlock). --stall-limit sets another number of seconds; 0: none";
+                Err(self.fail(who_waits(&what, told).help(help)))
+            }
             Order::Deadlock(told) => {
                 self.is_of_all = true;
-                let error = told.into_iter().fold(NodeError::subject(DEADLOCK), |error, (node, told)| {
-                    error.note(format!("node {node}: {told}"))
-                });
+                let error = who_waits(DEADLOCK, told);
                 let help = "`trivium check` on the protocol finds the shortest way to a deadlock; if it finds none, look at the program's locks and barriers";
                 Err(self.fail(error.help(help)))
             }
@@ -487,12 +541,27 @@ fn tag_of(tags: &[u8], core: &NodeCore<()>, block: Object) -> Access {
     }
 }
 
+/// An error, with what each node does.
+fn who_waits(what: &str, told: Vec<(usize, String)>) -> NodeError {
+    told.into_iter().fold(NodeError::subject(what), |error, (node, told)| error.note(format!("node {node}: {told}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn report(round: u64, doing: Told) -> Report {
-        Report { round, doing, told: String::new(), moved: 0, sent: 0, received: 0, is_quiet: true, has_timers: false }
+        Report {
+            round,
+            doing,
+            told: String::new(),
+            moved: 0,
+            went_on: 0,
+            sent: 0,
+            received: 0,
+            is_quiet: true,
+            has_timers: false,
+        }
     }
 
     /// All nodes answer a question with these.
@@ -558,6 +627,26 @@ mod tests {
         assert_eq!(ask(&waits(2, true)), None, "a timer still runs");
         assert_eq!(ask(&waits(2, false)), None, "it has ended");
         assert_eq!(ask(&waits(2, false)), Some(Order::Deadlock(vec![(0, String::new())])));
+    }
+
+    #[test]
+    fn it_is_told_when_handlers_run_and_no_program_goes_on() {
+        let mut known = Coordinator::new(1);
+        known.stall_limit = Some(4 * AGAIN_STUCK);
+        assert_eq!(known.heard(0, report(0, Told::Waits)), Some(Order::Ask(1)));
+        for moved in 1..100 {
+            // The program goes on three times, and then no more.
+            let told = Report { moved, went_on: moved.min(3), ..report(0, Told::Waits) };
+            assert_eq!(answer(&mut known, &[told]), None, "{moved}");
+            std::thread::sleep(AGAIN_STUCK);
+            if known.is_stalled() {
+                assert!(moved > 3);
+                assert_eq!(known.stalled(), Some(Order::Stalled(vec![(0, String::new())])));
+                return;
+            }
+            assert!(known.is_due().then(|| known.ask_again()).flatten().is_some());
+        }
+        panic!("it is not told");
     }
 
     #[test]

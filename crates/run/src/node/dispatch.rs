@@ -292,6 +292,7 @@ impl NodeState {
     pub(super) fn wake(&mut self) {
         self.doing = Doing::Running;
         self.moved += 1;
+        self.went_on += 1;
     }
 
     /// Deferred and held events of the instances that a handler touched get their turn.

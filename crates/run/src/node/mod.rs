@@ -228,6 +228,8 @@ pub(crate) struct NodeState {
     received: u64,
     /// Handlers that it has run, and times that its program went on.
     moved: u64,
+    /// Times that its program went on.
+    went_on: u64,
     /// The phase between two barriers, and blocks that it has stored to in it, where only one node may.
     phase: u64,
     stored: Vec<u32>,
@@ -311,6 +313,7 @@ impl NodeState {
             sent: 0,
             received: 0,
             moved: 0,
+            went_on: 0,
             phase: 0,
             stored: Vec::new(),
             told_stores: 0,

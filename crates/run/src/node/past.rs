@@ -89,7 +89,9 @@ impl NodeState {
     /// The program waits, as it did when it was recorded.
     pub(super) fn wait_as_recorded(&mut self) -> Result<(), ProgramFault> {
         while !self.is_running() {
-            if self.progress()? {
+            // It may have happened while there was something to handle.
+            let is_report = matches!(self.due(), Some(PastEvent::Reported | PastEvent::Asked | PastEvent::Stalled));
+            if !is_report && self.progress()? {
                 self.had_a_turn();
                 continue;
             }
@@ -103,7 +105,7 @@ impl NodeState {
                     self.happened(PastEvent::Reported);
                     self.report(0);
                 }
-                Some(PastEvent::Asked) => self.coordinate(),
+                Some(PastEvent::Asked | PastEvent::Stalled) => self.coordinate(),
                 _ => return Err(self.stray("waits")),
             }
         }

@@ -62,6 +62,7 @@ fn control() -> impl Strategy<Value = Control> {
             doing,
             told: String::new(),
             moved: n,
+            went_on: n,
             sent: n,
             received: n,
             is_quiet: true,

@@ -15,6 +15,9 @@ use trivium_protocol::BLOCK;
 const SPIN: Duration = Duration::from_micros(2);
 /// After so long without anything to do node 0 is told, which looks whether anything can still happen.
 const IDLE: Duration = Duration::from_millis(20);
+/// And after so long in which handlers ran, which is looked at after so many turns of theirs.
+const BUSY: Duration = Duration::from_millis(200);
+const TURNS: u32 = 1024;
 /// So many handlers are run at a poll point at most.
 const HANDLERS_AT_A_POLL: u32 = 32;
 /// What a packet is about whose sender has not told of that memory.
@@ -45,14 +48,20 @@ impl NodeState {
     }
 
     fn wait_for_others(&mut self, wait: Wait) -> Result<(), ProgramFault> {
-        let mut idle: Option<Instant> = None;
-        let mut looks = 0u32;
+        let (mut idle, mut busy): (Option<Instant>, Option<Instant>) = (None, None);
+        let (mut looks, mut turns) = (0u32, 0u32);
         // Who comes to a barrier, or to its end, tells it then, and once: told late, it would count for the next barrier.
         let mut is_told = matches!(wait, Wait::Barrier(_) | Wait::End);
         while !self.is_running() {
             if self.progress()? {
                 self.had_a_turn();
                 (idle, looks) = (None, 0);
+                turns = turns.wrapping_add(1);
+                // Handlers may run for ever, and nothing go on.
+                if turns.is_multiple_of(TURNS) && *busy.get_or_insert_with(Instant::now) + BUSY < Instant::now() {
+                    self.tell_once(&mut is_told);
+                    self.coordinate();
+                }
                 continue;
             }
             if let Doing::Waiting(Wait::Sleep(end)) = self.doing
@@ -75,10 +84,8 @@ impl NodeState {
                 continue;
             }
             std::thread::yield_now();
-            if waited > IDLE && !is_told {
-                is_told = true;
-                self.happened(PastEvent::Reported);
-                self.report(0);
+            if waited > IDLE {
+                self.tell_once(&mut is_told);
             }
             self.coordinate();
             if waited > IDLE {
@@ -87,6 +94,14 @@ impl NodeState {
             }
         }
         Ok(())
+    }
+
+    /// Node 0 is told that the node waits, if it has not been.
+    fn tell_once(&mut self, is_told: &mut bool) {
+        if !std::mem::replace(is_told, true) {
+            self.happened(PastEvent::Reported);
+            self.report(0);
+        }
     }
 
     /// The program computes, and lets handlers have their turn.

@@ -276,6 +276,7 @@ impl NodeState {
         self.compute.stalled += handled;
         self.stall(at.saturating_sub(from + handled), spent);
         self.compute.doing = Doing::Running;
+        self.shared.went_on.set(self.shared.went_on.get().max(at));
     }
 
     /// The processor itself has run a handler in these cycles. While it waits, they are none of the wait's; when its program

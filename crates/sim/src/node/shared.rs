@@ -31,6 +31,8 @@ pub struct Shared {
     pub(crate) sites: RefCell<Sites>,
     /// Bytes of the host's memory that programs have taken by printing and writing since that was last looked at.
     pub(crate) taken: Cell<u64>,
+    /// When a processor last went on: at this cycle or later.
+    pub(crate) went_on: Cell<u64>,
     /// Whether prices of handlers are worked out anew each time: the oracle for those that are folded.
     pub(crate) unfolded: bool,
     /// Boxes to write to again.
@@ -51,6 +53,7 @@ impl Shared {
             blamed: false,
             sites: RefCell::default(),
             taken: Cell::new(0),
+            went_on: Cell::new(0),
             unfolded: false,
             spare: RefCell::default(),
         }

@@ -1,4 +1,4 @@
-//! What is said when nothing can happen any more.
+//! What is said when nothing can happen any more, or nothing goes on.
 
 use super::World;
 use super::stacks::Known;
@@ -14,9 +14,13 @@ pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and no
 impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.
     pub(crate) fn deadlock(&mut self) -> NodeError {
+        self.who_waits(NodeError::subject(DEADLOCK)).help("`trivium check` on the protocol finds the shortest counterexample that ends in a deadlock; if it finds none, look at the program's locks and barriers")
+    }
+
+    /// An error, with what every node waits for.
+    pub(super) fn who_waits(&mut self, mut error: NodeError) -> NodeError {
         let stacks = self.interrupt();
         let known = self.known(&stacks);
-        let mut error = NodeError::subject(DEADLOCK);
         for (number, node) in self.nodes.iter().enumerate() {
             let state = node.borrow();
             if matches!(state.compute.doing, Doing::Running | Doing::Finished(_)) {
@@ -39,7 +43,7 @@ impl World {
                 ));
             }
         }
-        error.help("`trivium check` on the protocol finds the shortest counterexample that ends in a deadlock; if it finds none, look at the program's locks and barriers")
+        error
     }
 
     /// What a node's processor does, or waits for, as far as that node tells.

@@ -11,6 +11,7 @@ mod deadlock;
 pub(crate) mod exchange;
 pub(crate) mod letter;
 mod part;
+mod progress;
 mod stacks;
 
 pub(crate) use deadlock::DEADLOCK;
@@ -60,6 +61,8 @@ pub enum Ended {
 pub struct Limits<'a> {
     /// Cycles after which it ends incomplete.
     pub max_cycles: Option<u64>,
+    /// It fails if no processor goes on for so many cycles, while handlers run.
+    pub stall_limit: Option<u64>,
     /// How much of the host's memory it may take.
     pub memory: Option<Budget<'a>>,
     /// Ends it when true.
@@ -68,6 +71,13 @@ pub struct Limits<'a> {
     pub progress: Option<&'a dyn Fn(u64)>,
     /// Is told what the nodes did.
     pub trace: Option<&'a dyn Fn(&Note)>,
+}
+
+impl Limits<'_> {
+    /// The most cycles, and the most in which no processor goes on.
+    fn of_cycles(&self) -> (u64, u64) {
+        (self.max_cycles.unwrap_or(u64::MAX), self.stall_limit.unwrap_or(u64::MAX))
+    }
 }
 
 /// All nodes.
@@ -102,6 +112,8 @@ pub struct World {
     window: u64,
     /// Simulation ends there.
     max_cycles: u64,
+    /// Most cycles in which no processor goes on.
+    stall_limit: u64,
     /// The number of its first node; not 0 in a part of a world.
     first: usize,
     /// What its nodes did to nodes of other parts.
@@ -157,6 +169,7 @@ impl World {
         World {
             window: window.unwrap_or(lookahead).min(lookahead),
             max_cycles: u64::MAX,
+            stall_limit: u64::MAX,
             shared,
             space,
             nodes,
@@ -180,9 +193,10 @@ impl World {
         }
     }
 
-    /// The part of a world whose nodes begin with number `first`, up to cycle `max_cycles`.
-    pub(crate) fn into_part(self, first: usize, max_cycles: Option<u64>) -> World {
-        World { first, is_part: true, max_cycles: max_cycles.unwrap_or(u64::MAX), ..self }
+    /// The part of a world whose nodes begin with number `first`, within these limits of cycles.
+    pub(crate) fn into_part(self, first: usize, limits: &Limits) -> World {
+        let (max_cycles, stall_limit) = limits.of_cycles();
+        World { first, is_part: true, max_cycles, stall_limit, ..self }
     }
 
     /// Gives the nodes other things to run.
@@ -198,7 +212,7 @@ impl World {
     pub fn run(&mut self, limits: &Limits) -> Result<Ended, NodeError> {
         let mut round = 0u64;
         let mut meter = Meter::new(limits.memory);
-        self.max_cycles = limits.max_cycles.unwrap_or(u64::MAX);
+        (self.max_cycles, self.stall_limit) = limits.of_cycles();
         self.look_again();
         loop {
             let earliest = self.earliest();
@@ -238,7 +252,12 @@ impl World {
             {
                 return Ok(Ended::MaxCycles(max));
             }
-            self.advance(now, first);
+            let until = self.stalled_until(now);
+            if now >= until {
+                let error = self.no_progress();
+                return Err(self.at_the_end(until, error));
+            }
+            self.advance(now, first, until);
             self.tell(limits);
             self.look_at_tags();
             self.look_at_stores();
@@ -267,7 +286,7 @@ impl World {
                 return Err(failure);
             }
             let Some((now, first)) = earliest else { return Ok(()) };
-            self.advance(now, first);
+            self.advance(now, first, u64::MAX);
             self.look_at_tags();
         }
     }
@@ -311,18 +330,20 @@ impl World {
         self.failures.iter().any(|failure| failure.1 == node)
     }
 
-    fn advance(&mut self, now: u64, first: usize) {
+    /// What happens next, from cycle `now` on and first on node `first`, but nothing from cycle `until` on.
+    fn advance(&mut self, now: u64, first: usize, until: u64) {
         self.active.clear();
+        let most = self.max_cycles.min(until);
         if self.window == 0 {
             let others = (0..self.nodes.len()).filter(|&n| n != first).filter_map(|n| self.positions[n]).min();
             let others = others.filter(|&other| other < u64::MAX);
-            let end = others.map_or(now + 1000, |other| other.max(now + 1)).min(self.max_cycles);
+            let end = others.map_or(now + 1000, |other| other.max(now + 1)).min(most);
             return self.run_node_or_stop(first, end, end);
         }
-        let end = (now + self.window).min(self.max_cycles);
+        let end = (now + self.window).min(most);
         let is_alone = |(node, position): (usize, &Option<u64>)| node == first || *position == Some(u64::MAX);
         if self.positions.iter().enumerate().all(is_alone) {
-            let far = (now + ALONE * self.window).min(self.max_cycles).max(end);
+            let far = (now + ALONE * self.window).min(most).max(end);
             return self.run_node_or_stop(first, end, far);
         }
         self.run_window(end);

@@ -84,13 +84,7 @@ fn simulate_alone(
     suspect: Option<(u64, u32)>,
 ) -> Result<(Ended, Vec<NodeEnd>, Option<Blamed>), NodeError> {
     let (mut world, _) = make(setup, trace.as_ref().map(|(window, _)| window.clone()), suspect, 0..setup.nodes)?;
-    let limits = Limits {
-        max_cycles: setup.max_cycles,
-        memory: setup.memory,
-        cancel: setup.cancel,
-        progress: setup.progress,
-        trace: trace.map(|(_, tell)| tell),
-    };
+    let limits = Limits { trace: trace.map(|(_, tell)| tell), ..setup.limits() };
     let ended = world.run(&limits).map_err(|error| world.with_stores(error))?;
     let blame = world.blamed();
     let nodes = NodeEnd::of_all(&mut world, &ended);

@@ -33,7 +33,18 @@ pub(crate) fn run(setup: &Setup, jobs: u32) -> Option<(Ended, Vec<NodeEnd>)> {
     let exchange = Exchange::new(parts.len());
     // A setup cannot leave its thread: whom to tell the progress belongs to it.
     let &Setup {
-        program, ref protocols, ref machine, nodes, block, ref args, seed, max_cycles, window, memory, ..
+        program,
+        ref protocols,
+        ref machine,
+        nodes,
+        block,
+        ref args,
+        seed,
+        max_cycles,
+        stall_limit,
+        window,
+        memory,
+        ..
     } = setup;
     let own = || Setup {
         program,
@@ -44,6 +55,7 @@ pub(crate) fn run(setup: &Setup, jobs: u32) -> Option<(Ended, Vec<NodeEnd>)> {
         args: args.clone(),
         seed,
         max_cycles,
+        stall_limit,
         window,
         jobs: 1,
         blame: false,
@@ -93,7 +105,7 @@ fn part(
         exchange,
         meter: Meter::new(setup.memory),
         desk: Desk::new(exchange, thread),
-        world: world.into_part(parts[thread].start as usize, setup.max_cycles),
+        world: world.into_part(parts[thread].start as usize, &setup.limits()),
         sent: letters(),
         received: letters(),
         tags: Vec::new(),
@@ -178,7 +190,8 @@ impl LogicalProcess<'_> {
                 self.exchange.stop(Stop::Memory);
             }
             let went_on = self.world.run_part(self.desk.others(), least);
-            if self.world.has_failed() {
+            // If only this part waits, the repetition goes on where this one ends.
+            if self.world.has_failed() || self.world.has_stalled() {
                 return None;
             }
             self.write().ok()?;

@@ -4,7 +4,7 @@ use crate::machine::Machine;
 use crate::node::NodeState;
 use crate::node::shared::Shared;
 use crate::order::budget::Budget;
-use crate::order::{Runner, World};
+use crate::order::{Limits, Runner, World};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -33,6 +33,8 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// Ends incomplete after so many cycles.
     pub max_cycles: Option<u64>,
+    /// It fails if no processor goes on for so many cycles, while handlers run: [`STALL_LIMIT`], unless somebody says otherwise.
+    pub stall_limit: Option<u64>,
     /// Cycles for which nodes are simulated one after the other: 0 is the reference order, in which handlers are
     /// walked over ([`trivium_engine::Engine::walking`]) and each is priced anew; `None` the machine's lookahead. It changes nothing in the
     /// result.
@@ -49,6 +51,23 @@ pub struct Setup<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Is told the present cycle now and then.
     pub progress: Option<&'a dyn Fn(u64)>,
+}
+
+/// Cycles without progress after which a simulation fails, unless somebody says otherwise: more than any protocol takes for one access.
+pub const STALL_LIMIT: u64 = 10_000_000;
+
+impl Setup<'_> {
+    /// The limits of a simulation of it, which nobody traces.
+    pub(super) fn limits(&self) -> Limits<'_> {
+        Limits {
+            max_cycles: self.max_cycles,
+            stall_limit: self.stall_limit,
+            memory: self.memory,
+            cancel: self.cancel,
+            progress: self.progress,
+            trace: None,
+        }
+    }
 }
 
 /// A world of these nodes.

@@ -146,6 +146,7 @@ impl Run {
             args: self.args.clone(),
             seed: self.seed,
             max_cycles: self.max_cycles,
+            stall_limit: Some(trivium_sim::STALL_LIMIT),
             window: self.window,
             jobs: self.jobs,
             blame: self.blame,

@@ -29,6 +29,12 @@ pub(super) fn block_size(text: &str) -> Result<u32, String> {
     size.ok_or_else(|| "a block has 8, 16, 32 .. 32768 or 65536 bytes: a power of two".to_string())
 }
 
+/// Cycles without progress: none, or more than any access takes on any machine.
+pub(super) fn stall_limit(text: &str) -> Result<u64, String> {
+    let limit = text.parse().ok().filter(|limit| *limit == 0 || *limit >= 100_000);
+    limit.ok_or_else(|| "it must be 0, or a whole number from 100000".to_string())
+}
+
 /// A number of at least one.
 pub(super) fn at_least_one<Number: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<Number, String> {
     let number = text.parse().ok().filter(|number| *number >= Number::from(1));

@@ -39,6 +39,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         args: arguments.run.args.clone(),
         seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
+        stall_limit: arguments.run.stall_limit(),
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.subject.cc.clone(),

@@ -138,6 +138,7 @@ fn live_run(arguments: &Compare, bench: &Bench, protocol: &Arc<Protocol>, nodes:
         delays: None,
         poll_every: None,
         checks_unchecked: false,
+        stall_limit: Some(trivium_run::STALL_LIMIT),
         is_pinned: false,
         trace: None,
     };

@@ -49,6 +49,7 @@ pub(super) fn setup<'a>(arguments: &Run, loaded: &'a Loaded, nodes: u32) -> Setu
         delays: arguments.delays,
         poll_every: arguments.poll_every,
         checks_unchecked: arguments.check_unchecked,
+        stall_limit: Some(Duration::from_secs(arguments.stall_limit)).filter(|limit| !limit.is_zero()),
         is_pinned: arguments.pin,
         trace: None,
     }

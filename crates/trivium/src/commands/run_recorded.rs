@@ -25,6 +25,7 @@ fn of(setup: &Setup) -> Vec<(String, String)> {
     of.push(("the arguments".into(), shlex::try_join(setup.args.iter().map(String::as_str)).unwrap_or_default()));
     of.push(("the number of nodes".into(), setup.nodes.to_string()));
     of.push(("the bytes of a block".into(), setup.block.to_string()));
+    of.push(("the seconds without progress".into(), setup.stall_limit.unwrap_or_default().as_secs().to_string()));
     of
 }
 

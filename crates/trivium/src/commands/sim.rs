@@ -31,6 +31,7 @@ pub struct Bench {
     pub seed: u64,
     /// The limit.
     pub max_cycles: Option<u64>,
+    pub stall_limit: Option<u64>,
     /// How much of the host's memory it may take.
     pub memory: Room,
     /// The host-side window.
@@ -118,6 +119,7 @@ impl Bench {
             args: self.args_on(nodes),
             seed: self.seed,
             max_cycles: self.max_cycles,
+            stall_limit: self.stall_limit,
             memory: self.memory.budget(),
             window: self.window,
             jobs: self.jobs,
@@ -160,6 +162,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         args: arguments.run.args.clone(),
         seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
+        stall_limit: arguments.run.stall_limit(),
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.subject.cc.clone(),

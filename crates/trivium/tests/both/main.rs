@@ -49,6 +49,7 @@ fn wrong(protocol: &Arc<Protocol>, uses: &Uses, machine: &str, seed: u64) -> Opt
         args: Vec::new(),
         seed,
         max_cycles: Some(3_000_000),
+        stall_limit: Some(trivium_sim::STALL_LIMIT),
         window: None,
         jobs: 1,
         blame: false,
