@@ -38,6 +38,7 @@ fn unpack(place: u32) -> (u32, LineState) {
 /// fewer, programs that sweep over their pages ask more often; with more, those that jump between pages learn what they do not
 /// need.
 const GROUP: u32 = 8;
+const GROUP_PLACES: usize = GROUP as usize;
 
 /// A direct-mapped cache of tags, whose lines are found by physical addresses. All addresses here are the program's.
 pub struct Cache {
@@ -153,8 +154,25 @@ impl Cache {
     }
 
     fn tell_group(&self, address: u32) {
-        let Some((place, number)) = self.place(address) else { return };
-        let (first, from) = (number & !(GROUP - 1), place & !(GROUP as usize - 1));
+        let (Some(tags), Some((place, number))) = (&self.published, self.place(address)) else { return };
+        let (first, from) = (number & !(GROUP - 1), place & !(GROUP_PLACES - 1));
+        let (begin, line_bytes) = (first << self.line_shift, 1 << self.line_shift);
+        // Mostly all of them are in one page, and are told at once.
+        if let Some(places) = self.places.get(from..).and_then(|places| places.first_chunk::<GROUP_PLACES>())
+            && self.tlb.as_ref().is_none_or(|tlb| tlb.tell_all(begin, GROUP << self.line_shift))
+        {
+            let loads = if begin < self.loads_asked_from { Tags::LOADS } else { 0 };
+            let stores = if begin < self.stores_asked_from { Tags::STORES } else { 0 };
+            // By what is packed into a place: absent, shared, exclusive, dirty.
+            let by_line = [0, loads, loads, loads | stores];
+            let mut number = first;
+            let allowed = places.map(|place| {
+                let is_held = place >> 2 == number;
+                number += 1;
+                if is_held { by_line[place as usize & 3] } else { 0 }
+            });
+            return tags.set_neighbours::<GROUP_PLACES>(begin, line_bytes, allowed);
+        }
         for (number, place) in (first..first + GROUP).zip(from..self.places.len()) {
             let (held, line) = unpack(self.places[place]);
             if held == number && line != LineState::Absent {

@@ -75,6 +75,20 @@ impl Tlb {
         true
     }
 
+    /// Compiled code is told something of the `bytes` bytes from an address on. Whether it may be: whether one page has them all, and is there.
+    #[inline]
+    pub fn tell_all(&self, address: u32, bytes: u32) -> bool {
+        let (page, last) = (self.held.start(address), address + (bytes - 1));
+        let Some(entry) = self.held.get(address).checked_sub(1) else { return false };
+        if self.held.start(last) != page {
+            return false;
+        }
+        let told = &self.entries[entry as usize].told;
+        let (from, to) = ((address - page) / self.part, (last - page) / self.part);
+        told.set(told.get() | (u64::MAX << from & u64::MAX >> (PARTS - 1 - to)));
+        true
+    }
+
     /// The page of an address, which it does not hold, comes in; the page that leaves, if one has to.
     pub fn load(&mut self, address: u32) -> Option<Left> {
         let page = self.held.start(address);
@@ -136,9 +150,16 @@ mod tests {
         assert!(!tlb.tell(SHARED_BASE));
         tlb.load(SHARED_BASE);
         assert!(tlb.tell(SHARED_BASE + 300) && tlb.tell(SHARED_BASE + 4095) && !tlb.tell(0));
+        assert!(
+            tlb.tell_all(SHARED_BASE + 256, 256) && !tlb.tell_all(0, 256) && !tlb.tell_all(SHARED_BASE + 3840, 257)
+        );
         let told: Vec<_> = tlb.load(0).iter().flat_map(Left::told).collect();
         assert_eq!(told, [(SHARED_BASE + 256, 256), (SHARED_BASE + 3840, 256)]);
-        assert_eq!(tlb.load(4096).iter().flat_map(Left::told).count(), 0);
+        assert!(tlb.tell_all(512, 512) && tlb.tell_all(0, 1));
+        let told: Vec<_> = tlb.load(4096).iter().flat_map(Left::told).collect();
+        assert_eq!(told, [(0, 256), (512, 256), (768, 256)]);
+        assert!(tlb.tell_all(4096, 4096));
+        assert_eq!(tlb.load(8192).iter().flat_map(Left::told).count(), 16);
         // A page of few bytes has one part, and one of many bytes 64; no line lies in several.
         for (page, line, part) in [(128, 32, 128), (1 << 20, 32, 1 << 14), (4096, 2048, 2048)] {
             let mut tlb = Tlb::new(1, page, line);
