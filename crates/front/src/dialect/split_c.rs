@@ -1,0 +1,444 @@
+//! Split-C. A global pointer is a pointer of C in an address space of its own, so that the C compiler itself keeps it apart from plain ones, and accesses
+//! through it are plain loads and stores; they are volatile, since other processors change what they read. A spread pointer is a pointer in another
+//! space, with arithmetic by calls of `split-c.h`; an object that it points to is a global one.
+
+use crate::expression::{Expression, Form};
+use crate::parse::Parser;
+use crate::types::{Shape, Space};
+
+/// How what a pointer of a kind points to is qualified.
+pub(crate) fn qualifier(space: Space) -> String {
+    format!(" volatile __attribute__((address_space({}))) ", space.number())
+}
+
+/// An integer of a pointer's size, by which pointers change their kind: the compiler's back end has no direct way.
+const ADDRESS: &str = "(__UINTPTR_TYPE__)";
+
+/// The pointer to a global object that a spread pointer of this name points to.
+fn as_global(name: &str) -> String {
+    format!("(__typeof_unqual__(*{name}){}*)", qualifier(Space::Global))
+}
+
+/// Puts C in place of what is Split-C's own in an expression. `used`: whether somebody uses its value.
+pub(crate) fn lower(parser: &mut Parser, expression: &Expression, used: bool) {
+    Lowering { parser }.expression(expression, used);
+}
+
+/// What stands at the end of a file: memory for its spread arrays, and `main` if it has `splitc_main`.
+pub(crate) fn end(parser: &mut Parser) {
+    let mut text = String::new();
+    if !parser.storage.is_empty() {
+        text.push_str("\n__attribute__((constructor(200))) static void splitc_allocate(void) {\n");
+        for array in &parser.storage {
+            let (name, count) = (&array.name, &array.count);
+            text.push_str(&format!("    {name} = (__typeof__({name}))(__UINTPTR_TYPE__)splitc_spread_storage({count}, sizeof *{name});\n"));
+        }
+        text.push_str("}\n");
+    }
+    if let Some(main) = &parser.main {
+        let arguments = if main.takes_arguments { "argc, argv" } else { "" };
+        text.push_str("\nint main(int argc, char **argv) {\n    (void)argc, (void)argv;\n    splitc_begin();\n");
+        text.push_str(&if main.gives {
+            format!("    int code = splitc_main({arguments});\n    splitc_end();\n    return code;\n}}\n")
+        } else {
+            format!("    splitc_main({arguments});\n    splitc_end();\n    return 0;\n}}\n")
+        });
+    }
+    let last = parser.lexed.tokens.len() - 1;
+    if !text.is_empty() {
+        parser.edits.before(last, &text);
+    }
+}
+
+struct Lowering<'p, 'a> {
+    parser: &'p mut Parser<'a>,
+}
+
+impl Lowering<'_, '_> {
+    /// Wraps an expression: text before it and behind it.
+    fn wrap(&mut self, expression: &Expression, before: &str, after: &str) {
+        self.parser.edits.before(expression.first, before);
+        self.parser.edits.after(expression.last, after);
+    }
+
+    fn error(&mut self, expression: &Expression, message: impl Into<String>, help: &str) {
+        self.parser.error(expression.first, expression.last, message).help(help);
+    }
+
+    fn word(&self, token: usize) -> String {
+        self.parser.word_at(token).to_string()
+    }
+
+    fn temporary(&mut self) -> String {
+        self.parser.temporary("splitc")
+    }
+
+    /// Statement expressions have no place outside of functions, and neither has what a processor's number decides.
+    fn needs_function(&mut self, expression: &Expression) {
+        if !self.parser.function.inside {
+            self.error(expression, "spread pointers are followed and moved in functions only", "do it in splitc_main");
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression, used: bool) {
+        match &expression.form {
+            Form::Leaf => {}
+            Form::Parentheses(inner) => self.expression(inner, used),
+            Form::Index { .. } => self.index(expression, Use::Object),
+            Form::Member { base, is_arrow } => {
+                self.expression(base, true);
+                if *is_arrow && base.ty.is_spread_pointer() {
+                    self.follow(base, "({ ", "; })", true);
+                }
+            }
+            Form::Prefix { op, operand } => self.prefix(expression, *op, operand, used),
+            Form::Postfix { op, operand } => {
+                self.expression(operand, true);
+                if operand.ty.is_spread_pointer() {
+                    self.step(expression, operand, *op, if used { Value::Old } else { Value::New });
+                }
+            }
+            Form::Binary { op, left, right } => self.binary(expression, *op, left, right),
+            Form::Assign { op, left, right } => self.assign(expression, *op, left, right),
+            Form::SplitPhase { op, is_store, left, right } => self.split_phase(expression, (*op, *is_store), left, right),
+            Form::Conditional { parts } => {
+                self.expression(&parts[0], true);
+                parts[1..].iter().for_each(|part| self.expression(part, used));
+                if let [.., second, third] = &parts[..] {
+                    self.alike(second, third, "are the two results of a conditional expression");
+                }
+            }
+            Form::Comma { left, right } => {
+                self.expression(left, false);
+                self.expression(right, used);
+            }
+            Form::Cast { close, operand } => self.cast(expression, *close, operand),
+            Form::SizeOf(operand) => {
+                if matches!(operand.bare().ty.shape, Shape::SpreadArray(_)) {
+                    self.error(operand, "a spread array has no size on one processor", "multiply the sizes of its dimensions");
+                }
+                self.expression(operand, true);
+            }
+            Form::Parts(parts) => parts.iter().for_each(|part| self.expression(part, true)),
+        }
+    }
+
+    /// Puts the global pointer to what a spread pointer points to in its place.
+    fn follow(&mut self, pointer: &Expression, before: &str, after: &str, _used: bool) {
+        self.needs_function(pointer);
+        let name = self.temporary();
+        let global = as_global(&name);
+        self.wrap(pointer, &format!("{before}__auto_type {name} = ("), &format!("); {global}{ADDRESS}{name}{after}"));
+    }
+
+    /// An element. `A[i][j]` of a spread array is one step.
+    fn index(&mut self, expression: &Expression, wanted: Use) {
+        let Some((array, steps)) = spread_steps(expression) else {
+            let Form::Index { base, index, .. } = &expression.form else { return };
+            self.expression(base, true);
+            self.expression(index, true);
+            if index.ty.is_spread_pointer() {
+                self.error(index, "a spread pointer cannot be an index", "write the pointer before the brackets");
+            }
+            return;
+        };
+        self.needs_function(expression);
+        self.expression(array, true);
+        steps.iter().for_each(|step| self.expression(step.index, true));
+        let sizes: Vec<String> = match &array.bare().ty.shape {
+            Shape::SpreadArray(array) => array.dimensions.clone(),
+            _ => vec![String::new()],
+        };
+        if sizes.len() != steps.len() {
+            let (given, all) = (steps.len(), sizes.len());
+            self.error(
+                expression,
+                format!("this spread array has {all} dimensions left of `::`, and {given} of them stand here"),
+                "a part of a spread array is one element: name the place in each dimension",
+            );
+            return;
+        }
+        let name = self.temporary();
+        let (kind, end) = match wanted {
+            Use::Object => (as_global(&name), "; }))"),
+            Use::Pointer => (format!("(__typeof__({name}))"), "; }))"),
+        };
+        let begin = if wanted == Use::Object { "(*({ " } else { "(({ " };
+        self.parser.edits.before(array.first, &format!("{begin}__auto_type {name} = ("));
+        let count = steps.len();
+        for (i, step) in steps.iter().enumerate() {
+            if i == 0 {
+                let open = "(".repeat(count);
+                self.parser.edits.instead(step.open, &format!("); {kind}splitc_spread_add({ADDRESS}{name}, {open}"));
+            } else {
+                self.parser.edits.instead(step.open, &format!(" * ({}) + (", sizes[i]));
+            }
+            // Of the places in a dimension, those before are multiplied as a whole.
+            let close = if i == 0 { ")" } else { "))" };
+            let close = if i + 1 == count { format!("{close}, sizeof *{name}){end}") } else { close.to_string() };
+            self.parser.edits.instead(step.close, &close);
+        }
+    }
+
+    fn prefix(&mut self, expression: &Expression, op: usize, operand: &Expression, _used: bool) {
+        match self.word(op).as_str() {
+            "*" => {
+                self.expression(operand, true);
+                if operand.ty.is_spread_pointer() {
+                    if matches!(&operand.bare().ty.shape, Shape::SpreadArray(array) if array.dimensions.len() > 1) {
+                        self.error(operand, "this spread array has several dimensions", "name the place in each of them, in brackets");
+                    }
+                    self.follow(operand, "({ ", "; })", true);
+                }
+            }
+            "&" => self.address(expression, op, operand),
+            "++" | "--" => {
+                self.expression(operand, true);
+                if operand.ty.is_spread_pointer() {
+                    self.parser.edits.remove(op);
+                    self.step(expression, operand, op, Value::New);
+                }
+            }
+            _ => self.expression(operand, true),
+        }
+    }
+
+    /// `&sp[3]` and `&*sp` are spread pointers: what they come from is.
+    fn address(&mut self, _expression: &Expression, op: usize, operand: &Expression) {
+        let bare = operand.bare();
+        match &bare.form {
+            Form::Index { .. } if spread_steps(bare).is_some() => {
+                self.parser.edits.remove(op);
+                self.index(bare, Use::Pointer);
+            }
+            Form::Prefix { op: star, operand: pointer } if self.word(*star) == "*" && pointer.ty.is_spread_pointer() => {
+                self.expression(pointer, true);
+                self.parser.edits.remove(op);
+                self.parser.edits.remove(*star);
+            }
+            _ => {
+                if matches!(bare.ty.shape, Shape::SpreadArray(_)) {
+                    self.error(operand, "there are no pointers to spread arrays", "without `&` it is a spread pointer to the first element");
+                }
+                self.expression(operand, true);
+            }
+        }
+    }
+
+    /// `sp++` and the like.
+    fn step(&mut self, expression: &Expression, operand: &Expression, op: usize, value: Value) {
+        self.no_array(operand);
+        let by = if self.word(op) == "++" { "1" } else { "-1" };
+        if matches!(expression.form, Form::Postfix { .. }) {
+            self.parser.edits.remove(op);
+        }
+        self.move_by(expression, operand, value, |_| by.to_string());
+    }
+
+    /// Moves the spread pointer at a place; how far, is told from the text behind it.
+    fn move_by(&mut self, expression: &Expression, place: &Expression, value: Value, by: impl Fn(&str) -> String) {
+        self.needs_function(expression);
+        let (to, old) = (self.temporary(), self.temporary());
+        let moved = format!("*{to} = (__typeof__({old}))splitc_spread_add({ADDRESS}{old}, {}, sizeof *{old})", by(&old));
+        let result = if value == Value::Old { format!("; {old}") } else { String::new() };
+        self.parser.edits.before(place.first, &format!("({{ __auto_type {to} = &("));
+        self.parser.edits.after(expression.last, &format!("); __auto_type {old} = *{to}; {moved}{result}; }})"));
+    }
+
+    fn no_array(&mut self, operand: &Expression) {
+        if matches!(operand.bare().ty.shape, Shape::SpreadArray(_)) {
+            self.error(operand, "a spread array stays where it is", "use a spread pointer that points to its first element");
+        }
+    }
+
+    fn binary(&mut self, expression: &Expression, op: usize, left: &Expression, right: &Expression) {
+        self.expression(left, true);
+        self.expression(right, true);
+        let word = self.word(op);
+        let (first, second) = (left.ty.is_spread_pointer(), right.ty.is_spread_pointer());
+        match word.as_str() {
+            "==" | "!=" => self.alike(left, right, "are compared"),
+            "-" | "<" | ">" | "<=" | ">=" if first && second => {
+                self.one_dimension(left);
+                self.one_dimension(right);
+                self.needs_function(expression);
+                let (a, b) = (self.temporary(), self.temporary());
+                let compared = if word == "-" { String::new() } else { format!(" {word} 0") };
+                self.parser.edits.before(left.first, &format!("({{ __auto_type {a} = ("));
+                self.parser.edits.instead(op, &format!("); __auto_type {b} = ("));
+                let difference = format!("splitc_spread_difference({ADDRESS}{a}, {ADDRESS}{b}, sizeof *{a}){compared}");
+                self.parser.edits.after(right.last, &format!("); (void)({a} == {b}); {difference}; }})"));
+            }
+            "-" | "<" | ">" | "<=" | ">=" if left.ty.pointee().is_some() && right.ty.pointee().is_some() => {
+                self.alike(left, right, "stand beside this operator");
+            }
+            "+" | "-" if first || second => {
+                self.one_dimension(if first { left } else { right });
+                self.needs_function(expression);
+                self.moved(op, left, right, first, word == "-");
+            }
+            _ => {}
+        }
+    }
+
+    /// `sp + k`, `k + sp`, `sp - k`.
+    fn moved(&mut self, op: usize, left: &Expression, right: &Expression, pointer_first: bool, back: bool) {
+        let (a, b) = (self.temporary(), self.temporary());
+        let (pointer, by) = if pointer_first { (&a, &b) } else { (&b, &a) };
+        let sign = if back { "-(__INTPTR_TYPE__)" } else { "" };
+        self.parser.edits.before(left.first, &format!("({{ __auto_type {a} = ("));
+        self.parser.edits.instead(op, &format!("); __auto_type {b} = ("));
+        let sum = format!("(__typeof__({pointer}))splitc_spread_add({ADDRESS}{pointer}, {sign}{by}, sizeof *{pointer})");
+        self.parser.edits.after(right.last, &format!("); {sum}; }})"));
+    }
+
+    fn one_dimension(&mut self, expression: &Expression) {
+        if matches!(&expression.bare().ty.shape, Shape::SpreadArray(array) if array.dimensions.len() > 1) {
+            self.error(expression, "this spread array has several dimensions", "name the place in each of them, in brackets");
+        }
+    }
+
+    /// Pointers of two kinds have nothing to do with each other; null is of any kind.
+    fn alike(&mut self, left: &Expression, right: &Expression, what: &str) {
+        let (Some(one), Some(other)) = (left.ty.pointer_space(), right.ty.pointer_space()) else { return };
+        if one != other && !self.is_null(left) && !self.is_null(right) {
+            let message = format!("a {} pointer and a {} pointer {what}", kind(one), kind(other));
+            self.error(left, message, "make one of the other: toglobal, tolocal, or a cast");
+            self.parser.wrong.last_mut().expect("just noted").last = right.last;
+        }
+    }
+
+    /// `0`, `(void *)0` and so on.
+    fn is_null(&self, expression: &Expression) -> bool {
+        match &expression.bare().form {
+            Form::Cast { operand, .. } => self.is_null(operand),
+            Form::Leaf => expression.bare().first == expression.bare().last && self.parser.word_at(expression.bare().first) == "0",
+            _ => false,
+        }
+    }
+
+    fn assign(&mut self, expression: &Expression, op: usize, left: &Expression, right: &Expression) {
+        self.expression(left, true);
+        self.expression(right, true);
+        if !left.ty.is_spread_pointer() {
+            return;
+        }
+        self.no_array(left);
+        let sign = match self.word(op).as_str() {
+            "+=" => "",
+            "-=" => "-(__INTPTR_TYPE__)",
+            _ => return,
+        };
+        let by = self.temporary();
+        self.parser.edits.instead(op, &format!("); __auto_type {by} = ("));
+        self.move_by(expression, left, Value::New, |_| format!("{sign}{by}"));
+    }
+
+    /// `x := *gp`, `*gp := x`, `*gp :- x`.
+    fn split_phase(&mut self, expression: &Expression, (op, is_store): (usize, bool), left: &Expression, right: &Expression) {
+        self.expression(left, true);
+        self.expression(right, true);
+        let is_global = |side: &Expression| side.ty.space == Space::Global && side.bare_is_object();
+        let sign = if is_store { ":-" } else { ":=" };
+        if matches!(left.ty.shape, Shape::Array(_)) || matches!(right.ty.shape, Shape::Array(_)) && is_global(right) {
+            self.error(expression, format!("`{sign}` moves one value, and this is an array"), "use bulk_get, bulk_put or bulk_store");
+            return;
+        }
+        let (to_global, from_global) = (is_global(left), is_global(right));
+        if is_store && !to_global {
+            self.error(left, "`:-` stores through a global pointer, and this is no object that one points to", "a plain `=` writes it");
+            return;
+        }
+        if !to_global && !from_global {
+            self.error(expression, "`:=` moves a value between this processor and another, and neither side is a global object", "a plain `=` copies it");
+            return;
+        }
+        if to_global && from_global {
+            self.error(expression, format!("both sides of `{sign}` are global objects"), "get it into a variable, sync(), and put it from there");
+            return;
+        }
+        let (to, from) = (self.temporary(), self.temporary());
+        self.parser.edits.before(left.first, &format!("({{ __auto_type {to} = &("));
+        self.parser.edits.remove(op + 1);
+        if to_global {
+            let call = if is_store { "splitc_store" } else { "splitc_put" };
+            self.parser.edits.instead(op, &format!("); __typeof_unqual__(*{to}) {from} = ("));
+            self.parser.edits.after(right.last, &format!("); {call}({to}, &{from}, sizeof {from}); }})"));
+        } else {
+            self.parser.edits.instead(op, &format!("); __auto_type {from} = &("));
+            let same = format!("__builtin_types_compatible_p(__typeof_unqual__(*{to}), __typeof_unqual__(*{from}))");
+            let check = format!("_Static_assert({same}, \"the two sides of := are of different types\")");
+            self.parser.edits.after(right.last, &format!("); {check}; splitc_get({to}, {from}, sizeof *{to}); }})"));
+        }
+    }
+
+    /// Casts that change the kind of a pointer.
+    fn cast(&mut self, expression: &Expression, close: usize, operand: &Expression) {
+        self.expression(operand, true);
+        let Some(to) = expression.ty.pointer_space() else { return };
+        let from = operand.ty.clone().value();
+        if from.is_unknown() && to != Space::Private {
+            self.error(operand, "the type of this is not known, so that it cannot be made a global or spread pointer", "give it to a variable first, and cast that");
+            return;
+        }
+        let Some(space) = from.pointer_space().filter(|space| *space != to) else { return };
+        let call = match (space, to) {
+            _ if self.is_null(operand) => "",
+            (Space::Private, _) => "splitc_global_address",
+            (_, Space::Private) => "splitc_local_address",
+            _ => "",
+        };
+        self.parser.edits.after(close, &format!("{ADDRESS}{call}({ADDRESS}("));
+        self.parser.edits.after(operand.last, "))");
+    }
+}
+
+/// What is wanted of an element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Object,
+    Pointer,
+}
+
+/// What the value of `sp++` is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Old,
+    New,
+}
+
+struct Step<'e> {
+    open: usize,
+    index: &'e Expression,
+    close: usize,
+}
+
+/// Of `sp[i]` and `A[i][j]`: the pointer or array, and the places in its dimensions.
+fn spread_steps(expression: &Expression) -> Option<(&Expression, Vec<Step<'_>>)> {
+    let Form::Index { base, open, index, close } = &expression.form else { return None };
+    if !base.ty.is_spread_pointer() {
+        return None;
+    }
+    let step = Step { open: *open, index, close: *close };
+    if let Some((array, mut steps)) = spread_steps(base).filter(|_| matches!(base.ty.shape, Shape::SpreadArray(_))) {
+        steps.push(step);
+        return Some((array, steps));
+    }
+    Some((base, vec![step]))
+}
+
+fn kind(space: Space) -> &'static str {
+    match space {
+        Space::Private => "local",
+        Space::Global => "global",
+        Space::Spread => "spread",
+    }
+}
+
+impl Expression {
+    /// Whether this names an object, not a value.
+    fn bare_is_object(&self) -> bool {
+        matches!(self.bare().form, Form::Index { .. } | Form::Member { .. } | Form::Prefix { .. })
+    }
+}
+

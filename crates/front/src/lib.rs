@@ -1,0 +1,54 @@
+//! Languages that extend C, as C.
+//!
+//! A source goes through the C preprocessor first, so that headers, macros and typedefs are C's own. This crate reads what comes of it
+//! ([`translate`]): a lexer that follows line markers, a parser of C11 with GNU's extensions that knows names and types
+//! ([`Type`](types::Type)), and a dialect, which says what its constructs become. All that no dialect touches is copied as it is, so that the C compiler stays the one who
+//! checks types; line markers and padding put each copied token back where it stood in the user's own file.
+
+pub mod diagnostics;
+mod dialect;
+mod edits;
+mod emit;
+mod expression;
+mod lex;
+mod parse;
+mod place;
+mod scope;
+pub mod types;
+
+pub use diagnostics::{Diagnostic, Diagnostics};
+
+/// What a source is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// C11 with GNU's extensions: nothing is changed.
+    C,
+    /// Split-C: `global` and `spread` pointers, spread arrays, split-phase assignments.
+    SplitC,
+}
+
+impl Dialect {
+    /// The dialect of files with this ending.
+    pub fn of_ending(ending: &str) -> Option<Dialect> {
+        match ending {
+            "c" => Some(Dialect::C),
+            "sc" => Some(Dialect::SplitC),
+            _ => None,
+        }
+    }
+}
+
+/// Makes C of preprocessed text (`cc -E`, with its line markers). `source` gives the text of a file that a line marker names, if it can
+/// be read: it is asked for columns.
+///
+/// # Errors
+/// The text is not of the dialect: all mistakes found, each with its place in the user's own files.
+pub fn translate(preprocessed: &str, dialect: Dialect, source: &dyn Fn(&str) -> Option<String>) -> Result<String, Diagnostics> {
+    let lexed = lex::lex(preprocessed);
+    let parsed = parse::parse(&lexed, dialect);
+    let places = place::Places::new(&lexed, source);
+    if !parsed.wrong.is_empty() {
+        return Err(Diagnostics::new(&lexed, &places, parsed.wrong));
+    }
+    Ok(emit::emit(&lexed, &parsed.edits, &places))
+}

@@ -1,0 +1,279 @@
+//! Declarations: of objects, functions and types; initialisers; function definitions.
+
+use super::declarators::{Declarator, Parameters};
+use super::specifiers::Specifiers;
+use super::{Main, Parse, Parser, Storage};
+use crate::Dialect;
+use crate::lex::Kind;
+use crate::scope::Symbol;
+use crate::types::{Shape, Type};
+
+/// Where a declaration stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    File,
+    Block,
+    /// The first part of `for`: it cannot be made two declarations.
+    Loop,
+}
+
+impl Parser<'_> {
+    pub(super) fn external_declaration(&mut self) -> Parse<()> {
+        if self.eat(";") || self.static_assertion()? {
+            return Ok(());
+        }
+        if self.is_one_of(&["__asm__", "asm", "__asm"]) {
+            self.assembly();
+            self.expect(";")?;
+            return Ok(());
+        }
+        if self.is("__extension__") {
+            self.at += 1;
+            return self.external_declaration();
+        }
+        if self.kind() != Kind::Name && !self.is("[") {
+            return Err(self.expected("a declaration"));
+        }
+        // Old C: a function without a type gives an `int`.
+        if !self.is_type_at(self.at) && !self.is("[") && !self.is_next("(") {
+            let word = self.word().to_string();
+            self.error(self.at, self.at, format!("`{word}` is not a type")).help("is the header missing that declares it?");
+            return Err(super::Failed);
+        }
+        self.declaration(Place::File)
+    }
+
+    /// A declaration with its `;`, or a function with its body.
+    pub(super) fn declaration(&mut self, place: Place) -> Parse<()> {
+        let specifiers = if self.is_type_at(self.at) || self.is("[") {
+            self.specifiers()?
+        } else {
+            let at = self.at;
+            Specifiers { ty: Type::number(), is_typedef: false, is_extern: false, defines: false, first: at, end: at }
+        };
+        if self.eat(";") {
+            return Ok(());
+        }
+        let mut declared: Vec<(Declarator, usize)> = Vec::new();
+        loop {
+            self.attributes()?;
+            let declarator = self.declarator(&specifiers)?;
+            self.behind_declarator()?;
+            if place == Place::File && declared.is_empty() && self.begins_body(&declarator) {
+                self.declare(&declarator, &specifiers, place);
+                return self.definition(declarator);
+            }
+            self.declare(&declarator, &specifiers, place);
+            if self.is("=") {
+                if matches!(declarator.ty.shape, Shape::SpreadArray(_)) {
+                    self.error(self.at, self.at, "a spread array cannot be initialised here")
+                        .help("fill it in splitc_main: each processor its own part");
+                }
+                self.at += 1;
+                let ty = self.initialiser()?;
+                self.infer(&declarator, &specifiers, ty);
+            }
+            declared.push((declarator, self.at));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        if !self.is(";") {
+            return Err(self.expected("`;`"));
+        }
+        if place == Place::Loop && declared.len() > 1 && declared.iter().any(|(declarator, _)| declarator.touches_base) {
+            let first = declared[0].0.first;
+            self.error(first, first, "several global pointers cannot be declared in a `for`").help("declare them before the loop");
+        } else {
+            self.split_declarators(&specifiers, &declared);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// `__auto_type x = e`: x is of e's type.
+    fn infer(&mut self, declarator: &Declarator, specifiers: &Specifiers, ty: Option<Type>) {
+        if let (Some(name), Some(ty), true) = (declarator.name, ty, specifiers.ty.is_unknown() && declarator.ty.is_unknown()) {
+            let name = self.word_at(name).to_string();
+            self.scopes.declare(&name, Symbol::Value(ty.value()));
+        }
+    }
+
+    /// An assembler's name, and attributes.
+    fn behind_declarator(&mut self) -> Parse<()> {
+        if self.is_one_of(&["__asm__", "asm", "__asm"]) {
+            self.assembly();
+        }
+        self.attributes()?;
+        Ok(())
+    }
+
+    /// `asm volatile goto ( .. )`.
+    pub(super) fn assembly(&mut self) {
+        self.at += 1;
+        while self.kind() == Kind::Name {
+            self.at += 1;
+        }
+        self.skip_group();
+    }
+
+    fn begins_body(&self, declarator: &Declarator) -> bool {
+        declarator.parameters.as_ref().is_some_and(|parameters| self.is("{") || parameters.is_old && self.is_type_at(self.at))
+    }
+
+    /// Makes a name known.
+    fn declare(&mut self, declarator: &Declarator, specifiers: &Specifiers, place: Place) {
+        let Some(token) = declarator.name else {
+            self.error(declarator.first, declarator.first, "a name is missing in this declaration");
+            return;
+        };
+        let name = self.word_at(token).to_string();
+        if specifiers.is_typedef {
+            if matches!(declarator.ty.shape, Shape::SpreadArray(_)) {
+                self.error(token, token, "a type cannot be a spread array").help("name the type of its elements instead");
+            }
+            self.scopes.declare(&name, Symbol::Typedef(declarator.ty.clone()));
+            return;
+        }
+        if let Shape::SpreadArray(array) = &declarator.ty.shape {
+            if place != Place::File {
+                self.error(token, token, "a spread array cannot be declared in a function")
+                    .help("declare it at file scope, or use a spread pointer and all_spread_malloc");
+            } else if !specifiers.is_extern {
+                let dimensions = &array.dimensions;
+                if dimensions.iter().any(String::is_empty) {
+                    self.error(token, token, "a spread array needs the sizes of all its dimensions");
+                }
+                let count = dimensions.iter().map(|size| format!("(__SIZE_TYPE__)({size})")).collect::<Vec<_>>().join(" * ");
+                self.storage.push(Storage { name: name.clone(), count });
+            }
+        }
+        self.scopes.declare(&name, Symbol::Value(declarator.ty.clone()));
+    }
+
+    /// A function's body, and before it the types of its parameters in the old way.
+    fn definition(&mut self, declarator: Declarator) -> Parse<()> {
+        let mut parameters = declarator.parameters.unwrap_or_default();
+        self.scopes.enter();
+        if parameters.is_old {
+            while !self.is("{") {
+                self.old_parameters(&mut parameters)?;
+            }
+        }
+        for (name, ty) in &parameters.list {
+            if let Some(name) = name {
+                self.scopes.declare(name, Symbol::Value(ty.clone()));
+            }
+        }
+        self.note_main(declarator.name, &declarator.ty, &parameters);
+        if !parameters.captures.is_empty() {
+            let captures = parameters.captures.join(" ");
+            self.edits.after(self.at, &format!(" {captures}"));
+        }
+        self.function.inside = true;
+        self.compound(false)?;
+        self.function.inside = false;
+        self.scopes.leave_to(1);
+        Ok(())
+    }
+
+    fn old_parameters(&mut self, parameters: &mut Parameters) -> Parse<()> {
+        let specifiers = self.specifiers()?;
+        let mut declared = Vec::new();
+        loop {
+            let declarator = self.declarator(&specifiers)?;
+            if let Some(token) = declarator.name {
+                let name = self.word_at(token).to_string();
+                let ty = declarator.ty.clone().value();
+                if let Some(slot) = parameters.list.iter_mut().find(|(known, _)| known.as_ref() == Some(&name)) {
+                    slot.1 = ty;
+                }
+            }
+            declared.push((declarator, self.at));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")?;
+        self.split_declarators(&specifiers, &declared);
+        Ok(())
+    }
+
+    fn note_main(&mut self, name: Option<usize>, ty: &Type, parameters: &Parameters) {
+        let Some(name) = name else { return };
+        if self.dialect != Dialect::SplitC || self.word_at(name) != "splitc_main" {
+            return;
+        }
+        let gives = matches!(&ty.shape, Shape::Function(result) if result.shape != Shape::Void);
+        if !matches!(parameters.list.len(), 0 | 2) {
+            self.error(name, name, "splitc_main takes no arguments, or two").help("write: int splitc_main(int argc, char **argv)");
+        }
+        self.main = Some(Main { takes_arguments: !parameters.list.is_empty(), gives });
+    }
+
+    /// An expression, or a list in braces; the type of an expression.
+    pub(super) fn initialiser(&mut self) -> Parse<Option<Type>> {
+        if !self.is("{") {
+            let value = self.assignment()?;
+            self.whole(&value, true);
+            return Ok(Some(value.ty));
+        }
+        self.deeper(|parser| {
+            parser.at += 1;
+            while !parser.is("}") {
+                parser.designators()?;
+                parser.initialiser()?;
+                if !parser.eat(",") {
+                    break;
+                }
+            }
+            parser.expect("}")
+        })?;
+        Ok(None)
+    }
+
+    /// `.member [3] [1 ... 2] =`, or GNU's old `member:`.
+    fn designators(&mut self) -> Parse<()> {
+        if self.kind() == Kind::Name && self.is_next(":") {
+            self.at += 2;
+            return Ok(());
+        }
+        let begun = self.at;
+        loop {
+            if self.is(".") {
+                self.at += 2;
+            } else if self.is("[") {
+                self.at += 1;
+                let place = self.conditional()?;
+                self.whole(&place, true);
+                if self.eat("...") {
+                    let end = self.conditional()?;
+                    self.whole(&end, true);
+                }
+                self.expect("]")?;
+            } else {
+                break;
+            }
+        }
+        if self.at > begun {
+            self.eat("=");
+        }
+        Ok(())
+    }
+
+    /// Makes declarations of their own of declarators of which one has changed what they share. With each goes the token behind it.
+    pub(super) fn split_declarators(&mut self, specifiers: &Specifiers, declared: &[(Declarator, usize)]) {
+        if declared.len() < 2 || declared.iter().all(|(declarator, _)| !declarator.touches_base) {
+            return;
+        }
+        if specifiers.defines {
+            self.error(specifiers.first, specifiers.first, "this defines a type, and declares global pointers beside other things")
+                .help("define the type in a declaration of its own");
+            return;
+        }
+        let shared = self.lexed.words(specifiers.first, specifiers.end - 1);
+        for (_, comma) in &declared[..declared.len() - 1] {
+            self.edits.instead(*comma, &format!("; {shared} "));
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! C11 with GNU's extensions, as far as headers and programs use them: recursive descent over tokens. What is read is given types, and handed to the dialect
+//! expression by expression; nothing is kept but the changes. After a mistake, reading goes on behind it.
+
+mod declarations;
+mod declarators;
+mod expressions;
+mod specifiers;
+mod statements;
+
+use crate::Dialect;
+use crate::diagnostics::Wrong;
+use crate::edits::Edits;
+use crate::expression::Expression;
+use crate::lex::{Kind, Lexed};
+use crate::scope::Scopes;
+use crate::types::Type;
+
+/// What is to be changed, or what is wrong.
+pub(crate) struct Parsed {
+    pub edits: Edits,
+    pub wrong: Vec<Wrong>,
+}
+
+/// A mistake was noted; whoever can go on behind it does.
+pub(crate) struct Failed;
+
+pub(crate) type Parse<T> = Result<T, Failed>;
+
+/// Most levels of what stands in each other: a pair of parentheses is two. Clang takes 256 brackets.
+const DEEPEST: usize = 512;
+
+/// What is known of the function whose body is read.
+#[derive(Default)]
+pub(crate) struct Function {
+    /// Whether there is one.
+    pub inside: bool,
+}
+
+/// A spread array at file scope, which must be allocated.
+pub(crate) struct Storage {
+    pub name: String,
+    /// How many elements in all, in C.
+    pub count: String,
+}
+
+/// `splitc_main`, as it was defined.
+pub(crate) struct Main {
+    /// Whether it takes arguments.
+    pub takes_arguments: bool,
+    /// Whether it gives a number.
+    pub gives: bool,
+}
+
+pub(crate) struct Parser<'a> {
+    pub lexed: &'a Lexed<'a>,
+    pub at: usize,
+    pub scopes: Scopes,
+    pub edits: Edits,
+    pub wrong: Vec<Wrong>,
+    pub dialect: Dialect,
+    pub function: Function,
+    /// Spread arrays that this file defines.
+    pub storage: Vec<Storage>,
+    pub main: Option<Main>,
+    /// For names of temporaries.
+    pub temporaries: usize,
+    deep: usize,
+    /// Whether the pointer that was last read is `const` itself.
+    pointer_is_const: bool,
+    /// Whether a `:` now ends the middle of a conditional expression.
+    in_middle: bool,
+    /// The type of the statement expression that has just ended.
+    value_of_block: Type,
+}
+
+/// Reads a whole text.
+pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
+    let mut parser = Parser {
+        lexed,
+        at: 0,
+        scopes: Scopes::new(),
+        edits: Edits::default(),
+        wrong: Vec::new(),
+        dialect,
+        function: Function::default(),
+        storage: Vec::new(),
+        main: None,
+        temporaries: 0,
+        deep: 0,
+        pointer_is_const: false,
+        in_middle: false,
+        value_of_block: Type::unknown(),
+    };
+    parser.unit();
+    if dialect == Dialect::SplitC {
+        crate::dialect::split_c::end(&mut parser);
+    }
+    // Nobody could mend a system header; what is not understood there stays unknown.
+    parser.wrong.retain(|wrong| !wrong.hidden);
+    Parsed { edits: parser.edits, wrong: parser.wrong }
+}
+
+impl Parser<'_> {
+    fn unit(&mut self) {
+        while self.kind() != Kind::End {
+            let begun = self.at;
+            if self.external_declaration().is_err() {
+                self.scopes.leave_to(1);
+                self.function = Function::default();
+                self.in_middle = false;
+                self.deep = 0;
+                self.skip_declaration(begun);
+            }
+        }
+    }
+
+    /// Behind a declaration that is wrong: its `;`, or the `}` that closes its body.
+    fn skip_declaration(&mut self, begun: usize) {
+        self.at = begun;
+        while self.kind() != Kind::End {
+            if self.is("{") || self.is("(") || self.is("[") {
+                let body = self.is("{");
+                self.skip_group();
+                if body && !self.is(";") && !self.is(",") && !self.is("=") && !self.is("*") && self.kind() != Kind::Name {
+                    return;
+                }
+                if body && self.token_line() != self.line_before() {
+                    return;
+                }
+                continue;
+            }
+            self.at += 1;
+            if self.word_at(self.at - 1) == ";" {
+                return;
+            }
+        }
+    }
+
+    fn token_line(&self) -> usize {
+        self.lexed.tokens[self.at].line
+    }
+
+    fn line_before(&self) -> usize {
+        self.lexed.tokens[self.at.saturating_sub(1)].line
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.lexed.tokens[self.at].kind
+    }
+
+    pub(crate) fn word(&self) -> &str {
+        self.lexed.word(self.at)
+    }
+
+    pub(crate) fn word_at(&self, token: usize) -> &str {
+        self.lexed.word(token.min(self.lexed.tokens.len() - 1))
+    }
+
+    /// Whether this is that mark or keyword.
+    pub(crate) fn is(&self, word: &str) -> bool {
+        self.word() == word
+    }
+
+    pub(crate) fn is_next(&self, word: &str) -> bool {
+        self.word_at(self.at + 1) == word
+    }
+
+    pub(crate) fn is_one_of(&self, words: &[&str]) -> bool {
+        words.contains(&self.word())
+    }
+
+    /// Whether these two marks stand here and touch: `:=`.
+    pub(crate) fn is_pair(&self, at: usize, first: &str, second: &str) -> bool {
+        let tokens = &self.lexed.tokens;
+        self.dialect == Dialect::SplitC
+            && at + 1 < tokens.len()
+            && self.word_at(at) == first
+            && self.word_at(at + 1) == second
+            && tokens[at].end == tokens[at + 1].start
+    }
+
+    pub(crate) fn eat(&mut self, word: &str) -> bool {
+        let is = self.is(word);
+        if is {
+            self.at += 1;
+        }
+        is
+    }
+
+    pub(crate) fn expect(&mut self, word: &str) -> Parse<()> {
+        if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
+    /// Notes that something else should stand here.
+    pub(crate) fn expected(&mut self, what: &str) -> Failed {
+        let found = match self.kind() {
+            Kind::End => "the end of the file".to_string(),
+            _ => format!("`{}`", self.word()),
+        };
+        self.error(self.at, self.at, format!("{what} is expected here, not {found}"));
+        Failed
+    }
+
+    /// Notes a mistake. In a system header, nobody could do anything about it: what is declared there stays unknown.
+    pub(crate) fn error(&mut self, first: usize, last: usize, message: impl Into<String>) -> &mut Wrong {
+        let wrong = Wrong { first, last, message: message.into(), help: None, hidden: self.lexed.tokens[first].system };
+        self.wrong.push(wrong);
+        self.wrong.last_mut().expect("just pushed")
+    }
+
+    /// Goes in one level.
+    pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.deep >= DEEPEST {
+            self.error(self.at, self.at, format!("this is nested deeper than {DEEPEST} levels"));
+            return Err(Failed);
+        }
+        self.deep += 1;
+        let result = read(self);
+        self.deep = self.deep.saturating_sub(1);
+        result
+    }
+
+    /// Behind the bracket that closes the one here.
+    pub(crate) fn skip_group(&mut self) {
+        let mut open = 0usize;
+        while self.kind() != Kind::End {
+            match self.word() {
+                "(" | "[" | "{" => open += 1,
+                ")" | "]" | "}" => open = open.saturating_sub(1),
+                _ => {}
+            }
+            self.at += 1;
+            if open == 0 {
+                return;
+            }
+        }
+    }
+
+    /// A token behind the bracket that closes the one there.
+    pub(crate) fn behind_group(&mut self, open: usize) -> usize {
+        let at = std::mem::replace(&mut self.at, open);
+        self.skip_group();
+        std::mem::replace(&mut self.at, at)
+    }
+
+    /// Gives a whole expression to the dialect. `used`: whether its value is.
+    pub(crate) fn whole(&mut self, expression: &Expression, used: bool) {
+        if self.dialect == Dialect::SplitC {
+            crate::dialect::split_c::lower(self, expression, used);
+        }
+    }
+
+    /// A whole expression, whose value is used.
+    pub(crate) fn full_expression(&mut self) -> Parse<Type> {
+        let expression = self.expression()?;
+        self.whole(&expression, true);
+        Ok(expression.ty)
+    }
+}

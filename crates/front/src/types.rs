@@ -1,0 +1,143 @@
+//! Types, as far as a dialect must know them: what is a pointer, to what, and in which space that lies. Numbers are not told apart; the C
+//! compiler knows them.
+
+use std::rc::Rc;
+
+/// Where an object lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Space {
+    /// In the processor's own memory: a plain pointer reaches it.
+    Private,
+    /// In some processor's memory: a `global` pointer reaches it.
+    Global,
+    /// As [`Space::Global`]; a pointer to it is a `spread` pointer.
+    Spread,
+}
+
+impl Space {
+    /// The number of the address space by which the C compiler tells it.
+    pub fn number(self) -> u32 {
+        match self {
+            Space::Private => 0,
+            Space::Global => 2,
+            Space::Spread => 3,
+        }
+    }
+
+    /// The space of that number: others are the compiler's own, and as good as private here.
+    pub(crate) fn of_number(number: &str) -> Space {
+        match number {
+            "2" => Space::Global,
+            "3" => Space::Spread,
+            _ => Space::Private,
+        }
+    }
+}
+
+/// The type of an object or value, and of an object where it lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Type {
+    /// What it is.
+    pub shape: Shape,
+    /// Where an object of this type lies.
+    pub space: Space,
+    /// Whether it is `const`.
+    pub is_const: bool,
+}
+
+/// What a type is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// Not known: the C compiler will tell what is wrong.
+    Unknown,
+    /// `void`.
+    Void,
+    /// A number of any kind, enumerations included.
+    Number,
+    /// A pointer to an object of this type, whose space says which kind of pointer.
+    Pointer(Rc<Type>),
+    /// An array of elements of this type.
+    Array(Rc<Type>),
+    /// A function with this result.
+    Function(Rc<Type>),
+    /// A structure or union, by its number.
+    Record(usize),
+    /// A spread array.
+    SpreadArray(Rc<SpreadArray>),
+}
+
+/// A spread array: a spread pointer to its first element, and how many elements lie in each dimension left of `::`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpreadArray {
+    /// The one contiguous object on one processor; its space is [`Space::Spread`].
+    pub element: Type,
+    /// For each dimension left of `::` an expression in C.
+    pub dimensions: Vec<String>,
+}
+
+impl Type {
+    /// A private object.
+    pub(crate) fn of(shape: Shape) -> Type {
+        Type { shape, space: Space::Private, is_const: false }
+    }
+
+    pub(crate) fn unknown() -> Type {
+        Type::of(Shape::Unknown)
+    }
+
+    pub(crate) fn number() -> Type {
+        Type::of(Shape::Number)
+    }
+
+    /// A pointer to objects of this type.
+    pub(crate) fn pointer(self) -> Type {
+        Type::of(Shape::Pointer(Rc::new(self)))
+    }
+
+    /// An array of such elements lies where they lie.
+    pub(crate) fn array(self) -> Type {
+        let space = self.space;
+        Type { space, ..Type::of(Shape::Array(Rc::new(self))) }
+    }
+
+    /// The same where it lies elsewhere.
+    pub(crate) fn within(mut self, space: Space) -> Type {
+        self.space = space;
+        if let Shape::Array(of) = &self.shape {
+            self.shape = Shape::Array(Rc::new((**of).clone().within(space)));
+        }
+        self
+    }
+
+    /// What becomes of an object when its value is used: arrays and functions become pointers.
+    pub(crate) fn value(self) -> Type {
+        match self.shape {
+            Shape::Array(of) => Type::of(Shape::Pointer(of)),
+            Shape::SpreadArray(array) => array.element.clone().pointer(),
+            Shape::Function(_) => self.pointer(),
+            shape => Type::of(shape),
+        }
+    }
+
+    /// What a pointer of this type points to, if it is one; an array too.
+    pub(crate) fn pointee(&self) -> Option<&Type> {
+        match &self.shape {
+            Shape::Pointer(to) | Shape::Array(to) => Some(to),
+            Shape::SpreadArray(array) => Some(&array.element),
+            _ => None,
+        }
+    }
+
+    /// The kind of a pointer.
+    pub(crate) fn pointer_space(&self) -> Option<Space> {
+        self.pointee().map(|to| to.space)
+    }
+
+    pub(crate) fn is_spread_pointer(&self) -> bool {
+        self.pointer_space() == Some(Space::Spread)
+    }
+
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.shape == Shape::Unknown
+    }
+}
