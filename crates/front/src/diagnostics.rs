@@ -24,7 +24,7 @@ impl Wrong {
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
+pub struct Mistake {
     /// What is wrong, in one sentence without a full stop.
     pub message: String,
     /// The user's own file.
@@ -43,13 +43,13 @@ pub struct Diagnostic {
 
 /// All mistakes of a file, in the order of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostics {
+pub struct Mistakes {
     /// Never empty.
-    pub list: Vec<Diagnostic>,
+    pub list: Vec<Mistake>,
 }
 
-impl Diagnostics {
-    pub(crate) fn new(lexed: &Lexed, places: &Places, mut wrong: Vec<Wrong>) -> Diagnostics {
+impl Mistakes {
+    pub(crate) fn new(lexed: &Lexed, places: &Places, mut wrong: Vec<Wrong>) -> Mistakes {
         wrong.sort_by_key(|wrong| wrong.first);
         let told = wrong.into_iter().map(|wrong| {
             let token = &lexed.tokens[wrong.first];
@@ -58,7 +58,7 @@ impl Diagnostics {
             let end = last.map(|column| column + lexed.word(wrong.last).len());
             let own = if places.written(wrong.first).is_some() { lexed.word(wrong.first).len() } else { 1 };
             let width = end.zip(column).map_or(own, |(end, column)| end.saturating_sub(column)).max(1);
-            Diagnostic {
+            Mistake {
                 message: wrong.message,
                 file: lexed.files[token.file].clone(),
                 line: token.line,
@@ -68,13 +68,13 @@ impl Diagnostics {
                 help: wrong.help,
             }
         });
-        let mut list: Vec<Diagnostic> = told.collect();
+        let mut list: Vec<Mistake> = told.collect();
         list.dedup_by(|a, b| (&a.message, a.line, a.column) == (&b.message, b.line, b.column));
-        Diagnostics { list }
+        Mistakes { list }
     }
 }
 
-impl fmt::Display for Diagnostics {
+impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, diagnostic) in self.list.iter().enumerate() {
             if i > 0 {
@@ -91,7 +91,7 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\t' { '?' } else { c }).collect()
 }
 
-fn render(f: &mut fmt::Formatter<'_>, d: &Diagnostic) -> fmt::Result {
+fn render(f: &mut fmt::Formatter<'_>, d: &Mistake) -> fmt::Result {
     writeln!(f, "error: {}", printable(&d.message))?;
     let number = d.line.to_string();
     let margin = " ".repeat(number.len());

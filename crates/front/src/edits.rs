@@ -2,6 +2,14 @@
 
 use std::collections::BTreeMap;
 
+/// Stands around the number of the token that the text behind it is about.
+pub(crate) const ABOUT: char = '\u{1}';
+
+/// Text of a change that is about a token: what the compiler says about it, it says at the token's place.
+pub(crate) fn about(token: usize, text: &str) -> String {
+    format!("{ABOUT}{token}{ABOUT}{text}")
+}
+
 /// Changes, by the number of the token that they belong to. Who encloses something changes it after what is inside, and stands outside it.
 #[derive(Debug, Default)]
 pub(crate) struct Edits {

@@ -1,7 +1,7 @@
 //! The text with its changes. Each token that the user has written stands in the column where it was written, so that the compiler's messages
 //! are about the user's own file.
 
-use crate::edits::Edits;
+use crate::edits::{ABOUT, Edits};
 use crate::lex::{Lexed, Token};
 use crate::place::Places;
 
@@ -16,13 +16,16 @@ pub(crate) fn emit(lexed: &Lexed, edits: &Edits, places: &Places) -> String {
         // White space of its own line makes room for padding.
         let kept = if column.is_some() && gap.contains('\n') { gap.trim_end_matches([' ', '\t']) } else { gap };
         out.push(kept);
-        out.push(before);
+        out.change(before, lexed, places);
         let text = instead.unwrap_or(&lexed.text[token.start..token.end]);
         if let Some(column) = column.filter(|_| !text.is_empty()) {
             out.place(column, token, lexed);
         }
-        out.push(text);
-        out.push(after);
+        match instead {
+            Some(text) => out.change(text, lexed, places),
+            None => out.push(text),
+        }
+        out.change(after, lexed, places);
         end = token.end;
     }
     out.push(&lexed.text[end..]);
@@ -41,6 +44,19 @@ impl Out {
             self.line = self.text.len() + end + 1;
         }
         self.text.push_str(text);
+    }
+
+    /// Text of a change, parts of which may be about tokens (see [`about`](crate::edits::about)).
+    fn change(&mut self, text: &str, lexed: &Lexed, places: &Places) {
+        let mut parts = text.split(ABOUT);
+        self.push(parts.next().unwrap_or_default());
+        while let (Some(token), Some(text)) = (parts.next(), parts.next()) {
+            let token: usize = token.parse().expect("a token's number");
+            if let Some(column) = places.column(token) {
+                self.place(column, &lexed.tokens[token], lexed);
+            }
+            self.push(text);
+        }
     }
 
     /// Goes to the column where a token is written, on a line of its own if it is too late for that.

@@ -60,13 +60,15 @@ impl Lexed<'_> {
 
 /// Longer ones stand before their own beginnings. `:=`, `:-` and `::` of dialects are made of marks that touch, since C has `a ? b :-c`.
 const MARKS: [&str; 47] = [
-    "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=", "/=", "%=", "+=", "-=", "&=", "^=",
-    "|=", "{", "}", "(", ")", "[", "]", ";", ",", ".", "&", "*", "+", "-", "~", "!", "/", "%", "<", ">", "^", "|", "?", ":", "=", "#",
+    "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=", "/=", "%=", "+=",
+    "-=", "&=", "^=", "|=", "{", "}", "(", ")", "[", "]", ";", ",", ".", "&", "*", "+", "-", "~", "!", "/", "%", "<",
+    ">", "^", "|", "?", ":", "=", "#",
 ];
 
 /// The tokens of a text.
 pub(crate) fn lex(text: &str) -> Lexed<'_> {
-    let mut lexer = Lexer { text, at: 0, line: 1, file: 0, system: false, files: vec![String::new()], tokens: Vec::new() };
+    let mut lexer =
+        Lexer { text, at: 0, line: 1, file: 0, system: false, files: vec![String::new()], tokens: Vec::new() };
     while lexer.next() {}
     Lexed { text, tokens: lexer.tokens, files: lexer.files }
 }
@@ -77,7 +79,9 @@ pub(crate) fn token_at(rest: &str) -> Option<(Kind, usize)> {
     if first.is_whitespace() {
         return None;
     }
-    let prefix = ["u8", "u", "U", "L", ""].into_iter().find(|p| rest[..].strip_prefix(p).is_some_and(|r| r.starts_with(['"', '\''])));
+    let prefix = ["u8", "u", "U", "L", ""]
+        .into_iter()
+        .find(|p| rest[..].strip_prefix(p).is_some_and(|r| r.starts_with(['"', '\''])));
     if let Some(prefix) = prefix {
         return Some(quoted(rest, prefix.len()));
     }
@@ -171,7 +175,10 @@ impl Lexer<'_> {
         let Ok(number) = words[..digits].parse::<usize>() else { return };
         // The end of the marker's own line counts.
         self.line = number.saturating_sub(1);
-        let Some((name, flags)) = words[digits..].trim_start().strip_prefix('"').and_then(|rest| rest.rsplit_once('"')) else { return };
+        let Some((name, flags)) = words[digits..].trim_start().strip_prefix('"').and_then(|rest| rest.rsplit_once('"'))
+        else {
+            return;
+        };
         let name = unescaped(name);
         self.file = self.files.iter().position(|file| *file == name).unwrap_or_else(|| {
             self.files.push(name);
@@ -196,8 +203,14 @@ mod tests {
 
     #[test]
     fn tokens_have_the_lines_of_markers() {
-        let lexed = lex("# 1 \"a.c\"\nint x;\n# 7 \"/h \\\"1\\\".h\" 1 3\n  y = 1.5e-3f;\n# 3 \"a.c\" 2\nz\n#pragma once\nw\n");
-        let told: Vec<_> = lexed.tokens.iter().enumerate().map(|(i, t)| (lexed.word(i), &lexed.files[t.file][..], t.line, t.system)).collect();
+        let lexed =
+            lex("# 1 \"a.c\"\nint x;\n# 7 \"/h \\\"1\\\".h\" 1 3\n  y = 1.5e-3f;\n# 3 \"a.c\" 2\nz\n#pragma once\nw\n");
+        let told: Vec<_> = lexed
+            .tokens
+            .iter()
+            .enumerate()
+            .map(|(i, t)| (lexed.word(i), &lexed.files[t.file][..], t.line, t.system))
+            .collect();
         let h = "/h \"1\".h";
         assert_eq!(
             told,
@@ -222,7 +235,23 @@ mod tests {
         let words: Vec<_> = (0..lexed.tokens.len() - 1).map(|i| lexed.word(i)).collect();
         assert_eq!(
             words,
-            ["L\"a\\\"b\"", "u8'x'", "a", "->", "b", ">>=", "c", "...", ".5", "0x1p+4", "x", "++", "+", "y", "'\\' @ ü"]
+            [
+                "L\"a\\\"b\"",
+                "u8'x'",
+                "a",
+                "->",
+                "b",
+                ">>=",
+                "c",
+                "...",
+                ".5",
+                "0x1p+4",
+                "x",
+                "++",
+                "+",
+                "y",
+                "'\\' @ ü"
+            ]
         );
         assert_eq!(lexed.tokens[14].kind, Kind::Unknown);
     }

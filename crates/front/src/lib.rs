@@ -7,16 +7,19 @@
 
 pub mod diagnostics;
 mod dialect;
+mod draft;
 mod edits;
 mod emit;
 mod expression;
 mod lex;
+mod messages;
 mod parse;
 mod place;
 mod scope;
 pub mod types;
 
-pub use diagnostics::{Diagnostic, Diagnostics};
+pub use diagnostics::{Mistake, Mistakes};
+pub use messages::explain;
 
 /// What a source is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +46,16 @@ impl Dialect {
 ///
 /// # Errors
 /// The text is not of the dialect: all mistakes found, each with its place in the user's own files.
-pub fn translate(preprocessed: &str, dialect: Dialect, source: &dyn Fn(&str) -> Option<String>) -> Result<String, Diagnostics> {
+pub fn translate(
+    preprocessed: &str,
+    dialect: Dialect,
+    source: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, Mistakes> {
     let lexed = lex::lex(preprocessed);
     let parsed = parse::parse(&lexed, dialect);
     let places = place::Places::new(&lexed, source);
     if !parsed.wrong.is_empty() {
-        return Err(Diagnostics::new(&lexed, &places, parsed.wrong));
+        return Err(Mistakes::new(&lexed, &places, parsed.wrong));
     }
     Ok(emit::emit(&lexed, &parsed.edits, &places))
 }

@@ -61,7 +61,11 @@ impl Places {
         let Some(line) = self.line(lexed, first).map(str::to_string) else { return };
         let written = words(&line);
         let made: Vec<&str> = (first..end).map(|token| lexed.word(token)).collect();
-        let matched = if written.len() * made.len() <= LONGEST { longest_common(&written, &made) } else { one_by_one(&written, &made) };
+        let matched = if written.len() * made.len() <= LONGEST {
+            longest_common(&written, &made)
+        } else {
+            one_by_one(&written, &made)
+        };
         let mut next = 0;
         for (i, word) in matched.iter().enumerate() {
             let place = match word {

@@ -12,12 +12,15 @@ pub(crate) enum Symbol {
     Value(Type),
 }
 
+/// The members of a structure. One without a name is an anonymous structure.
+pub(crate) type Members = Vec<(Option<String>, Type)>;
+
 /// The scopes around a place, and all structures.
 pub(crate) struct Scopes {
     names: Vec<HashMap<String, Symbol>>,
     tags: Vec<HashMap<String, usize>>,
-    /// The members of each structure, if it is complete. A member without a name is an anonymous structure.
-    records: Vec<Option<Vec<(Option<String>, Type)>>>,
+    /// The members of each structure, if it is complete.
+    records: Vec<Option<Members>>,
 }
 
 impl Scopes {
@@ -69,7 +72,7 @@ impl Scopes {
         })
     }
 
-    pub(crate) fn complete(&mut self, record: usize, members: Vec<(Option<String>, Type)>) {
+    pub(crate) fn complete(&mut self, record: usize, members: Members) {
         self.records[record] = Some(members);
     }
 

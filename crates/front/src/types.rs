@@ -5,31 +5,31 @@ use std::rc::Rc;
 
 /// Where an object lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Space {
+pub enum AddressSpace {
     /// In the processor's own memory: a plain pointer reaches it.
     Private,
     /// In some processor's memory: a `global` pointer reaches it.
     Global,
-    /// As [`Space::Global`]; a pointer to it is a `spread` pointer.
+    /// As [`AddressSpace::Global`]; a pointer to it is a `spread` pointer.
     Spread,
 }
 
-impl Space {
+impl AddressSpace {
     /// The number of the address space by which the C compiler tells it.
     pub fn number(self) -> u32 {
         match self {
-            Space::Private => 0,
-            Space::Global => 2,
-            Space::Spread => 3,
+            AddressSpace::Private => 0,
+            AddressSpace::Global => 2,
+            AddressSpace::Spread => 3,
         }
     }
 
     /// The space of that number: others are the compiler's own, and as good as private here.
-    pub(crate) fn of_number(number: &str) -> Space {
+    pub(crate) fn of_number(number: &str) -> AddressSpace {
         match number {
-            "2" => Space::Global,
-            "3" => Space::Spread,
-            _ => Space::Private,
+            "2" => AddressSpace::Global,
+            "3" => AddressSpace::Spread,
+            _ => AddressSpace::Private,
         }
     }
 }
@@ -40,7 +40,7 @@ pub struct Type {
     /// What it is.
     pub shape: Shape,
     /// Where an object of this type lies.
-    pub space: Space,
+    pub space: AddressSpace,
     /// Whether it is `const`.
     pub is_const: bool,
 }
@@ -69,7 +69,7 @@ pub enum Shape {
 /// A spread array: a spread pointer to its first element, and how many elements lie in each dimension left of `::`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpreadArray {
-    /// The one contiguous object on one processor; its space is [`Space::Spread`].
+    /// The one contiguous object on one processor; its space is [`AddressSpace::Spread`].
     pub element: Type,
     /// For each dimension left of `::` an expression in C.
     pub dimensions: Vec<String>,
@@ -78,7 +78,7 @@ pub struct SpreadArray {
 impl Type {
     /// A private object.
     pub(crate) fn of(shape: Shape) -> Type {
-        Type { shape, space: Space::Private, is_const: false }
+        Type { shape, space: AddressSpace::Private, is_const: false }
     }
 
     pub(crate) fn unknown() -> Type {
@@ -101,7 +101,7 @@ impl Type {
     }
 
     /// The same where it lies elsewhere.
-    pub(crate) fn within(mut self, space: Space) -> Type {
+    pub(crate) fn within(mut self, space: AddressSpace) -> Type {
         self.space = space;
         if let Shape::Array(of) = &self.shape {
             self.shape = Shape::Array(Rc::new((**of).clone().within(space)));
@@ -129,12 +129,12 @@ impl Type {
     }
 
     /// The kind of a pointer.
-    pub(crate) fn pointer_space(&self) -> Option<Space> {
+    pub(crate) fn pointer_space(&self) -> Option<AddressSpace> {
         self.pointee().map(|to| to.space)
     }
 
     pub(crate) fn is_spread_pointer(&self) -> bool {
-        self.pointer_space() == Some(Space::Spread)
+        self.pointer_space() == Some(AddressSpace::Spread)
     }
 
     pub(crate) fn is_unknown(&self) -> bool {

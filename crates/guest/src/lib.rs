@@ -76,7 +76,7 @@ mod weights;
 
 pub use compile::{
     COMPILE_FLAGS, CompileOptions, Compiled, Compiling, IMPORT_UNDEFINED, LIBRARY_FILES, LINK_FLAGS, Toolchain,
-    compile, compile_c, kept, readable, run_compiler,
+    Translator, compile, compile_c, kept, readable, run_compiler, translated,
 };
 pub use debug_info::DebugInfo;
 pub use error::Error;

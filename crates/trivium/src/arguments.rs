@@ -54,6 +54,8 @@ pub enum Command {
     Machine(MachineArgs),
     /// Print the C header of a protocol's calls
     Header(Header),
+    /// Print the C that a program in Split-C becomes
+    Translate(Translate),
     /// Compile and link C files of a program; works as CC="trivium cc" in a Makefile
     Cc(Cc),
     /// Make a new folder with a protocol, a program, and the headers for editors
@@ -685,6 +687,23 @@ pub struct Header {
     /// A name or a .tri file
     pub protocol: String,
     /// Write the header into this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `trivium translate`
+#[derive(Debug, Args)]
+pub struct Translate {
+    /// A program in Split-C: a .sc file
+    #[arg(value_name = "PROGRAM")]
+    pub program: PathBuf,
+    /// Flags of the C compiler, in quotes: --cc "-DSIZE=64 -Iinclude"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cc: Option<String>,
+    /// With all headers, as it is compiled
+    #[arg(long)]
+    pub whole: bool,
+    /// Write the C into this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

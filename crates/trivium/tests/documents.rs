@@ -1,6 +1,6 @@
 //! What the documents print is what the program prints.
 //!
-//! In `docs/checking.md`, `docs/tutorial.md` and `docs/idea-to-cluster.md` each line `$ trivium ..` of a `console` block is run at the
+//! In `docs/checking.md`, `docs/tutorial.md`, `docs/idea-to-cluster.md` and `docs/split-c.md` each line `$ trivium ..` of a `console` block is run at the
 //! repository's root, and below it stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of
 //! protocols is checked. Lines `$ mpirun ..` are run where these tests are built with MPI (`make test-mpi`).
 //! In the systems of its rows, each (state, event) pair of a protocol happens that is not declared impossible.
@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const DOCUMENT: &str = "docs/checking.md";
 const TUTORIAL: &str = "docs/tutorial.md";
 const IDEA: &str = "docs/idea-to-cluster.md";
+const SPLIT_C: &str = "docs/split-c.md";
 
 /// For each protocol the pairs that happen in none of its rows.
 type Unreached = BTreeMap<String, BTreeSet<String>>;
@@ -112,6 +113,11 @@ fn the_way_from_an_idea_to_a_cluster_is_true() {
     is_true(IDEA);
 }
 
+#[test]
+fn the_chapter_on_split_c_is_true() {
+    is_true(SPLIT_C);
+}
+
 /// The protocols that a page shows are those that it checks.
 #[test]
 fn what_pages_show_is_in_their_files() {
@@ -120,6 +126,7 @@ fn what_pages_show_is_in_their_files() {
         (TUTORIAL, "tri", 4, &["tutorial/first.tri", "tutorial/second.tri", "tutorial/one-copy.tri"][..]),
         (IDEA, "tri", 2, &["idea/first.tri", "idea/handover.tri"]),
         (IDEA, "c", 1, &["idea/relay.c"]),
+        (SPLIT_C, "c", 6, &["split-c/pointers.sc", "split-c/arrays.sc"]),
     ] {
         let files: Vec<String> = files.iter().map(|file| read(&format!("docs/{file}"))).collect();
         let (text, fence) = (read(page), format!("```{language}\n"));

@@ -2,40 +2,56 @@
 //! through it are plain loads and stores; they are volatile, since other processors change what they read. A spread pointer is a pointer in another
 //! space, with arithmetic by calls of `split-c.h`; an object that it points to is a global one.
 
+use crate::draft::Draft;
+use crate::edits::about;
 use crate::expression::{Expression, Form};
-use crate::parse::Parser;
-use crate::types::{Shape, Space};
+use crate::types::{AddressSpace, Shape};
 
 /// How what a pointer of a kind points to is qualified.
-pub(crate) fn qualifier(space: Space) -> String {
+pub(crate) fn qualifier(space: AddressSpace) -> String {
     format!(" volatile __attribute__((address_space({}))) ", space.number())
 }
+
+/// Where the pointers that spread arrays become lie: in pages of their own (`split-c.c` sees to that), so that no other processor takes
+/// them away with something beside them.
+pub(crate) const APART: &str = " __attribute__((section(\"splitc_spread\"))) ";
 
 /// An integer of a pointer's size, by which pointers change their kind: the compiler's back end has no direct way.
 const ADDRESS: &str = "(__UINTPTR_TYPE__)";
 
 /// The pointer to a global object that a spread pointer of this name points to.
 fn as_global(name: &str) -> String {
-    format!("(__typeof_unqual__(*{name}){}*)", qualifier(Space::Global))
+    format!("(__typeof_unqual__(*{name}){}*)", qualifier(AddressSpace::Global))
 }
 
 /// Puts C in place of what is Split-C's own in an expression. `used`: whether somebody uses its value.
-pub(crate) fn lower(parser: &mut Parser, expression: &Expression, used: bool) {
-    Lowering { parser }.expression(expression, used);
+pub(crate) fn lower(draft: &mut Draft, expression: &Expression, used: bool) {
+    Lowering { draft }.expression(expression, used);
+}
+
+/// What stands at the beginning of a file: its data begin a page, zeroed ones and others, so that nothing of a library's own is in a block with them.
+pub(crate) fn begin(draft: &mut Draft) {
+    let page = "__attribute__((aligned(65536), used))";
+    draft.edits.before(
+        0,
+        &format!("static char splitc_zeroed[1] {page} = {{0}}; static char splitc_data[1] {page} = {{1}};\n"),
+    );
 }
 
 /// What stands at the end of a file: memory for its spread arrays, and `main` if it has `splitc_main`.
-pub(crate) fn end(parser: &mut Parser) {
+pub(crate) fn end(draft: &mut Draft) {
     let mut text = String::new();
-    if !parser.storage.is_empty() {
+    if !draft.storage.is_empty() {
         text.push_str("\n__attribute__((constructor(200))) static void splitc_allocate(void) {\n");
-        for array in &parser.storage {
+        for array in &draft.storage {
             let (name, count) = (&array.name, &array.count);
-            text.push_str(&format!("    {name} = (__typeof__({name}))(__UINTPTR_TYPE__)splitc_spread_storage({count}, sizeof *{name});\n"));
+            text.push_str(&format!(
+                "    {name} = (__typeof__({name}))(__UINTPTR_TYPE__)splitc_spread_storage({count}, sizeof *{name});\n"
+            ));
         }
         text.push_str("}\n");
     }
-    if let Some(main) = &parser.main {
+    if let Some(main) = &draft.main {
         let arguments = if main.takes_arguments { "argc, argv" } else { "" };
         text.push_str("\nint main(int argc, char **argv) {\n    (void)argc, (void)argv;\n    splitc_begin();\n");
         text.push_str(&if main.gives {
@@ -44,38 +60,38 @@ pub(crate) fn end(parser: &mut Parser) {
             format!("    splitc_main({arguments});\n    splitc_end();\n    return 0;\n}}\n")
         });
     }
-    let last = parser.lexed.tokens.len() - 1;
+    let last = draft.lexed.tokens.len() - 1;
     if !text.is_empty() {
-        parser.edits.before(last, &text);
+        draft.edits.before(last, &format!("\n# 1 \"<split-c>\"{text}"));
     }
 }
 
 struct Lowering<'p, 'a> {
-    parser: &'p mut Parser<'a>,
+    draft: &'p mut Draft<'a>,
 }
 
 impl Lowering<'_, '_> {
     /// Wraps an expression: text before it and behind it.
     fn wrap(&mut self, expression: &Expression, before: &str, after: &str) {
-        self.parser.edits.before(expression.first, before);
-        self.parser.edits.after(expression.last, after);
+        self.draft.edits.before(expression.first, before);
+        self.draft.edits.after(expression.last, after);
     }
 
     fn error(&mut self, expression: &Expression, message: impl Into<String>, help: &str) {
-        self.parser.error(expression.first, expression.last, message).help(help);
+        self.draft.error(expression.first, expression.last, message).help(help);
     }
 
     fn word(&self, token: usize) -> String {
-        self.parser.word_at(token).to_string()
+        self.draft.word_at(token).to_string()
     }
 
     fn temporary(&mut self) -> String {
-        self.parser.temporary("splitc")
+        self.draft.temporary("splitc")
     }
 
     /// Statement expressions have no place outside of functions, and neither has what a processor's number decides.
     fn needs_function(&mut self, expression: &Expression) {
-        if !self.parser.function.inside {
+        if !self.draft.in_function {
             self.error(expression, "spread pointers are followed and moved in functions only", "do it in splitc_main");
         }
     }
@@ -88,10 +104,10 @@ impl Lowering<'_, '_> {
             Form::Member { base, is_arrow } => {
                 self.expression(base, true);
                 if *is_arrow && base.ty.is_spread_pointer() {
-                    self.follow(base, "({ ", "; })", true);
+                    self.follow(base);
                 }
             }
-            Form::Prefix { op, operand } => self.prefix(expression, *op, operand, used),
+            Form::Prefix { op, operand } => self.prefix(expression, *op, operand),
             Form::Postfix { op, operand } => {
                 self.expression(operand, true);
                 if operand.ty.is_spread_pointer() {
@@ -100,7 +116,9 @@ impl Lowering<'_, '_> {
             }
             Form::Binary { op, left, right } => self.binary(expression, *op, left, right),
             Form::Assign { op, left, right } => self.assign(expression, *op, left, right),
-            Form::SplitPhase { op, is_store, left, right } => self.split_phase(expression, (*op, *is_store), left, right),
+            Form::SplitPhase { op, is_store, left, right } => {
+                self.split_phase(expression, (*op, *is_store), left, right)
+            }
             Form::Conditional { parts } => {
                 self.expression(&parts[0], true);
                 parts[1..].iter().for_each(|part| self.expression(part, used));
@@ -115,7 +133,11 @@ impl Lowering<'_, '_> {
             Form::Cast { close, operand } => self.cast(expression, *close, operand),
             Form::SizeOf(operand) => {
                 if matches!(operand.bare().ty.shape, Shape::SpreadArray(_)) {
-                    self.error(operand, "a spread array has no size on one processor", "multiply the sizes of its dimensions");
+                    self.error(
+                        operand,
+                        "a spread array has no size on one processor",
+                        "multiply the sizes of its dimensions",
+                    );
                 }
                 self.expression(operand, true);
             }
@@ -124,11 +146,11 @@ impl Lowering<'_, '_> {
     }
 
     /// Puts the global pointer to what a spread pointer points to in its place.
-    fn follow(&mut self, pointer: &Expression, before: &str, after: &str, _used: bool) {
+    fn follow(&mut self, pointer: &Expression) {
         self.needs_function(pointer);
         let name = self.temporary();
         let global = as_global(&name);
-        self.wrap(pointer, &format!("{before}__auto_type {name} = ("), &format!("); {global}{ADDRESS}{name}{after}"));
+        self.wrap(pointer, &format!("({{ __auto_type {name} = ("), &format!("); {global}{ADDRESS}{name}; }})"));
     }
 
     /// An element. `A[i][j]` of a spread array is one step.
@@ -164,38 +186,42 @@ impl Lowering<'_, '_> {
             Use::Pointer => (format!("(__typeof__({name}))"), "; }))"),
         };
         let begin = if wanted == Use::Object { "(*({ " } else { "(({ " };
-        self.parser.edits.before(array.first, &format!("{begin}__auto_type {name} = ("));
+        self.draft.edits.before(array.first, &format!("{begin}__auto_type {name} = ("));
         let count = steps.len();
         for (i, step) in steps.iter().enumerate() {
             if i == 0 {
                 let open = "(".repeat(count);
-                self.parser.edits.instead(step.open, &format!("); {kind}splitc_spread_add({ADDRESS}{name}, {open}"));
+                self.draft.edits.instead(step.open, &format!("); {kind}splitc_spread_add({ADDRESS}{name}, {open}"));
             } else {
-                self.parser.edits.instead(step.open, &format!(" * ({}) + (", sizes[i]));
+                self.draft.edits.instead(step.open, &format!(" * ({}) + (", sizes[i]));
             }
             // Of the places in a dimension, those before are multiplied as a whole.
             let close = if i == 0 { ")" } else { "))" };
             let close = if i + 1 == count { format!("{close}, sizeof *{name}){end}") } else { close.to_string() };
-            self.parser.edits.instead(step.close, &close);
+            self.draft.edits.instead(step.close, &close);
         }
     }
 
-    fn prefix(&mut self, expression: &Expression, op: usize, operand: &Expression, _used: bool) {
+    fn prefix(&mut self, expression: &Expression, op: usize, operand: &Expression) {
         match self.word(op).as_str() {
             "*" => {
                 self.expression(operand, true);
                 if operand.ty.is_spread_pointer() {
                     if matches!(&operand.bare().ty.shape, Shape::SpreadArray(array) if array.dimensions.len() > 1) {
-                        self.error(operand, "this spread array has several dimensions", "name the place in each of them, in brackets");
+                        self.error(
+                            operand,
+                            "this spread array has several dimensions",
+                            "name the place in each of them, in brackets",
+                        );
                     }
-                    self.follow(operand, "({ ", "; })", true);
+                    self.follow(operand);
                 }
             }
-            "&" => self.address(expression, op, operand),
+            "&" => self.address(op, operand),
             "++" | "--" => {
                 self.expression(operand, true);
                 if operand.ty.is_spread_pointer() {
-                    self.parser.edits.remove(op);
+                    self.draft.edits.remove(op);
                     self.step(expression, operand, op, Value::New);
                 }
             }
@@ -204,21 +230,27 @@ impl Lowering<'_, '_> {
     }
 
     /// `&sp[3]` and `&*sp` are spread pointers: what they come from is.
-    fn address(&mut self, _expression: &Expression, op: usize, operand: &Expression) {
+    fn address(&mut self, op: usize, operand: &Expression) {
         let bare = operand.bare();
         match &bare.form {
             Form::Index { .. } if spread_steps(bare).is_some() => {
-                self.parser.edits.remove(op);
+                self.draft.edits.remove(op);
                 self.index(bare, Use::Pointer);
             }
-            Form::Prefix { op: star, operand: pointer } if self.word(*star) == "*" && pointer.ty.is_spread_pointer() => {
+            Form::Prefix { op: star, operand: pointer }
+                if self.word(*star) == "*" && pointer.ty.is_spread_pointer() =>
+            {
                 self.expression(pointer, true);
-                self.parser.edits.remove(op);
-                self.parser.edits.remove(*star);
+                self.draft.edits.remove(op);
+                self.draft.edits.remove(*star);
             }
             _ => {
                 if matches!(bare.ty.shape, Shape::SpreadArray(_)) {
-                    self.error(operand, "there are no pointers to spread arrays", "without `&` it is a spread pointer to the first element");
+                    self.error(
+                        operand,
+                        "there are no pointers to spread arrays",
+                        "without `&` it is a spread pointer to the first element",
+                    );
                 }
                 self.expression(operand, true);
             }
@@ -230,24 +262,28 @@ impl Lowering<'_, '_> {
         self.no_array(operand);
         let by = if self.word(op) == "++" { "1" } else { "-1" };
         if matches!(expression.form, Form::Postfix { .. }) {
-            self.parser.edits.remove(op);
+            self.draft.edits.remove(op);
         }
-        self.move_by(expression, operand, value, |_| by.to_string());
+        self.move_by(expression, operand, value, by);
     }
 
-    /// Moves the spread pointer at a place; how far, is told from the text behind it.
-    fn move_by(&mut self, expression: &Expression, place: &Expression, value: Value, by: impl Fn(&str) -> String) {
+    /// Moves the spread pointer at a place.
+    fn move_by(&mut self, expression: &Expression, place: &Expression, value: Value, by: &str) {
         self.needs_function(expression);
         let (to, old) = (self.temporary(), self.temporary());
-        let moved = format!("*{to} = (__typeof__({old}))splitc_spread_add({ADDRESS}{old}, {}, sizeof *{old})", by(&old));
+        let moved = format!("*{to} = (__typeof__({old}))splitc_spread_add({ADDRESS}{old}, {by}, sizeof *{old})");
         let result = if value == Value::Old { format!("; {old}") } else { String::new() };
-        self.parser.edits.before(place.first, &format!("({{ __auto_type {to} = &("));
-        self.parser.edits.after(expression.last, &format!("); __auto_type {old} = *{to}; {moved}{result}; }})"));
+        self.draft.edits.before(place.first, &format!("({{ __auto_type {to} = &("));
+        self.draft.edits.after(expression.last, &format!("); __auto_type {old} = *{to}; {moved}{result}; }})"));
     }
 
     fn no_array(&mut self, operand: &Expression) {
         if matches!(operand.bare().ty.shape, Shape::SpreadArray(_)) {
-            self.error(operand, "a spread array stays where it is", "use a spread pointer that points to its first element");
+            self.error(
+                operand,
+                "a spread array stays where it is",
+                "use a spread pointer that points to its first element",
+            );
         }
     }
 
@@ -264,10 +300,10 @@ impl Lowering<'_, '_> {
                 self.needs_function(expression);
                 let (a, b) = (self.temporary(), self.temporary());
                 let compared = if word == "-" { String::new() } else { format!(" {word} 0") };
-                self.parser.edits.before(left.first, &format!("({{ __auto_type {a} = ("));
-                self.parser.edits.instead(op, &format!("); __auto_type {b} = ("));
+                self.draft.edits.before(left.first, &format!("({{ __auto_type {a} = ("));
+                self.draft.edits.instead(op, &format!("); __auto_type {b} = ("));
                 let difference = format!("splitc_spread_difference({ADDRESS}{a}, {ADDRESS}{b}, sizeof *{a}){compared}");
-                self.parser.edits.after(right.last, &format!("); (void)({a} == {b}); {difference}; }})"));
+                self.draft.edits.after(right.last, &format!("); (void)({a} == {b}); {difference}; }})"));
             }
             "-" | "<" | ">" | "<=" | ">=" if left.ty.pointee().is_some() && right.ty.pointee().is_some() => {
                 self.alike(left, right, "stand beside this operator");
@@ -286,15 +322,20 @@ impl Lowering<'_, '_> {
         let (a, b) = (self.temporary(), self.temporary());
         let (pointer, by) = if pointer_first { (&a, &b) } else { (&b, &a) };
         let sign = if back { "-(__INTPTR_TYPE__)" } else { "" };
-        self.parser.edits.before(left.first, &format!("({{ __auto_type {a} = ("));
-        self.parser.edits.instead(op, &format!("); __auto_type {b} = ("));
-        let sum = format!("(__typeof__({pointer}))splitc_spread_add({ADDRESS}{pointer}, {sign}{by}, sizeof *{pointer})");
-        self.parser.edits.after(right.last, &format!("); {sum}; }})"));
+        self.draft.edits.before(left.first, &format!("({{ __auto_type {a} = ("));
+        self.draft.edits.instead(op, &format!("); __auto_type {b} = ("));
+        let sum =
+            format!("(__typeof__({pointer}))splitc_spread_add({ADDRESS}{pointer}, {sign}{by}, sizeof *{pointer})");
+        self.draft.edits.after(right.last, &format!("); {sum}; }})"));
     }
 
     fn one_dimension(&mut self, expression: &Expression) {
         if matches!(&expression.bare().ty.shape, Shape::SpreadArray(array) if array.dimensions.len() > 1) {
-            self.error(expression, "this spread array has several dimensions", "name the place in each of them, in brackets");
+            self.error(
+                expression,
+                "this spread array has several dimensions",
+                "name the place in each of them, in brackets",
+            );
         }
     }
 
@@ -304,7 +345,7 @@ impl Lowering<'_, '_> {
         if one != other && !self.is_null(left) && !self.is_null(right) {
             let message = format!("a {} pointer and a {} pointer {what}", kind(one), kind(other));
             self.error(left, message, "make one of the other: toglobal, tolocal, or a cast");
-            self.parser.wrong.last_mut().expect("just noted").last = right.last;
+            self.draft.wrong.last_mut().expect("just noted").last = right.last;
         }
     }
 
@@ -312,7 +353,9 @@ impl Lowering<'_, '_> {
     fn is_null(&self, expression: &Expression) -> bool {
         match &expression.bare().form {
             Form::Cast { operand, .. } => self.is_null(operand),
-            Form::Leaf => expression.bare().first == expression.bare().last && self.parser.word_at(expression.bare().first) == "0",
+            Form::Leaf => {
+                expression.bare().first == expression.bare().last && self.draft.word_at(expression.bare().first) == "0"
+            }
             _ => false,
         }
     }
@@ -330,45 +373,67 @@ impl Lowering<'_, '_> {
             _ => return,
         };
         let by = self.temporary();
-        self.parser.edits.instead(op, &format!("); __auto_type {by} = ("));
-        self.move_by(expression, left, Value::New, |_| format!("{sign}{by}"));
+        self.draft.edits.instead(op, &format!("); __auto_type {by} = ("));
+        self.move_by(expression, left, Value::New, &format!("{sign}{by}"));
     }
 
     /// `x := *gp`, `*gp := x`, `*gp :- x`.
-    fn split_phase(&mut self, expression: &Expression, (op, is_store): (usize, bool), left: &Expression, right: &Expression) {
+    fn split_phase(
+        &mut self,
+        expression: &Expression,
+        (op, is_store): (usize, bool),
+        left: &Expression,
+        right: &Expression,
+    ) {
         self.expression(left, true);
         self.expression(right, true);
-        let is_global = |side: &Expression| side.ty.space == Space::Global && side.bare_is_object();
+        let is_global = |side: &Expression| side.ty.space == AddressSpace::Global && side.bare_is_object();
         let sign = if is_store { ":-" } else { ":=" };
         if matches!(left.ty.shape, Shape::Array(_)) || matches!(right.ty.shape, Shape::Array(_)) && is_global(right) {
-            self.error(expression, format!("`{sign}` moves one value, and this is an array"), "use bulk_get, bulk_put or bulk_store");
+            self.error(
+                expression,
+                format!("`{sign}` moves one value, and this is an array"),
+                "use bulk_get, bulk_put or bulk_store",
+            );
             return;
         }
         let (to_global, from_global) = (is_global(left), is_global(right));
         if is_store && !to_global {
-            self.error(left, "`:-` stores through a global pointer, and this is no object that one points to", "a plain `=` writes it");
+            self.error(
+                left,
+                "`:-` stores through a global pointer, and this is no object that one points to",
+                "a plain `=` writes it",
+            );
             return;
         }
         if !to_global && !from_global {
-            self.error(expression, "`:=` moves a value between this processor and another, and neither side is a global object", "a plain `=` copies it");
+            self.error(
+                expression,
+                "`:=` moves a value between this processor and another, and neither side is a global object",
+                "a plain `=` copies it",
+            );
             return;
         }
         if to_global && from_global {
-            self.error(expression, format!("both sides of `{sign}` are global objects"), "get it into a variable, sync(), and put it from there");
+            self.error(
+                expression,
+                format!("both sides of `{sign}` are global objects"),
+                "get it into a variable, sync(), and put it from there",
+            );
             return;
         }
         let (to, from) = (self.temporary(), self.temporary());
-        self.parser.edits.before(left.first, &format!("({{ __auto_type {to} = &("));
-        self.parser.edits.remove(op + 1);
+        self.draft.edits.before(left.first, &format!("({{ __auto_type {to} = &("));
+        self.draft.edits.remove(op + 1);
         if to_global {
             let call = if is_store { "splitc_store" } else { "splitc_put" };
-            self.parser.edits.instead(op, &format!("); __typeof_unqual__(*{to}) {from} = ("));
-            self.parser.edits.after(right.last, &format!("); {call}({to}, &{from}, sizeof {from}); }})"));
+            self.draft.edits.instead(op, &format!("); __typeof_unqual__(*{to}) {} = (", about(op, &from)));
+            self.draft.edits.after(right.last, &format!("); {call}({to}, &{from}, sizeof {from}); }})"));
         } else {
-            self.parser.edits.instead(op, &format!("); __auto_type {from} = &("));
+            self.draft.edits.instead(op, &format!("); __auto_type {from} = &("));
             let same = format!("__builtin_types_compatible_p(__typeof_unqual__(*{to}), __typeof_unqual__(*{from}))");
-            let check = format!("_Static_assert({same}, \"the two sides of := are of different types\")");
-            self.parser.edits.after(right.last, &format!("); {check}; splitc_get({to}, {from}, sizeof *{to}); }})"));
+            let check = format!("_Static_assert({}, \"the two sides of := are of different types\")", about(op, &same));
+            self.draft.edits.after(right.last, &format!("); {check}; splitc_get({to}, {from}, sizeof *{to}); }})"));
         }
     }
 
@@ -377,19 +442,29 @@ impl Lowering<'_, '_> {
         self.expression(operand, true);
         let Some(to) = expression.ty.pointer_space() else { return };
         let from = operand.ty.clone().value();
-        if from.is_unknown() && to != Space::Private {
-            self.error(operand, "the type of this is not known, so that it cannot be made a global or spread pointer", "give it to a variable first, and cast that");
+        if from.is_unknown() && to != AddressSpace::Private {
+            self.error(
+                operand,
+                "the type of this is not known, so that it cannot be made a global or spread pointer",
+                "give it to a variable first, and cast that",
+            );
+            return;
+        }
+        let is_number = from.shape == Shape::Number && to != AddressSpace::Private && self.draft.in_function;
+        if is_number && !self.is_null(operand) && !self.word(operand.first).starts_with("splitc_") {
+            self.draft.edits.after(close, &format!("splitc_checked_address({ADDRESS}("));
+            self.draft.edits.after(operand.last, "))");
             return;
         }
         let Some(space) = from.pointer_space().filter(|space| *space != to) else { return };
         let call = match (space, to) {
             _ if self.is_null(operand) => "",
-            (Space::Private, _) => "splitc_global_address",
-            (_, Space::Private) => "splitc_local_address",
+            (AddressSpace::Private, _) => "splitc_global_address",
+            (_, AddressSpace::Private) => "splitc_local_address",
             _ => "",
         };
-        self.parser.edits.after(close, &format!("{ADDRESS}{call}({ADDRESS}("));
-        self.parser.edits.after(operand.last, "))");
+        self.draft.edits.after(close, &format!("{ADDRESS}{call}({ADDRESS}("));
+        self.draft.edits.after(operand.last, "))");
     }
 }
 
@@ -427,11 +502,11 @@ fn spread_steps(expression: &Expression) -> Option<(&Expression, Vec<Step<'_>>)>
     Some((base, vec![step]))
 }
 
-fn kind(space: Space) -> &'static str {
+fn kind(space: AddressSpace) -> &'static str {
     match space {
-        Space::Private => "local",
-        Space::Global => "global",
-        Space::Spread => "spread",
+        AddressSpace::Private => "local",
+        AddressSpace::Global => "global",
+        AddressSpace::Spread => "spread",
     }
 }
 
@@ -441,4 +516,3 @@ impl Expression {
         matches!(self.bare().form, Form::Index { .. } | Form::Member { .. } | Form::Prefix { .. })
     }
 }
-

@@ -2,8 +2,10 @@
 
 use super::declarators::{Declarator, Parameters};
 use super::specifiers::Specifiers;
-use super::{Main, Parse, Parser, Storage};
+use super::{Parse, Parser};
 use crate::Dialect;
+use crate::dialect::split_c;
+use crate::draft::{Main, Storage};
 use crate::lex::Kind;
 use crate::scope::Symbol;
 use crate::types::{Shape, Type};
@@ -31,13 +33,15 @@ impl Parser<'_> {
             self.at += 1;
             return self.external_declaration();
         }
+        self.early_qualifier();
         if self.kind() != Kind::Name && !self.is("[") {
             return Err(self.expected("a declaration"));
         }
         // Old C: a function without a type gives an `int`.
         if !self.is_type_at(self.at) && !self.is("[") && !self.is_next("(") {
             let word = self.word().to_string();
-            self.error(self.at, self.at, format!("`{word}` is not a type")).help("is the header missing that declares it?");
+            self.error(self.at, self.at, format!("`{word}` is not a type"))
+                .help("is the header missing that declares it?");
             return Err(super::Failed);
         }
         self.declaration(Place::File)
@@ -81,9 +85,11 @@ impl Parser<'_> {
         if !self.is(";") {
             return Err(self.expected("`;`"));
         }
-        if place == Place::Loop && declared.len() > 1 && declared.iter().any(|(declarator, _)| declarator.touches_base) {
+        if place == Place::Loop && declared.len() > 1 && declared.iter().any(|(declarator, _)| declarator.touches_base)
+        {
             let first = declared[0].0.first;
-            self.error(first, first, "several global pointers cannot be declared in a `for`").help("declare them before the loop");
+            self.error(first, first, "several global pointers cannot be declared in a `for`")
+                .help("declare them before the loop");
         } else {
             self.split_declarators(&specifiers, &declared);
         }
@@ -93,7 +99,9 @@ impl Parser<'_> {
 
     /// `__auto_type x = e`: x is of e's type.
     fn infer(&mut self, declarator: &Declarator, specifiers: &Specifiers, ty: Option<Type>) {
-        if let (Some(name), Some(ty), true) = (declarator.name, ty, specifiers.ty.is_unknown() && declarator.ty.is_unknown()) {
+        if let (Some(name), Some(ty), true) =
+            (declarator.name, ty, specifiers.ty.is_unknown() && declarator.ty.is_unknown())
+        {
             let name = self.word_at(name).to_string();
             self.scopes.declare(&name, Symbol::Value(ty.value()));
         }
@@ -118,7 +126,10 @@ impl Parser<'_> {
     }
 
     fn begins_body(&self, declarator: &Declarator) -> bool {
-        declarator.parameters.as_ref().is_some_and(|parameters| self.is("{") || parameters.is_old && self.is_type_at(self.at))
+        declarator
+            .parameters
+            .as_ref()
+            .is_some_and(|parameters| self.is("{") || parameters.is_old && self.is_type_at(self.at))
     }
 
     /// Makes a name known.
@@ -130,12 +141,16 @@ impl Parser<'_> {
         let name = self.word_at(token).to_string();
         if specifiers.is_typedef {
             if matches!(declarator.ty.shape, Shape::SpreadArray(_)) {
-                self.error(token, token, "a type cannot be a spread array").help("name the type of its elements instead");
+                self.error(token, token, "a type cannot be a spread array")
+                    .help("name the type of its elements instead");
             }
             self.scopes.declare(&name, Symbol::Typedef(declarator.ty.clone()));
             return;
         }
         if let Shape::SpreadArray(array) = &declarator.ty.shape {
+            if place == Place::File {
+                self.draft.edits.before(declarator.first, split_c::APART);
+            }
             if place != Place::File {
                 self.error(token, token, "a spread array cannot be declared in a function")
                     .help("declare it at file scope, or use a spread pointer and all_spread_malloc");
@@ -144,8 +159,9 @@ impl Parser<'_> {
                 if dimensions.iter().any(String::is_empty) {
                     self.error(token, token, "a spread array needs the sizes of all its dimensions");
                 }
-                let count = dimensions.iter().map(|size| format!("(__SIZE_TYPE__)({size})")).collect::<Vec<_>>().join(" * ");
-                self.storage.push(Storage { name: name.clone(), count });
+                let count =
+                    dimensions.iter().map(|size| format!("(__SIZE_TYPE__)({size})")).collect::<Vec<_>>().join(" * ");
+                self.draft.storage.push(Storage { name: name.clone(), count });
             }
         }
         self.scopes.declare(&name, Symbol::Value(declarator.ty.clone()));
@@ -168,11 +184,11 @@ impl Parser<'_> {
         self.note_main(declarator.name, &declarator.ty, &parameters);
         if !parameters.captures.is_empty() {
             let captures = parameters.captures.join(" ");
-            self.edits.after(self.at, &format!(" {captures}"));
+            self.draft.edits.after(self.at, &format!(" {captures}"));
         }
-        self.function.inside = true;
+        self.draft.in_function = true;
         self.compound(false)?;
-        self.function.inside = false;
+        self.draft.in_function = false;
         self.scopes.leave_to(1);
         Ok(())
     }
@@ -206,9 +222,10 @@ impl Parser<'_> {
         }
         let gives = matches!(&ty.shape, Shape::Function(result) if result.shape != Shape::Void);
         if !matches!(parameters.list.len(), 0 | 2) {
-            self.error(name, name, "splitc_main takes no arguments, or two").help("write: int splitc_main(int argc, char **argv)");
+            self.error(name, name, "splitc_main takes no arguments, or two")
+                .help("write: int splitc_main(int argc, char **argv)");
         }
-        self.main = Some(Main { takes_arguments: !parameters.list.is_empty(), gives });
+        self.draft.main = Some(Main { takes_arguments: !parameters.list.is_empty(), gives });
     }
 
     /// An expression, or a list in braces; the type of an expression.
@@ -267,13 +284,17 @@ impl Parser<'_> {
             return;
         }
         if specifiers.defines {
-            self.error(specifiers.first, specifiers.first, "this defines a type, and declares global pointers beside other things")
-                .help("define the type in a declaration of its own");
+            self.error(
+                specifiers.first,
+                specifiers.first,
+                "this defines a type, and declares global pointers beside other things",
+            )
+            .help("define the type in a declaration of its own");
             return;
         }
-        let shared = self.lexed.words(specifiers.first, specifiers.end - 1);
+        let shared = self.draft.lexed.words(specifiers.first, specifiers.end - 1);
         for (_, comma) in &declared[..declared.len() - 1] {
-            self.edits.instead(*comma, &format!("; {shared} "));
+            self.draft.edits.instead(*comma, &format!("; {shared} "));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::Dialect;
 use crate::dialect::split_c;
 use crate::lex::Kind;
 use crate::scope::Symbol;
-use crate::types::{Shape, Space, SpreadArray, Type};
+use crate::types::{AddressSpace, Shape, SpreadArray, Type};
 use std::rc::Rc;
 
 /// What a declarator declares.
@@ -79,7 +79,7 @@ impl Parser<'_> {
         while self.is("*") || self.is("^") {
             let star = self.at;
             self.at += 1;
-            if let Some(space) = self.pointer_qualifiers(&mut base)? {
+            if let Some(space) = self.pointer_qualifiers()? {
                 touches_base |= anchor.is_shared;
                 if anchor.is_function {
                     self.error(star, star, "a function lies nowhere that a global pointer could point to")
@@ -88,7 +88,7 @@ impl Parser<'_> {
                 if base.pointer_space().is_some() && matches!(base.shape, Shape::SpreadArray(_)) {
                     self.error(star, star, "there are no pointers to spread arrays").help("use a spread pointer");
                 }
-                self.edits.just_before(anchor.token, &split_c::qualifier(space));
+                self.draft.edits.just_before(anchor.token, &split_c::qualifier(space));
                 base = base.within(space);
             }
             let is_const = std::mem::take(&mut self.pointer_is_const);
@@ -104,9 +104,16 @@ impl Parser<'_> {
         Ok(declarator)
     }
 
+    /// `global` or `spread` before a type.
+    pub(super) fn early_qualifier(&mut self) {
+        if (self.is("global") || self.is("spread")) && self.is_type_at(self.at + 1) {
+            self.stray_qualifier();
+        }
+    }
+
     /// `global` or `spread` that no star stands before.
     fn stray_qualifier(&mut self) {
-        if self.dialect == Dialect::SplitC && !self.lexed.tokens[self.at].system {
+        if self.dialect == Dialect::SplitC && !self.token().system {
             let word = self.word().to_string();
             self.error(self.at, self.at, format!("`{word}` has no pointer before it"))
                 .help(format!("write it behind the star: int *{word} p"));
@@ -115,21 +122,21 @@ impl Parser<'_> {
     }
 
     /// What stands between a star and what follows it: gives the space of what is pointed to, if it is named.
-    fn pointer_qualifiers(&mut self, _base: &mut Type) -> Parse<Option<Space>> {
+    fn pointer_qualifiers(&mut self) -> Parse<Option<AddressSpace>> {
         let mut space = None;
         self.pointer_is_const = false;
         loop {
-            let is_own = self.dialect == Dialect::SplitC && !self.lexed.tokens[self.at].system;
+            let is_own = self.dialect == Dialect::SplitC && !self.token().system;
             let word = self.word();
             if QUALIFIERS.contains(&word) {
                 self.pointer_is_const |= word.contains("const");
                 self.at += 1;
             } else if is_own && (word == "global" || word == "spread") {
-                let named = if word == "global" { Space::Global } else { Space::Spread };
+                let named = if word == "global" { AddressSpace::Global } else { AddressSpace::Spread };
                 if space.is_some() {
                     self.error(self.at, self.at, "a pointer is either global or spread").help("leave one out");
                 }
-                self.edits.remove(self.at);
+                self.draft.edits.remove(self.at);
                 space = Some(named);
                 self.at += 1;
             } else if self.is_one_of(&["__attribute__", "__attribute"]) {
@@ -148,7 +155,9 @@ impl Parser<'_> {
         if self.is("(") && !self.begins_parameters() {
             inner = Some(self.at + 1);
             self.at = self.behind_group(self.at);
-        } else if self.kind() == Kind::Name && !self.is_one_of(&["__attribute__", "__attribute", "__asm__", "asm", "__asm"]) {
+        } else if self.kind() == Kind::Name
+            && !self.is_one_of(&["__attribute__", "__attribute", "__asm__", "asm", "__asm"])
+        {
             name = Some(self.at);
             self.at += 1;
             self.attributes()?;
@@ -187,14 +196,19 @@ impl Parser<'_> {
     }
 
     /// `name[n][m]::[b][b]`: its brackets left of `::` go, and it becomes a pointer to what is right of them.
-    fn spread_array(&mut self, element: Type, dimensions: Vec<String>, at: (Option<usize>, usize, usize, usize)) -> Type {
+    fn spread_array(
+        &mut self,
+        element: Type,
+        dimensions: Vec<String>,
+        at: (Option<usize>, usize, usize, usize),
+    ) -> Type {
         let (name, anchor, first, end) = at;
-        let element = element.within(Space::Spread);
-        (first..end).for_each(|token| self.edits.remove(token));
+        let element = element.within(AddressSpace::Spread);
+        (first..end).for_each(|token| self.draft.edits.remove(token));
         if let Some(name) = name {
-            self.edits.just_before(anchor, &split_c::qualifier(Space::Spread));
-            self.edits.just_before(name, "(*");
-            self.edits.after(name, ")");
+            self.draft.edits.just_before(anchor, &split_c::qualifier(AddressSpace::Spread));
+            self.draft.edits.just_before(name, "(*");
+            self.draft.edits.after(name, ")");
         } else {
             self.error(first, end - 1, "a spread array has no name here").help("use a spread pointer: T *spread");
         }
@@ -248,7 +262,7 @@ impl Parser<'_> {
             let size = self.assignment()?;
             self.whole(&size, true);
         }
-        let text = if self.at > first { self.lexed.words(first, self.at - 1) } else { String::new() };
+        let text = if self.at > first { self.draft.lexed.words(first, self.at - 1) } else { String::new() };
         self.expect("]")?;
         Ok(text)
     }
@@ -311,16 +325,10 @@ impl Parser<'_> {
     fn captured(&mut self, array: &SpreadArray, captures: &mut Vec<String>) -> Type {
         let mut dimensions = vec![array.dimensions[0].clone()];
         for dimension in &array.dimensions[1..] {
-            let name = self.temporary("splitc_dimension");
+            let name = self.draft.temporary("splitc_dimension");
             captures.push(format!("const __INTPTR_TYPE__ {name} __attribute__((unused)) = ({dimension});"));
             dimensions.push(name);
         }
         Type::of(Shape::SpreadArray(Rc::new(SpreadArray { element: array.element.clone(), dimensions })))
-    }
-
-    /// A name that nobody else has.
-    pub(crate) fn temporary(&mut self, of: &str) -> String {
-        self.temporaries += 1;
-        format!("{of}_{}", self.temporaries)
     }
 }

@@ -4,7 +4,7 @@ use super::{Parse, Parser};
 use crate::expression::{Expression, Form};
 use crate::lex::Kind;
 use crate::scope::Symbol;
-use crate::types::{Shape, Space, Type};
+use crate::types::{AddressSpace, Shape, Type};
 
 /// Binary operators, from the weakest to the strongest.
 const BINARY: [&[&str]; 10] = [
@@ -62,7 +62,7 @@ impl Parser<'_> {
             }
             parser.at += 1;
             let right = parser.assignment()?;
-            let (first, last, ty) = (left.first, right.last, left.ty.clone().within(Space::Private));
+            let (first, last, ty) = (left.first, right.last, left.ty.clone().within(AddressSpace::Private));
             Ok(made(Form::Assign { op, left: Box::new(left), right: Box::new(right) }, ty, first, last))
         })
     }
@@ -91,7 +91,12 @@ impl Parser<'_> {
         let second = parts[parts.len() - 2].ty.clone().value();
         let third = parts[parts.len() - 1].ty.clone().value();
         // Null is of any kind.
-        let ty = if second.pointer_space().is_none_or(|space| space == Space::Private) && third.pointee().is_some() { third } else { second };
+        let ty =
+            if second.pointer_space().is_none_or(|space| space == AddressSpace::Private) && third.pointee().is_some() {
+                third
+            } else {
+                second
+            };
         Ok(made(Form::Conditional { parts }, ty, first, last))
     }
 
@@ -100,7 +105,9 @@ impl Parser<'_> {
         let mut left = self.cast()?;
         loop {
             let level = BINARY.iter().position(|level| level.contains(&self.word()));
-            let Some(level) = level.filter(|level| *level >= weakest && self.kind() == Kind::Mark) else { return Ok(left) };
+            let Some(level) = level.filter(|level| *level >= weakest && self.kind() == Kind::Mark) else {
+                return Ok(left);
+            };
             let op = self.at;
             self.at += 1;
             let right = self.binary(level + 1)?;
@@ -151,10 +158,7 @@ impl Parser<'_> {
             }
             let operand = self.deeper(Self::cast)?;
             let ty = match self.word_at(first) {
-                "&" => match &operand.ty.shape {
-                    Shape::SpreadArray(_) => operand.ty.clone(),
-                    _ => operand.ty.clone().pointer(),
-                },
+                "&" => self.address_of(&operand),
                 "*" => self.pointed_to(&operand),
                 "++" | "--" => operand.ty.clone().value(),
                 _ => Type::number(),
@@ -196,10 +200,24 @@ impl Parser<'_> {
         Ok(made(Form::SizeOf(Box::new(operand)), Type::number(), first, last))
     }
 
+    /// The pointer to an object. To what a spread pointer points to or reaches, it is a spread pointer again.
+    fn address_of(&self, object: &Expression) -> Type {
+        let pointer = match &object.bare().form {
+            Form::Index { base, .. } => Some(base),
+            Form::Prefix { op, operand } if self.word_at(*op) == "*" => Some(operand),
+            _ => None,
+        };
+        match pointer.filter(|pointer| pointer.ty.is_spread_pointer()) {
+            Some(pointer) => pointer.ty.clone().value(),
+            None if matches!(object.ty.shape, Shape::SpreadArray(_)) => object.ty.clone(),
+            None => object.ty.clone().pointer(),
+        }
+    }
+
     /// What a pointer points to; an object that a spread pointer points to is a global one.
     fn pointed_to(&self, pointer: &Expression) -> Type {
         match pointer.ty.pointee() {
-            Some(to) if to.space == Space::Spread => to.clone().within(Space::Global),
+            Some(to) if to.space == AddressSpace::Spread => to.clone().within(AddressSpace::Global),
             Some(to) => to.clone(),
             None => match &pointer.ty.shape {
                 Shape::Function(_) => pointer.ty.clone(),
@@ -222,7 +240,12 @@ impl Parser<'_> {
                     let close = self.at;
                     self.expect("]")?;
                     let ty = self.element(&base, &index);
-                    base = made(Form::Index { base: Box::new(base), open, index: Box::new(index), close }, ty, first, close);
+                    base = made(
+                        Form::Index { base: Box::new(base), open, index: Box::new(index), close },
+                        ty,
+                        first,
+                        close,
+                    );
                 }
                 "(" => base = self.call(base)?,
                 "." | "->" => {
@@ -236,7 +259,9 @@ impl Parser<'_> {
                         Shape::Record(number) => self.scopes.member(number, self.word()),
                         _ => None,
                     };
-                    let mut ty = ty.map_or_else(Type::unknown, |ty| if record.space == Space::Private { ty } else { ty.within(record.space) });
+                    let mut ty = ty.map_or_else(Type::unknown, |ty| {
+                        if record.space == AddressSpace::Private { ty } else { ty.within(record.space) }
+                    });
                     ty.is_const |= record.is_const;
                     base = made(Form::Member { base: Box::new(base), is_arrow }, ty, first, self.at);
                     self.at += 1;
@@ -261,7 +286,11 @@ impl Parser<'_> {
             return Type::of(Shape::SpreadArray(rest.into()));
         }
         // C allows `3[a]`.
-        if base.ty.pointee().is_none() && index.ty.pointee().is_some() { self.pointed_to(index) } else { self.pointed_to(base) }
+        if base.ty.pointee().is_none() && index.ty.pointee().is_some() {
+            self.pointed_to(index)
+        } else {
+            self.pointed_to(base)
+        }
     }
 
     fn call(&mut self, callee: Expression) -> Parse<Expression> {
@@ -299,7 +328,9 @@ impl Parser<'_> {
                 }
             } else {
                 let argument = self.assignment()?;
-                if name == "__builtin_choose_expr" && parts.len() > 1 || name == "__builtin_assume_aligned" && parts.len() == 1 {
+                if name == "__builtin_choose_expr" && parts.len() > 1
+                    || name == "__builtin_assume_aligned" && parts.len() == 1
+                {
                     chosen = Some(argument.ty.clone().value());
                 }
                 parts.push(argument);
@@ -330,7 +361,9 @@ impl Parser<'_> {
                 let ty = match self.scopes.find(self.word()) {
                     Some(Symbol::Value(ty)) => ty.clone(),
                     Some(Symbol::Typedef(_)) => return Err(self.expected("an expression")),
-                    None if self.is_one_of(&["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"]) => Type::number().array(),
+                    None if self.is_one_of(&["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"]) => {
+                        Type::number().array()
+                    }
                     None => Type::unknown(),
                 };
                 self.at += 1;

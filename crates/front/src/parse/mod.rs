@@ -9,9 +9,11 @@ mod statements;
 
 use crate::Dialect;
 use crate::diagnostics::Wrong;
+use crate::dialect::split_c;
+use crate::draft::Draft;
 use crate::edits::Edits;
 use crate::expression::Expression;
-use crate::lex::{Kind, Lexed};
+use crate::lex::{Kind, Lexed, Token};
 use crate::scope::Scopes;
 use crate::types::Type;
 
@@ -29,41 +31,11 @@ pub(crate) type Parse<T> = Result<T, Failed>;
 /// Most levels of what stands in each other: a pair of parentheses is two. Clang takes 256 brackets.
 const DEEPEST: usize = 512;
 
-/// What is known of the function whose body is read.
-#[derive(Default)]
-pub(crate) struct Function {
-    /// Whether there is one.
-    pub inside: bool,
-}
-
-/// A spread array at file scope, which must be allocated.
-pub(crate) struct Storage {
-    pub name: String,
-    /// How many elements in all, in C.
-    pub count: String,
-}
-
-/// `splitc_main`, as it was defined.
-pub(crate) struct Main {
-    /// Whether it takes arguments.
-    pub takes_arguments: bool,
-    /// Whether it gives a number.
-    pub gives: bool,
-}
-
 pub(crate) struct Parser<'a> {
-    pub lexed: &'a Lexed<'a>,
-    pub at: usize,
-    pub scopes: Scopes,
-    pub edits: Edits,
-    pub wrong: Vec<Wrong>,
-    pub dialect: Dialect,
-    pub function: Function,
-    /// Spread arrays that this file defines.
-    pub storage: Vec<Storage>,
-    pub main: Option<Main>,
-    /// For names of temporaries.
-    pub temporaries: usize,
+    draft: Draft<'a>,
+    at: usize,
+    scopes: Scopes,
+    dialect: Dialect,
     deep: usize,
     /// Whether the pointer that was last read is `const` itself.
     pointer_is_const: bool,
@@ -76,16 +48,10 @@ pub(crate) struct Parser<'a> {
 /// Reads a whole text.
 pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
     let mut parser = Parser {
-        lexed,
+        draft: Draft::new(lexed),
         at: 0,
         scopes: Scopes::new(),
-        edits: Edits::default(),
-        wrong: Vec::new(),
         dialect,
-        function: Function::default(),
-        storage: Vec::new(),
-        main: None,
-        temporaries: 0,
         deep: 0,
         pointer_is_const: false,
         in_middle: false,
@@ -93,11 +59,12 @@ pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
     };
     parser.unit();
     if dialect == Dialect::SplitC {
-        crate::dialect::split_c::end(&mut parser);
+        split_c::begin(&mut parser.draft);
+        split_c::end(&mut parser.draft);
     }
     // Nobody could mend a system header; what is not understood there stays unknown.
-    parser.wrong.retain(|wrong| !wrong.hidden);
-    Parsed { edits: parser.edits, wrong: parser.wrong }
+    parser.draft.wrong.retain(|wrong| !wrong.hidden);
+    Parsed { edits: parser.draft.edits, wrong: parser.draft.wrong }
 }
 
 impl Parser<'_> {
@@ -106,7 +73,7 @@ impl Parser<'_> {
             let begun = self.at;
             if self.external_declaration().is_err() {
                 self.scopes.leave_to(1);
-                self.function = Function::default();
+                self.draft.in_function = false;
                 self.in_middle = false;
                 self.deep = 0;
                 self.skip_declaration(begun);
@@ -114,46 +81,53 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind a declaration that is wrong: its `;`, or the `}` that closes its body.
+    /// Behind a declaration that is wrong: its `;`, or the `}` that closes its body. If brackets are not closed, behind the next of these marks.
     fn skip_declaration(&mut self, begun: usize) {
-        self.at = begun;
+        let wrong = std::mem::replace(&mut self.at, begun);
         while self.kind() != Kind::End {
-            if self.is("{") || self.is("(") || self.is("[") {
-                let body = self.is("{");
+            let (is_body, is_group) = (self.is("{"), self.is("(") || self.is("["));
+            if is_body || is_group {
                 self.skip_group();
-                if body && !self.is(";") && !self.is(",") && !self.is("=") && !self.is("*") && self.kind() != Kind::Name {
-                    return;
-                }
-                if body && self.token_line() != self.line_before() {
-                    return;
-                }
-                continue;
+            } else {
+                self.at += 1;
             }
+            if self.kind() == Kind::End {
+                break;
+            }
+            let ends_line = self.token().line != self.draft.token_at(self.at - 1).line;
+            if self.word_at(self.at - 1) == ";" || is_body && (ends_line || self.begins_declaration_here()) {
+                return;
+            }
+        }
+        self.at = wrong.max(begun);
+        while self.kind() != Kind::End {
             self.at += 1;
-            if self.word_at(self.at - 1) == ";" {
+            if [";", "}"].contains(&self.word_at(self.at - 1)) {
                 return;
             }
         }
     }
 
-    fn token_line(&self) -> usize {
-        self.lexed.tokens[self.at].line
+    /// Whether what stands here does not go on with what a `}` has ended: `struct { .. } x`, `{ .. }, y`.
+    fn begins_declaration_here(&self) -> bool {
+        !self.is_one_of(&[";", ",", "=", "*"]) && self.kind() != Kind::Name
     }
 
-    fn line_before(&self) -> usize {
-        self.lexed.tokens[self.at.saturating_sub(1)].line
+    /// The token here; behind the end, the end.
+    pub(crate) fn token(&self) -> &Token {
+        self.draft.token_at(self.at)
     }
 
     pub(crate) fn kind(&self) -> Kind {
-        self.lexed.tokens[self.at].kind
+        self.token().kind
     }
 
     pub(crate) fn word(&self) -> &str {
-        self.lexed.word(self.at)
+        self.word_at(self.at)
     }
 
     pub(crate) fn word_at(&self, token: usize) -> &str {
-        self.lexed.word(token.min(self.lexed.tokens.len() - 1))
+        self.draft.word_at(token)
     }
 
     /// Whether this is that mark or keyword.
@@ -171,7 +145,7 @@ impl Parser<'_> {
 
     /// Whether these two marks stand here and touch: `:=`.
     pub(crate) fn is_pair(&self, at: usize, first: &str, second: &str) -> bool {
-        let tokens = &self.lexed.tokens;
+        let tokens = &self.draft.lexed.tokens;
         self.dialect == Dialect::SplitC
             && at + 1 < tokens.len()
             && self.word_at(at) == first
@@ -201,11 +175,9 @@ impl Parser<'_> {
         Failed
     }
 
-    /// Notes a mistake. In a system header, nobody could do anything about it: what is declared there stays unknown.
+    /// Notes a mistake.
     pub(crate) fn error(&mut self, first: usize, last: usize, message: impl Into<String>) -> &mut Wrong {
-        let wrong = Wrong { first, last, message: message.into(), help: None, hidden: self.lexed.tokens[first].system };
-        self.wrong.push(wrong);
-        self.wrong.last_mut().expect("just pushed")
+        self.draft.error(first, last, message)
     }
 
     /// Goes in one level.
@@ -246,7 +218,7 @@ impl Parser<'_> {
     /// Gives a whole expression to the dialect. `used`: whether its value is.
     pub(crate) fn whole(&mut self, expression: &Expression, used: bool) {
         if self.dialect == Dialect::SplitC {
-            crate::dialect::split_c::lower(self, expression, used);
+            split_c::lower(&mut self.draft, expression, used);
         }
     }
 

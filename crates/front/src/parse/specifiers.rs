@@ -2,8 +2,8 @@
 
 use super::{Parse, Parser};
 use crate::lex::Kind;
-use crate::scope::Symbol;
-use crate::types::{Shape, Space, Type};
+use crate::scope::{Members, Symbol};
+use crate::types::{AddressSpace, Shape, Type};
 
 /// What stands before declarators.
 pub(crate) struct Specifiers {
@@ -19,19 +19,70 @@ pub(crate) struct Specifiers {
 }
 
 const STORAGE: [&str; 12] = [
-    "typedef", "extern", "static", "auto", "register", "_Thread_local", "__thread", "inline", "__inline", "__inline__", "_Noreturn",
+    "typedef",
+    "extern",
+    "static",
+    "auto",
+    "register",
+    "_Thread_local",
+    "__thread",
+    "inline",
+    "__inline",
+    "__inline__",
+    "_Noreturn",
     "thread_local",
 ];
 
 pub(super) const QUALIFIERS: [&str; 14] = [
-    "const", "__const", "__const__", "volatile", "__volatile__", "__volatile", "restrict", "__restrict", "__restrict__", "_Atomic",
-    "_Nonnull", "_Nullable", "__unaligned", "__extension__",
+    "const",
+    "__const",
+    "__const__",
+    "volatile",
+    "__volatile__",
+    "__volatile",
+    "restrict",
+    "__restrict",
+    "__restrict__",
+    "_Atomic",
+    "_Nonnull",
+    "_Nullable",
+    "__unaligned",
+    "__extension__",
 ];
 
 const NUMBERS: [&str; 32] = [
-    "char", "short", "int", "long", "float", "double", "signed", "__signed__", "__signed", "unsigned", "_Bool", "_Complex", "__complex__",
-    "__complex", "_Imaginary", "__int128", "__int128_t", "__uint128_t", "_Float16", "__fp16", "__bf16", "__float128", "_Float32", "_Float64",
-    "_Float32x", "_Float64x", "_Float128", "_BitInt", "_ExtInt", "__builtin_va_list", "_Decimal64", "__externref_t",
+    "char",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "signed",
+    "__signed__",
+    "__signed",
+    "unsigned",
+    "_Bool",
+    "_Complex",
+    "__complex__",
+    "__complex",
+    "_Imaginary",
+    "__int128",
+    "__int128_t",
+    "__uint128_t",
+    "_Float16",
+    "__fp16",
+    "__bf16",
+    "__float128",
+    "_Float32",
+    "_Float64",
+    "_Float32x",
+    "_Float64x",
+    "_Float128",
+    "_BitInt",
+    "_ExtInt",
+    "__builtin_va_list",
+    "_Decimal64",
+    "__externref_t",
 ];
 
 const TYPEOF: [&str; 5] = ["typeof", "__typeof__", "__typeof", "typeof_unqual", "__typeof_unqual__"];
@@ -40,13 +91,24 @@ impl Parser<'_> {
     /// Whether a type begins at this token.
     pub(super) fn is_type_at(&self, at: usize) -> bool {
         let word = self.word_at(at);
-        if self.lexed.tokens[at].kind != Kind::Name {
+        if self.draft.token_at(at).kind != Kind::Name {
             return false;
         }
         NUMBERS.contains(&word)
             || QUALIFIERS.contains(&word) && (word != "__extension__" || self.is_type_at(at + 1))
             || TYPEOF.contains(&word)
-            || matches!(word, "void" | "struct" | "union" | "enum" | "__auto_type" | "_Alignas" | "__declspec" | "__attribute__" | "__attribute")
+            || matches!(
+                word,
+                "void"
+                    | "struct"
+                    | "union"
+                    | "enum"
+                    | "__auto_type"
+                    | "_Alignas"
+                    | "__declspec"
+                    | "__attribute__"
+                    | "__attribute"
+            )
             || STORAGE.contains(&word)
             || word == "bool" && self.scopes.find("bool").is_none()
             || self.scopes.is_typedef(word)
@@ -127,15 +189,19 @@ impl Parser<'_> {
     }
 
     /// Attributes, if there are any; gives the address space that they name.
-    pub(super) fn attributes(&mut self) -> Parse<Option<Space>> {
+    pub(super) fn attributes(&mut self) -> Parse<Option<AddressSpace>> {
         let mut space = None;
         loop {
-            if self.is_one_of(&["__attribute__", "__attribute"]) && self.is_next("(") {
-                let open = self.at + 1;
+            if self.is_one_of(&["__attribute__", "__attribute"]) {
+                self.at += 1;
+                let open = self.at;
+                if !self.is("(") {
+                    return Err(self.expected("`(`"));
+                }
                 let end = self.behind_group(open);
                 for token in open..end {
                     if matches!(self.word_at(token), "address_space" | "__address_space__") {
-                        space = Some(Space::of_number(self.word_at(token + 2)));
+                        space = Some(AddressSpace::of_number(self.word_at(token + 2)));
                     }
                 }
                 self.at = end;
@@ -154,7 +220,7 @@ impl Parser<'_> {
         self.expect("(")?;
         let ty = if self.is_type_at(self.at) { self.type_name()? } else { self.full_expression()? };
         self.expect(")")?;
-        Ok(if unqualified { Type { is_const: false, ..ty.within(Space::Private) } } else { ty })
+        Ok(if unqualified { Type { is_const: false, ..ty.within(AddressSpace::Private) } } else { ty })
     }
 
     /// A structure or union: its number, and whether its members stand here.
@@ -173,7 +239,7 @@ impl Parser<'_> {
         }
         let record = self.scopes.tag(tag.as_deref(), true);
         self.at += 1;
-        let mut members = Vec::new();
+        let mut members = Members::new();
         while !self.is("}") {
             self.deeper(|parser| parser.members(&mut members))?;
         }
@@ -184,7 +250,7 @@ impl Parser<'_> {
     }
 
     /// One declaration of members.
-    fn members(&mut self, members: &mut Vec<(Option<String>, Type)>) -> Parse<()> {
+    fn members(&mut self, members: &mut Members) -> Parse<()> {
         if self.eat(";") || self.static_assertion()? {
             return Ok(());
         }
@@ -196,7 +262,7 @@ impl Parser<'_> {
         let mut declared = Vec::new();
         loop {
             self.attributes()?;
-            let mut ty = specifiers.ty.clone();
+
             if !self.is(":") {
                 let declarator = self.declarator(&specifiers)?;
                 if let Shape::SpreadArray(_) = declarator.ty.shape {
@@ -204,11 +270,11 @@ impl Parser<'_> {
                     self.error(name, name, "a member of a structure cannot be a spread array")
                         .help("make it a spread pointer, and give it memory of all_spread_malloc");
                 }
-                ty = declarator.ty.clone();
-                members.push((declarator.name.map(|name| self.word_at(name).to_string()), ty.clone()));
+
+                members.push((declarator.name.map(|name| self.word_at(name).to_string()), declarator.ty.clone()));
                 declared.push((declarator, self.at));
             }
-            let _ = ty;
+
             if self.eat(":") {
                 let width = self.conditional()?;
                 self.whole(&width, true);

@@ -52,6 +52,7 @@ impl Parser<'_> {
         if self.static_assertion()? {
             return Ok(());
         }
+        self.early_qualifier();
         if self.begins_declaration() { self.declaration(Place::Block) } else { self.statement(gives) }
     }
 
@@ -59,7 +60,8 @@ impl Parser<'_> {
         if self.is("[") && self.is_next("[") {
             return self.word_at(self.at + 2) != "fallthrough";
         }
-        let is_fallthrough = self.is_one_of(&["__attribute__", "__attribute"]) && self.word_at(self.at + 3).contains("fallthrough");
+        let is_fallthrough =
+            self.is_one_of(&["__attribute__", "__attribute"]) && self.word_at(self.at + 3).contains("fallthrough");
         !is_fallthrough && self.is_type_at(self.at) && !(self.is_next(":") && self.kind() == Kind::Name)
     }
 

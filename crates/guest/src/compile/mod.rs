@@ -43,6 +43,9 @@ pub const COMPILE_FLAGS: [&str; 15] = [
     "-Wno-date-time",
 ];
 
+/// Asks for a rule that names what was read.
+const RULE: [&str; 4] = ["-MD", "-MT", "x", "-MF"];
+
 /// How every program is linked: 1 MiB of stack.
 pub const LINK_FLAGS: [&str; 2] = ["-Wl,-z,stack-size=1048576", "-lm"];
 
@@ -77,6 +80,29 @@ pub struct CompileOptions<'a> {
     pub toolchain: Option<Toolchain>,
     /// Is told, ten times a second, how far it is.
     pub progress: Option<&'a dyn Fn(&Compiling)>,
+    /// Knows languages that extend C.
+    pub translator: Option<&'a dyn Translator>,
+}
+
+/// Makes C of languages that extend it.
+pub trait Translator {
+    /// Whether files with this ending are its own.
+    fn takes(&self, ending: &str) -> bool;
+
+    /// What tells this translator from another one, which would make other C.
+    fn version(&self) -> String;
+
+    /// A header that such files include before all others.
+    fn header(&self, ending: &str) -> Option<&'static str>;
+
+    /// C, of the preprocessed text of such a file; or its mistakes, for the user.
+    ///
+    /// # Errors
+    /// The text is not of the language.
+    fn translate(&self, ending: &str, preprocessed: &str) -> Result<String, String>;
+
+    /// What the C compiler says about it, in the words of the language.
+    fn explain(&self, said: &str) -> String;
 }
 
 impl CompileOptions<'_> {
@@ -94,7 +120,7 @@ impl CompileOptions<'_> {
 
     /// Options without flags.
     pub fn with(include_dirs: Vec<PathBuf>, shelf: Shelf) -> CompileOptions<'static> {
-        CompileOptions { include_dirs, flags: Vec::new(), shelf, toolchain: None, progress: None }
+        CompileOptions { include_dirs, flags: Vec::new(), shelf, toolchain: None, progress: None, translator: None }
     }
 }
 
@@ -174,6 +200,40 @@ fn not_kept(why: &str) -> String {
     format!("compiled programs are not kept, so that each is compiled again every time: {why}")
 }
 
+fn takes(translator: &dyn Translator, file: &Path) -> bool {
+    file.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| translator.takes(ending))
+}
+
+/// Flags without those of the preprocessor, for a text that it has been through: names that it would replace once more.
+fn without_preprocessing(flags: &[String]) -> Vec<&String> {
+    let mut kept = Vec::new();
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
+        if ["-D", "-U", "-include", "-imacros", "-x"].contains(&flag.as_str()) {
+            flags.next();
+        } else if !["-D", "-U", "-include", "-imacros", "-x"].iter().any(|name| flag.starts_with(name)) {
+            kept.push(flag);
+        }
+    }
+    kept
+}
+
+/// C, of one file in a language that extends it: what [`compile`] compiles.
+///
+/// # Errors
+/// It cannot be read, there is no compiler, or the text is wrong.
+pub fn translated(file: &Path, options: &CompileOptions) -> Result<String, Error> {
+    readable(file)?;
+    let toolchain = options.toolchain()?;
+    let work = Work { options, toolchain: &toolchain, scratch: options.shelf.scratch()? };
+    let Some((translator, ending)) = work.extended(file) else {
+        return Err(Error::new("this is in no language that extends C")
+            .at(file.display().to_string())
+            .help("Split-C programs end in .sc"));
+    };
+    work.translated(translator, ending, file, &work.scratch.path().join("0.d"))
+}
+
 /// Flags that say what is made, and where.
 fn is_about_outputs(flag: &str) -> bool {
     let whole = ["-c", "-S", "-E", "-o", "-M", "-MM", "-MD", "-MMD", "-MF", "-MT", "-MQ", "-shared", "-r"];
@@ -210,6 +270,10 @@ fn kept_name(files: &[PathBuf], options: &CompileOptions, toolchain: &Toolchain)
     };
     add(env!("CARGO_PKG_VERSION").as_bytes());
     add(toolchain.version.as_bytes());
+    if let Some(translator) = options.translator.filter(|translator| files.iter().any(|file| takes(*translator, file)))
+    {
+        add(translator.version().as_bytes());
+    }
     // Relative paths mean something else elsewhere.
     add(std::env::current_dir().unwrap_or_default().as_os_str().as_encoded_bytes());
     for flag in COMPILE_FLAGS.iter().chain(&LINK_FLAGS).chain(&WARNINGS) {
@@ -260,20 +324,34 @@ impl Work<'_> {
     fn build(&self, files: &[PathBuf]) -> Result<(Vec<u8>, Vec<PathBuf>, String), Error> {
         let (mut parts, mut read, mut warnings) = (Vec::new(), Vec::new(), String::new());
         for (number, file) in files.iter().enumerate() {
-            if file.extension().is_none_or(|extension| extension != "c") {
+            let extended = self.extended(file);
+            if extended.is_none() && file.extension().is_none_or(|extension| extension != "c") {
                 parts.push(file.clone());
                 read.push(file.clone());
                 continue;
             }
             let object = self.scratch.path().join(format!("{number}.o"));
             let rule = object.with_extension("d");
-            let mut command = self.command();
-            command.args(COMPILE_FLAGS).args(WARNINGS).args(&self.options.flags);
-            for dir in &self.options.include_dirs {
-                command.arg("-I").arg(dir);
+            match extended {
+                Some((translator, ending)) => {
+                    let c = object.with_extension("c");
+                    let text = self.translated(translator, ending, file, &rule)?;
+                    fs::write(&c, text).map_err(|error| {
+                        Error::new(format!("what is made of it cannot be written: {error}")).at(c.display().to_string())
+                    })?;
+                    let mut command = self.command();
+                    command.args(COMPILE_FLAGS).args(WARNINGS).args(without_preprocessing(&self.options.flags));
+                    command.arg("-c").arg(&c).arg("-o").arg(&object);
+                    let said = self.try_to(command, file)?;
+                    warnings +=
+                        &translator.explain(&said.map_err(|said| self.refused(&translator.explain(&said), file))?);
+                }
+                None => {
+                    let mut command = self.reading();
+                    command.arg("-c").arg(file).arg("-o").arg(&object).args(RULE).arg(&rule);
+                    warnings += &self.run(command, file)?;
+                }
             }
-            command.arg("-c").arg(file).arg("-o").arg(&object).args(["-MD", "-MT", "x", "-MF"]).arg(&rule);
-            warnings += &self.run(command, file)?;
             read.extend(reads::of_rule(&self.result(&rule).map(|rule| String::from_utf8_lossy(&rule).into_owned())?));
             parts.push(object);
         }
@@ -295,6 +373,39 @@ impl Work<'_> {
             Err(said) => return Err(self.refused(&said, &files[0])),
         }
         Ok((self.result(&module)?, read, warnings))
+    }
+
+    /// Who knows the language of a file, if it is not C.
+    fn extended<'f>(&self, file: &'f Path) -> Option<(&dyn Translator, &'f str)> {
+        let ending = file.extension()?.to_str()?;
+        self.options.translator.filter(|translator| translator.takes(ending)).map(|translator| (translator, ending))
+    }
+
+    /// The compiler as it reads a file of the user's.
+    fn reading(&self) -> Command {
+        let mut command = self.command();
+        command.args(COMPILE_FLAGS).args(WARNINGS).args(&self.options.flags);
+        for dir in &self.options.include_dirs {
+            command.arg("-I").arg(dir);
+        }
+        command
+    }
+
+    /// C, of a file in a language that extends it. `rule`: where is told what was read.
+    fn translated(&self, translator: &dyn Translator, ending: &str, file: &Path, rule: &Path) -> Result<String, Error> {
+        let preprocessed = rule.with_extension("i");
+        let mut command = self.reading();
+        if let Some(header) = translator.header(ending) {
+            command.arg("-include").arg(header);
+        }
+        command.args(["-E", "-x", "c"]).arg(file).arg("-o").arg(&preprocessed).args(RULE).arg(rule);
+        self.run(command, file)?;
+        let text = String::from_utf8(self.result(&preprocessed)?).map_err(|_| {
+            Error::new("this is not UTF-8")
+                .at(file.display().to_string())
+                .help("save the file and its headers as UTF-8")
+        })?;
+        translator.translate(ending, &text).map_err(|wrong| Error::new(wrong.trim_start_matches("error: ").trim_end()))
     }
 
     fn command(&self) -> Command {
@@ -339,7 +450,7 @@ pub fn readable(file: &Path) -> Result<(), Error> {
         let place = why.line.map_or(file.display().to_string(), |line| format!("{}:{line}", file.display()));
         wrong(format!("the file cannot be read: {why}"), place)
     };
-    if file.extension().is_some_and(|ending| ending == "c") {
+    if file.extension().is_some_and(|ending| ending == "c" || ending == "sc") {
         let bytes = trivium_files::read(file, trivium_files::WRITTEN).map_err(|why| cannot(&why))?;
         if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
             let line = bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;

@@ -21,6 +21,7 @@ mod show;
 mod sim;
 mod study;
 mod together;
+mod translate;
 
 use crate::Failure;
 use crate::arguments::{Command, Compare, Sim};
@@ -48,6 +49,7 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Study(arguments) => study::study(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::Header(arguments) => show::header(arguments),
+        Command::Translate(arguments) => translate::translate(arguments),
         Command::Protocols(arguments) => lists::protocols(arguments),
         Command::Machines(arguments) => lists::machines(arguments),
         Command::Machine(arguments) => lists::machine(arguments),
@@ -102,6 +104,7 @@ fn outputs(command: &Command) -> [Option<&PathBuf>; 3] {
         Command::Export(a) => [a.out.as_ref(), None, None],
         Command::Show(a) => [a.out.as_ref(), a.svg.as_ref(), None],
         Command::Header(a) => [a.out.as_ref(), None, None],
+        Command::Translate(a) => [a.out.as_ref(), None, None],
         Command::Cc(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => [None; 3],
     }
 }
@@ -130,6 +133,7 @@ fn inputs(command: &Command) -> Vec<&Path> {
         Command::Export(a) => names.push(&a.protocol),
         Command::Show(a) => names.push(&a.protocol),
         Command::Header(a) => names.push(&a.protocol),
+        Command::Translate(a) => files.push(&a.program),
         Command::Machine(a) => names.push(&a.machine),
         // `cc` is as other compilers are.
         Command::Study(_) | Command::Protocols(_) | Command::Machines(_) | Command::Programs(_) => {}

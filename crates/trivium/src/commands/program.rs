@@ -1,11 +1,12 @@
 //! A program by its files: C is compiled (and kept), WebAssembly is taken as it is.
 
+use super::translate::{FrontEnd, needed_by};
 use crate::arguments::Simulated;
 use crate::{Failure, failure, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_guest::{CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, compile, kept};
+use trivium_guest::{CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, compile, kept, translated};
 use trivium_protocol::Protocol;
 
 static HEADERS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
@@ -15,7 +16,7 @@ pub(super) fn guest(error: &trivium_guest::Error) -> Failure {
     Failure::rendered(failure::BAD_INPUT, format!("error: {error}"))
 }
 
-const PROGRAM_HELP: &str = "give a name that `trivium programs` lists, or the path of a .c or .wasm file";
+const PROGRAM_HELP: &str = "give a name that `trivium programs` lists, or the path of a .c, .sc or .wasm file";
 
 static PROGRAMS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs");
 
@@ -118,12 +119,12 @@ fn loaded(
     let is = |path: &PathBuf, endings: &[&str]| {
         path.extension().and_then(|e| e.to_str()).is_some_and(|ending| endings.contains(&ending))
     };
-    let compiled = files.iter().any(|file| is(file, &["c", "o", "a"]));
+    let compiled = files.iter().any(|file| is(file, &["c", "sc", "o", "a"]));
     let bytes = if compiled {
-        if let Some(wrong) = files.iter().find(|file| !is(file, &["c", "o", "a"])) {
+        if let Some(wrong) = files.iter().find(|file| !is(file, &["c", "sc", "o", "a"])) {
             return Err(Failure::input(
                 format!("{} cannot be a part of a program", wrong.display()),
-                "the parts of a program are .c files, and objects (.o) and archives (.a) of `trivium cc`",
+                "the parts of a program are .c and .sc files, and objects (.o) and archives (.a) of `trivium cc`",
             ));
         }
         compiled_from(files, flags, protocols, shelf.clone())?
@@ -183,14 +184,21 @@ fn compiled_from(
         }
     }
     let mut options = CompileOptions::with(Vec::new(), shelf);
-    if let Some(flags) = flags {
-        let Some(words) = shlex::split(flags) else {
-            return Err(Failure::at("a quote is not closed", format!("--cc {flags}"), "close it"));
-        };
-        options.flags = words.into_iter().filter(|flag| !asks_for_threads(flag)).collect();
-    }
+    options.translator = Some(&FrontEnd);
+    options.flags = flags_of(flags)?;
     let headers = Headers::new(options.shelf.folder(), protocols);
     options.include_dirs.push(headers.folder.clone());
+    let mut files = files.to_vec();
+    if let Some(more) = needed_by(&files) {
+        let source = headers.folder.join(more.source);
+        // Places in it are places in a library: messages name who has called it.
+        let names = source.with_extension("").display().to_string();
+        options
+            .flags
+            .splice(0..0, [more.flag.into(), format!("-fdebug-prefix-map={names}=/ziglang/lib/libc/{}", more.name)]);
+        files.push(source);
+    }
+    let files = &files;
     if let Some(module) = kept(files, &options).map_err(|e| guest(&e))? {
         return Ok(module);
     }
@@ -206,6 +214,30 @@ fn compiled_from(
     }
     eprint!("{}", compiled.warnings);
     Ok(compiled.module)
+}
+
+/// The flags for the C compiler, as a shell would read them.
+fn flags_of(flags: Option<&str>) -> Result<Vec<String>, Failure> {
+    let flags = flags.unwrap_or_default();
+    let Some(words) = shlex::split(flags) else {
+        return Err(Failure::at("a quote is not closed", format!("--cc {flags}"), "close it"));
+    };
+    Ok(words.into_iter().filter(|flag| !asks_for_threads(flag)).collect())
+}
+
+/// C, of one file in a language that extends it; flags as for [`load`].
+///
+/// # Errors
+/// It cannot be read, or is wrong.
+pub(super) fn in_c(file: &Path, flags: Option<&str>) -> Result<String, Failure> {
+    let (shelf, headers) = shelf_with_headers()?;
+    let mut options = CompileOptions::with(vec![headers], shelf);
+    options.translator = Some(&FrontEnd);
+    options.flags = flags_of(flags)?;
+    if !file.is_file() {
+        library::read(file, "program", "give the path of a .sc file")?;
+    }
+    translated(file, &options).map_err(|e| guest(&e))
 }
 
 /// A flag that asks for what a node does not have. Programs that only name it are none the worse.

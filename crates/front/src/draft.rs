@@ -1,0 +1,65 @@
+//! A translation in the making: the text, what is to be changed of it, and what is wrong with it.
+
+use crate::diagnostics::Wrong;
+use crate::edits::Edits;
+use crate::lex::{Lexed, Token};
+
+/// A spread array at file scope, which must be allocated.
+pub(crate) struct Storage {
+    pub name: String,
+    /// How many elements in all, in C.
+    pub count: String,
+}
+
+/// `splitc_main`, as it was defined.
+pub(crate) struct Main {
+    /// Whether it takes arguments.
+    pub takes_arguments: bool,
+    /// Whether it gives a number.
+    pub gives: bool,
+}
+
+/// What the parser and a dialect write into.
+pub(crate) struct Draft<'a> {
+    pub lexed: &'a Lexed<'a>,
+    pub edits: Edits,
+    pub wrong: Vec<Wrong>,
+    /// Whether what is read stands in a function.
+    pub in_function: bool,
+    /// Spread arrays that this file defines.
+    pub storage: Vec<Storage>,
+    pub main: Option<Main>,
+    temporaries: usize,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(lexed: &'a Lexed<'a>) -> Draft<'a> {
+        let (edits, wrong, storage) = (Edits::default(), Vec::new(), Vec::new());
+        Draft { lexed, edits, wrong, in_function: false, storage, main: None, temporaries: 0 }
+    }
+
+    /// How a token is written; the end of the text behind it.
+    pub(crate) fn word_at(&self, token: usize) -> &str {
+        self.lexed.word(token.min(self.lexed.tokens.len() - 1))
+    }
+
+    /// A token; the end behind it.
+    pub(crate) fn token_at(&self, token: usize) -> &Token {
+        &self.lexed.tokens[token.min(self.lexed.tokens.len() - 1)]
+    }
+
+    /// Notes a mistake. In a system header, nobody could do anything about it: what is declared there stays unknown.
+    pub(crate) fn error(&mut self, first: usize, last: usize, message: impl Into<String>) -> &mut Wrong {
+        let end = self.lexed.tokens.len() - 1;
+        let (first, last) = (first.min(end), last.min(end));
+        let wrong = Wrong { first, last, message: message.into(), help: None, hidden: self.lexed.tokens[first].system };
+        self.wrong.push(wrong);
+        self.wrong.last_mut().expect("just pushed")
+    }
+
+    /// A name that nobody else has.
+    pub(crate) fn temporary(&mut self, of: &str) -> String {
+        self.temporaries += 1;
+        format!("{of}_{}", self.temporaries)
+    }
+}

@@ -1,0 +1,117 @@
+//! `trivium translate`, and what the compiler asks about languages that extend C.
+
+use super::program;
+use crate::arguments::Translate;
+use crate::{Failure, output};
+use std::path::PathBuf;
+use trivium_front::{Dialect, explain, translate as translated};
+use trivium_guest::Translator;
+
+/// Prints the C that a program becomes.
+pub fn translate(arguments: &Translate) -> Result<u8, Failure> {
+    let text = program::in_c(&arguments.program, arguments.cc.as_deref())?;
+    let text = if arguments.whole { text } else { of_file(&text, &arguments.program.display().to_string()) };
+    output::write(arguments.out.as_ref(), &text)?;
+    Ok(0)
+}
+
+/// What of a text the markers of lines give to a file, or to no file at all (`<split-c>`). What the translation has broken into pieces, for the
+/// sake of columns, is put together again: a line is what was a line.
+fn of_file(text: &str, file: &str) -> String {
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    let (mut is_own, mut number) = (false, 1);
+    for line in text.lines() {
+        let marked = line.strip_prefix("# ").and_then(|rest| rest.split_once(' '));
+        if let Some((Ok(marked), name)) = marked.map(|(number, name)| (number.parse(), name.split('"').nth(1))) {
+            is_own = name == Some(file) || name == Some("<split-c>");
+            number = if name == Some("<split-c>") { usize::MAX } else { marked };
+            continue;
+        }
+        match lines.last_mut() {
+            _ if !is_own => {}
+            Some((last, before)) if *last == number && number != usize::MAX => {
+                before.push(' ');
+                before.push_str(line.trim());
+            }
+            Some(_) => lines.push((number, line.to_string())),
+            None if line.trim().is_empty() => {}
+            None => lines.push((number, line.to_string())),
+        }
+        number = number.saturating_add(1);
+    }
+    lines.iter().map(|(_, line)| format!("{}\n", without_padding(line))).collect()
+}
+
+/// Without white space in the midst of a line beyond what parts words, outside of strings.
+fn without_padding(line: &str) -> String {
+    let begin = line.len() - line.trim_start().len();
+    let mut plain = line[..begin].to_string();
+    let mut quote = None;
+    let mut last = ' ';
+    for letter in line[begin..].trim_end().chars() {
+        if matches!(letter, '"' | '\'') && last != '\\' {
+            quote = if quote == Some(letter) { None } else { quote.or(Some(letter)) };
+        }
+        if quote.is_some() || letter != ' ' || last != ' ' {
+            plain.push(letter);
+        }
+        last = letter;
+    }
+    plain
+}
+
+/// All that Trivium knows of languages that extend C.
+pub(super) struct FrontEnd;
+
+/// The languages that are compiled so: C itself is not.
+fn dialect(ending: &str) -> Option<Dialect> {
+    Dialect::of_ending(ending).filter(|dialect| *dialect != Dialect::C)
+}
+
+fn source(file: &str) -> Option<String> {
+    std::fs::read_to_string(file).ok()
+}
+
+impl Translator for FrontEnd {
+    fn takes(&self, ending: &str) -> bool {
+        dialect(ending).is_some()
+    }
+
+    /// By the program itself, which may have been built anew.
+    fn version(&self) -> String {
+        let about = std::env::current_exe().and_then(std::fs::metadata);
+        about.map(|about| format!("{} {:?}", about.len(), about.modified().ok())).unwrap_or_default()
+    }
+
+    fn header(&self, ending: &str) -> Option<&'static str> {
+        dialect(ending).map(|_| "split-c.h")
+    }
+
+    fn translate(&self, ending: &str, preprocessed: &str) -> Result<String, String> {
+        let dialect = dialect(ending).expect("one that it takes");
+        translated(preprocessed, dialect, &source).map_err(|wrong| wrong.to_string())
+    }
+
+    fn explain(&self, said: &str) -> String {
+        explain(said, &source)
+    }
+}
+
+/// What is compiled with programs of a language, and linked into them.
+pub(super) struct Needed {
+    /// The library's name.
+    pub name: &'static str,
+    /// A source among the headers.
+    pub source: &'static str,
+    /// A flag of the linker, which one of the user's own overrides.
+    pub flag: &'static str,
+}
+
+/// What Split-C's programs begin with, in bytes, their stack of 1 MiB included: 16 MiB a processor, so that 64 processors have room in shared memory.
+const SPLIT_C: Needed = Needed { name: "split-c", source: "split-c.c", flag: "-Wl,--initial-memory=17825792" };
+
+/// What these files need beside them.
+pub(super) fn needed_by(files: &[PathBuf]) -> Option<&'static Needed> {
+    let is_split_c = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "sc");
+    files.iter().any(is_split_c).then_some(&SPLIT_C)
+}

@@ -1,0 +1,364 @@
+/* split-c.c: what split-c.h declares. Compiled with every Split-C program.
+ *
+ * Nothing of this library's own lies in a block with what programs share: another processor may hold such a block when the
+ * library uses it by a plain pointer. So its state has pages for itself, and the lists of free memory lie beside the part, not in it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "split-c.h"
+
+/* The largest block; also what trivium_share counts in. */
+enum { PAGE = 65536 };
+
+struct splitc splitc;
+
+/* The pointers that spread arrays become begin a page, and so does what lies behind a program's data. */
+static char apart[1] __attribute__((section("splitc_spread"), aligned(PAGE), used)) = {1};
+static char behind[1] __attribute__((aligned(PAGE), used)) = {1};
+
+/* The linker's: where static data begin, and where they end. */
+extern char __global_base, __heap_base;
+
+__attribute__((noreturn)) static void fail(const char *what) { trivium_fail(what); }
+
+/* ---- Memory --------------------------------------------------------------------------------------
+ *
+ * A part is all that the program begins with, but for the stack: static data, then memory of malloc, which grows up, then spread
+ * memory, which grows down. Sizes are rounded up, eight of them for each doubling, and freed memory waits for a request of its size. Spread memory is
+ * asked for by all processors in the same order, so that it lies at the same local address on each. */
+
+enum { GRAIN = 16, CLASSES = 256 };
+
+struct arena {
+    uint32_t bin[CLASSES]; /* grains that are free, by size; 0: none */
+};
+
+/* Behind the others, in pages that are not shared; by number of grain. */
+static struct __attribute__((aligned(PAGE))) {
+    struct arena own, spread;
+    uint32_t low, high; /* between them lies what was never used, in grains from the part's beginning */
+    uint32_t *next;     /* the next free one of the same size */
+    uint8_t *size;      /* the class of what begins here */
+    /* How many bytes this processor has stored to each, and how many stores to it were waited for. */
+    int64_t *stored, waited;
+    int slot;
+} memory;
+
+/* What other processors write here: by global pointers, on pages for themselves. */
+static int64_t arrived[PAGE / sizeof(int64_t)] __attribute__((aligned(PAGE)));
+static union {
+    int64_t whole;
+    double real;
+} slots[PAGE / sizeof(int64_t)] __attribute__((aligned(PAGE)));
+
+/* So many grains in a class: 1 to 8, then eight sizes for each doubling. */
+static uint64_t grains_of(int class) {
+    return class < 8 ? (uint64_t)class + 1 : (uint64_t)(class % 8 + 9) << (class / 8 - 1);
+}
+
+static int class_of(uint64_t bytes) {
+    int class = 0;
+    while (class < CLASSES - 1 && grains_of(class) * GRAIN < bytes) class++;
+    return class;
+}
+
+/* Memory that is not shared and nobody frees, zeroed. */
+static void *beside(size_t bytes) {
+    size_t pages = (bytes + PAGE - 1) / PAGE, first = __builtin_wasm_memory_grow(0, pages);
+    if (first == SIZE_MAX) fail("split-c: no memory for the lists of free memory");
+    return (void *)(first * PAGE);
+}
+
+__attribute__((constructor(150))) static void share(void) {
+    splitc.self = trivium_node();
+    splitc.processors = trivium_nodes();
+    splitc.local = (uintptr_t)&__global_base / PAGE * PAGE;
+    splitc.part = __builtin_wasm_memory_size(0) * PAGE - splitc.local;
+    uint64_t most = UINT64_C(1) << 30, all = (uint64_t)splitc.part * (uint64_t)splitc.processors;
+    if (all > most) {
+        printf("split-c: %d processors with %llu bytes each: shared memory has %llu in all\n", splitc.processors,
+               (unsigned long long)splitc.part, (unsigned long long)most);
+        fail("split-c: too much memory: lower it, for example by --cc -Wl,--initial-memory=5242880");
+    }
+    memory.low = (uint32_t)(((uintptr_t)&__heap_base - splitc.local + PAGE - 1) / PAGE * PAGE / GRAIN);
+    /* A pointer behind the last element of an array is on no other processor: a page stays free. */
+    memory.high = (uint32_t)(splitc.part / GRAIN - PAGE / GRAIN);
+    memory.next = beside(splitc.part / GRAIN * sizeof *memory.next);
+    memory.size = beside(splitc.part / GRAIN);
+    memory.stored = beside((size_t)splitc.processors * sizeof(int64_t));
+    splitc.window = (uintptr_t)trivium_share((void *)splitc.local, splitc.part, 0);
+    trivium_name((void *)splitc.window, "split-c");
+}
+
+/* Memory of an arena; null if there is none left. Never grain 0, where static data are. */
+static void *take(struct arena *arena, uint64_t bytes, int downwards) {
+    int class = class_of(bytes);
+    uint32_t grain = arena->bin[class];
+    if (grain) {
+        arena->bin[class] = memory.next[grain];
+    } else {
+        uint64_t grains = grains_of(class);
+        if (bytes > splitc.part || grains > memory.high - memory.low) return 0;
+        grain = downwards ? (memory.high -= (uint32_t)grains) : memory.low;
+        if (!downwards) memory.low += (uint32_t)grains;
+    }
+    memory.size[grain] = (uint8_t)class;
+    return (void *)(splitc.local + (uintptr_t)grain * GRAIN);
+}
+
+static uint32_t grain_of(const void *local) { return (uint32_t)(((uintptr_t)local - splitc.local) / GRAIN); }
+
+static void give(struct arena *arena, void *local) {
+    uint32_t grain = grain_of(local), *bin = &arena->bin[memory.size[grain]];
+    memory.next[grain] = *bin;
+    *bin = grain;
+}
+
+void *malloc(size_t bytes) {
+    void *local = take(&memory.own, bytes, 0);
+    if (!local) errno = ENOMEM;
+    return local;
+}
+
+void free(void *local) {
+    if (local) give(&memory.own, local);
+}
+
+void *calloc(size_t count, size_t bytes) {
+    size_t all;
+    void *local = __builtin_mul_overflow(count, bytes, &all) ? 0 : malloc(all);
+    return local ? memset(local, 0, all) : 0;
+}
+
+void *realloc(void *old, size_t bytes) {
+    if (!old) return malloc(bytes);
+    uint64_t had = grains_of(memory.size[grain_of(old)]) * GRAIN;
+    if (bytes <= had) return old;
+    void *local = malloc(bytes);
+    if (!local) return 0;
+    memcpy(local, old, had);
+    free(old);
+    return local;
+}
+
+/* More than a grain's alignment is had by room before it, which does not come back. */
+void *aligned_alloc(size_t alignment, size_t bytes) {
+    if (alignment <= GRAIN) return malloc(bytes);
+    int class = class_of(bytes);
+    void *local = malloc(grains_of(class) * GRAIN + alignment);
+    if (!local) return 0;
+    uintptr_t aligned = ((uintptr_t)local + alignment - 1) / alignment * alignment;
+    memory.size[grain_of((void *)aligned)] = (uint8_t)class;
+    return (void *)aligned;
+}
+
+int posix_memalign(void **local, size_t alignment, size_t bytes) {
+    void *room = aligned_alloc(alignment, bytes);
+    if (!room) return ENOMEM;
+    *local = room;
+    return 0;
+}
+
+static void SPLITC_SPREAD *spread(size_t count, size_t bytes, const char *what) {
+    size_t each = (count + (size_t)splitc.processors - 1) / (size_t)splitc.processors, all;
+    each += bytes > PAGE; /* room for a pointer behind the last */
+    if (__builtin_mul_overflow(each, bytes, &all)) all = SIZE_MAX;
+    void *local = take(&memory.spread, all ? all : 1, 1);
+    if (!local) {
+        printf("split-c: %s of %zu elements of %zu bytes: a processor has %zu bytes left\n", what, count, bytes,
+               (size_t)(memory.high - memory.low) * GRAIN);
+        fail("split-c: no memory is left: give more, for example by --cc -Wl,--initial-memory=67108864");
+    }
+    return (void SPLITC_SPREAD *)splitc_address_on(0, (uintptr_t)local);
+}
+
+void SPLITC_SPREAD *all_spread_malloc(size_t count, size_t bytes) { return spread(count, bytes, "all_spread_malloc"); }
+
+uintptr_t splitc_spread_storage(size_t count, size_t bytes) {
+    return (uintptr_t)spread(count, bytes, "a spread array");
+}
+
+void spread_free(void SPLITC_SPREAD *spread) {
+    if (spread) give(&memory.spread, (void *)splitc_local_address((uintptr_t)spread));
+}
+
+/* ---- Wrong pointers ------------------------------------------------------------------------------ */
+
+void splitc_not_shared(const void *local) {
+    printf("split-c: the local pointer %p is made global\n", local);
+    fail((uintptr_t)local < splitc.local
+             ? "split-c: a stack variable has no global address: make it static, or use malloc"
+             : "split-c: this local address is not this processor's to share: it lies outside of its static data, malloc and spread memory");
+}
+
+void splitc_not_global(uintptr_t address) {
+    printf("split-c: %p is used as a global pointer\n", (void *)address);
+    fail(address ? "split-c: this global pointer points to no processor's memory" : "split-c: a null global pointer is used");
+}
+
+void splitc_no_processor(int processor) {
+    printf("split-c: there is no processor %d: there are %d\n", processor, splitc.processors);
+    fail("split-c: toglobal names a processor that does not exist");
+}
+
+/* ---- Split-phase and bulk accesses --------------------------------------------------------------- */
+
+static void check(uintptr_t global, intptr_t bytes, const char *what) {
+    if (bytes < 0) {
+        printf("split-c: %s of %lld bytes\n", what, (long long)bytes);
+        fail("split-c: a negative length");
+    }
+    uintptr_t offset = splitc_offset(global);
+    if ((uintptr_t)bytes > splitc.part - offset % splitc.part) {
+        printf("split-c: %s of %lld bytes at %p\n", what, (long long)bytes, (void *)global);
+        fail("split-c: these bytes do not lie on one processor");
+    }
+}
+
+typedef uint64_t word __attribute__((may_alias));
+typedef uint32_t half __attribute__((may_alias));
+typedef uint16_t quarter __attribute__((may_alias));
+
+/* In the widest pieces that both places allow. */
+#define COPY_AS(type, to_space, from_space) \
+    for (; bytes >= sizeof(type); bytes -= sizeof(type), to += sizeof(type), from += sizeof(type)) \
+    *(type to_space *)to = *(const type from_space *)from
+
+#define COPY(to_space, from_space) \
+    uintptr_t low = to | from; \
+    if (low % 8 == 0) COPY_AS(word, to_space, from_space); \
+    if (low % 4 == 0) COPY_AS(half, to_space, from_space); \
+    if (low % 2 == 0) COPY_AS(quarter, to_space, from_space); \
+    COPY_AS(char, to_space, from_space);
+
+static void copy_in(uintptr_t to, uintptr_t from, size_t bytes) { COPY(, SPLITC_GLOBAL) }
+static void copy_out(uintptr_t to, uintptr_t from, size_t bytes) { COPY(SPLITC_GLOBAL, ) }
+
+void bulk_read(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes) {
+    if (!bytes) return;
+    check((uintptr_t)from, bytes, "bulk_read");
+    copy_in((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+}
+
+void bulk_write(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes) {
+    if (!bytes) return;
+    check((uintptr_t)to, bytes, "bulk_write");
+    copy_out((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+}
+
+void bulk_get(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes) {
+    if (!bytes) return;
+    check((uintptr_t)from, bytes, "bulk_get");
+    copy_in((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+}
+
+void bulk_put(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes) {
+    if (!bytes) return;
+    check((uintptr_t)to, bytes, "bulk_put");
+    copy_out((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+}
+
+void splitc_get(void *to, const void SPLITC_GLOBAL *from, size_t bytes) {
+    splitc_offset((uintptr_t)from);
+    copy_in((uintptr_t)to, (uintptr_t)from, bytes);
+}
+
+void splitc_put(void SPLITC_GLOBAL *to, const void *from, size_t bytes) {
+    splitc_offset((uintptr_t)to);
+    copy_out((uintptr_t)to, (uintptr_t)from, bytes);
+}
+
+/* What has been stored, then how much: the receiver looks at the second. */
+void bulk_store(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes) {
+    if (!bytes) return;
+    check((uintptr_t)to, bytes, "bulk_store");
+    copy_out((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+    int receiver = splitc_processor((uintptr_t)to);
+    *toglobal(receiver, &arrived[splitc.self]) = memory.stored[receiver] += bytes;
+}
+
+void splitc_store(void SPLITC_GLOBAL *to, const void *from, size_t bytes) { bulk_store(to, from, (intptr_t)bytes); }
+
+void sync(void) { __asm__ volatile("" ::: "memory"); }
+
+int is_sync(void) {
+    sync();
+    return 1;
+}
+
+static int64_t have_arrived(void) {
+    int64_t all = 0;
+    for (int sender = 0; sender < splitc.processors; sender++) all += *toglobal(splitc.self, &arrived[sender]);
+    return all;
+}
+
+void store_sync(intptr_t bytes) {
+    if (bytes < 0) fail("split-c: store_sync of a negative number of bytes");
+    memory.waited += bytes;
+    while (have_arrived() < memory.waited) {
+    }
+    __asm__ volatile("" ::: "memory");
+}
+
+void barrier(void) {
+    __asm__ volatile("" ::: "memory");
+    trivium_barrier();
+}
+
+void all_store_sync(void) {
+    barrier();
+    memory.waited = have_arrived();
+    barrier();
+}
+
+void splitc_begin(void) { barrier(); }
+void splitc_end(void) { barrier(); }
+
+/* ---- All processors together --------------------------------------------------------------------- */
+
+/* Each processor writes its own slot, and reads the others behind a barrier. The next time it is another slot, so that nobody
+ * has to wait until all have read. */
+static int slot(void) {
+    memory.slot ^= 1;
+    return memory.slot;
+}
+
+#define TOGETHER(name, type, member, combine) \
+    static type name(type x, int processors) { \
+        int at = slot(); \
+        toglobal(splitc.self, &slots[at])->member = x; \
+        barrier(); \
+        type all = 0; \
+        for (int p = 0; p < processors; p++) { \
+            type y = toglobal(p, &slots[at])->member; \
+            all = p == 0 ? y : (combine); \
+        } \
+        return all; \
+    }
+
+TOGETHER(add, int64_t, whole, all + y)
+TOGETHER(max, int64_t, whole, y > all ? y : all)
+TOGETHER(min, int64_t, whole, y < all ? y : all)
+TOGETHER(dadd, double, real, all + y)
+TOGETHER(dmax, double, real, y > all ? y : all)
+TOGETHER(dmin, double, real, y < all ? y : all)
+
+#define REDUCTIONS(type, name) \
+    type all_reduce_to_all_##name(type x) { return (type)name(x, splitc.processors); } \
+    type all_reduce_to_one_##name(type x) { return (type)name(x, splitc.self == 0 ? splitc.processors : 0); }
+
+REDUCTIONS(int, add)
+REDUCTIONS(int, max)
+REDUCTIONS(int, min)
+REDUCTIONS(double, dadd)
+REDUCTIONS(double, dmax)
+REDUCTIONS(double, dmin)
+
+int all_scan_add(int x) { return (int)add(x, splitc.self + 1); }
+double all_scan_dadd(double x) { return dadd(x, splitc.self + 1); }
+
+int all_bcast(int x) { return (int)add(x, 1); }
+double all_dbcast(double x) { return dadd(x, 1); }
