@@ -156,3 +156,21 @@ fn programs_run_under_every_protocol_and_on_any_number_of_nodes() {
         }
     }
 }
+
+/// Table 2 of the study (`swcc_256`, 8 processors): shared reads of a processor times the share that misses. Rows beyond take long.
+#[test]
+fn the_naive_matrix_multiply_misses_as_published() {
+    for (size, misses) in [(16, 14), (32, 35), (64, 119)] {
+        let flags = format!("-DD={size}");
+        let program = root().join("docs/split-c/matmul.sc");
+        let run = |protocol: &str| {
+            let program = program.to_str().unwrap();
+            let words =
+                ["-p", protocol, "-m", "typhoon", "-n", "8", "--block", "256", "--cc", &flags, "--format", "json"];
+            trivium(&[&["sim", program][..], &words].concat()).json(0)
+        };
+        let report = run("swcc");
+        assert_eq!(report["misses"]["read"], 8 * misses, "d = {size}");
+        assert_eq!(run("stache")["output"], report["output"], "d = {size}");
+    }
+}

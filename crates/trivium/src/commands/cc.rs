@@ -4,6 +4,7 @@
 //! without which a program would go wrong, and with the headers of Trivium; the rest is passed on.
 
 use super::program::{Spinner, asks_for_threads, guest, shelf_with_headers};
+use super::translate::needed_by;
 use crate::arguments::Cc;
 use crate::out_file::are_same;
 use crate::{Failure, failure};
@@ -140,6 +141,11 @@ pub fn cc(arguments: &Cc) -> Result<u8, Failure> {
     {
         let what = format!("-o {} names a file that is compiled or linked: {}", output.display(), input.display());
         return Err(Failure::input(what, "name another file behind -o"));
+    }
+    if let Some(extended) = line.inputs.iter().map(Path::new).find(|input| needed_by(&[input.to_path_buf()]).is_some())
+    {
+        let help = "give it to `trivium sim`, `run` or `compare`, beside the .o files of its C; `trivium translate --whole` prints its C";
+        return Err(Failure::at("`trivium cc` compiles C, and this is Split-C", extended.display(), help));
     }
     let toolchain = Toolchain::find().map_err(|e| guest(&e))?;
     let (shelf, headers) = shelf_with_headers()?;
