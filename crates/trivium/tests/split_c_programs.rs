@@ -1,0 +1,82 @@
+//! The programs in Split-C: each gives the same bits under every protocol, with blocks of every size, in a simulation and in a run.
+
+mod harness;
+
+use harness::trivium;
+
+/// A program, flags of its compiler, and its arguments.
+type Case = (&'static str, &'static str, &'static [&'static str]);
+
+const PROGRAMS: [Case; 8] = [
+    ("matmul", "", &["-d", "24"]),
+    ("matmul-blocked", "-DBLOCK=1", &["-d", "8"]),
+    ("matmul-blocked", "-DBLOCK=4", &["-d", "16", "-o", "1"]),
+    ("matmul-blocked", "-DBLOCK=16", &["-d", "32"]),
+    ("em3d", "", &["-n", "12", "-d", "6", "-r", "4", "-p", "20"]),
+    ("ring", "", &[]),
+    ("stencil", "", &[]),
+    ("samplesort", "", &["-n", "60"]),
+];
+
+/// Protocols with the blocks that they are tried with.
+const UNDER: [(&str, &str); 5] =
+    [("stache", "64"), ("swcc", "8"), ("swcc", "256"), ("swcc", "8192"), ("stache", "65536")];
+
+/// What a program prints, in a simulation (on a machine that looks at accesses as finely as blocks may be) or in a run.
+fn output(command: &str, case: &Case, (protocol, block): (&str, &str), nodes: &str) -> String {
+    let (program, flags, args) = case;
+    let file = format!("programs/split-c/{program}.sc");
+    let fine = ["-m", "typhoon", "--set", "machine.cache.line=8", "--set", "machine.access_control.granule=8"];
+    let mut all = vec![command, &file, "-p", protocol, "--block", block, "-n", nodes, "--format", "json"];
+    if command == "sim" {
+        all.extend(fine);
+    } else {
+        all.push("--check-unchecked");
+    }
+    let cc = format!("--cc={flags}");
+    if !flags.is_empty() {
+        all.push(&cc);
+    }
+    all.push("--");
+    all.extend(args.iter());
+    let result = trivium(&all).json(0);
+    let printed = result["output"].as_str().expect("what it printed").to_string();
+    assert!(printed.contains(": ok, "), "{all:?}: {printed}");
+    printed
+}
+
+fn same_everywhere(nodes: &[&str], under: &[(&str, &str)]) {
+    for case in &PROGRAMS {
+        for nodes in nodes {
+            let expected = output("sim", case, ("stache", "64"), nodes);
+            for way in under {
+                for command in ["sim", "run"] {
+                    assert_eq!(output(command, case, *way, nodes), expected, "{command} {case:?} {way:?} {nodes}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn programs_give_the_same_bits_everywhere() {
+    same_everywhere(&["3"], &UNDER);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn programs_give_the_same_bits_on_all_numbers_of_processors() {
+    same_everywhere(&["1", "2", "8"], &UNDER);
+    same_everywhere(&["3"], &[("msi", "64"), ("swcc", "64"), ("swcc", "1024"), ("swcc", "65536")]);
+}
+
+#[test]
+fn latencies_are_told_for_each_state() {
+    for (protocol, block) in [("swcc", "8"), ("stache", "64")] {
+        let fine = ["--set", "machine.cache.line=8", "--set", "machine.access_control.granule=8", "--block", block];
+        let args = ["sim", "programs/split-c/latency.sc", "-m", "typhoon", "-n", "4", "-p", protocol];
+        let run = trivium(&[&args[..], &fine].concat());
+        assert!(run.code == Some(0) && run.out.contains("latency: ok"), "{run:?}");
+        assert_eq!(run.out.lines().filter(|line| line.starts_with("read ") || line.starts_with("write ")).count(), 22);
+    }
+}
