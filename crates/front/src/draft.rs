@@ -7,6 +7,8 @@ use crate::lex::{Lexed, Token};
 /// A spread array at file scope, which must be allocated.
 pub(crate) struct Storage {
     pub name: String,
+    /// The token of the name.
+    pub token: usize,
     /// How many elements in all, in C.
     pub count: String,
 }

@@ -17,6 +17,8 @@ pub enum Kind {
     Module,
     /// A changed C program.
     C,
+    /// A changed Split-C program.
+    SplitC,
     /// Changed words of a command line.
     CommandLine,
     /// A changed recording of a counterexample.
@@ -27,8 +29,16 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 7] =
-        [Kind::Protocol, Kind::Machine, Kind::Module, Kind::C, Kind::CommandLine, Kind::Recording, Kind::Study];
+    pub const ALL: [Kind; 8] = [
+        Kind::Protocol,
+        Kind::Machine,
+        Kind::Module,
+        Kind::C,
+        Kind::SplitC,
+        Kind::CommandLine,
+        Kind::Recording,
+        Kind::Study,
+    ];
 
     /// As it is written on the command line.
     pub fn name(self) -> &'static str {
@@ -37,6 +47,7 @@ impl Kind {
             Kind::Machine => "machine",
             Kind::Module => "module",
             Kind::C => "c",
+            Kind::SplitC => "split-c",
             Kind::CommandLine => "command-line",
             Kind::Recording => "recording",
             Kind::Study => "study",
@@ -59,6 +70,7 @@ pub struct Corpus {
     machines: Vec<String>,
     modules: Vec<Vec<u8>>,
     programs: Vec<String>,
+    split_c: Vec<String>,
     recordings: Vec<String>,
     /// The options of each command.
     options: BTreeMap<&'static str, Vec<String>>,
@@ -120,6 +132,8 @@ impl Corpus {
         let machines = texts(read_all(&root.join("machines"), "toml")?);
         let mut programs = texts(read_all(&root.join("programs"), "c")?);
         programs.extend(texts(read_all(&root.join("programs/bad"), "c")?));
+        let mut split_c = texts(read_all(&root.join("docs/split-c"), "sc")?);
+        split_c.extend(texts(read_all(&root.join("crates/trivium/tests/bad/split-c"), "sc")?));
         let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
         let run = |words: &str| {
             let output = Command::new(trivium).args(words.split_whitespace()).current_dir(root).output();
@@ -152,7 +166,7 @@ impl Corpus {
             of_command.retain(|option| !["--dir-rw", "--help", "--version"].contains(&option.as_str()));
             options.insert(command, of_command);
         }
-        Ok(Corpus { protocols, machines, modules, programs, recordings, options })
+        Ok(Corpus { protocols, machines, modules, programs, split_c, recordings, options })
     }
 
     /// A case of this kind.
@@ -191,6 +205,12 @@ impl Corpus {
                 let other = &self.programs[random.below(self.programs.len())];
                 files.push(("case.c".into(), change::text(random, text, other).into_bytes()));
                 split("sim case.c -p stache -p token-lock -m typhoon -n 2 --max-cycles 50000 --memory 1G")
+            }
+            Kind::SplitC => {
+                let text = &self.split_c[random.below(self.split_c.len())];
+                let other = &self.split_c[random.below(self.split_c.len())];
+                files.push(("case.sc".into(), change::text(random, text, other).into_bytes()));
+                split("sim case.sc -p stache -m typhoon -n 2 --max-cycles 50000 --memory 1G")
             }
             Kind::CommandLine => {
                 bounded = false;

@@ -44,10 +44,10 @@ pub(crate) fn end(draft: &mut Draft) {
     if !draft.storage.is_empty() {
         text.push_str("\n__attribute__((constructor(200))) static void splitc_allocate(void) {\n");
         for array in &draft.storage {
-            let (name, count) = (&array.name, &array.count);
-            text.push_str(&format!(
-                "    {name} = (__typeof__({name}))(__UINTPTR_TYPE__)splitc_spread_storage({count}, sizeof *{name});\n"
-            ));
+            // What is wrong with its sizes is told where it is declared.
+            let (name, count) = (&array.name, about(array.token, &array.count));
+            let memory = format!("(__UINTPTR_TYPE__)splitc_spread_storage({count}, sizeof *{name})");
+            text.push_str(&format!("    {name} = (__typeof__({name})){memory};\n# 1 \"<split-c>\"\n"));
         }
         text.push_str("}\n");
     }

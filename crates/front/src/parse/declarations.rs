@@ -161,7 +161,7 @@ impl Parser<'_> {
                 }
                 let count =
                     dimensions.iter().map(|size| format!("(__SIZE_TYPE__)({size})")).collect::<Vec<_>>().join(" * ");
-                self.draft.storage.push(Storage { name: name.clone(), count });
+                self.draft.storage.push(Storage { name: name.clone(), token, count });
             }
         }
         self.scopes.declare(&name, Symbol::Value(declarator.ty.clone()));

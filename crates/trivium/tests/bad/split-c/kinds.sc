@@ -3,6 +3,7 @@ static int total;
 struct record { int n, list[3]; };
 void work(int *where);
 double *spread walk;
+int dealt[absent]::;
 
 int splitc_main(void) {
     int here, *local = &here;
