@@ -328,6 +328,9 @@ impl Parser<'_> {
                 }
             } else {
                 let argument = self.assignment()?;
+                if name == "__builtin_choose_expr" && parts.len() > 2 {
+                    self.one_kind(&parts[2], &argument);
+                }
                 if name == "__builtin_choose_expr" && parts.len() > 1
                     || name == "__builtin_assume_aligned" && parts.len() == 1
                 {
@@ -341,6 +344,16 @@ impl Parser<'_> {
         }
         self.expect(")")?;
         Ok(chosen)
+    }
+
+    /// What the compiler chooses among must be of one kind: which it chooses is not known here.
+    fn one_kind(&mut self, one: &Expression, other: &Expression) {
+        let spaces =
+            [one, other].map(|choice| choice.ty.clone().value().pointer_space().unwrap_or(AddressSpace::Private));
+        if spaces[0] != spaces[1] {
+            self.error(other.first, other.last, "among what is chosen here are pointers of several kinds")
+                .help("choose among pointers of one kind, or let `?:` decide while the program runs");
+        }
     }
 
     fn primary(&mut self) -> Parse<Expression> {
@@ -412,6 +425,9 @@ impl Parser<'_> {
             }
             self.expect(":")?;
             let choice = self.assignment()?;
+            if ty.is_some() {
+                self.one_kind(&parts[parts.len() - 1], &choice);
+            }
             let own = choice.ty.clone().value();
             ty = Some(if ty.is_none_or(|before| before == own) { own } else { Type::unknown() });
             parts.push(choice);

@@ -26,6 +26,8 @@ int splitc_main(void) {
     here = everywhere[walk];
     for (int *global a = there, *b = local; a; a = 0) here++;
     void (*global work)(int);
+    here = *_Generic(here, int: there, default: local);
+    here = *__builtin_choose_expr(1, there, local);
     return 0
 }
 
