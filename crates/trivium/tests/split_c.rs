@@ -161,16 +161,10 @@ fn programs_run_under_every_protocol_and_on_any_number_of_nodes() {
 #[test]
 fn the_naive_matrix_multiply_misses_as_published() {
     for (size, misses) in [(16, 14), (32, 35), (64, 119)] {
-        let flags = format!("-DD={size}");
-        let program = root().join("docs/split-c/matmul.sc");
-        let run = |protocol: &str| {
-            let program = program.to_str().unwrap();
-            let words =
-                ["-p", protocol, "-m", "typhoon", "-n", "8", "--block", "256", "--cc", &flags, "--format", "json"];
-            trivium(&[&["sim", program][..], &words].concat()).json(0)
-        };
-        let report = run("swcc");
+        let size = size.to_string();
+        let run = ["sim", "programs/split-c/matmul.sc", "-p", "swcc", "-m", "typhoon", "-n", "8", "--block", "256"];
+        // Processor 0 does not read the matrices again to check them.
+        let report = trivium(&[&run[..], &["--format", "json", "--", "-d", &size, "-c", "0"]].concat()).json(0);
         assert_eq!(report["misses"]["read"], 8 * misses, "d = {size}");
-        assert_eq!(run("stache")["output"], report["output"], "d = {size}");
     }
 }
