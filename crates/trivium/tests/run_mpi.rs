@@ -58,6 +58,8 @@ fn programs_are_right_over_mpi() {
     for (at, (program, protocols)) in CUSTOM.into_iter().enumerate() {
         right(program, protocols, [4, 2, 3][at % 3], &[]);
     }
+    right("split-c/em3d.sc", &["swcc"], 3, &[]);
+    right("split-c/samplesort.sc", &["stache"], 2, &[]);
 }
 
 #[test]
