@@ -22,9 +22,11 @@ pub mod local;
 
 use crate::local::{Local, Waiting};
 use std::fmt;
-use trivium_engine::{Args, Charge, Engine, Mechanisms, Object, Outgoing, Payload, Pending, Thread};
+use trivium_engine::{
+    Args, Charge, Deed, Engine, HandlerAccess, Mechanisms, Object, Outgoing, Payload, Pending, Thread,
+};
 use trivium_protocol::{
-    Access, BLOCK, EventKind, LaneId, Line, MessageId, NODE, ObjectKindId, PayloadShape, Protocol, RoleId,
+    Access, BLOCK, EventKind, LaneId, Line, MessageId, NODE, ObjectKindId, Operation, PayloadShape, Protocol, RoleId,
 };
 
 /// An implementation of [`Mechanisms`] with what a test needs to know and do about it.
@@ -50,6 +52,11 @@ pub trait Bench {
     /// The address of eight consecutive words of the node's memory that may be written, or `None` where memory
     /// is not addressable.
     fn words(&self) -> Option<u64>;
+
+    /// Whether a word has eight bytes that can be told apart.
+    fn sizes(&self) -> bool {
+        true
+    }
 
     /// Whether payloads of several blocks (and of several words, where there are words) are possible.
     fn lists(&self) -> bool;
@@ -96,6 +103,8 @@ pub fn check_mechanisms<B: Bench>(bench: &B) -> Vec<Breach> {
     waiting(bench, &mut book);
     if bench.engine().protocol().cached {
         cache(bench, &mut book);
+    } else {
+        performing(bench, &mut book);
     }
     no_side_effects(bench, &mut book);
     book.breaches
@@ -324,17 +333,79 @@ fn waiting<B: Bench>(bench: &B, book: &mut Book) {
     bench.end(&mut m);
     let changed = bench.contents(&mut m, block) != before;
     book.expect("`complete` performs a waiting store", changed, || "the contents are the old ones".into());
+}
 
+/// Accesses that handlers perform.
+fn performing<B: Bench>(bench: &B, book: &mut Book) {
+    let [block, _] = bench.blocks();
+    let mut m = bench.make();
+    let Some(expected) = bench.wait(&mut m, 0, block) else { return };
+    let (me, at) = (m.me(), expected.address / 8 * 8);
+    let access = |address, bytes, deed| HandlerAccess { address, bytes, deed, asker: None };
     bench.fill(&mut m, block, 2);
     let before = bench.contents(&mut m, block);
-    m.perform_write(block, expected.address / 8 * 8, 1);
-    bench.end(&mut m);
+    m.perform(block, &access(at, 8, Deed::Store(1)));
     let changed = bench.contents(&mut m, block) != before;
-    book.expect("`perform write` changes the block", changed, || "the contents are the old ones".into());
+    book.expect("a performed store changes the block", changed, || "the contents are the old ones".into());
     let before = bench.contents(&mut m, block);
-    m.perform_read(block, expected.address / 8 * 8, 0);
+    let loaded = m.perform(block, &access(at, 8, Deed::Load));
+    book.expect("a performed load gives what is there", loaded == 1, || loaded.to_string());
+    m.perform(block, &access(at, 8, Deed::LoadTo(0)));
     let unchanged = bench.contents(&mut m, block) == before;
-    book.expect("`perform read` changes no block", unchanged, || "the contents changed".into());
+    book.expect("a performed load changes no block", unchanged, || "the contents changed".into());
+    let exchange = Deed::Modify { operation: Operation::Exchange, operand: 0, expected: 0 };
+    let (old, new) = (m.perform(block, &access(at, 8, exchange)), m.perform(block, &access(at, 8, Deed::Load)));
+    book.expect("an exchange gives the old word and leaves the new one", (old, new) == (1, 0), || {
+        format!("{old}, {new}")
+    });
+    let asked = HandlerAccess {
+        asker: Some((me, 0)),
+        ..access(expected.address, expected.size.into(), Deed::Store(expected.value))
+    };
+    let given = m.perform(block, &asked);
+    let before = bench.contents(&mut m, block);
+    m.complete_with(block, 0, given);
+    bench.end(&mut m);
+    let unchanged = bench.contents(&mut m, block) == before;
+    book.expect("`complete with` performs nothing", unchanged, || "the contents changed".into());
+    if bench.sizes() {
+        sizes(bench, book);
+    }
+}
+
+/// Each performed access keeps to its own bytes.
+fn sizes<B: Bench>(bench: &B, book: &mut Book) {
+    let [block, _] = bench.blocks();
+    let mut m = bench.make();
+    let Some(expected) = bench.wait(&mut m, 0, block) else { return };
+    let at = expected.address / 8 * 8;
+    let access = |address, bytes, deed| HandlerAccess { address, bytes, deed, asker: None };
+    for (bytes, skip) in (1u8..=8).flat_map(|bytes| (0..=8 - bytes).map(move |skip| (bytes, skip))) {
+        let from = at + u64::from(skip);
+        let own = (u64::MAX >> (64 - 8 * u32::from(bytes))) << (8 * skip);
+        bench.fill(&mut m, block, 3);
+        let mut word = m.perform(block, &access(at, 8, Deed::Load));
+        for operation in [None, Some(Operation::Xor)] {
+            let operand = 0x5aa5_3cc3_9669_0ff0;
+            let deed = match operation {
+                None => Deed::Store(operand),
+                Some(operation) => Deed::Modify { operation, operand, expected: 0 },
+            };
+            let given = m.perform(block, &access(from, bytes.into(), deed));
+            let old = if operation.is_some() { (word & own) >> (8 * skip) } else { 0 };
+            let placed = (operand << (8 * skip)) & own;
+            let wanted = if operation.is_some() { word ^ placed } else { word & !own | placed };
+            let now = m.perform(block, &access(at, 8, Deed::Load));
+            let part = m.perform(block, &access(from, bytes.into(), Deed::Load));
+            let kept = (given, now, part) == (old, wanted, (wanted & own) >> (8 * skip));
+            book.expect("a performed access keeps to its own bytes", kept, || {
+                format!(
+                    "{bytes} bytes at {skip}, {deed:?}: {word:#x} became {now:#x}, gave {given:#x}, {part:#x} is read"
+                )
+            });
+            word = now;
+        }
+    }
 }
 
 /// What an engine does to its processor's cache, where the protocol has cached processors.
@@ -467,7 +538,7 @@ impl Bench for LocalBench {
 
     fn wait(&self, m: &mut Local, thread: Thread, block: Object) -> Option<Pending> {
         let address = u64::from(block.id) * Self::BLOCK_BYTES as u64 + 8;
-        let pending = Pending { address, size: 4, value: 0xdead_beef };
+        let pending = Pending { address, size: 4, value: 0xdead_beef, ..Pending::default() };
         m.wait(Waiting { thread, block, store: true, pending });
         Some(pending)
     }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use trivium_engine::number::{fit, index, index_of_word};
-use trivium_engine::{Args, CacheLine, Charge, Engine, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_engine::{
+    Args, CacheLine, Charge, Deed, Engine, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
+};
 use trivium_protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 /// Something that a handler did to the world.
@@ -14,8 +16,8 @@ pub enum Effect {
     Access { block: Object, from: Access, to: Access },
     Resumed(Object),
     Completed(Object),
-    Read { block: Object, value: u64, to: u64 },
-    Written { block: Object, value: u64 },
+    CompletedWith { object: Object, thread: Thread, value: u64 },
+    Performed { block: Object, access: HandlerAccess },
     Answered { thread: Thread, value: i64 },
     Started { task: TaskId, object: Object, args: Args },
     Timer { role: RoleId, object: Object, after: Option<u64> },
@@ -240,14 +242,32 @@ impl Mechanisms for Local {
         self.effects.push(Effect::Completed(object));
     }
 
-    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
-        let value = self.load(address);
-        self.effects.push(Effect::Read { block, value, to });
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+        self.waiting.retain(|waiting| (waiting.block, waiting.thread) != (object, thread));
+        self.effects.push(Effect::CompletedWith { object, thread, value });
     }
 
-    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
-        self.store(address, value);
-        self.effects.push(Effect::Written { block, value });
+    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
+        let (at, bytes) = (index(access.address), index(access.bytes));
+        let mut word = [0; 8];
+        let kept = bytes.min(8);
+        word[..kept].copy_from_slice(&self.memory[at..at + kept]);
+        let old = u64::from_le_bytes(word);
+        let new = match access.deed {
+            Deed::Load | Deed::LoadTo(_) => None,
+            Deed::Store(value) => Some(value),
+            Deed::Modify { operation, operand, expected } => {
+                Some(operation.apply(fit(bytes, "at most 8 bytes"), old, operand, expected))
+            }
+        };
+        if let Some(new) = new {
+            self.memory[at..at + bytes].copy_from_slice(&new.to_le_bytes()[..bytes]);
+        }
+        self.effects.push(Effect::Performed { block, access: *access });
+        match access.deed {
+            Deed::Load | Deed::Modify { .. } => old,
+            Deed::LoadTo(_) | Deed::Store(_) => 0,
+        }
     }
 
     fn answer(&mut self, thread: Thread, value: i64) {

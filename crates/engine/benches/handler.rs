@@ -5,7 +5,9 @@
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::sync::Arc;
-use trivium_engine::{Args, Charge, Engine, Event, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_engine::{
+    Args, Charge, Engine, Event, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
+};
 use trivium_protocol::{Access, BLOCK, EventKind, LaneId, Line, MessageId, RoleId, TaskId};
 
 /// A machine that does nothing but keep the records of one block and count messages.
@@ -67,8 +69,10 @@ impl Mechanisms for Null {
         black_box(object);
     }
     fn complete(&mut self, _: Object) {}
-    fn perform_read(&mut self, _: Object, _: u64, _: u64) {}
-    fn perform_write(&mut self, _: Object, _: u64, _: u64) {}
+    fn complete_with(&mut self, _: Object, _: Thread, _: u64) {}
+    fn perform(&mut self, _: Object, _: &HandlerAccess) -> u64 {
+        0
+    }
     fn answer(&mut self, _: Thread, _: i64) {}
     fn pending(&mut self, _: Thread) -> Pending {
         Pending::default()

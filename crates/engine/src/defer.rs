@@ -36,7 +36,12 @@ fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_protocol::N
         EventKind::Message(m) => &protocol.messages[m.index()].args,
         EventKind::Op(o) => &protocol.ops[o.index()].args,
         EventKind::Task(t) => &protocol.tasks[t.index()].args,
-        EventKind::Read | EventKind::Write | EventKind::Evict | EventKind::WriteBack | EventKind::Timer => &[],
+        EventKind::Read
+        | EventKind::Write
+        | EventKind::Rmw
+        | EventKind::Evict
+        | EventKind::WriteBack
+        | EventKind::Timer => &[],
     }
 }
 
@@ -69,7 +74,8 @@ impl DeferLayout {
                 entry.at - u32::from(width)
             })
         };
-        let thread = part(any(&|e| matches!(e, EventKind::Read | EventKind::Write | EventKind::Op(_))), 1);
+        let thread =
+            part(any(&|e| matches!(e, EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Op(_))), 1);
         let payload = part(any(&|e| carries_data(protocol, e)), 4);
         let args_at = entry.at;
         let mut element = args_at;

@@ -187,7 +187,7 @@ impl Engine {
         let access = |m: &mut M| if self.protocol.cached { m.probe(event.object).access() } else { state.access };
         let allowed = match event.kind {
             EventKind::Read => access(m) >= Access::Read,
-            EventKind::Write => access(m) == Access::Write,
+            EventKind::Write | EventKind::Rmw => access(m) == Access::Write,
             _ => false,
         };
         if allowed {

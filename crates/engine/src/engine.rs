@@ -131,7 +131,9 @@ impl Engine {
         match event {
             EventKind::Message(m) => self.protocol.messages.get(m.index()).map(|m| m.role),
             EventKind::Task(t) => self.protocol.tasks.get(t.index()).map(|t| t.role),
-            EventKind::Read | EventKind::Write | EventKind::Evict | EventKind::WriteBack if object == BLOCK => {
+            EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Evict | EventKind::WriteBack
+                if object == BLOCK =>
+            {
                 self.tag_role(is_home)
             }
             _ => self.role_answering(event, object, is_home),
@@ -164,8 +166,18 @@ impl Engine {
     /// Whether threads load and store blocks under this protocol: some role gives access to them, or answers accesses.
     /// Then each node's role must. Else only calls use its blocks.
     pub fn answers_accesses(&self) -> bool {
-        let accesses = |role: &RoleId| self.answers(*role, EventKind::Read) || self.answers(*role, EventKind::Write);
+        let events = [EventKind::Read, EventKind::Write, EventKind::Rmw];
+        let accesses = |role: &RoleId| events.iter().any(|event| self.answers(*role, *event));
         self.tag_roles.iter().flatten().any(accesses)
+    }
+
+    /// The event that a read-modify-write raises on a node that is, or is not, the block's home: `rmw` if the node's role answers
+    /// that, else `write`.
+    pub fn event_of_rmw(&self, is_home: bool) -> EventKind {
+        match self.tag_role(is_home) {
+            Some(role) if self.answers(role, EventKind::Rmw) => EventKind::Rmw,
+            _ => EventKind::Write,
+        }
     }
 
     /// What the role does about an event in a state.

@@ -98,6 +98,8 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         | ExprKind::Me
         | ExprKind::Home
         | ExprKind::Caller
+        | ExprKind::FaultOperation
+        | ExprKind::FaultExpected
         | ExprKind::Object
         | ExprKind::FaultAddress
         | ExprKind::FaultSize

@@ -11,7 +11,7 @@
 use crate::layout::{Cell, ListCell, SetCell};
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, RoleId, SetOperator, StateId, TaskId,
+    HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, PerformKind, RoleId, SetOperator, StateId, TaskId,
 };
 
 /// A register with a scalar.
@@ -170,8 +170,12 @@ pub(crate) enum FaultPart {
     Address,
     /// How many bytes.
     Size,
-    /// What would be stored.
+    /// What would be stored, or the operand.
     Value,
+    /// The number of a read-modify-write's operation.
+    Operation,
+    /// What a compare-and-exchange expects.
+    Expected,
 }
 
 /// What an engine does to its processor's cache.
@@ -561,13 +565,17 @@ pub(crate) enum Op {
     },
     Resume,
     Complete,
-    PerformRead {
-        at: Reg,
-        to: Reg,
-    },
-    PerformWrite {
+    CompleteWith {
         value: Reg,
-        at: Reg,
+        thread: Reg,
+    },
+    /// `args` are as [`trivium_protocol::Perform::args`] says.
+    Perform {
+        kind: PerformKind,
+        asked: bool,
+        args: Reg,
+        count: u8,
+        result: Option<Reg>,
     },
     Return {
         value: Reg,

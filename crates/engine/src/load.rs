@@ -48,7 +48,9 @@ impl Engine {
         let gives = |&id: &RoleId| self.protocol.roles[id.index()].states.iter().any(|s| s.access != Access::None);
         let answers = |&id: &RoleId| {
             let plan = &self.roles[id.index()];
-            [EventKind::Read, EventKind::Write, EventKind::Evict].iter().any(|&e| plan.column(e).is_some())
+            [EventKind::Read, EventKind::Write, EventKind::Rmw, EventKind::Evict]
+                .iter()
+                .any(|&e| plan.column(e).is_some())
         };
         self.roles_of(BLOCK, is_home).find(gives).or_else(|| self.roles_of(BLOCK, is_home).find(answers))
     }

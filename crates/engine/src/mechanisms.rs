@@ -1,7 +1,7 @@
 //! `Mechanisms`: all that a handler can do to the world. Each backend implements this and nothing more.
 
 use trivium_protocol::source::Span;
-use trivium_protocol::{Access, LaneId, Line, MessageId, ObjectKindId, RoleId, StateId, TaskId};
+use trivium_protocol::{Access, LaneId, Line, MessageId, ObjectKindId, Operation, RoleId, StateId, TaskId};
 
 /// The number of a node, from 0.
 pub type Node = u16;
@@ -92,8 +92,47 @@ pub struct Pending {
     pub address: u64,
     /// Bytes: 1, 2, 4 or 8.
     pub size: u8,
-    /// What a store would write.
+    /// What a store would write; the operand of a read-modify-write.
     pub value: u64,
+    /// Whether it is a read-modify-write.
+    pub modifies: bool,
+    /// What that makes of what is there.
+    pub operation: Operation,
+    /// What a compare-and-exchange expects.
+    pub expected: u64,
+}
+
+/// An access that a handler performs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandlerAccess {
+    /// Byte offset in shared memory.
+    pub address: u64,
+    /// How many bytes: 1 to 8, or more where they go to the program's own memory.
+    pub bytes: u64,
+    /// What it does.
+    pub deed: Deed,
+    /// Whose it is: a thread's, which waits for it, and that thread's node; or the program's of this node.
+    pub asker: Option<(Node, Thread)>,
+}
+
+/// What an access does that a handler performs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// A load.
+    Load,
+    /// A load to a byte of the program's own memory.
+    LoadTo(u64),
+    /// A store of this, without the bytes that do not fit.
+    Store(u64),
+    /// A read-modify-write.
+    Modify {
+        /// What it makes of what is there.
+        operation: Operation,
+        /// From this.
+        operand: u64,
+        /// And, of a compare-and-exchange, from this.
+        expected: u64,
+    },
 }
 
 /// What costs time without having any other effect; `sim` prices it, others ignore it.
@@ -175,12 +214,13 @@ pub trait Mechanisms {
     /// the tag.
     fn complete(&mut self, object: Object);
 
-    /// The word (8 bytes, little-endian) at a byte offset, which lies in the block, is loaded for the program from
-    /// this node's copy, whatever the tag. It goes to byte `to` of the program's own memory.
-    fn perform_read(&mut self, block: Object, address: u64, to: u64);
+    /// The access that a thread of this node waits with for the object, and that was performed elsewhere, is done; the thread
+    /// gets this value, if it loads.
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64);
 
-    /// A value is stored for the program to such a word of this node's copy.
-    fn perform_write(&mut self, block: Object, address: u64, value: u64);
+    /// An access, which lies in the block, is performed on this node's copy (little-endian), whatever the tag. Returns what was there,
+    /// with zeros in front, except to those who only store or load to the program's memory: 0.
+    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64;
 
     /// The call at which a thread waits returns.
     fn answer(&mut self, thread: Thread, value: i64);

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::event::Event;
 use crate::fault::{Fault, Trouble, place};
 use crate::frame::LargeRoom;
-use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use crate::mechanisms::{Args, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use crate::run::{Run, Start};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, EventKind, LaneId, Line, NODE, RoleId, StateId, TaskId};
@@ -114,9 +114,11 @@ impl Mechanisms for Newborn<'_> {
 
     fn complete(&mut self, _: Object) {}
 
-    fn perform_read(&mut self, _: Object, _: u64, _: u64) {}
+    fn complete_with(&mut self, _: Object, _: Thread, _: u64) {}
 
-    fn perform_write(&mut self, _: Object, _: u64, _: u64) {}
+    fn perform(&mut self, _: Object, _: &HandlerAccess) -> u64 {
+        0
+    }
 
     fn answer(&mut self, _: Thread, _: i64) {}
 

@@ -36,7 +36,7 @@ pub(crate) struct RolePlan {
 /// The column of each event in a role's table.
 #[derive(Clone, Debug)]
 struct Columns {
-    fixed: [u16; 5],
+    fixed: [u16; 6],
     messages: Vec<u16>,
     ops: Vec<u16>,
     tasks: Vec<u16>,
@@ -53,6 +53,7 @@ impl RolePlan {
             EventKind::Evict => columns.fixed[2],
             EventKind::Timer => columns.fixed[3],
             EventKind::WriteBack => columns.fixed[4],
+            EventKind::Rmw => columns.fixed[5],
             EventKind::Message(m) => *columns.messages.get(m.index())?,
             EventKind::Op(o) => *columns.ops.get(o.index())?,
             EventKind::Task(t) => *columns.tasks.get(t.index())?,
@@ -175,8 +176,15 @@ fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), Load
 fn plan_columns(protocol: &Protocol, role: &Role) -> Columns {
     let column = |event| role.column(event).map_or(NO_COLUMN, |c| fit(c, "a column, of which there are at most 65534"));
     Columns {
-        fixed: [EventKind::Read, EventKind::Write, EventKind::Evict, EventKind::Timer, EventKind::WriteBack]
-            .map(column),
+        fixed: [
+            EventKind::Read,
+            EventKind::Write,
+            EventKind::Evict,
+            EventKind::Timer,
+            EventKind::WriteBack,
+            EventKind::Rmw,
+        ]
+        .map(column),
         messages: (0..protocol.messages.len()).map(|i| column(message_event(i))).collect(),
         ops: (0..protocol.ops.len()).map(|i| column(EventKind::Op(trivium_protocol::OpId::at(i)))).collect(),
         tasks: (0..protocol.tasks.len()).map(|i| column(EventKind::Task(trivium_protocol::TaskId::at(i)))).collect(),

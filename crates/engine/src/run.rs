@@ -299,6 +299,8 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
             ExprKind::FaultAddress => self.m.pending(self.event.thread).address.cast_signed(),
             ExprKind::FaultSize => i64::from(self.m.pending(self.event.thread).size),
             ExprKind::FaultValue => self.m.pending(self.event.thread).value.cast_signed(),
+            ExprKind::FaultOperation => self.m.pending(self.event.thread).operation.number(),
+            ExprKind::FaultExpected => self.m.pending(self.event.thread).expected.cast_signed(),
             ExprKind::Room(lane, count) => self.room(*lane, count)?,
             ExprKind::Memory(address) => {
                 let address = self.address(address)?;

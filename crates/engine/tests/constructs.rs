@@ -203,7 +203,7 @@ role cache of block {
 fn a_fault_tells_its_address_and_value() {
     let engine = load(FAULTS, 2);
     let mut m = Local::new(&engine, 0, 4, 16);
-    let pending = Pending { address: 24, size: 8, value: 99 };
+    let pending = Pending { address: 24, size: 8, value: 99, ..Pending::default() };
     m.wait(Waiting { thread: 5, block: block(1), store: true, pending });
     engine.dispatch(&Event::local(EventKind::Write, block(1), 5), &mut m).unwrap();
     assert_eq!(sent(&m, &engine), ["Take[24, 99, 1]->1"]);

@@ -80,6 +80,8 @@ enum Sin {
     VaguePending,
     LazyComplete,
     LazyPerform,
+    WidePerform,
+    BusyComplete,
     TagErases,
     UnaskedFill,
     LateFill,
@@ -168,12 +170,21 @@ impl Mechanisms for Sloppy {
             self.local.complete(object);
         }
     }
-    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
-        self.local.perform_read(block, address, to);
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+        self.local.complete_with(object, thread, value);
+        if self.sin == Sin::BusyComplete {
+            let address = u64::from(object.id) * 64;
+            self.local.perform(object, &HandlerAccess { address, bytes: 1, deed: Deed::Store(0x77), asker: None });
+        }
     }
-    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
-        if self.sin != Sin::LazyPerform {
-            self.local.perform_write(block, address, value);
+    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
+        let stores = matches!(access.deed, Deed::Store(_));
+        match self.sin {
+            Sin::LazyPerform if stores => 0,
+            Sin::WidePerform if stores => {
+                self.local.perform(block, &HandlerAccess { address: access.address / 8 * 8, bytes: 8, ..*access })
+            }
+            _ => self.local.perform(block, access),
         }
     }
     fn answer(&mut self, thread: Thread, value: i64) {
@@ -271,7 +282,9 @@ fn every_sin_is_found() {
         (Sin::ShortCopy, "bytes are copied"),
         (Sin::VaguePending, "`pending` says"),
         (Sin::LazyComplete, "`complete` performs"),
-        (Sin::LazyPerform, "`perform write` changes"),
+        (Sin::LazyPerform, "a performed store changes"),
+        (Sin::WidePerform, "a performed access keeps to its own bytes"),
+        (Sin::BusyComplete, "`complete with` performs nothing"),
         (Sin::TagErases, "tags, charges and timers do not change"),
         (Sin::UnaskedFill, "what nobody asked for is not filled"),
         (Sin::LateFill, "what an intervention overtook is not filled"),

@@ -117,17 +117,18 @@ impl Mechanisms for Recorder {
     fn complete(&mut self, object: Object) {
         self.told(format!("complete {object:?}"));
     }
-    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
-        self.told(format!("perform {block:?} {address} to {to}"));
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+        self.told(format!("complete {object:?} of {thread} with {value}"));
     }
-    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
-        self.told(format!("perform {block:?} {address} is {value}"));
+    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
+        self.told(format!("perform {block:?} {access:?}"));
+        self.chance() % 9
     }
     fn answer(&mut self, thread: Thread, value: i64) {
         self.told(format!("answer {thread} {value}"));
     }
     fn pending(&mut self, thread: Thread) -> Pending {
-        Pending { address: u64::from(thread) * 8, size: 4, value: self.chance() % 9 }
+        Pending { address: u64::from(thread) * 8, size: 4, value: self.chance() % 9, ..Pending::default() }
     }
     fn start(&mut self, task: TaskId, object: Object, args: Args) {
         self.told(format!("start {task:?} {object:?} {args:?}"));

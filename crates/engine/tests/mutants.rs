@@ -51,7 +51,7 @@ fn kinds(protocol: &Protocol) -> Vec<(EventKind, ObjectKindId, PayloadShape, Vec
 fn node(engine: &Engine) -> Local {
     let mut node = Local::new(engine, 0, BLOCKS, BLOCK_BYTES);
     for id in 0..BLOCKS {
-        let pending = Pending { address: u64::from(id) * BLOCK_BYTES as u64, size: 8, value: 7 };
+        let pending = Pending { address: u64::from(id) * BLOCK_BYTES as u64, size: 8, value: 7, ..Pending::default() };
         node.wait(Waiting { thread: 0, block: Object { kind: BLOCK, id }, store: id % 2 == 0, pending });
     }
     node

@@ -362,15 +362,15 @@ pub enum StatementKind {
     Lower(Ident),
     Resume,
     Complete,
-    /// `perform read at to place`.
-    PerformRead {
-        at: Expr,
+    /// `complete with value to thread`, `complete to thread`.
+    CompleteWith {
+        value: Option<Expr>,
         to: Expr,
     },
-    /// `perform write value to at`.
-    PerformWrite {
-        value: Expr,
-        at: Expr,
+    /// `perform write(a, v, n) as t`; `perform read(a, n) to place`.
+    Perform {
+        access: Expr,
+        to: Option<Expr>,
     },
     Return {
         value: Option<Expr>,
@@ -493,6 +493,18 @@ pub enum ExprKind {
     /// `flight(M)`, `flight(M to n)`.
     Flight(Ident, Option<Box<Expr>>),
     LeadsTo(Box<Expr>, Box<Expr>),
+    Perform(Box<Perform>),
+}
+
+/// `perform read(a, n) as t of m`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Perform {
+    /// `read`, `write` or `rmw`.
+    pub what: Ident,
+    pub args: Vec<Expr>,
+    /// The thread that asked, and its node if that is said.
+    pub asker: Option<(Expr, Option<Expr>)>,
 }
 
 /// A scenario.

@@ -7,17 +7,24 @@ use crate::error::NodeError;
 use trivium_engine::{MAX_ARGS, Object};
 use trivium_guest::{ProgramFault, SHARED_BASE};
 use trivium_protocol::nearest;
-use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Type};
+use trivium_protocol::{BLOCK, EventKind, NODE, NoRmw, OpId, Type};
 
 /// Why a protocol has no answer to atomic operations.
-pub(crate) fn refused_atomic(protocol: &str, handler: &str) -> String {
-    format!(
-        "which protocol `{protocol}` cannot answer: its handler `{handler}` looks at the value that is about to be stored, and an atomic operation has none before it is performed"
-    )
+pub(crate) fn refused_atomic(protocol: &str, why: &NoRmw) -> String {
+    let why = match why {
+        NoRmw::LooksAtValue(handler) => format!(
+            "its handler `{handler}` looks at the value that is about to be stored, and an atomic operation has none before it is performed"
+        ),
+        NoRmw::Completes(handler) => format!(
+            "its handler `{handler}` completes stores, and it does not say whether an atomic operation may be completed there: it does not answer `rmw`"
+        ),
+    };
+    format!("which protocol `{protocol}` cannot answer: {why}")
 }
 
 /// What to do about it.
-pub(crate) const ATOMIC_HELP: &str = "use a protocol whose `on write` does not name the stored value, or a lock and barriers that are calls of a protocol";
+pub(crate) const ATOMIC_HELP: &str = "answer `rmw` in the protocol (`on write, rmw { .. }` where a node has the block alone, else `on rmw(a, n, op, x, y) { .. }`), \
+                                      use another protocol, or a lock and barriers that are calls of a protocol";
 
 /// Why a call cannot be made.
 #[derive(Debug)]
@@ -143,8 +150,8 @@ impl<C> NodeCore<C> {
     pub fn check_atomic(&self, address: u32) -> Result<(), NodeError> {
         let offset = address.checked_sub(SHARED_BASE);
         let Some(protocol) = offset.and_then(|offset| self.protocol_at(offset.into())) else { return Ok(()) };
-        let Some(handler) = self.protocols.looks_at_stores[protocol].as_ref() else { return Ok(()) };
-        let refused = refused_atomic(&self.protocols.engines[protocol].protocol().name, handler);
+        let Some(why) = self.protocols.no_rmw[protocol].as_ref() else { return Ok(()) };
+        let refused = refused_atomic(&self.protocols.engines[protocol].protocol().name, why);
         let what = format!("node {}: an atomic operation at {address:#x}, {refused}", self.me);
         Err(NodeError::subject(what).help(ATOMIC_HELP))
     }

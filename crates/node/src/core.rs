@@ -1,5 +1,6 @@
 //! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
 
+use crate::asked::Asked;
 use crate::parts::Parts;
 use crate::payload::Payloads;
 use crate::protocols::Protocols;
@@ -35,6 +36,8 @@ pub struct NodeCore<C> {
     pub usage: Usage,
     /// What it has shared of its private memory.
     pub parts: Parts,
+    /// What its handlers have performed and completed for threads.
+    pub asked: Asked,
 }
 
 impl<C> NodeCore<C> {
@@ -51,6 +54,7 @@ impl<C> NodeCore<C> {
             schedule: Schedule::default(),
             usage: Usage::default(),
             parts: Parts::default(),
+            asked: Asked::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A node's shared memory as its running handler reads and writes it: its copies of blocks, or, where processors are cached
 //! (`docs/semantics.md`, section 8), the engine's copies, which are apart from what the processor's cache holds.
 
+use crate::asked::size_of_access;
 use crate::core::NodeCore;
 use crate::effects::{Effects, Touched};
 use crate::lines::Lines;
@@ -9,7 +10,7 @@ use crate::payload::Data;
 use crate::records::Slot;
 use crate::space::shared_u32;
 use trivium_engine::number::index;
-use trivium_engine::{Object, Payload, Pending};
+use trivium_engine::{Deed, HandlerAccess, Object, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, ReadModifyWrite};
 use trivium_protocol::{BLOCK, RoleId};
 
@@ -137,7 +138,7 @@ pub trait HandlerMemory: Sized {
     }
 
     /// Performs an access of the program on this node's memory; gives what was there before.
-    fn perform(&mut self, pending: &Pending, kind: AccessKind, atomic: Option<ReadModifyWrite>) -> u64 {
+    fn perform_waiting(&mut self, pending: &Pending, kind: AccessKind, atomic: Option<ReadModifyWrite>) -> u64 {
         let mut word = [0; 8];
         let size = usize::from(pending.size).min(8);
         let read = self.memory().read(pending.address, &mut word[..size]);
@@ -150,13 +151,59 @@ pub trait HandlerMemory: Sized {
         old
     }
 
-    /// An access that a handler performs for the program is to a word of the handler's own block.
-    fn must_lie_in(&mut self, block: Object, address: u64) {
+    /// Performs a handler's access on this node's memory; gives what [`trivium_engine::Mechanisms::perform`] does.
+    fn perform_access(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         let first = self.core().offset_of(block);
-        if address < first || address + 8 > first + self.core().protocols.block {
-            let what = || format!("the word at shared offset {address:#x} does not lie in block {}", block.id);
+        let size = self.core().protocols.block;
+        let inside = access.address.checked_sub(first);
+        if !inside.is_some_and(|at| access.bytes <= size && at <= size - access.bytes) {
+            let HandlerAccess { address, bytes, .. } = access;
+            let what = || format!("{bytes} bytes at shared offset {address:#x} do not lie in block {} alone", block.id);
             self.effects_mut().trouble.get_or_insert_with(what);
+            return 0;
         }
+        let given = match access.deed {
+            Deed::LoadTo(to) => {
+                let mut bytes = Vec::new();
+                self.read(access.address, access.bytes, &mut bytes);
+                let written = self.memory().write_private(to, &bytes);
+                self.trouble_of(written);
+                0
+            }
+            Deed::Load => self.bytes_of(access),
+            Deed::Store(value) => {
+                self.put(access.address, &value.to_le_bytes()[..index(access.bytes)]);
+                0
+            }
+            Deed::Modify { operation, operand, expected } => {
+                let old = self.bytes_of(access);
+                let new = operation.apply(size_of_access(access), old, operand, expected);
+                self.put(access.address, &new.to_le_bytes()[..index(access.bytes)]);
+                old
+            }
+        };
+        self.core_mut().asked.performed(access, given);
+        given
+    }
+
+    /// What an access of at most 8 bytes loads.
+    fn bytes_of(&mut self, access: &HandlerAccess) -> u64 {
+        let mut word = [0; 8];
+        self.read_allocated(access.address, &mut word[..index(access.bytes)]);
+        u64::from_le_bytes(word)
+    }
+
+    /// The access of a thread, with which it waits if `waiting` says so, was performed elsewhere and gives this: it is done.
+    fn complete_access(&mut self, object: Object, thread: Thread, value: u64, waiting: Option<(Pending, AccessKind)>) {
+        let Some((pending, kind)) = waiting.filter(|_| thread == 0 && !self.effects().is_completed(object)) else {
+            let id = object.id;
+            let what = || format!("the access of thread {thread} to block {id} is completed, and it waits for none");
+            self.effects_mut().trouble.get_or_insert_with(what);
+            return;
+        };
+        let me = self.core().me;
+        self.core_mut().asked.completed((me, thread), (&pending, kind), value);
+        self.effects_mut().completed(object, value);
     }
 
     /// The place of a record that the running handler looks at.

@@ -32,6 +32,7 @@
 // A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
+mod asked;
 mod binding;
 mod calls;
 mod conditions;
@@ -55,6 +56,7 @@ mod unchecked;
 mod usage;
 
 pub use crate::core::NodeCore;
+pub use asked::{Asked, pending};
 pub use binding::{Binding, Purpose, disagree};
 pub use calls::Refusal;
 pub use counts::{MemoryUsed, Misses};

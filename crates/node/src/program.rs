@@ -49,13 +49,13 @@ impl Protocols {
 /// A program with atomic operations needs memory under a protocol that can answer them.
 fn check_atomics(program: &Program, protocols: &Protocols) -> Result<(), NodeError> {
     let of_memory = || (0..protocols.engines.len()).filter(|&number| protocols.engines[number].protocol().uses(BLOCK));
-    let refusal = of_memory().find_map(|number| Some((number, protocols.looks_at_stores[number].as_ref()?)));
-    let Some((number, handler)) = refusal else { return Ok(()) };
-    if !program.uses_atomics() || of_memory().any(|number| protocols.looks_at_stores[number].is_none()) {
+    let refusal = of_memory().find_map(|number| Some((number, protocols.no_rmw[number].as_ref()?)));
+    let Some((number, why)) = refusal else { return Ok(()) };
+    if !program.uses_atomics() || of_memory().any(|number| protocols.no_rmw[number].is_none()) {
         return Ok(());
     }
     let name = &protocols.engines[number].protocol().name;
-    let what = format!("the program uses atomic operations, {}", refused_atomic(name, handler));
+    let what = format!("the program uses atomic operations, {}", refused_atomic(name, why));
     Err(NodeError::input(what).at(program.name()).help(ATOMIC_HELP))
 }
 

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 use trivium_engine::Engine;
-use trivium_protocol::looks_at_stored_value;
 use trivium_protocol::{Assume, OpId, Promise, Protocol};
+use trivium_protocol::{NoRmw, refuses_rmw};
 
 /// The protocols of a run, and what of them is asked often. Nothing of it changes while nodes run.
 pub struct Protocols {
@@ -33,8 +33,8 @@ pub struct Protocols {
     pub cached: Vec<bool>,
     /// Whether they have for any.
     pub any_cached: bool,
-    /// Of each protocol, the handler that looks at what a store is about to store, if there is one.
-    pub looks_at_stores: Vec<Option<String>>,
+    /// Of each protocol, why it cannot answer a read-modify-write, if it cannot.
+    pub no_rmw: Vec<Option<NoRmw>>,
     /// Of each protocol, and behind the last, how many kinds of messages those before it have.
     pub kinds_before: Vec<usize>,
 }
@@ -63,7 +63,7 @@ impl Protocols {
             any_cached: cached.contains(&true),
             cached,
             default: engines.iter().position(|engine| engine.answers_accesses()).unwrap_or(0),
-            looks_at_stores: engines.iter().map(|engine| looks_at_stores(engine.protocol())).collect(),
+            no_rmw: engines.iter().map(|engine| refuses_rmw(engine.protocol())).collect(),
             kinds_before: (0..=engines.len()).map(kinds).collect(),
             engines,
         }
@@ -80,10 +80,4 @@ impl Protocols {
     pub fn block_number(&self, offset: u64) -> u32 {
         u32::try_from(offset >> self.block.trailing_zeros()).unwrap_or(u32::MAX)
     }
-}
-
-/// The handler of a protocol that looks at what a store is about to store, if there is one.
-fn looks_at_stores(protocol: &Protocol) -> Option<String> {
-    let mut handlers = protocol.roles.iter().flat_map(|role| &role.handlers);
-    handlers.find(|handler| looks_at_stored_value(handler)).map(|handler| handler.name.clone())
 }

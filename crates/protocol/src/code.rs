@@ -111,8 +111,12 @@ pub enum ExprKind {
     FaultAddress,
     /// Its size in bytes.
     FaultSize,
-    /// The value that it would store, as 64 bits.
+    /// The value that it would store, as 64 bits; of a read-modify-write the operand.
     FaultValue,
+    /// The number of the [`Operation`] that it would make.
+    FaultOperation,
+    /// What a compare-and-exchange expects.
+    FaultExpected,
     /// Logical negation.
     Not(Box<Expr>),
     /// Arithmetic negation.
@@ -179,6 +183,40 @@ pub enum PayloadSource {
     List(Place),
 }
 
+/// What an access does that a handler performs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerformKind {
+    /// A load, whose value is the step's result.
+    Read,
+    /// A load to a place of the program's own memory.
+    ReadTo,
+    /// A store.
+    Write,
+    /// A read-modify-write; what was there before is the step's result.
+    Rmw,
+}
+
+/// An access that a handler performs.
+#[derive(Clone, Debug)]
+pub struct Perform {
+    /// What it does.
+    pub kind: PerformKind,
+    /// Whether it is that of a thread which waits for it, and not of the node's program.
+    pub asked: bool,
+    /// Its address and how many bytes; if it is asked for, the thread and the thread's node; of a [`PerformKind::ReadTo`] the place,
+    /// of a store the value, of a read-modify-write the number of the [`Operation`] and its two operands.
+    pub args: Vec<Expr>,
+    /// The local that becomes its result.
+    pub result: Option<LocalId>,
+}
+
+impl Perform {
+    /// Whether it changes the block.
+    pub fn stores(&self) -> bool {
+        matches!(self.kind, PerformKind::Write | PerformKind::Rmw)
+    }
+}
+
 /// One step of a handler.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -232,10 +270,11 @@ pub enum StepKind {
     Resume,
     /// The waiting access of the object is performed now, once, without giving access.
     Complete,
-    /// A load of a word of the object's block for the program: from an address, to a place in the program's memory.
-    PerformRead(Expr, Expr),
-    /// A store to a word of the object's block for the program: a value, to an address.
-    PerformWrite(Expr, Expr),
+    /// An access to the object's block is performed now, on this node's copy.
+    Perform(Perform),
+    /// The waiting access of a thread, which was performed elsewhere, is done: the thread gets this value. The second is
+    /// the thread.
+    CompleteWith(Expr, Expr),
     /// A call returns.
     Return {
         /// With what.

@@ -34,8 +34,7 @@ pub fn touches_copy(step: &StepKind) -> bool {
         StepKind::Send { payload: PayloadSource::Block, .. }
             | StepKind::Install(None)
             | StepKind::Complete
-            | StepKind::PerformRead(..)
-            | StepKind::PerformWrite(..)
+            | StepKind::Perform(_)
             | StepKind::Fill(_)
             | StepKind::Take(_)
     )

@@ -11,6 +11,7 @@ pub mod copies;
 mod formula;
 mod names;
 mod nearest;
+mod operation;
 pub mod source;
 mod stored;
 pub mod walk;
@@ -19,7 +20,8 @@ pub use bound::Bound;
 pub use code::*;
 pub use formula::Formula;
 pub use nearest::nearest;
-pub use stored::looks_at_stored_value;
+pub use operation::Operation;
+pub use stored::{NoRmw, refuses_rmw};
 
 use crate::source::{SourceMap, Span};
 use std::fmt;
@@ -510,6 +512,8 @@ pub enum EventKind {
     Read,
     /// The local thread's store faulted.
     Write,
+    /// The local thread's read-modify-write faulted, where the role answers that; elsewhere it is a store.
+    Rmw,
     /// The node wants the block's place. With a cached processor: its cache has given up a shared line.
     Evict,
     /// The processor's cache has given up an exclusive line, whose contents the event brings.

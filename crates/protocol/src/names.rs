@@ -8,6 +8,7 @@ impl Protocol {
         match event {
             EventKind::Read => "read".into(),
             EventKind::Write => "write".into(),
+            EventKind::Rmw => "rmw".into(),
             EventKind::Evict => "evict".into(),
             EventKind::WriteBack => "writeback".into(),
             EventKind::Message(m) => self.messages[m.index()].name.clone(),

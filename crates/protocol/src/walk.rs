@@ -40,10 +40,8 @@ fn values(step: &StepKind) -> Vec<&Expr> {
         StepKind::Start(_, values) => values.iter().collect(),
         StepKind::Insert(_, e) | StepKind::Remove(_, e) | StepKind::Assert(e) => vec![e],
         StepKind::If(e, _, _) | StepKind::ForSet(_, e, _) => vec![e],
-        StepKind::ForRange(_, a, b, _)
-        | StepKind::Store(a, b)
-        | StepKind::PerformRead(a, b)
-        | StepKind::PerformWrite(a, b) => vec![a, b],
+        StepKind::ForRange(_, a, b, _) | StepKind::Store(a, b) | StepKind::CompleteWith(a, b) => vec![a, b],
+        StepKind::Perform(perform) => perform.args.iter().collect(),
         StepKind::Send { args, payload, object, to, .. } => {
             let mut all: Vec<&Expr> = args.iter().chain(object).chain([to]).collect();
             if let PayloadSource::Memory { from, to } = payload {

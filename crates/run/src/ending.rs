@@ -8,7 +8,7 @@ use crate::wire::ENDED;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
-use trivium_node::{MemoryUsed, NodeError, NodeSaid};
+use trivium_node::{Asked, MemoryUsed, NodeError, NodeSaid};
 
 /// From node 0: all have been heard.
 const GOODBYE: u8 = ENDED + 5;
@@ -31,6 +31,8 @@ pub(crate) struct NodeEnd {
     pub latency: Latency,
     pub said: NodeSaid,
     pub memory: MemoryUsed,
+    /// What its handlers have performed and completed for threads.
+    pub asked: Asked,
 }
 
 /// [`NodeEnd`] as it is sent, before the bytes of all that was printed.
@@ -47,6 +49,7 @@ struct Written {
     refused_to_write: Option<String>,
     private: u64,
     shared: u64,
+    asked: Asked,
 }
 
 impl NodeEnd {
@@ -68,6 +71,7 @@ impl NodeEnd {
             refused_to_write: self.said.refused_to_write.clone(),
             private: self.memory.private,
             shared: self.memory.shared,
+            asked: self.asked,
         };
         // Nothing of it can fail to be written: no key of a map is other than a text.
         let head = serde_json::to_vec(&head).unwrap_or_default();
@@ -102,6 +106,7 @@ impl NodeEnd {
             latency: head.latency,
             said,
             memory: MemoryUsed { private: head.private, shared: head.shared },
+            asked: head.asked,
         })
     }
 }

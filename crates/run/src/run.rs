@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, NodeOutcome, Program, Stage};
-use trivium_node::{MemoryUsed, Misses, NodeError, Protocols, Said, Saying};
+use trivium_node::{Asked, MemoryUsed, Misses, NodeError, Protocols, Said, Saying};
 use trivium_protocol::Protocol;
 
 /// Bytes of a page, for which a home is chosen.
@@ -301,6 +301,7 @@ fn run_node(
         latency: std::mem::take(&mut node.latency),
         said: std::mem::take(&mut node.said),
         memory,
+        asked: node.core.asked,
     };
     let early = std::mem::take(&mut node.ends);
     let history = std::mem::take(&mut node.history);
@@ -346,6 +347,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     let (mut saying, mut latency, mut sum) = (Saying::default(), Latency::default(), Counts::default());
     let (mut first, mut last) = (u64::MAX, 0);
     let (mut failed, mut told, mut stopped) = (None, None, None);
+    let mut asked = Asked::default();
     let mut result = RunResult {
         transport,
         block: setup.block,
@@ -384,12 +386,19 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         latency.merge(&end.latency);
         saying.add(number, end.said);
         result.memory.join(end.memory);
+        asked = asked.and(end.asked);
         result.per_node.push(of_node(&end.counts));
         sum = sum.plus(&end.counts);
     }
     let said = saying.said();
     if let Some(error) = failed.or(told) {
         return Err(Box::new((given_up.into_iter().fold(error, NodeError::note), said)));
+    }
+    if stopped.is_none()
+        && given_up.is_empty()
+        && let Err(error) = asked.check()
+    {
+        return Err(Box::new((error, said)));
     }
     result.incomplete = stopped.map(|why| std::iter::once(why).chain(given_up).collect::<Vec<_>>().join("; "));
     result.wall_seconds = seconds(last.saturating_sub(first));

@@ -100,7 +100,7 @@ const SENDS_STORES: &str = "protocol sends-stores\npromises coherent\nlane main 
       on write(at, w) { send Put(at, w) to home; await Done { goto Away; complete } }\n  }\n}\n\
     role home of block {\n  otherwise impossible\n  state Here: write {\n\
       on Get { send Data to sender }\n\
-      on Put(at, w) { perform write w to at; send Done to sender }\n  }\n}\n";
+      on Put(at, w) { perform write(at, w); send Done to sender }\n  }\n}\n";
 
 #[test]
 fn a_protocol_that_looks_at_stored_values_refuses_atomics() {
@@ -133,4 +133,43 @@ fn a_protocol_that_looks_at_stored_values_refuses_atomics() {
     let mut run = Run::with(text_program(plain), &[]).on(machine("typhoon", &[]));
     run.protocols = vec![sends];
     run.right();
+}
+
+/// The same, with no look at the value: `complete` would make the addition on a copy that is not the only one.
+#[test]
+fn a_protocol_that_completes_stores_and_answers_no_rmw_refuses_atomics() {
+    let text =
+        SENDS_STORES.replace("on write(at, w) { send Put(at, w) to home;", "on write(at) { send Put(at, 1) to home;");
+    assert_ne!(text, SENDS_STORES);
+    let adds = "#include \"trivium.h\"\n#include <stdatomic.h>\nint main(void) { _Atomic int *sum = trivium_alloc_on(0, 64);\n\
+                atomic_fetch_add(sum, 1); return 0; }\n";
+    let under = |text: &str| {
+        let compiled = trivium_lang::compile("sends-stores.tri", text, &Default::default());
+        let mut run = Run::with(source(adds), &[]).nodes(2);
+        run.protocols = vec![Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")))];
+        run
+    };
+    let error = under(&text).error();
+    assert!(error.blame == Blame::Input, "{error}");
+    assert!(error.what.contains("`Away.write.Done.Done` completes stores, and it does not say"), "{error}");
+    // Where the role says that it may, it may.
+    under(&text.replace(
+        "on write(at) {",
+        "on rmw(at) { send Put(at, 1) to home; await Done { goto Away; complete } }\n      on write(at) {",
+    ))
+    .right();
+}
+
+/// What handlers perform for threads is compared with what the threads got, however the nodes are simulated.
+#[test]
+fn an_access_that_was_not_performed_once_is_told_at_the_end() {
+    let run = Run::of("fetchadd", &[]).under(&["broken/uncached-update-torn"]).nodes(3);
+    for jobs in [1, 2] {
+        let error = run.clone().jobs(jobs).error();
+        assert_eq!(
+            error.what,
+            "an access of the 260 that were performed for threads is not the one that was completed"
+        );
+        assert!(error.said.is_some_and(|said| said.output == "fetchadd: ok, sum 30\n"));
+    }
 }

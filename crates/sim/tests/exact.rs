@@ -111,6 +111,8 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("symmetric", &["-n", "100"]).nodes(4));
     same_and_right(Run::of("symmetric", &["-n", "100"]).under(&["swcc"]).nodes(3));
     same_and_right(Run::of("atomics", &["-n", "3"]).under(&["swcc"]).nodes(3));
+    same_and_right(Run::of("atomics", &["-n", "3"]).under(&["uncached"]).nodes(3));
+    same_and_right(Run::of("fetchadd", &["-n", "3"]).under(&["uncached"]).nodes(3));
 }
 
 /// All programs that wait for each other in some way, on 1 to 4 host threads; windows of all lengths, though a short
@@ -137,6 +139,7 @@ fn any_number_of_host_threads() {
         Run::of("litmus", &["-n", "3"]).nodes(4),
         Run::of("atomics", &["-n", "3"]).nodes(3),
         Run::of("atomics", &["-n", "2"]).under(&["swcc"]).nodes(3),
+        Run::of("fetchadd", &["-n", "2"]).under(&["uncached"]).nodes(4),
     ];
     for run in runs {
         run.right();

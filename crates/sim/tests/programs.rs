@@ -209,7 +209,7 @@ fn locks_barriers_and_messages_work() {
 /// word to change does not miss the change.
 #[test]
 fn atomic_operations_are_right_under_every_protocol_of_whole_blocks() {
-    for protocol in ["msi", "stache", "migratory", "german", "swcc", "flash-coherence"] {
+    for protocol in ["msi", "stache", "migratory", "german", "swcc", "flash-coherence", "uncached"] {
         for nodes in [1, 2, 3, 8] {
             Run::of("lockbench", &["-n", "24"]).under(&[protocol]).nodes(nodes).right();
             let atomics = Run::of("atomics", &["-n", "12"]).under(&[protocol]).nodes(nodes);
@@ -217,6 +217,22 @@ fn atomic_operations_are_right_under_every_protocol_of_whole_blocks() {
                 adds_up(&atomics.clone().block(block).right());
             }
         }
+    }
+}
+
+/// 30 remote fetch-and-adds of 3 nodes make 30, and neighbours in a word survive stores of all sizes.
+#[test]
+fn remote_accesses_keep_to_their_bytes_and_happen_once() {
+    for protocol in ["uncached", "stache", "swcc"] {
+        let result = Run::of("fetchadd", &[]).under(&[protocol]).nodes(3).right();
+        assert_eq!(result.output, "fetchadd: ok, sum 30\n", "{protocol}");
+    }
+    for block in BLOCKS {
+        adds_up(&Run::of("fetchadd", &["-n", "4"]).under(&["uncached"]).nodes(5).block(block).right());
+    }
+    for program in ["em3d", "matmul", "bodies", "falsesharing", "pingpong"] {
+        let run = Run::of(program, &[]).nodes(3);
+        assert_eq!(run.clone().under(&["uncached"]).right().output, run.right().output.clone(), "{program}");
     }
 }
 

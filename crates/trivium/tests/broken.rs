@@ -5,7 +5,7 @@ mod harness;
 use harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 24] = [
+const FOUND: [(&str, &str); 27] = [
     ("alternating-bit-unordered", "ghost order"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
@@ -29,6 +29,9 @@ const FOUND: [(&str, &str); 24] = [
     ("tree-barrier-late-reset", "barrier(arrive)"),
     ("tso-cc-home-learns-nothing", "tso"),
     ("two-locks", "deadlock"),
+    ("uncached-answered-early", "fault"),
+    ("uncached-duplicated", "fault"),
+    ("uncached-update-torn", "fault"),
     ("write-update-no-turn", "coherent"),
 ];
 

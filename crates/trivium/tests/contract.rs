@@ -357,10 +357,11 @@ fn lists_and_tables_begin_as_all_results_do() {
         "token-ring",
         "tree-barrier",
         "tso-cc",
+        "uncached",
         "update",
         "write-update",
     ];
-    assert_eq!(names[..20], built_in);
+    assert_eq!(names[..21], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

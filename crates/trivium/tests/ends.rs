@@ -374,6 +374,9 @@ fn all_broken_protocols_are_caught() {
         ("broken/tree-barrier-late-reset", &["--nodes", "4"], "barrier(arrive)"),
         ("broken/tso-cc-home-learns-nothing", &["--nodes", "2", "--objects", "2"], "tso"),
         ("broken/two-locks", &["--nodes", "2", "--scenario", "crossed"], "deadlock"),
+        ("broken/uncached-answered-early", &[], "fault"),
+        ("broken/uncached-duplicated", &[], "fault"),
+        ("broken/uncached-update-torn", &[], "fault"),
         ("broken/write-update-no-turn", &[], "coherent"),
     ];
     for &(name, more, property) in cases {
@@ -412,6 +415,7 @@ fn all_protocols_hold_on_small_systems() {
         ("tree-barrier", &[]),
         ("remote-write", limited),
         ("swcc", &["--ops", "1"]),
+        ("uncached", &[]),
     ] {
         for system in [["--nodes", "2", "--objects", "2"], ["--nodes", "3", "--objects", "1"]] {
             let run = trivium(&[&["check", name][..], &system, more].concat());

@@ -376,3 +376,16 @@ fn access_faults_are_called_so() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.out.contains("\naccess faults ") && !run.out.contains("miss"), "{}", run.out);
 }
+
+/// Remote accesses of all sizes, performed at the home for the thread that asks.
+#[test]
+fn remote_fetch_and_adds_are_all_there() {
+    for nodes in [1, 3, 5] {
+        let result = right("fetchadd.c", &["uncached"], nodes, &["-n", "10"]);
+        assert_eq!(result["output"], format!("fetchadd: ok, sum {}\n", 10 * nodes));
+    }
+    let delayed = ["run", "programs/fetchadd.c", "-p", "uncached", "--nodes", "3", "--delays", "5", "--format", "json"];
+    assert_eq!(trivium(&delayed).json(0)["output"], "fetchadd: ok, sum 30\n");
+    let torn = trivium(&["run", "programs/fetchadd.c", "-p", "broken/uncached-update-torn", "--nodes", "1"]);
+    assert_eq!(torn.code, Some(0), "one node performs nothing for another: {torn:?}");
+}

@@ -238,6 +238,7 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
         Intent::Read { .. } => format!("read{about}"),
         Intent::Write { value, .. } => format!("write {value}{about}"),
         Intent::WriteBeside { .. } => format!("write beside{about}"),
+        Intent::Rmw { value, .. } => format!("exchange for {value}{about}"),
         Intent::Store { .. } => format!("write{about}"),
         Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args) + &about,
     }

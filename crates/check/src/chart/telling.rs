@@ -209,6 +209,9 @@ impl<'m> Telling<'m> {
         let account = &self.stepper.account;
         let accesses = account.performed.iter().map(|p| {
             let what = match (&client.intents[p.intent], p.seen) {
+                (_, Some(seen)) if p.elsewhere => format!("goes on with {seen}"),
+                (_, None) if p.elsewhere => "goes on".to_string(),
+                (Intent::Rmw { .. }, Some(seen)) => format!("exchanges {seen} for {}", p.left),
                 (Intent::Write { .. }, Some(value)) => format!("writes {value}"),
                 (Intent::WriteBeside { .. }, _) => "writes another word of the block".to_string(),
                 (_, Some(seen)) => format!("reads {seen}"),
@@ -221,11 +224,14 @@ impl<'m> Telling<'m> {
             let result = self.model.engine.result_text(*op, value).map_or(String::new(), |value| format!(" {value}"));
             self.by_thread(thread, format!("{} returns{result}", self.model.protocol().ops[op.index()].name))
         });
-        let for_program = self
-            .stepper
-            .for_program()
-            .iter()
-            .map(|a| format!("{} {}", if a.stores { "writes" } else { "reads" }, a.value));
+        let for_program = self.stepper.for_program().iter().map(|a| {
+            let does = match (a.loaded, a.stored) {
+                (Some(loaded), Some(stored)) => format!("makes {stored} of {loaded}"),
+                (Some(loaded), None) => format!("reads {loaded}"),
+                (None, stored) => format!("writes {}", stored.unwrap_or(0)),
+            };
+            if a.asked { format!("{does} for node {}", a.node) } else { does }
+        });
         for_program.chain(accesses).chain(calls).collect()
     }
 
@@ -389,6 +395,8 @@ fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
         Intent::Write { .. } if model.layout.mark.is_some() => "write".to_string(),
         Intent::Write { value, .. } => format!("write {value}"),
         Intent::WriteBeside { .. } => "write beside".to_string(),
+        Intent::Rmw { .. } if model.layout.mark.is_some() => "exchange".into(),
+        Intent::Rmw { value, .. } => format!("exchange for {value}"),
         Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args),
     };
     let how = match phase {

@@ -133,6 +133,7 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
         Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
             format!("write of {}", model.object_name(object))
         }
+        Intent::Rmw { .. } => format!("read-modify-write of {}", model.object_name(object)),
         Intent::Call { .. } => {
             format!("call of {}{}", called(model, intent), on(model, object))
         }
@@ -149,7 +150,11 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
     let object = intent.object();
     let kind = event_kind(intent);
     let what = match intent {
-        Intent::Read { .. } | Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+        Intent::Read { .. }
+        | Intent::Write { .. }
+        | Intent::WriteBeside { .. }
+        | Intent::Rmw { .. }
+        | Intent::Store { .. } => {
             format!("its {}", intent_text(model, intent))
         }
         Intent::Call { .. } => {

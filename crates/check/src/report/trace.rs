@@ -298,6 +298,8 @@ fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> S
         Intent::Write { .. } if model.layout.mark.is_some() => "write".into(),
         Intent::Write { value, .. } => format!("write {value}"),
         Intent::WriteBeside { .. } => "write beside".into(),
+        Intent::Rmw { .. } if model.layout.mark.is_some() => "exchange".into(),
+        Intent::Rmw { value, .. } => format!("exchange for {value}"),
         Intent::Call { args, .. } => model.engine.call_text(kind, args),
     };
     event += again;
@@ -386,6 +388,11 @@ fn performs(stepper: &Stepper) -> Vec<String> {
     let access = |performed: &Performed| {
         let node = node(performed.thread);
         match (&model.client.intents[performed.intent], performed.seen) {
+            (_, Some(seen)) if performed.elsewhere => format!("node {node} goes on with {seen}"),
+            (_, None) if performed.elsewhere => format!("node {node} goes on"),
+            (Intent::Rmw { block, .. }, Some(seen)) => {
+                format!("node {node} exchanges {seen} for {} in block {block}", performed.left)
+            }
             (Intent::Write { block, .. }, Some(value)) => format!("node {node} writes {value} to block {block}"),
             (Intent::WriteBeside { block }, _) => format!("node {node} writes another word of block {block}"),
             (intent, Some(seen)) => format!("node {node} reads {seen} from {}", model.object_name(intent.object())),
@@ -399,8 +406,12 @@ fn performs(stepper: &Stepper) -> Vec<String> {
     };
     let account = &stepper.account;
     let for_program = stepper.for_program().iter().map(|access| {
-        let (does, place) = if access.stores { ("writes", "to") } else { ("reads", "from") };
-        format!("node {} {does} {} {place} {}", access.node, access.value, model.object_name(access.block))
+        let (node, block) = (access.node, model.object_name(access.block));
+        match (access.loaded, access.stored) {
+            (Some(loaded), Some(stored)) => format!("node {node} makes {stored} of {loaded} in {block}"),
+            (Some(loaded), None) => format!("node {node} reads {loaded} from {block}"),
+            (None, stored) => format!("node {node} writes {} to {block}", stored.unwrap_or(0)),
+        }
     });
     for_program.chain(account.performed.iter().map(access)).chain(account.returned.iter().map(call)).collect()
 }

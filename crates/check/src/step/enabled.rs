@@ -73,7 +73,7 @@ fn is_free(model: &Model, intent: &Intent) -> bool {
         && match intent {
             Intent::Read { .. } => true,
             Intent::Call { .. } => false,
-            Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+            Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Rmw { .. } | Intent::Store { .. } => {
                 model.layout.mark.is_none()
                     && !protocol.has_phases()
                     && !protocol.assumptions.contains(&Assume::HomeWrites)

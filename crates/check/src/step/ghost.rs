@@ -44,6 +44,11 @@ pub(crate) fn tell(here: &mut Here, sight: Sight) -> Result<(), Violation> {
 
 /// The same of an access of a thread that was performed; what it saw if it is a load, or has stored.
 pub(crate) fn tell_access(here: &mut Here, node: Node, intent: &Intent, seen: Option<u64>) -> Result<(), Violation> {
+    if let (Intent::Rmw { value, .. }, Some(seen)) = (intent, seen) {
+        let object = intent.object();
+        tell(here, Sight { what: GhostEvent::Read, node, object, words: &[seen.cast_signed()] })?;
+        return tell(here, Sight { what: GhostEvent::Write, node, object, words: &[value.cast_signed()] });
+    }
     let (what, value) = match (intent, seen) {
         (Intent::Read { .. }, Some(seen)) => (GhostEvent::Read, seen),
         (Intent::Write { .. }, Some(stored)) => (GhostEvent::Write, stored),

@@ -1,19 +1,22 @@
 //! `Mechanisms` over an explored state: sends go into the network of the state, data are small values.
 
 use crate::coverage::Reached;
-use crate::step::ghost::{self, Sight};
+use crate::step::ghost;
+use crate::step::performs;
 use crate::system::client::Intent;
 use crate::system::late::Choices;
 use crate::system::layout::{BLOCK_BYTES, WORD};
 use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::promise::FAULT;
-use crate::system::promise::{Violation, load, perform_access, store};
+use crate::system::promise::{Violation, once, perform_access, word_of};
 use crate::system::world::{Flight, Phase, Queued, World, Written};
 use trivium_engine::number::{fit, index};
-use trivium_engine::{Args, CacheLine, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_engine::{
+    Args, CacheLine, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
+};
 use trivium_protocol::source::Span;
-use trivium_protocol::{Access, BLOCK, GhostEvent, LaneId, Line, NODE, RoleId, StateId, TaskId};
+use trivium_protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 /// An access that was performed: by whom, and what a load saw or a store has stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +24,22 @@ pub(crate) struct Performed {
     pub thread: usize,
     pub intent: usize,
     pub seen: Option<u64>,
+    /// What the word is afterwards, of a read-modify-write.
+    pub left: u64,
+    /// Whether a handler had performed it for the thread, and only now the thread goes on.
+    pub elsewhere: bool,
 }
 
-/// An access that a handler performed for the program on its node: what a load saw, or what a store wrote.
+/// An access that a handler performed for the program of a node, or for a thread there that waits for it: what was loaded,
+/// and what was stored, of the word that is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ForProgram {
     pub node: Node,
     pub block: Object,
-    pub stores: bool,
-    pub value: u64,
+    pub loaded: Option<u64>,
+    pub stored: Option<u64>,
+    /// Whether a thread waits for it.
+    pub asked: bool,
 }
 
 /// What a handler did that is not yet true for threads when it ends, and what a report wants to know.
@@ -78,7 +88,7 @@ pub(crate) struct Here<'a> {
 }
 
 impl Here<'_> {
-    fn trouble(&mut self, sentence: String) {
+    pub fn trouble(&mut self, sentence: String) {
         let me = self.me;
         self.effects.trouble.get_or_insert_with(|| Violation::new(FAULT, format!("node {me}: {sentence}")));
     }
@@ -110,22 +120,6 @@ impl Here<'_> {
         memory.map(|memory| memory.start + index(from)..memory.start + index(to))
     }
 
-    /// Whether an access for the program names the word of the block that is looked at; the one beside it is nobody's
-    /// concern, and elsewhere there is nothing.
-    fn looks_at(&mut self, block: Object, address: u64) -> bool {
-        let beside = address.checked_sub(u64::from(block.id) * BLOCK_BYTES);
-        if !beside.is_some_and(|beside| beside % WORD == 0 && beside < BLOCK_BYTES) {
-            self.trouble(format!("no word of {} is at address {address}", self.model.object_name(block)));
-        }
-        beside == Some(0)
-    }
-
-    /// Ghosts see an access for the program.
-    fn see(&mut self, what: GhostEvent, block: Object, value: u64) -> Result<(), Violation> {
-        let sight = Sight { what, node: self.me, object: block, words: &[value.cast_signed()] };
-        ghost::tell(self, sight)
-    }
-
     /// A message that this node sends, with [`Flight::written`] as it should be, goes into the network.
     pub fn post(&mut self, flight: Flight) {
         let form = &self.model.lanes[flight.lane.index()];
@@ -145,7 +139,7 @@ impl Here<'_> {
         self.world.set_line(&self.model.layout, self.me, block.id, line);
     }
 
-    fn intent(&self, thread: u16) -> (Phase, usize) {
+    pub fn intent(&self, thread: u16) -> (Phase, usize) {
         self.world.thread(&self.model.layout, thread as usize)
     }
 }
@@ -278,11 +272,18 @@ impl Mechanisms for Here<'_> {
             }
             let number = self.effects.choices.choose(self.model, self.world, thread as usize, number);
             let intent = &self.model.client.intents[number];
-            let performed = perform_access(self.model, self.world, thread as usize, intent);
+            let performed = once(self.model, self.world, thread as usize)
+                .and_then(|()| perform_access(self.model, self.world, thread as usize, intent));
             let performed = performed.and_then(|seen| ghost::tell_access(self, self.me, intent, seen).map(|()| seen));
             match performed {
                 Ok(seen) => {
-                    self.effects.performed.push(Performed { thread: thread as usize, intent: number, seen });
+                    self.effects.performed.push(Performed {
+                        thread: thread as usize,
+                        intent: number,
+                        seen,
+                        left: word_of(self.model, self.world, self.me, intent),
+                        elsewhere: false,
+                    });
                     self.world.set_thread(&self.model.layout, thread as usize, Phase::Idle, 0);
                 }
                 Err(violation) => {
@@ -292,38 +293,14 @@ impl Mechanisms for Here<'_> {
         }
     }
 
-    fn perform_read(&mut self, block: Object, address: u64, _to: u64) {
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
         self.effects.looks_farther = true;
-        if !self.looks_at(block, address) {
-            return;
-        }
-        let performed = load(self.model, self.world, self.me, block.id);
-        match performed.and_then(|value| self.see(GhostEvent::Read, block, value).map(|()| value)) {
-            Ok(value) => {
-                self.reached.loads = true;
-                self.effects.for_program.push(ForProgram { node: self.me, block, stores: false, value });
-            }
-            Err(violation) => {
-                self.effects.trouble.get_or_insert(violation);
-            }
-        }
+        performs::complete_with(self, object, thread, value);
     }
 
-    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
+    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         self.effects.looks_farther = true;
-        if !self.looks_at(block, address) {
-            return;
-        }
-        let width = self.model.layout.block(self.me, block.id).len();
-        if width < 8 && value >> (8 * width) != 0 {
-            return self.trouble(format!("{value} does not fit a word of the explored memory"));
-        }
-        store(self.model, self.world, self.me, block.id, value);
-        self.reached.stores = true;
-        if let Err(violation) = self.see(GhostEvent::Write, block, value) {
-            self.effects.trouble.get_or_insert(violation);
-        }
-        self.effects.for_program.push(ForProgram { node: self.me, block, stores: true, value });
+        performs::perform(self, block, access)
     }
 
     fn answer(&mut self, thread: Thread, value: i64) {
@@ -336,6 +313,7 @@ impl Mechanisms for Here<'_> {
             address: u64::from(block) * BLOCK_BYTES + word * WORD,
             size: fit(WORD, "the size of an access"),
             value,
+            ..Pending::default()
         };
         let thread = self.model.client.threads_of[self.me as usize].get(usize::from(thread)).copied();
         let intent = thread.map(|thread| self.intent(thread)).filter(|(phase, _)| *phase != Phase::Idle);
@@ -345,6 +323,8 @@ impl Mechanisms for Here<'_> {
             // Nobody looks at the value, nor at the address unless it is the same for all that it may turn out to be.
             Some(Intent::Store { block }) => access(*block, 0, 0),
             Some(Intent::WriteBeside { block }) => access(*block, 1, 0),
+            // The operation of `Pending::default` is the exchange.
+            Some(Intent::Rmw { block, value }) => Pending { modifies: true, ..access(*block, 0, *value) },
             _ => {
                 self.trouble("the address of an access was asked for, and no thread waits with one".into());
                 Pending::default()

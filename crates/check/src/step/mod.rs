@@ -3,6 +3,7 @@
 mod enabled;
 pub(crate) mod ghost;
 pub(crate) mod mechanisms;
+mod performs;
 pub(crate) mod remember;
 pub(crate) mod through;
 pub(crate) mod usage;
@@ -17,7 +18,7 @@ use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::progress::note_demands;
 use crate::system::promise::FAULT;
-use crate::system::promise::{Violation, new_phase, note_contention, perform_access, returned, started};
+use crate::system::promise::{Violation, new_phase, note_contention, once, perform_access, returned, started, word_of};
 use crate::system::world::{Flight, Phase, World};
 use enabled::{Answer, Due, Starts, evictable, has_open_phases};
 use std::ops::Range;
@@ -563,7 +564,7 @@ impl<'m> Stepper<'m> {
             {
                 loads += u32::from(matches!(intent, Intent::Read { .. }));
                 stores += u32::from(match intent {
-                    Intent::Write { .. } | Intent::Store { .. } => true,
+                    Intent::Write { .. } | Intent::Rmw { .. } | Intent::Store { .. } => true,
                     Intent::WriteBeside { .. } => are_open,
                     Intent::Read { .. } | Intent::Call { .. } => false,
                 });
@@ -576,11 +577,18 @@ impl<'m> Stepper<'m> {
         let model = self.model;
         let number = self.effects.choices.choose(model, world, thread, number);
         let (node, intent) = (model.client.threads[thread].node, &model.client.intents[number]);
+        once(model, world, thread)?;
         let seen = perform_access(model, world, thread, intent)?;
         ghost::tell_access(&mut self.here(world, node), node, intent, seen)?;
         world.set_thread(&self.model.layout, thread, Phase::Idle, 0);
         self.note_access(number);
-        self.account.performed.push(Performed { thread, intent: number, seen });
+        self.account.performed.push(Performed {
+            thread,
+            intent: number,
+            seen,
+            left: word_of(model, world, node, intent),
+            elsewhere: false,
+        });
         self.advance(world, thread, seen.map(u64::cast_signed));
         Ok(())
     }
@@ -590,6 +598,7 @@ impl<'m> Stepper<'m> {
         match self.model.client.intents[intent] {
             Intent::Read { .. } => self.reached.loads = true,
             Intent::Write { .. } => self.reached.stores = true,
+            Intent::Rmw { .. } => (self.reached.loads, self.reached.stores) = (true, true),
             Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
         }
     }

@@ -116,7 +116,7 @@ impl Part {
 }
 
 /// What a handler did.
-struct Deed {
+struct Remembered {
     node: Node,
     name: Name,
     /// The parts of the node before, and afterwards.
@@ -128,10 +128,10 @@ struct Deed {
     answers: Vec<(Thread, i64)>,
 }
 
-impl Deed {
+impl Remembered {
     /// What a handler did that did nothing.
-    fn nothing(node: Node, name: Name, outcome: Outcome) -> Deed {
-        Deed {
+    fn nothing(node: Node, name: Name, outcome: Outcome) -> Remembered {
+        Remembered {
             node,
             name,
             before: Vec::new(),
@@ -148,7 +148,7 @@ impl Deed {
 pub(crate) struct Memory {
     /// The parts of each node.
     parts: Vec<Vec<Part>>,
-    deeds: Vec<Option<Box<Deed>>>,
+    deeds: Vec<Option<Box<Remembered>>>,
     /// The place of the event that was looked for last, and what its node was then.
     place: usize,
     before: Vec<u64>,
@@ -158,7 +158,7 @@ impl Memory {
     pub fn new(model: &Model) -> Memory {
         let parts: Vec<Vec<Part>> = model.all_nodes().map(|node| Part::of(model, node)).collect();
         let most = parts.iter().map(Vec::len).max().unwrap_or(0);
-        let each = size_of::<Deed>() + 2 * size_of::<u64>() * most;
+        let each = size_of::<Remembered>() + 2 * size_of::<u64>() * most;
         let count = (MOST_BYTES / each).max(1);
         Memory { parts, deeds: (0..count).map(|_| None).collect(), place: 0, before: Vec::new() }
     }
@@ -198,7 +198,7 @@ impl Memory {
         if effects.looks_farther || effects.trouble.is_some() {
             return;
         }
-        let deed = self.deeds[self.place].get_or_insert_with(|| Box::new(Deed::nothing(node, name, outcome)));
+        let deed = self.deeds[self.place].get_or_insert_with(|| Box::new(Remembered::nothing(node, name, outcome)));
         (deed.node, deed.name, deed.outcome) = (node, name, outcome);
         // The space of what was remembered there before is used again.
         std::mem::swap(&mut deed.before, &mut self.before);

@@ -61,6 +61,7 @@ pub fn event_kind(intent: &Intent) -> EventKind {
     match intent {
         Intent::Read { .. } => EventKind::Read,
         Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => EventKind::Write,
+        Intent::Rmw { .. } => EventKind::Rmw,
         Intent::Call { op, .. } => EventKind::Op(*op),
     }
 }

@@ -81,7 +81,8 @@ pub(crate) fn exprs_of(step: &Step) -> Vec<&Expr> {
         StepKind::Return { value, to } => value.iter().chain(to).collect(),
         StepKind::Install(at) => at.iter().collect(),
         StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
-        StepKind::Store(a, b) | StepKind::PerformRead(a, b) | StepKind::PerformWrite(a, b) => vec![a, b],
+        StepKind::Store(a, b) | StepKind::CompleteWith(a, b) => vec![a, b],
+        StepKind::Perform(perform) => perform.args.iter().collect(),
         StepKind::Invoke(function, args) => std::iter::once(function).chain(args).collect(),
         StepKind::Elsewhere(owner, ..) => object_of(owner).into_iter().collect(),
         StepKind::ForList(..)

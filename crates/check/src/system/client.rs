@@ -7,7 +7,7 @@ use crate::system::mark::stored_values;
 use crate::system::world::node;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
-use trivium_protocol::{BLOCK, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
+use trivium_protocol::{BLOCK, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
 
 /// More calls than this are a mistake in the declared ranges rather than something to explore.
 const MOST_INTENTS: usize = 4096;
@@ -36,6 +36,13 @@ pub enum Intent {
         /// The block's number.
         block: u32,
     },
+    /// A read-modify-write of this word: an exchange.
+    Rmw {
+        /// The block's number.
+        block: u32,
+        /// What is stored.
+        value: u64,
+    },
     /// Any of these stores to the block: which is chosen when it is performed (`late`).
     Store {
         /// The block's number.
@@ -59,6 +66,7 @@ impl Intent {
             Intent::Read { block }
             | Intent::Write { block, .. }
             | Intent::WriteBeside { block }
+            | Intent::Rmw { block, .. }
             | Intent::Store { block } => Object { kind: BLOCK, id: *block },
             Intent::Call { object, .. } => *object,
         }
@@ -181,8 +189,11 @@ impl Client {
         for block in 0..objects[BLOCK.index()] {
             intents.push(Intent::Read { block });
             let values = stored_values(protocol, system.values, (acting * system.threads_per_node) as usize);
-            intents.extend(values.map(|value| Intent::Write { block, value }));
+            intents.extend(values.clone().map(|value| Intent::Write { block, value }));
             intents.push(Intent::WriteBeside { block });
+            if answers_rmw(protocol) {
+                intents.extend(values.map(|value| Intent::Rmw { block, value }));
+            }
         }
         let mut unmakeable = Vec::new();
         for op in 0..protocol.ops.len() {
@@ -236,6 +247,11 @@ impl Client {
             unmakeable: Vec::new(),
         })
     }
+}
+
+/// Whether the client makes read-modify-writes: a role answers them. Where none does, they are stores.
+fn answers_rmw(protocol: &Protocol) -> bool {
+    protocol.roles.iter().any(|role| role.column(EventKind::Rmw).is_some())
 }
 
 fn offer(stores: &[OpenStore], intent: usize) -> Offer {

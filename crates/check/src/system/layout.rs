@@ -2,10 +2,11 @@
 
 use crate::system::client::Client;
 use crate::system::mark::MarkLayout;
+use crate::system::model::any_step;
 use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Engine, Node};
-use trivium_protocol::{BLOCK, Promise, Protocol, RoleId};
+use trivium_protocol::{BLOCK, Promise, Protocol, RoleId, StepKind};
 
 /// Bytes of the fixed part that are packed together.
 pub(crate) const GROUP: usize = 8;
@@ -63,6 +64,8 @@ pub(crate) struct Layout {
     pub word_bytes: usize,
     threads_at: usize,
     thread_bytes: usize,
+    /// Where in what is kept of a thread it stands what was performed for it, where handlers do that.
+    performed_at: Option<usize>,
     registers_at: usize,
     last_at: Option<usize>,
     writers_at: Option<usize>,
@@ -111,6 +114,8 @@ impl Layout {
         let node_bytes = words * sizes.word_bytes + lines * (1 + sizes.word_bytes);
         let words_at = take(sizes.nodes as usize * node_bytes);
         let thread_bytes = if sizes.counted { 5 } else { 3 };
+        let performed_at = performs_for_threads(protocol).then_some(thread_bytes);
+        let thread_bytes = thread_bytes + performed_at.map_or(0, |_| 1 + sizes.word_bytes);
         let threads_at = take(sizes.threads * thread_bytes);
         let registers_at = take(sizes.registers * 8);
         let blocks = sizes.objects[BLOCK.index()] as usize;
@@ -160,6 +165,7 @@ impl Layout {
             word_bytes: sizes.word_bytes,
             threads_at,
             thread_bytes,
+            performed_at,
             registers_at,
             last_at,
             writers_at,
@@ -243,7 +249,14 @@ impl Layout {
         (whole && self.words > 0).then_some(at..at + bytes)
     }
 
-    /// A thread's phase (1 byte), intent (2) and, where threads are counted, its count (2).
+    /// Whether a handler has performed the access of a thread (1 byte), and what the access has seen, where handlers do that.
+    #[inline]
+    pub fn performed(&self, thread: usize) -> Option<(usize, Range<usize>)> {
+        let at = self.threads_at + thread * self.thread_bytes + self.performed_at?;
+        Some((at, at + 1..at + 1 + self.word_bytes))
+    }
+
+    /// A thread's phase (1 byte), intent (2), where threads are counted its count (2), and what [`Layout::performed`] says.
     #[inline]
     pub fn thread(&self, thread: usize) -> Range<usize> {
         let at = self.threads_at + thread * self.thread_bytes;
@@ -305,6 +318,15 @@ impl Layout {
         debug_assert!(thread < self.threads);
         self.assumed_at[assumption] + thread * self.widest_kind + object as usize
     }
+}
+
+/// Whether handlers perform accesses for threads that wait for them.
+fn performs_for_threads(protocol: &Protocol) -> bool {
+    any_step(protocol, &|step| match &step.kind {
+        StepKind::Perform(perform) => perform.asked,
+        StepKind::CompleteWith(..) => true,
+        _ => false,
+    })
 }
 
 /// Whether loads are compared with the last store.

@@ -114,7 +114,8 @@ pub(crate) fn may_store(model: &Model, world: &World, value: u64) -> bool {
     let Some(mark) = &model.layout.mark else { return true };
     let announces = |thread| {
         let (phase, intent) = world.thread(&model.layout, thread);
-        phase != Phase::Idle && matches!(model.client.intents[intent], Intent::Write { value, .. } if value != 0)
+        phase != Phase::Idle
+            && matches!(model.client.intents[intent], Intent::Write { value, .. } | Intent::Rmw { value, .. } if value != 0)
     };
     value == 0 || world.number(mark.block()) == 0 && !(0..model.client.threads.len()).any(announces)
 }
@@ -254,7 +255,7 @@ pub(crate) fn check(protocol: &Protocol) -> Result<(), ConfigError> {
             "promise `last_write`, or check a scenario",
         ))
     };
-    if any_step(protocol, &|step| matches!(step.kind, StepKind::PerformRead(..) | StepKind::PerformWrite(..))) {
+    if any_step(protocol, &|step| matches!(step.kind, StepKind::Perform(_))) {
         return refused("a handler loads or stores for the program");
     }
     if any_step(protocol, &|step| matches!(step.kind, StepKind::Store(..))) {

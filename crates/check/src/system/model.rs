@@ -336,9 +336,10 @@ impl Model {
         let node = self.client.threads[thread].node;
         match intent {
             Intent::Read { block } => self.tag(world, node, *block) >= Access::Read,
-            Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
-                self.tag(world, node, *block) == Access::Write
-            }
+            Intent::Write { block, .. }
+            | Intent::WriteBeside { block }
+            | Intent::Rmw { block, .. }
+            | Intent::Store { block } => self.tag(world, node, *block) == Access::Write,
             Intent::Call { .. } => false,
         }
     }
@@ -483,7 +484,7 @@ fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError
 /// The greatest value that a thread may store.
 pub fn most_stored(client: &Client) -> u32 {
     let stored = client.intents.iter().map(|intent| match intent {
-        Intent::Write { value, .. } => {
+        Intent::Write { value, .. } | Intent::Rmw { value, .. } => {
             // There is one value more than the largest.
             u32::try_from(*value).unwrap_or(u32::MAX).min(u32::MAX - 1)
         }
@@ -521,7 +522,7 @@ fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigErro
             "store values from 0 to 255",
         ));
     }
-    if any_step(protocol, &|step| matches!(step.kind, StepKind::PerformWrite(..))) {
+    if any_step(protocol, &|step| matches!(&step.kind, StepKind::Perform(perform) if perform.stores())) {
         return Err(ConfigError::new(
             "a handler stores for the program, and `last_phase` is checked for stores of threads only",
             "let the program store by itself, or promise `last_write`",

@@ -69,13 +69,37 @@ pub(crate) fn perform_access(
             store(model, world, node, block, value);
             Ok(Some(value))
         }
+        Intent::Rmw { block, value } => {
+            let seen = load(model, world, node, block)?;
+            mark::loaded(model, world, thread, block, seen)?;
+            let value = mark::stored(model, world, thread, block, value);
+            store(model, world, node, block, value);
+            Ok(Some(seen))
+        }
         Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => Ok(None),
     }
+}
+
+/// A thread's access is about to be performed on its node: nobody has performed it for the thread.
+pub(crate) fn once(model: &Model, world: &World, thread: usize) -> Result<(), Violation> {
+    if world.performed(&model.layout, thread).is_none() {
+        return Ok(());
+    }
+    let node = model.client.threads[thread].node;
+    let (_, intent) = world.thread(&model.layout, thread);
+    let object = model.object_name(model.client.intents[intent].object());
+    let sentence = format!("node {node} performs its access to {object}, which a handler has performed for it");
+    Err(Violation::new(FAULT, sentence))
 }
 
 /// Where a node's accesses find the word of a block that is looked at: in its memory, or its processor's cache.
 fn accessed(model: &Model, node: Node, block: u32) -> std::ops::Range<usize> {
     model.layout.line(node, block).map_or_else(|| model.layout.block(node, block), |(_, word)| word)
+}
+
+/// What a node's access finds there now; 0 of a call.
+pub(crate) fn word_of(model: &Model, world: &World, node: Node, intent: &Intent) -> u64 {
+    if intent.is_access() { world.number(accessed(model, node, intent.object().id)) } else { 0 }
 }
 
 /// A load of that word.
@@ -123,8 +147,11 @@ pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &In
     let place = model.client.threads[thread];
     match intent {
         Intent::Read { .. } => true,
-        Intent::Write { value, .. } if !mark::may_store(model, world, *value) => false,
-        Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
+        Intent::Write { value, .. } | Intent::Rmw { value, .. } if !mark::may_store(model, world, *value) => false,
+        Intent::Write { block, .. }
+        | Intent::WriteBeside { block }
+        | Intent::Rmw { block, .. }
+        | Intent::Store { block } => {
             let object = Object { kind: BLOCK, id: *block };
             let elsewhere =
                 model.protocol().assumptions.contains(&Assume::HomeWrites) && !model.is_home(place.node, object);
@@ -181,7 +208,10 @@ pub(crate) fn started(model: &Model, world: &mut World, thread: usize, intent: &
     mark::started(model, world, thread, intent);
     match intent {
         Intent::Read { .. } => {}
-        Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
+        Intent::Write { block, .. }
+        | Intent::WriteBeside { block }
+        | Intent::Rmw { block, .. }
+        | Intent::Store { block } => {
             if let Some(at) = model.layout.writer(*block) {
                 world.set_number(at, u64::from(node) + 1);
             }

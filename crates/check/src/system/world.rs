@@ -203,6 +203,25 @@ impl World {
             fit(intent, "the number of what a thread does: there are at most 65,535")
         };
         bytes[1..3].copy_from_slice(&intent.to_le_bytes());
+        if phase == Phase::Idle
+            && let Some((flag, seen)) = layout.performed(thread)
+        {
+            self.fixed[flag] = 0;
+            self.fixed[seen].fill(0);
+        }
+    }
+
+    /// What the access of a thread has seen that a handler has performed for it; 0 if it only stores.
+    pub fn performed(&self, layout: &Layout, thread: usize) -> Option<u64> {
+        let (flag, seen) = layout.performed(thread)?;
+        (self.fixed[flag] != 0).then(|| self.number(seen))
+    }
+
+    /// A handler has performed the access of a thread, which has seen this.
+    pub fn set_performed(&mut self, layout: &Layout, thread: usize, value: u64) {
+        let Some((flag, seen)) = layout.performed(thread) else { return };
+        self.fixed[flag] = 1;
+        self.set_number(seen, value);
     }
 
     /// Calls that are left to a thread, or its place in its script.

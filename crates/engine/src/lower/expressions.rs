@@ -87,6 +87,8 @@ impl Lowering<'_> {
             ExprKind::FaultAddress => Op::Fault { to, part: FaultPart::Address },
             ExprKind::FaultSize => Op::Fault { to, part: FaultPart::Size },
             ExprKind::FaultValue => Op::Fault { to, part: FaultPart::Value },
+            ExprKind::FaultOperation => Op::Fault { to, part: FaultPart::Operation },
+            ExprKind::FaultExpected => Op::Fault { to, part: FaultPart::Expected },
             ExprKind::Not(inner) => Op::Not { to, from: self.value(inner)? },
             ExprKind::Negate(inner) => Op::Negate { to, from: self.value(inner)? },
             ExprKind::Binary(operator @ (Operator::And | Operator::Or), left, right) => {

@@ -5,8 +5,8 @@ use crate::flat::{About, LineStep, Op, Reg, Seek, SendPlan, Source, Word};
 use crate::layout::{Cell, Shape};
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    BLOCK, EventKind, Expr, ExprKind, LocalId, MessageId, NODE, Owner, PayloadSource, Place, RoleId, Slot, Step,
-    StepKind, TaskId, Type,
+    BLOCK, EventKind, Expr, ExprKind, LocalId, MessageId, NODE, Owner, PayloadSource, Perform, Place, RoleId, Slot,
+    Step, StepKind, TaskId, Type,
 };
 
 /// Most arguments of a function of the program that a handler calls.
@@ -65,13 +65,10 @@ impl Lowering<'_> {
             }
             StepKind::Resume => self.effect(Op::Resume, span),
             StepKind::Complete => self.effect(Op::Complete, span),
-            StepKind::PerformRead(at, to) => {
-                let (at, to) = (self.address(at)?, self.address(to)?);
-                self.effect(Op::PerformRead { at, to }, span);
-            }
-            StepKind::PerformWrite(value, at) => {
-                let (value, at) = (self.value(value)?, self.address(at)?);
-                self.effect(Op::PerformWrite { value, at }, span);
+            StepKind::Perform(perform) => self.perform(perform, span)?,
+            StepKind::CompleteWith(value, thread) => {
+                let (value, thread) = (self.value(value)?, self.value(thread)?);
+                self.effect(Op::CompleteWith { value, thread }, span);
             }
             StepKind::Return { value, to } => self.answer(value.as_ref(), to.as_ref(), span)?,
             StepKind::Defer => self.effect(Op::Defer, span),
@@ -450,6 +447,17 @@ impl Lowering<'_> {
         };
         self.emit(Op::CheckThread { from: thread }, to.map_or(span, |expr| expr.span));
         self.effect(Op::Return { value, thread }, span);
+        Some(())
+    }
+
+    fn perform(&mut self, perform: &Perform, span: Span) -> Option<()> {
+        let count = u8::try_from(perform.args.len()).ok()?;
+        let args = self.values(&perform.args)?;
+        let result = match perform.result {
+            Some(local) => Some(self.local(local.index(), 0)?),
+            None => None,
+        };
+        self.effect(Op::Perform { kind: perform.kind, asked: perform.asked, args, count, result }, span);
         Some(())
     }
 

@@ -5,13 +5,17 @@ use crate::evaluate::{Scope, scalar, set_from};
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::flat::LineStep;
 use crate::layout::{Shape, get, put};
-use crate::mechanisms::{Args, Mechanisms, Object, Outgoing, Payload, Thread};
+use crate::mechanisms::{Args, Deed, HandlerAccess, Mechanisms, Object, Outgoing, Payload, Thread};
 use crate::number::low_u16;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    BLOCK, EventKind, Expr, Line, MessageId, NODE, Owner, PayloadShape, PayloadSource, StateId, TaskId, Type,
+    BLOCK, EventKind, Expr, Line, MessageId, NODE, Operation, Owner, PayloadShape, PayloadSource, PerformKind, StateId,
+    TaskId, Type,
 };
+
+/// Most parts of an access that a handler performs: address, size, thread, node, operation, two operands.
+pub(super) const MOST_PERFORM: usize = 7;
 
 /// Most arguments of a function of the program that a handler calls.
 const MAX_INVOKE: usize = 8;
@@ -127,10 +131,47 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
 
     /// Ends the call of a thread.
     pub(super) fn answer_to(&mut self, thread: i64, value: i64) -> Result<(), FaultKind> {
-        let range = FaultKind::Range { value: thread, lo: 0, hi: i64::from(Thread::MAX) };
-        let thread = Thread::try_from(thread).map_err(|_| range)?;
-        self.m.answer(thread, value);
+        self.m.answer(thread_of(thread)?, value);
         Ok(())
+    }
+
+    /// A thread's access that was performed elsewhere is done.
+    pub(super) fn complete_with(&mut self, thread: i64, value: i64) -> Result<(), FaultKind> {
+        self.m.complete_with(self.object, thread_of(thread)?, value.cast_unsigned());
+        Ok(())
+    }
+
+    /// Performs an access; its parts are as [`trivium_protocol::Perform::args`] says. Gives its result.
+    pub(super) fn perform(&mut self, kind: PerformKind, asked: bool, parts: &[i64]) -> Result<i64, FaultKind> {
+        let (&[address, bytes], mut rest) = parts.split_first_chunk().ok_or(FaultKind::Malformed)?;
+        let mut asker = None;
+        if asked {
+            let (&[thread, node], behind) = rest.split_first_chunk().ok_or(FaultKind::Malformed)?;
+            (asker, rest) = (Some((self.engine.node(node)?, thread_of(thread)?)), behind);
+        }
+        let address = u64::try_from(address).map_err(|_| FaultKind::BadAddress(address))?;
+        let deed = match (kind, rest) {
+            (PerformKind::Read, []) => Deed::Load,
+            (PerformKind::ReadTo, &[to]) => Deed::LoadTo(u64::try_from(to).map_err(|_| FaultKind::BadAddress(to))?),
+            (PerformKind::Write, &[value]) => Deed::Store(value.cast_unsigned()),
+            (PerformKind::Rmw, &[number, operand, expected]) => {
+                let range = FaultKind::Range { value: number, lo: 0, hi: Operation::LAST };
+                let operation = Operation::of_number(number).ok_or(range)?;
+                Deed::Modify { operation, operand: operand.cast_unsigned(), expected: expected.cast_unsigned() }
+            }
+            _ => return Err(FaultKind::Malformed),
+        };
+        let size = u8::try_from(bytes).unwrap_or(0);
+        let (fits, lo, hi) = match deed {
+            Deed::LoadTo(_) => (bytes > 0, 1, i64::MAX),
+            Deed::Modify { operation, .. } => (operation.takes(size), if operation.takes(1) { 1 } else { 4 }, 8),
+            Deed::Load | Deed::Store(_) => ((1..=8).contains(&size), 1, 8),
+        };
+        if !fits {
+            return Err(FaultKind::Range { value: bytes, lo, hi });
+        }
+        let access = HandlerAccess { address, bytes: bytes.cast_unsigned(), deed, asker };
+        Ok(self.m.perform(self.object, &access).cast_signed())
     }
 
     /// Keeps the event: behind the others, or in its old place when it was taken from there.
@@ -223,5 +264,16 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let values = self.values(args, span)?;
         self.m.invoke(function, &values[..args.len()]);
         Ok(())
+    }
+}
+
+/// A thread by its number.
+fn thread_of(number: i64) -> Result<Thread, FaultKind> {
+    match number {
+        -1 => Err(FaultKind::NoneUsed),
+        _ => {
+            let range = FaultKind::Range { value: number, lo: 0, hi: i64::from(Thread::MAX) };
+            Thread::try_from(number).map_err(|_| range)
+        }
     }
 }

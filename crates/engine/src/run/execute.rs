@@ -1,6 +1,7 @@
 //! The walk over steps as the compiler left them, one after the other: branches, loops, other roles.
 
 use super::Run;
+use super::effects::MOST_PERFORM;
 use crate::evaluate::{Scope, scalar, set, truth};
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::flat::LineStep;
@@ -62,15 +63,20 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.m.complete(self.object);
                 Ok(())
             }
-            StepKind::PerformRead(at, to) => {
-                let (at, to) = (self.address(at)?, self.address(to)?);
-                self.m.perform_read(self.object, at, to);
-                Ok(())
+            StepKind::CompleteWith(value, thread) => {
+                let (value, thread) = (scalar(self, value)?, scalar(self, thread)?);
+                self.complete_with(thread, value).at(span)
             }
-            StepKind::PerformWrite(value, at) => {
-                let (value, at) = (scalar(self, value)?, self.address(at)?);
-                self.m.perform_write(self.object, at, value.cast_unsigned());
-                Ok(())
+            StepKind::Perform(perform) => {
+                let mut words = [0; MOST_PERFORM];
+                for (word, arg) in words.iter_mut().zip(&perform.args) {
+                    *word = scalar(self, arg)?;
+                }
+                let value = self.perform(perform.kind, perform.asked, &words[..perform.args.len()]).at(span)?;
+                match perform.result {
+                    Some(local) => self.set_fields(local, &[value], span),
+                    None => Ok(()),
+                }
             }
             StepKind::Return { value, to } => self.answer(value.as_ref(), to.as_ref(), span),
             StepKind::Defer => self.defer().at(span),

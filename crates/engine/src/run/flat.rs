@@ -1,6 +1,7 @@
 //! The loop that runs flat code.
 
 use super::Run;
+use super::effects::MOST_PERFORM;
 use crate::fault::{FaultKind, Try, trouble};
 use crate::flat::{About, FaultPart, Op, Seek, SendPlan, SetReg, Source, Target, Whose, Word};
 use crate::layout::ListCell;
@@ -296,6 +297,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                     FaultPart::Address => pending.address.cast_signed(),
                     FaultPart::Size => i64::from(pending.size),
                     FaultPart::Value => pending.value.cast_signed(),
+                    FaultPart::Operation => pending.operation.number(),
+                    FaultPart::Expected => pending.expected.cast_signed(),
                 }
             }
             Op::Negate { to, from } => {
@@ -467,13 +470,18 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 _ => return trouble(FaultKind::Malformed, span!(self, at)),
             },
             Op::Complete => self.m.complete(self.object),
-            Op::PerformRead { at, to } => {
-                let (at, to) = (reg!(self, at).cast_unsigned(), reg!(self, to).cast_unsigned());
-                self.m.perform_read(self.object, at, to);
+            Op::CompleteWith { value, thread } => {
+                let (value, thread) = (reg!(self, value), reg!(self, thread));
+                check!(self, at, self.complete_with(thread, value));
             }
-            Op::PerformWrite { value, at } => {
-                let (value, at) = (reg!(self, value).cast_unsigned(), reg!(self, at).cast_unsigned());
-                self.m.perform_write(self.object, at, value);
+            Op::Perform { kind, asked, args, count, result } => {
+                let mut words = [0; MOST_PERFORM];
+                let given = &self.frame.scalars[args as usize..args as usize + count as usize];
+                words[..given.len()].copy_from_slice(given);
+                let value = check!(self, at, self.perform(kind, asked, &words[..given.len()]));
+                if let Some(to) = result {
+                    reg!(self, to) = value;
+                }
             }
             Op::Return { value, thread } => {
                 let (value, thread) = (reg!(self, value), reg!(self, thread));

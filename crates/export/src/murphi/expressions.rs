@@ -171,6 +171,8 @@ impl Scope<'_> {
             ExprKind::Object => self.object.clone(),
             ExprKind::FaultAddress => format!("pending_address({}, thr)", self.node),
             ExprKind::FaultSize => "8".into(),
+            // The exchange, which is all that clients make.
+            ExprKind::FaultOperation | ExprKind::FaultExpected => "0".into(),
             ExprKind::FaultValue => format!("pending_value({}, thr)", self.node),
             ExprKind::Negate(inner) => format!("(0 - {})", self.number(inner)),
             ExprKind::Binary(operator, l, r) => {

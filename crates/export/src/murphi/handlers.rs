@@ -138,7 +138,7 @@ impl Export<'_> {
                 out.open(format!("case {}:", self.state_name(id, StateId::at(state))));
                 let allowed = match event {
                     EventKind::Read => declared.access >= Access::Read,
-                    EventKind::Write => declared.access == Access::Write,
+                    EventKind::Write | EventKind::Rmw => declared.access == Access::Write,
                     _ => false,
                 };
                 if allowed {

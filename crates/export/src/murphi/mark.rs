@@ -73,7 +73,8 @@ impl Export<'_> {
         if !self.marks() {
             return;
         }
-        let announces = |intent: &Intent| matches!(intent, Intent::Write { value, .. } if *value != 0);
+        let announces =
+            |intent: &Intent| matches!(intent, Intent::Write { value, .. } | Intent::Rmw { value, .. } if *value != 0);
         let intents = self.model.client.intents.iter().enumerate().filter(|(_, intent)| announces(intent));
         let any: Vec<String> = intents.map(|(i, _)| format!("intent[t] = {i}")).collect();
         out.routine("function announced(): boolean", &[], |out| {

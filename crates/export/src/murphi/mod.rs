@@ -17,6 +17,7 @@ mod lines;
 mod mark;
 mod memory;
 mod network;
+mod performs;
 mod promises;
 mod records;
 mod steps;
@@ -28,10 +29,16 @@ pub(crate) use lines::Lines;
 use std::sync::Arc;
 use trivium_check::{ConfigError, Intent, Outline, System, WORDS_PER_BLOCK};
 use trivium_engine::Engine;
-use trivium_protocol::{BLOCK, MessageId, PayloadShape, Protocol, Role, RoleId};
+use trivium_protocol::walk::inner;
+use trivium_protocol::{
+    BLOCK, ExprKind, MessageId, Operation, PayloadShape, PerformKind, Protocol, Role, RoleId, Step, StepKind,
+};
 
 /// Most nodes, and most elements of a set, since sets are numbers here.
 const MOST_ELEMENTS: i64 = 40;
+
+/// The operations that models have.
+const MODELLED: [Operation; 3] = [Operation::Exchange, Operation::CompareExchange, Operation::Add];
 
 /// The text of the model.
 ///
@@ -86,7 +93,7 @@ impl<'m> Export<'m> {
             None => (model.objects[BLOCK.index()], 1),
         };
         let stored = model.client.intents.iter().map(|intent| match intent {
-            Intent::Write { value, .. } => model.marked.unwrap_or(*value),
+            Intent::Write { value, .. } | Intent::Rmw { value, .. } => model.marked.unwrap_or(*value),
             // A word that a call passes may be stored too.
             Intent::Call { .. } => u64::from(system.values - 1),
             _ => 0,
@@ -120,6 +127,7 @@ impl<'m> Export<'m> {
             ));
         }
         let protocol = self.protocol();
+        self.check_operations()?;
         for role in &protocol.roles {
             for var in &role.vars {
                 self.check_type(&var.name, &var.ty)?;
@@ -129,6 +137,52 @@ impl<'m> Export<'m> {
         let told =
             told.chain(protocol.ops.iter().map(|op| &op.args)).chain(protocol.tasks.iter().map(|task| &task.args));
         told.flatten().try_for_each(|arg| self.check_type(&arg.name, &arg.ty))
+    }
+
+    /// Of what read-modify-writes can make of a word, the models have what `check`'s own clients ask for, and sums.
+    fn check_operations(&self) -> Result<(), ConfigError> {
+        fn other(steps: &[Step]) -> Option<Operation> {
+            steps.iter().find_map(|step| match &step.kind {
+                StepKind::Perform(perform) if perform.kind == PerformKind::Rmw => {
+                    let ExprKind::Constant(number) = perform.args.iter().rev().nth(2)?.kind else { return None };
+                    Operation::of_number(number.constant).filter(|operation| !MODELLED.contains(operation))
+                }
+                StepKind::Elsewhere(_, _, body) => other(body),
+                kind => inner(kind).find_map(other),
+            })
+        }
+        let protocol = self.protocol();
+        let handlers = protocol.roles.iter().flat_map(|role| &role.handlers);
+        let mut found = handlers.filter_map(|handler| Some((handler, other(&handler.steps)?)));
+        let Some((handler, operation)) = found.next() else { return Ok(()) };
+        Err(ConfigError::new(
+            format!("`{}` of the handler `{}` cannot be exported", operation.name(), handler.name),
+            "exported models have the operations exchange, compare_exchange and add; `trivium check` has all",
+        ))
+    }
+
+    /// Whether handlers perform accesses for threads that wait for them.
+    fn performs_for_threads(&self) -> bool {
+        self.any_step(|step| match step {
+            StepKind::Perform(perform) => perform.asked,
+            StepKind::CompleteWith(..) => true,
+            _ => false,
+        })
+    }
+
+    /// Whether handlers perform accesses that give a value.
+    fn performs_for_values(&self) -> bool {
+        self.any_step(|step| matches!(step, StepKind::Perform(perform) if perform.asked || perform.kind == PerformKind::Rmw || perform.result.is_some()))
+    }
+
+    fn any_step(&self, is: fn(&StepKind) -> bool) -> bool {
+        fn any(steps: &[Step], is: fn(&StepKind) -> bool) -> bool {
+            steps.iter().any(|step| {
+                let elsewhere = matches!(&step.kind, StepKind::Elsewhere(_, _, body) if any(body, is));
+                elsewhere || is(&step.kind) || inner(&step.kind).any(|body| any(body, is))
+            })
+        }
+        self.protocol().roles.iter().flat_map(|role| &role.handlers).any(|handler| any(&handler.steps, is))
     }
 
     fn protocol(&self) -> &'m Protocol {

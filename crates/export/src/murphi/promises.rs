@@ -12,8 +12,11 @@ impl Export<'_> {
         let mut all = Vec::new();
         match intent {
             Intent::Read { .. } => {}
-            Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
-                if let Intent::Write { value, .. } = intent {
+            Intent::Write { block, .. }
+            | Intent::WriteBeside { block }
+            | Intent::Rmw { block, .. }
+            | Intent::Store { block } => {
+                if let Intent::Write { value, .. } | Intent::Rmw { value, .. } = intent {
                     all.extend(self.may_announce(*value));
                 }
                 let home = u64::from(*block) % u64::from(self.model.nodes);
@@ -96,7 +99,10 @@ impl Export<'_> {
         self.mark_started(intent, out);
         match intent {
             Intent::Read { .. } => {}
-            Intent::Write { block, .. } | Intent::WriteBeside { block } | Intent::Store { block } => {
+            Intent::Write { block, .. }
+            | Intent::WriteBeside { block }
+            | Intent::Rmw { block, .. }
+            | Intent::Store { block } => {
                 if self.has_phases() {
                     out.line(format!("writer[{block}] := node_of(t) + 1;"));
                 }

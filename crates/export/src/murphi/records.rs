@@ -276,5 +276,5 @@ pub(super) fn replay_due(role: RoleId, node: &str, object: &str) -> String {
 
 /// Whether a thread raises the event.
 pub(super) fn has_caller(event: EventKind) -> bool {
-    matches!(event, EventKind::Read | EventKind::Write | EventKind::Op(_))
+    matches!(event, EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Op(_))
 }

@@ -4,8 +4,8 @@ use super::expressions::Scope;
 use super::lines::Lines;
 use super::{Export, records::has_caller};
 use trivium_protocol::{
-    BLOCK, EventKind, Expr, Handler, LocalId, NODE, Owner, PayloadShape, PayloadSource, Place, RoleId, Step, StepKind,
-    Type,
+    BLOCK, EventKind, Expr, Handler, LocalId, NODE, Owner, PayloadShape, PayloadSource, Perform, PerformKind, Place,
+    RoleId, Step, StepKind, Type,
 };
 
 /// The body of a handler while it is written.
@@ -143,12 +143,10 @@ impl<'s> Writer<'s> {
                     out.line(format!("complete(me, {});", self.scope.object));
                 }
             }
-            StepKind::PerformRead(at, _) => {
-                out.line(format!("perform_read(me, {}, {});", self.scope.object, self.scope.number(at)));
-            }
-            StepKind::PerformWrite(value, at) => {
-                let (value, at) = (self.scope.number(value), self.scope.number(at));
-                out.line(format!("perform_write(me, {}, {at}, {value});", self.scope.object));
+            StepKind::Perform(perform) => self.perform(perform, out),
+            StepKind::CompleteWith(value, thread) => {
+                let (value, thread) = (self.scope.number(value), self.scope.number(thread));
+                out.line(format!("complete_with(me, {}, {thread}, {value});", self.scope.object));
             }
             StepKind::Return { value, to } => {
                 let caller = if self.scope.event.is_some_and(has_caller) { "thr" } else { "-1" };
@@ -283,6 +281,30 @@ impl<'s> Writer<'s> {
                 out.line(format!("{} := {value};", self.scope.place(place)));
             }
             _ => {}
+        }
+    }
+
+    fn perform(&mut self, perform: &Perform, out: &mut Lines) {
+        let args: Vec<String> = perform.args.iter().map(|arg| self.scope.number(arg)).collect();
+        let object = &self.scope.object;
+        let (asker, operands) = if perform.asked {
+            (format!("asker({}, {})", args[3], args[2]), &args[4..])
+        } else {
+            ("-1".to_string(), &args[2..])
+        };
+        let about = format!("me, {object}, {}, {}, {asker}", args[0], args[1]);
+        match (perform.kind, operands) {
+            (PerformKind::Write, [value]) => out.line(format!("perform_write({about}, {value});")),
+            (PerformKind::Rmw, [operation, operand, expected]) => {
+                out.line(format!("perform_rmw({about}, {operation}, {operand}, {expected});"));
+            }
+            _ => out.line(format!("perform_read({about});")),
+        }
+        if self.scope.export.performs_for_values() {
+            if let Some(local) = perform.result {
+                out.line(format!("l{} := given;", local.0));
+            }
+            out.line("given := 0;");
         }
     }
 

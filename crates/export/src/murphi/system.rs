@@ -75,7 +75,7 @@ impl Export<'_> {
             for (i, intent) in self.model.client.intents.iter().enumerate() {
                 match intent {
                     Intent::Read { .. } => out.line(format!("case {i}: loads := loads + 1;")),
-                    Intent::Write { .. } | Intent::Store { .. } => {
+                    Intent::Write { .. } | Intent::Rmw { .. } | Intent::Store { .. } => {
                         out.line(format!("case {i}: stores := stores + 1;"));
                     }
                     // What may turn out to be a store counts as one, however it is chosen.

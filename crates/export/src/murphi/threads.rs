@@ -14,7 +14,7 @@ impl Export<'_> {
         self.model.objects[BLOCK.index()] > 0
     }
 
-    fn block_word(&self, node: &str, block: &str) -> String {
+    pub fn block_word(&self, node: &str, block: &str) -> String {
         self.copy_of(CopyIn::Processor, node, block)
     }
 
@@ -32,41 +32,8 @@ impl Export<'_> {
         self.announced(out);
         self.advance(out);
         self.finish(out);
-        self.for_program(out);
+        self.performs(out);
         self.pending(out);
-    }
-
-    /// Accesses that a handler performs for the program on its node.
-    fn for_program(&self, out: &mut Lines) {
-        if !self.has_blocks() {
-            return;
-        }
-        let checked = checks_values(self.protocol());
-        let block_bytes = WORD * u64::from(WORDS_PER_BLOCK);
-        let word = self.block_word("me", "b");
-        let check = format!(
-            "if at != b * {block_bytes} & at != b * {block_bytes} + {WORD} then error \"fault: an address is not in the block\"; end;"
-        );
-        let beside = format!("if at != b * {block_bytes} then return; end;");
-        let told = [word.clone()];
-        out.routine("procedure perform_read(me: Node; b: Obj_block; at: Int)", &self.ghost_locals(), |out| {
-            out.line(&check);
-            out.line(&beside);
-            if checked {
-                out.line(format!("if {word} != last[b] then error \"a read misses the last write\"; end;"));
-            }
-            self.tell(GhostEvent::Read, BLOCK, "b", "me", &told, out);
-        });
-        let head = "procedure perform_write(me: Node; b: Obj_block; at: Int; value: Int)";
-        out.routine(head, &self.ghost_locals(), |out| {
-            out.line(&check);
-            out.line(&beside);
-            out.line(format!("{word} := value;"));
-            if checked {
-                out.line("last[b] := value;");
-            }
-            self.tell(GhostEvent::Write, BLOCK, "b", "me", &["value".into()], out);
-        });
     }
 
     fn places(&self, out: &mut Lines) {
@@ -107,7 +74,7 @@ impl Export<'_> {
             for (i, intent) in client.intents.iter().enumerate() {
                 match intent {
                     Intent::Read { .. } => out.line(format!("case {i}: return 1;")),
-                    Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => {
+                    Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Rmw { .. } | Intent::Store { .. } => {
                         out.line(format!("case {i}: return 2;"));
                     }
                     Intent::Call { .. } => {}
@@ -169,9 +136,40 @@ impl Export<'_> {
         });
     }
 
+    /// Thread `t` loads the word of a block that is looked at.
+    fn thread_loads(&self, block: u32, out: &mut Lines) {
+        out.line("known := true;");
+        out.line(format!("seen := {};", self.block_word("node_of(t)", &block.to_string())));
+        self.marked_load(block, out);
+        if checks_values(self.protocol()) {
+            let in_phase = if self.promises_last_phase() {
+                let most = most_stored(&self.model.client);
+                format!(
+                    " & (writer[{block}] = node_of(t) + 1 | !(seen = earlier[{block}] | (seen <= {most} ? stored[{block}][seen] : false)))"
+                )
+            } else {
+                String::new()
+            };
+            out.line(format!("if seen != last[{block}]{in_phase} then error \"a read misses the last write\"; end;"));
+        }
+        self.tell(GhostEvent::Read, BLOCK, &block.to_string(), "node_of(t)", &["seen".into()], out);
+    }
+
+    /// It stores to it.
+    fn thread_stores(&self, block: u32, value: u64, out: &mut Lines) {
+        let value = self.marked_value(block, value, out);
+        out.line(format!("{} := {value};", self.block_word("node_of(t)", &block.to_string())));
+        if checks_values(self.protocol()) {
+            out.line(format!("last[{block}] := {value};"));
+        }
+        if self.promises_last_phase() {
+            out.line(format!("stored[{block}][{value}] := true;"));
+        }
+        self.tell(GhostEvent::Write, BLOCK, &block.to_string(), "node_of(t)", std::slice::from_ref(&value), out);
+    }
+
     /// Performs a thread's access on its node's memory; it is idle afterwards.
     fn finish(&self, out: &mut Lines) {
-        let checked = checks_values(self.protocol());
         let mut locals = vec!["seen: Int".to_string(), "known: boolean".to_string()];
         locals.extend(self.ghost_locals());
         let mut which = "i";
@@ -181,6 +179,9 @@ impl Export<'_> {
             which = "which";
         }
         out.routine("procedure finish(t: Thread; i: Int)", &locals, |out| {
+            if self.performs_for_threads() {
+                out.line("if performed[t] then error \"fault: an access was performed before\"; end;");
+            }
             out.line("known := false;");
             out.line("seen := 0;");
             if self.is_late() {
@@ -191,37 +192,18 @@ impl Export<'_> {
                 match intent {
                     Intent::Read { block } => {
                         out.open(format!("case {i}: -- reads block {block}"));
-                        out.line("known := true;");
-                        out.line(format!("seen := {};", self.block_word("node_of(t)", &block.to_string())));
-                        self.marked_load(*block, out);
-                        if checked {
-                            let in_phase = if self.promises_last_phase() {
-                                let most = most_stored(&self.model.client);
-                                format!(
-                                    " & (writer[{block}] = node_of(t) + 1 | !(seen = earlier[{block}] | (seen <= {most} ? stored[{block}][seen] : false)))"
-                                )
-                            } else {
-                                String::new()
-                            };
-                            out.line(format!(
-                                "if seen != last[{block}]{in_phase} then error \"a read misses the last write\"; end;"
-                            ));
-                        }
-                        self.tell(GhostEvent::Read, BLOCK, &block.to_string(), "node_of(t)", &["seen".into()], out);
+                        self.thread_loads(*block, out);
                         out.close("");
                     }
                     Intent::Write { block, value } => {
                         out.open(format!("case {i}: -- writes {value} to block {block}"));
-                        let value = self.marked_value(*block, *value, out);
-                        out.line(format!("{} := {value};", self.block_word("node_of(t)", &block.to_string())));
-                        if checked {
-                            out.line(format!("last[{block}] := {value};"));
-                        }
-                        if self.promises_last_phase() {
-                            out.line(format!("stored[{block}][{value}] := true;"));
-                        }
-                        let value = value.to_string();
-                        self.tell(GhostEvent::Write, BLOCK, &block.to_string(), "node_of(t)", &[value], out);
+                        self.thread_stores(*block, *value, out);
+                        out.close("");
+                    }
+                    Intent::Rmw { block, value } => {
+                        out.open(format!("case {i}: -- exchanges the word of block {block} for {value}"));
+                        self.thread_loads(*block, out);
+                        self.thread_stores(*block, *value, out);
                         out.close("");
                     }
                     Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
@@ -259,6 +241,7 @@ impl Export<'_> {
                         Intent::WriteBeside { block } => (u64::from(*block) * block_bytes + WORD, 0),
                         // Left open only where nobody reads what is stored.
                         Intent::Store { block } => (u64::from(*block) * block_bytes, 0),
+                        Intent::Rmw { block, value } => (u64::from(*block) * block_bytes, *value),
                         Intent::Call { .. } => continue,
                     };
                     out.line(format!("case {i}: return {};", [address, value][what]));
@@ -368,6 +351,7 @@ impl Export<'_> {
             Intent::Write { block, value } => format!("write {value} to block {block}"),
             Intent::WriteBeside { block } => format!("write beside the word of block {block}"),
             Intent::Store { block } => format!("write to block {block}"),
+            Intent::Rmw { block, value } => format!("exchange for {value} in block {block}"),
             Intent::Call { op, object, args } => {
                 format!("{} {} {:?}", self.protocol().ops[op.index()].name, object.id, args.words())
             }
@@ -378,6 +362,13 @@ impl Export<'_> {
     pub fn first_threads(&self, out: &mut Lines) {
         out.line("clear phase;");
         out.line("clear intent;");
+        if self.performs_for_threads() {
+            out.line("clear performed;");
+            out.line("clear found;");
+        }
+        if self.performs_for_values() {
+            out.line("given := 0;");
+        }
         if let Some(most) = self.most_count() {
             let first = if self.model.client.script.is_some() { 0 } else { most };
             out.line(format!("for t: Thread do count[t] := {first}; end;"));

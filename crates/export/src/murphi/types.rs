@@ -225,6 +225,13 @@ impl Export<'_> {
         }
         out.line("phase: array [Thread] of 0..4; -- idle, waiting, held, deferred, going");
         out.line(format!("intent: array [Thread] of 0..{};", model.client.intents.len().max(1) - 1));
+        if self.performs_for_threads() {
+            out.line("performed: array [Thread] of boolean; -- by a handler, for the thread");
+            out.line(format!("found: array [Thread] of 0..{}; -- what that has read", self.most_word));
+        }
+        if self.performs_for_values() {
+            out.line(format!("given: 0..{}; -- while a rule fires", self.most_word));
+        }
         if let Some(most) = self.most_count() {
             out.line(format!("count: array [Thread] of 0..{most};"));
         }

@@ -26,6 +26,7 @@ enum Way {
 use Way::{Cannot, InPlaceOf, Program, Text};
 
 const EVICTS: &str = "it needs a copy that leaves by itself, and in a real run none does";
+const ONCE: &str = "it needs a network that delivers a message twice, and in a real run none does";
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
 const ITEMS: &str = include_str!("../../stress/items.c");
@@ -33,7 +34,7 @@ const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 24] = [
+const FILES: [(&str, usize, Way); 27] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
@@ -57,6 +58,9 @@ const FILES: [(&str, usize, Way); 24] = [
     ("tree-barrier-late-reset", 4, InPlaceOf("barrierbench-tree.c", "tree-barrier", &["stache"])),
     ("tso-cc-home-learns-nothing", 2, Text(CHAIN, &["-DFENCE="], &[])),
     ("two-locks", 2, Text(LOCKS, &[], &["stache"])),
+    ("uncached-answered-early", 2, Program("fetchadd.c")),
+    ("uncached-duplicated", 2, Cannot(ONCE)),
+    ("uncached-update-torn", 3, Program("fetchadd.c")),
     ("write-update-no-turn", 2, Text(ORDERS, &[], &[])),
 ];
 

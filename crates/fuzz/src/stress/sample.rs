@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 /// A run that takes longer has not ended.
 const SECONDS: &str = "60";
 /// Protocols under which a program may use memory as if there were one copy.
-const SEQUENTIAL: [&str; 7] = ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages"];
+const SEQUENTIAL: [&str; 8] =
+    ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages", "uncached"];
 const BLOCKS: [&str; 5] = ["32", "64", "64", "128", "1024"];
 
 /// What a right answer looks like.
@@ -51,7 +52,7 @@ impl Seen {
 /// Programs that share memory under one protocol.
 fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
     let mut number = |from: usize, below: usize| (from + random.below(below - from)).to_string();
-    let (program, words, answer, least): (_, Vec<(&str, String)>, _, _) = match number(0, 9).as_str() {
+    let (program, words, answer, least): (_, Vec<(&str, String)>, _, _) = match number(0, 10).as_str() {
         "0" => {
             ("em3d.c", vec![("-n", number(4, 80)), ("-i", number(1, 5)), ("-g", number(1, 99))], Answer::Simulated, 2)
         }
@@ -62,6 +63,7 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
         "5" => ("barrierbench.c", vec![("-n", number(1, 40)), ("-g", number(1, 99))], Answer::Says("ok"), 1),
         "6" => ("lockbench.c", vec![("-n", number(1, 300)), ("-g", number(1, 99))], Answer::Says("ok"), 1),
         "7" => ("litmus.c", vec![("-n", number(1, 60)), ("-d", number(1, 3000))], Answer::Says("ok"), 2),
+        "8" => ("fetchadd.c", vec![("-n", number(1, 40))], Answer::Says("ok"), 1),
         _ => ("falsesharing.c", Vec::new(), Answer::Says("has counted to"), 1),
     };
     let args = words.into_iter().flat_map(|(name, value)| [name.to_string(), value]).collect();

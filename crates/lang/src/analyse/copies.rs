@@ -135,10 +135,10 @@ fn summary(handler: &Handler) -> Summary {
 fn walk(steps: &[Step], written: &mut bool, summary: &mut Summary) {
     for step in steps {
         match &step.kind {
-            StepKind::Send { payload: PayloadSource::Block, .. }
-            | StepKind::Complete
-            | StepKind::PerformRead(..)
-            | StepKind::Fill(_) => summary.reads |= !*written,
+            StepKind::Send { payload: PayloadSource::Block, .. } | StepKind::Complete | StepKind::Fill(_) => {
+                summary.reads |= !*written
+            }
+            StepKind::Perform(perform) if perform.kind != PerformKind::Write => summary.reads |= !*written,
             StepKind::Install(None) | StepKind::Take(_) => *written = true,
             StepKind::Goto(state) => summary.targets.push((*state, *written)),
             StepKind::If(_, yes, no) => {

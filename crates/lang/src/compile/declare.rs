@@ -7,7 +7,7 @@ use crate::ast::Item;
 const MAX_FIELDS: usize = 16;
 
 /// Names that mean something in every expression or type.
-pub(super) const KEYWORDS: [&str; 29] = [
+pub(super) const KEYWORDS: [&str; 30] = [
     "me",
     "home",
     "sender",
@@ -37,6 +37,7 @@ pub(super) const KEYWORDS: [&str; 29] = [
     "writeback",
     "read",
     "write",
+    "rmw",
 ];
 
 impl Compiler {

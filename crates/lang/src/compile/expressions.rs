@@ -154,6 +154,7 @@ impl Compiler {
                 };
                 make(ExprKind::Flight(id, to), NUMBER)
             }
+            ast::ExprKind::Perform(perform) => self.performed(frame, perform, span),
             ast::ExprKind::LeadsTo(..) => {
                 self.error(span, "`leads_to` is no value")
                     .help("it stands alone in an invariant, or under one `all n:`: `invariant served: leads_to(P, Q)`");
@@ -241,7 +242,7 @@ impl Compiler {
         None
     }
 
-    fn origin(
+    pub(super) fn origin(
         &mut self,
         frame: &Frame,
         origin: Origin,

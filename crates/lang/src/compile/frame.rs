@@ -59,6 +59,8 @@ pub(super) struct Frame {
     pub call: Option<OpId>,
     /// A `goto` of this instance that some path to here has passed.
     pub went: Option<Span>,
+    /// The accesses that the present statement performs before the rest of it, where it may perform any.
+    pub performs: Option<Vec<Step>>,
     /// Whether this is an invariant, where other nodes may be looked at.
     pub global: bool,
     /// Whether it is about one node, whose roles are seen, though it stands outside of them: an assumption.
@@ -87,6 +89,7 @@ impl Frame {
             wait: None,
             call: None,
             went: None,
+            performs: None,
             global: false,
             here: false,
             initially: false,

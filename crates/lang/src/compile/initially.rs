@@ -77,7 +77,8 @@ fn does_more(step: &StepKind) -> Option<&'static str> {
         step if place_of(step).is_some_and(|place| !matches!(place.owner, Owner::Current)) => "change another record",
         StepKind::Resume => "`resume`",
         StepKind::Complete => "`complete`",
-        StepKind::PerformRead(..) | StepKind::PerformWrite(..) => "`perform` an access",
+        StepKind::CompleteWith(..) => "`complete`",
+        StepKind::Perform(_) => "`perform` an access",
         StepKind::Return { .. } => "`return`",
         StepKind::Defer => "`defer`",
         StepKind::Start(..) => "`start` a task",
@@ -103,7 +104,11 @@ fn beyond(expr: &Expr) -> Option<&'static str> {
         ExprKind::Memory(_) => "memory",
         ExprKind::Probe => "a cache's line",
         ExprKind::Sender | ExprKind::Caller => "an event",
-        ExprKind::FaultAddress | ExprKind::FaultSize | ExprKind::FaultValue => "an access",
+        ExprKind::FaultAddress
+        | ExprKind::FaultSize
+        | ExprKind::FaultValue
+        | ExprKind::FaultOperation
+        | ExprKind::FaultExpected => "an access",
         _ => return None,
     })
 }

@@ -13,6 +13,7 @@ mod frame;
 mod ghosts;
 mod initially;
 mod limits;
+mod performs;
 mod places;
 mod roles;
 mod sizes;

@@ -1,7 +1,7 @@
 //! Roles: their states' clauses become handlers, then a table without gaps.
 
 use super::frame::{Binding, Frame, Scope};
-use super::types::NUMBER;
+use super::types::{NUMBER, OPERATION};
 use super::*;
 use crate::ast::{Body, Otherwise};
 use crate::diagnostics::counted;
@@ -118,7 +118,7 @@ impl Compiler {
                 r.object == BLOCK
                     && r.kind.lives_at(is_home)
                     && (r.states.iter().any(|s| s.access != Access::None)
-                        || r.events.iter().any(|e| matches!(e, EventKind::Read | EventKind::Write)))
+                        || r.events.iter().any(|e| matches!(e, EventKind::Read | EventKind::Write | EventKind::Rmw)))
             };
             let roles: Vec<(Span, String)> =
                 self.protocol.roles.iter().filter(gives).map(|r| (r.span, r.name.clone())).collect();
@@ -208,13 +208,19 @@ impl Compiler {
                     .help("declare `processor cached`; with tagged processors there is `evict`");
                 None
             }
-            "read" | "write" | "evict" | "writeback" if of_block => Some(match name {
+            "rmw" if of_block && self.protocol.cached => {
+                self.error(event.name.span, "`rmw` is not for cached processors, which make it in their caches")
+                    .help("answer `write`, which also asks for what a read-modify-write needs");
+                None
+            }
+            "read" | "write" | "rmw" | "evict" | "writeback" if of_block => Some(match name {
                 "read" => EventKind::Read,
                 "write" => EventKind::Write,
+                "rmw" => EventKind::Rmw,
                 "evict" => EventKind::Evict,
                 _ => EventKind::WriteBack,
             }),
-            "read" | "write" | "evict" | "writeback" => {
+            "read" | "write" | "rmw" | "evict" | "writeback" => {
                 self.error(event.name.span, format!("only roles of a block have the event `{name}`"));
                 None
             }
@@ -255,7 +261,7 @@ impl Compiler {
                         .help(format!("a state can only say `on {name} impossible`"));
                     return None;
                 }
-                let mut known: Vec<String> = ["read", "write", "evict", "writeback"].map(String::from).to_vec();
+                let mut known: Vec<String> = ["read", "write", "rmw", "evict", "writeback"].map(String::from).to_vec();
                 known.extend(self.protocol.messages.iter().map(|m| m.name.clone()));
                 known.extend(self.protocol.ops.iter().map(|o| o.name.clone()));
                 self.unknown(event.name.span, "event", name, known.iter().map(String::as_str));
@@ -323,7 +329,7 @@ impl Compiler {
         frame.sender = frame::Origin::Event;
         frame.call = if let EventKind::Op(op) = kind { Some(op) } else { None };
         frame.caller = match kind {
-            EventKind::Op(_) | EventKind::Read | EventKind::Write => frame::Origin::Event,
+            EventKind::Op(_) | EventKind::Read | EventKind::Write | EventKind::Rmw => frame::Origin::Event,
             _ => frame::Origin::Nowhere,
         };
         match kind {
@@ -349,7 +355,7 @@ impl Compiler {
                     .map(|names| if names.len() == declared.len() + skip { &names[skip..] } else { names });
                 self.bind_args(&mut frame, &declared, names, event.name.span);
             }
-            EventKind::Read | EventKind::Write => self.bind_fault(&mut frame, kind, event),
+            EventKind::Read | EventKind::Write | EventKind::Rmw => self.bind_fault(&mut frame, kind, event),
             _ => {
                 frame.sender = frame::Origin::Nowhere;
             }
@@ -365,16 +371,23 @@ impl Compiler {
         }
     }
 
-    /// `read(a)`, `write(a, v)`, with an optional size behind.
+    /// `read(a, n)`, `write(a, v, n)`, `rmw(a, n, op, x, y)`: as many of them as are named.
     fn bind_fault(&mut self, frame: &mut Frame, kind: EventKind, event: &ast::Event) {
         let word = (ExprKind::FaultValue, Type::Word);
         let address = (ExprKind::FaultAddress, Type::Address);
         let size = (ExprKind::FaultSize, NUMBER);
-        let meanings = if kind == EventKind::Read { vec![address, size] } else { vec![address, word, size] };
+        let meanings = match kind {
+            EventKind::Read => vec![address, size],
+            EventKind::Rmw => {
+                let operation = (ExprKind::FaultOperation, OPERATION);
+                vec![address, size, operation, word, (ExprKind::FaultExpected, Type::Word)]
+            }
+            _ => vec![address, word, size],
+        };
         let names = event.args.as_deref().unwrap_or(&[]);
         if names.len() > meanings.len() {
             self.error(event.name.span, format!("`{}` has at most {} arguments", event.name.text, meanings.len()))
-                .help("`read(address, size)`, `write(address, value, size)`");
+                .help("`read(address, size)`, `write(address, value, size)`, `rmw(address, size, operation, operand, expected)`");
         }
         for (name, (kind, ty)) in names.iter().zip(meanings) {
             frame.bind(&name.text, Binding::Fault(kind, ty));
@@ -544,7 +557,7 @@ impl Compiler {
     }
 
     fn gives_access(&self, r: usize) -> bool {
-        let named = |e: &EventKind| matches!(e, EventKind::Read | EventKind::Write);
+        let named = |e: &EventKind| matches!(e, EventKind::Read | EventKind::Write | EventKind::Rmw);
         self.protocol.roles[r].states.iter().any(|s| s.access != Access::None)
             || self.answers[r].iter().any(|a| a.list.iter().any(|(e, _)| named(e)))
     }
@@ -553,7 +566,7 @@ impl Compiler {
         let state = &self.protocol.roles[r].states[s];
         let passes = match event {
             EventKind::Read => state.access >= Access::Read,
-            EventKind::Write => state.access == Access::Write,
+            EventKind::Write | EventKind::Rmw => state.access == Access::Write,
             _ => false,
         };
         if passes {
@@ -631,7 +644,9 @@ impl Compiler {
             (None, EventKind::Evict | EventKind::WriteBack) if waiting => Response::Hold,
             (Some(Otherwise::Defer), _) => Response::Defer,
             (Some(Otherwise::Impossible), _) => Response::Impossible,
-            (None, EventKind::Read | EventKind::Write | EventKind::Op(_) | EventKind::Task(_)) if waiting => {
+            (None, EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Op(_) | EventKind::Task(_))
+                if waiting =>
+            {
                 Response::Hold
             }
             (None, _) => {

@@ -19,8 +19,8 @@ impl Compiler {
             S::Goto(_)
             | S::Resume
             | S::Complete
-            | S::PerformRead { .. }
-            | S::PerformWrite { .. }
+            | S::CompleteWith { .. }
+            | S::Perform { .. }
             | S::Install { .. }
             | S::Fill(_)
             | S::Upgrade
@@ -29,8 +29,8 @@ impl Compiler {
                 let what = match statement {
                     S::Goto(_) => "goto",
                     S::Resume => "resume",
-                    S::Complete => "complete",
-                    S::PerformRead { .. } | S::PerformWrite { .. } => "perform",
+                    S::Complete | S::CompleteWith { .. } => "complete",
+                    S::Perform { .. } => "perform",
                     S::Fill(_) => "fill",
                     S::Upgrade => "upgrade",
                     _ => "install",
@@ -45,29 +45,14 @@ impl Compiler {
             }
             S::Lower(access) => self.lower(frame, access).map(|k| vec![k]),
             S::Resume => one(StepKind::Resume),
-            S::Complete if self.protocol.cached => {
+            S::Complete | S::CompleteWith { .. } if self.protocol.cached => {
                 self.error(span, "`complete` is not for cached processors, which access their cache only")
                     .help("answer the request with `fill` or `upgrade`");
                 None
             }
             S::Complete => one(StepKind::Complete),
-            S::PerformRead { .. } | S::PerformWrite { .. } if self.protocol.cached => {
-                self.error(span, "`perform` is not for cached processors, which access their cache only")
-                    .help("let the program access the block: its cache asks with `read` or `write`");
-                None
-            }
-            S::PerformRead { at, to } => {
-                self.about_block(frame, span)?;
-                let at = self.expr_of(frame, at, &Type::Address);
-                let to = self.expr_of(frame, to, &NUMBER);
-                one(StepKind::PerformRead(at?, to?))
-            }
-            S::PerformWrite { value, at } => {
-                self.about_block(frame, span)?;
-                let value = self.expr_of(frame, value, &Type::Word);
-                let at = self.expr_of(frame, at, &Type::Address);
-                one(StepKind::PerformWrite(value?, at?))
-            }
+            S::CompleteWith { value, to } => one(self.complete_with(frame, value.as_ref(), to, span)?),
+            S::Perform { access, to } => self.perform(frame, access, to.as_ref(), span),
             S::Fill(_) | S::Upgrade | S::Take(_) | S::Invalidate => {
                 self.needs_cache(frame, cache_word(statement), span)?;
                 one(cache_step(statement))
@@ -109,18 +94,6 @@ impl Compiler {
             }
             S::If { .. } | S::For { .. } | S::Call(_) | S::Await(_) => None,
         }
-    }
-
-    /// An access is performed on the present object, which must be a block.
-    fn about_block(&mut self, frame: &Frame, span: Span) -> Option<()> {
-        let role = &self.protocol.roles[frame.seen.index()];
-        if role.object == BLOCK {
-            return Some(());
-        }
-        let kind = self.protocol.objects[role.object.index()].clone();
-        self.error(span, format!("an access is performed on a block, but this role is about a `{kind}`"))
-            .help("perform it in a handler or an action of a role of `block`");
-        None
     }
 
     /// A value of any type as one expression, or one a field for a record.

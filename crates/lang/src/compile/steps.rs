@@ -84,7 +84,10 @@ impl Compiler {
             ast::StatementKind::Call(call) => self.call(frame, call, span, steps),
             ast::StatementKind::Await(wait) => self.await_(frame, wait, span, steps),
             other => {
-                if let Some(kinds) = self.plain(frame, other, span) {
+                frame.performs = may_perform(other).then(Vec::new);
+                let kinds = self.plain(frame, other, span);
+                steps.extend(frame.performs.take().into_iter().flatten());
+                if let Some(kinds) = kinds {
                     steps.extend(kinds.into_iter().map(|kind| Step { kind, span }));
                 }
                 Flow::Falls
@@ -319,4 +322,18 @@ impl Compiler {
         frame.seen = seen;
         flow
     }
+}
+
+/// Whether accesses may be performed within a statement.
+fn may_perform(statement: &ast::StatementKind) -> bool {
+    use ast::StatementKind as S;
+    matches!(
+        statement,
+        S::Let { .. }
+            | S::Assign { .. }
+            | S::Send { .. }
+            | S::Return { .. }
+            | S::CompleteWith { .. }
+            | S::Perform { .. }
+    )
 }

@@ -7,6 +7,8 @@ use trivium_protocol::*;
 
 /// A number of unknown range: the result of arithmetic.
 pub(super) const NUMBER: Type = Type::Int { lo: Bound::fixed(i64::MIN), hi: Bound::fixed(i64::MAX) };
+/// The number of an operation of read-modify-writes.
+pub(super) const OPERATION: Type = Type::Int { lo: Bound::fixed(0), hi: Bound::fixed(Operation::LAST) };
 pub(super) const ANY_NODE: Type = Type::Node { optional: true };
 pub(super) const SOME_NODE: Type = Type::Node { optional: false };
 
@@ -110,6 +112,7 @@ impl Compiler {
             "address" => Type::Address,
             "word" => Type::Word,
             "thread" => return Some(Type::Thread),
+            "operation" => OPERATION,
             other => {
                 if let Some(r) = self.protocol.records.iter().position(|r| r.name == other) {
                     Type::Record(RecordId(r as u16))
@@ -117,7 +120,7 @@ impl Compiler {
                     Type::Object(ObjectKindId(o as u8))
                 } else {
                     let mut known: Vec<String> =
-                        ["bool", "node", "address", "word", "thread"].map(String::from).to_vec();
+                        ["bool", "node", "address", "word", "thread", "operation"].map(String::from).to_vec();
                     known.extend(self.protocol.objects.iter().cloned());
                     known.extend(self.protocol.records.iter().map(|r| r.name.clone()));
                     known.dedup();

@@ -412,9 +412,8 @@ impl Compiler {
                 }
                 S::Start { args, .. } => args.iter().for_each(|e| used_in_expr(e, used)),
                 S::Install { at } => at.iter().for_each(|e| used_in_expr(e, used)),
-                S::PerformRead { at: a, to: b } | S::PerformWrite { value: a, at: b } => {
-                    [a, b].into_iter().for_each(|e| used_in_expr(e, used));
-                }
+                S::Perform { access, to } => [access].into_iter().chain(to).for_each(|e| used_in_expr(e, used)),
+                S::CompleteWith { value, to } => value.iter().chain([to]).for_each(|e| used_in_expr(e, used)),
                 S::Copy { from, to, bytes } => [from, to, bytes].into_iter().for_each(|e| used_in_expr(e, used)),
                 S::Invoke { function, args } => {
                     used_in_expr(function, used);
@@ -504,5 +503,14 @@ fn used_in_expr(expr: &ast::Expr, used: &mut Vec<String>) {
             used_in_expr(to, used);
         }
         E::Flight(_, to) => to.iter().for_each(|e| used_in_expr(e, used)),
+        E::Perform(perform) => {
+            perform.args.iter().for_each(|e| used_in_expr(e, used));
+            let Some((thread, node)) = &perform.asker else { return };
+            used_in_expr(thread, used);
+            match node {
+                Some(node) => used_in_expr(node, used),
+                None => used.push("sender".into()),
+            }
+        }
     }
 }

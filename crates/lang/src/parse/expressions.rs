@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// What can be performed.
+const PERFORMED: [&str; 3] = ["read", "write", "rmw"];
+
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         self.deeper(Self::or)
@@ -117,7 +120,29 @@ impl Parser<'_> {
             let span = start.to(inner.span);
             return Ok(Expr { kind: ExprKind::Negate(Box::new(inner)), span });
         }
+        if self.is_word("perform") && PERFORMED.iter().any(|word| self.next_is_word(word)) {
+            return self.perform();
+        }
         self.postfix()
+    }
+
+    /// `perform read(a, n) as t of m`.
+    pub(super) fn perform(&mut self) -> Parsed<Expr> {
+        let start = self.advance().span;
+        if !PERFORMED.iter().any(|word| self.is_word(word)) {
+            return self.expected("`read`, `write` or `rmw`");
+        }
+        let what = self.name("`read`, `write` or `rmw`")?;
+        let args = self.bracketed(Self::expression)?;
+        let mut asker = None;
+        if self.continues() && self.eat_word("as") {
+            let thread = self.postfix()?;
+            let node = if self.continues() && self.eat_word("of") { Some(self.postfix()?) } else { None };
+            asker = Some((thread, node));
+        }
+        let span = start.to(self.previous_span());
+        self.operator(span)?;
+        Ok(Expr { kind: ExprKind::Perform(Box::new(Perform { what, args, asker })), span })
     }
 
     pub(super) fn postfix(&mut self) -> Parsed<Expr> {

@@ -87,19 +87,9 @@ impl Parser<'_> {
                 Ok(StatementKind::Copy { from, to, bytes: self.expression()? })
             }
             "perform" => {
-                self.advance();
-                let writes = self.eat_word("write");
-                if !writes && !self.eat_word("read") {
-                    return self.expected("`read` or `write`");
-                }
-                let first = self.expression()?;
-                self.need_word("to")?;
-                let second = self.expression()?;
-                Ok(if writes {
-                    StatementKind::PerformWrite { value: first, at: second }
-                } else {
-                    StatementKind::PerformRead { at: first, to: second }
-                })
+                let access = self.perform()?;
+                let to = if !self.token().first && self.eat_word("to") { Some(self.expression()?) } else { None };
+                Ok(StatementKind::Perform { access, to })
             }
             "invoke" => {
                 self.advance();
@@ -112,6 +102,12 @@ impl Parser<'_> {
                 Ok(StatementKind::Assert(self.expression()?))
             }
             "await" => self.await_(),
+            "complete" if self.next_is_word("with") || self.next_is_word("to") => {
+                self.advance();
+                let value = if self.eat_word("with") { Some(self.expression()?) } else { None };
+                self.need_word("to")?;
+                Ok(StatementKind::CompleteWith { value, to: self.sum()? })
+            }
             "resume" | "complete" | "defer" | "yield" | "impossible" => {
                 self.advance();
                 plain(match word.as_str() {

@@ -135,8 +135,15 @@ impl Lister<'_> {
             StepKind::Goto(state) => format!("goto {}", self.role.states[state.index()].name),
             StepKind::Resume => "resume".into(),
             StepKind::Complete => "complete".into(),
-            StepKind::PerformRead(a, to) => format!("perform read {} to {}", self.expr(a), self.expr(to)),
-            StepKind::PerformWrite(v, a) => format!("perform write {} to {}", self.expr(v), self.expr(a)),
+            StepKind::CompleteWith(value, thread) => {
+                format!("complete with {} to {}", self.expr(value), self.expr(thread))
+            }
+            StepKind::Perform(perform) => {
+                let args: Vec<String> = perform.args.iter().map(|arg| self.expr(arg)).collect();
+                let asked = if perform.asked { " for its asker" } else { "" };
+                let result = perform.result.map_or(String::new(), |local| format!("%{} = ", local.0));
+                format!("{result}perform {:?}({}){asked}", perform.kind, args.join(", "))
+            }
             StepKind::Return { value, to } => {
                 let value = value.as_ref().map_or(String::new(), |v| format!(" {}", self.expr(v)));
                 let to = to.as_ref().map_or(String::new(), |t| format!(" to {}", self.expr(t)));
@@ -214,6 +221,8 @@ impl Lister<'_> {
             ExprKind::FaultAddress => "fault.address".into(),
             ExprKind::FaultSize => "fault.size".into(),
             ExprKind::FaultValue => "fault.value".into(),
+            ExprKind::FaultOperation => "fault.operation".into(),
+            ExprKind::FaultExpected => "fault.expected".into(),
             ExprKind::Not(a) => format!("not {}", e(a)),
             ExprKind::Negate(a) => format!("-{}", e(a)),
             ExprKind::Binary(op, a, b) => {

@@ -3,7 +3,7 @@
 
 use super::{Doing, NodeState, Wait};
 use crate::wire::{Message, write_message};
-use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_engine::{Args, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_node::{Data, Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
 use trivium_protocol::{Access, LaneId, Line, MessageId, RoleId, TaskId};
 
@@ -60,7 +60,7 @@ impl NodeState {
             return None;
         }
         let pending = self.pending;
-        Some(self.perform(&pending, self.pending_kind, self.atomic))
+        Some(self.perform_waiting(&pending, self.pending_kind, self.atomic))
     }
 
     /// Whether a lane has room for so many more messages, behind those that the running handler has sent.
@@ -206,16 +206,14 @@ impl Mechanisms for NodeState {
         }
     }
 
-    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
-        self.must_lie_in(block, address);
-        let word = self.word(address);
-        let written = self.memory.write_private(to, &word);
-        self.trouble_of(written);
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+        let waits = self.doing == Doing::Waiting(Wait::Access(object));
+        let waiting = waits.then_some((self.pending, self.pending_kind));
+        self.complete_access(object, thread, value, waiting);
     }
 
-    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
-        self.must_lie_in(block, address);
-        self.put(address, &value.to_le_bytes());
+    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
+        self.perform_access(block, access)
     }
 
     fn answer(&mut self, _thread: Thread, value: i64) {

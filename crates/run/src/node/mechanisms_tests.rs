@@ -59,7 +59,7 @@ impl Bench for RunBench {
     }
 
     fn wait(&self, m: &mut NodeState, _: Thread, block: Object) -> Option<Pending> {
-        m.pending = Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef };
+        m.pending = Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef, ..Pending::default() };
         m.pending_kind = AccessKind::Write;
         m.doing = Doing::Waiting(Wait::Access(block));
         Some(m.pending)

@@ -3,9 +3,9 @@
 use super::{Doing, Grant, Mapped, NodeState, Wait};
 use crate::wire::Control;
 use trivium_engine::number::fit;
-use trivium_engine::{Event, Object, Pending};
+use trivium_engine::{Event, Object};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
-use trivium_node::{Claimed, NodeError, shared_u32};
+use trivium_node::{Claimed, NodeError, pending, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// Private memory is allowed in pieces of so many bytes.
@@ -34,8 +34,8 @@ impl NodeState {
         }
         let begun = self.clock();
         let step = loop {
-            self.pending =
-                Pending { address: offset, size: fit(size, "the size of an access, which is at most 16 bytes"), value };
+            let size = fit(size, "the size of an access, which is at most 16 bytes");
+            self.pending = pending(offset, size, value, self.atomic.as_ref());
             self.pending_kind = kind;
             self.fault(offset, block, kind)?;
             self.wait(Wait::Access(block))?;
@@ -235,7 +235,10 @@ impl NodeState {
             AccessKind::Write => {
                 self.counts.write_faults += 1;
                 self.counts.upgrades += u64::from(self.tag(block) == Access::Read);
-                EventKind::Write
+                match self.atomic {
+                    Some(_) => self.core.protocols.engines[protocol].event_of_rmw(self.core.is_at_home(block)),
+                    None => EventKind::Write,
+                }
             }
         };
         self.inbox.push_back(super::Incoming::Local(protocol, Event::local(event, block, 0)));

@@ -2,7 +2,9 @@
 
 use super::NodeState;
 use std::collections::VecDeque;
-use trivium_engine::{Engine, Object, Outcome};
+use trivium_engine::number::index;
+use trivium_engine::{Deed, Engine, HandlerAccess, Object, Outcome};
+use trivium_node::HandlerMemory;
 use trivium_protocol::RoleId;
 
 /// A time that never comes.
@@ -50,11 +52,17 @@ impl NodeState {
         record.map_or(String::new(), |record| engine.describe(outcome.role, record))
     }
 
-    /// A handler has loaded a word for the program.
-    pub(crate) fn note_performed(&mut self, word: &[u8]) {
+    /// A handler is about to load a word for the program.
+    pub(crate) fn note_performed(&mut self, access: &HandlerAccess) {
+        if self.forced.is_none() || matches!(access.deed, Deed::Store(_)) {
+            return;
+        }
+        let mut word = [0; 8];
+        let kept = index(access.bytes.min(8));
+        self.read_allocated(access.address, &mut word[..kept]);
         let start = self.handling.start;
         if let Some(times) = &mut self.forced {
-            times.performed.push((start, word.try_into().map_or(0, u64::from_le_bytes)));
+            times.performed.push((start, u64::from_le_bytes(word)));
         }
     }
 }

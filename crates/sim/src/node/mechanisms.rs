@@ -8,7 +8,7 @@ use crate::reports::timeline::Cause;
 use crate::timing::folding::{NO_CODE, Numbered, Path, Paths, code_of};
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::fit;
-use trivium_engine::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use trivium_engine::{Args, Charge, Deed, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_node::{Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
 use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, TaskId};
 
@@ -125,7 +125,7 @@ impl NodeState {
             return None;
         }
         let pending = self.compute.pending();
-        Some(self.perform(&pending, self.compute.pending_kind(), self.compute.atomic))
+        Some(self.perform_waiting(&pending, self.compute.pending_kind(), self.compute.atomic))
     }
 
     /// Tells the watch of a tag that changes at cycle `time`.
@@ -321,20 +321,27 @@ impl Mechanisms for NodeState {
         }
     }
 
-    fn perform_read(&mut self, block: Object, address: u64, to: u64) {
-        self.did(Primitive::Load);
-        self.did(Primitive::Store);
-        self.must_lie_in(block, address);
-        let word = self.word(address);
-        let written = self.blocks.memory.write_private(to, &word);
-        self.trouble_of(written);
-        self.note_performed(&word);
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+        self.did(Primitive::Resume);
+        let waits = self.compute.doing == Doing::Waiting(Wait::Access(object));
+        let waiting = waits.then(|| (self.compute.pending(), self.compute.pending_kind()));
+        self.complete_access(object, thread, value, waiting);
     }
 
-    fn perform_write(&mut self, block: Object, address: u64, value: u64) {
-        self.did(Primitive::Store);
-        self.must_lie_in(block, address);
-        self.put(address, &value.to_le_bytes());
+    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
+        match access.deed {
+            Deed::Load => self.did(Primitive::Load),
+            Deed::LoadTo(_) if access.bytes > 8 => self.did(Primitive::Copy(access.bytes)),
+            Deed::Store(_) => self.did(Primitive::Store),
+            Deed::LoadTo(_) | Deed::Modify { .. } => {
+                self.did(Primitive::Load);
+                self.did(Primitive::Store);
+            }
+        }
+        if access.asker.is_none() {
+            self.note_performed(access);
+        }
+        self.perform_access(block, access)
     }
 
     fn answer(&mut self, _thread: Thread, value: i64) {

@@ -63,7 +63,8 @@ impl Bench for SimBench {
     }
 
     fn wait(&self, m: &mut NodeState, _: Thread, block: Object) -> Option<Pending> {
-        let pending = Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef };
+        let pending =
+            Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef, ..Pending::default() };
         m.compute.set_pending(pending, AccessKind::Write);
         m.wait(Wait::Access(block), crate::reports::counters::Spent::Write);
         Some(pending)

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
-use trivium_node::{NodeError, NodeSaid, Purpose, shared_u32};
+use trivium_node::{NodeError, NodeSaid, Purpose, pending, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -380,10 +380,8 @@ impl NodeState {
             self.local_miss(address, kind, line, tag == Access::Write, spent);
             return Ok(AccessStep::Go);
         }
-        self.compute.set_pending(
-            Pending { address: offset, size: fit(size, "the size of an access, which is at most 16 bytes"), value },
-            kind,
-        );
+        let size = fit(size, "the size of an access, which is at most 16 bytes");
+        self.compute.set_pending(pending(offset, size, value, self.compute.atomic.as_ref()), kind);
         self.fault(block, kind, (tag, line), spent)?;
         Ok(AccessStep::Wait)
     }
@@ -531,6 +529,9 @@ impl NodeState {
         };
         let event = match kind {
             AccessKind::Read => EventKind::Read,
+            AccessKind::Write if self.compute.atomic.is_some() => {
+                self.shared.protocols.engines[protocol].event_of_rmw(self.core.is_at_home(block))
+            }
             AccessKind::Write => EventKind::Write,
         };
         match (kind, tag) {

@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use trivium_engine::number::index;
-use trivium_guest::{AccessKind, AccessStep, Call, CallStep, LoadStore, NodeOutcome, Processor, SHARED_BASE};
+use trivium_guest::{
+    AccessKind, AccessStep, Call, CallStep, LoadStore, NodeOutcome, Processor, ReadModifyWrite, RmwOp, SHARED_BASE,
+};
 use trivium_node::{NodeMemory, shared_u32};
 
 /// What a processor is to do, and when.
@@ -29,6 +31,8 @@ pub enum Does {
         offset: u64,
         /// What a store writes.
         value: u64,
+        /// Whether the store is an atomic exchange, which loads too.
+        exchanges: bool,
     },
     /// A call of a protocol, as a program makes it: the number of its import, and its arguments.
     Call {
@@ -60,7 +64,7 @@ pub struct Script {
 impl Script {
     /// A load or store of the 8-byte word at a byte offset of shared memory.
     pub fn access(kind: AccessKind, offset: u64, value: u64) -> Script {
-        Script::timed(vec![Planned { not_before: 0, does: Does::Access { kind, offset, value } }], 0)
+        Script::timed(vec![Planned { not_before: 0, does: Does::Access { kind, offset, value, exchanges: false } }], 0)
     }
 
     /// Accesses and calls that wait for their time, and an end that does.
@@ -86,7 +90,12 @@ impl Script {
                 return NodeOutcome::Suspended;
             }
             let done = match does {
-                Does::Access { kind, offset, value } => access(&mut node, *kind, *offset, *value, &self.seen),
+                Does::Access { kind, offset, value, exchanges } => {
+                    let addr = SHARED_BASE + shared_u32(*offset);
+                    let exchange = ReadModifyWrite { addr, size: 8, op: RmwOp::Swap, operand: *value, expected: 0 };
+                    node.compute.atomic = exchanges.then_some(exchange);
+                    access(&mut node, *kind, *offset, *value, &self.seen)
+                }
                 Does::Call { import, args } => call(&mut node, *import, args, &self.seen),
             };
             match done {
@@ -112,15 +121,20 @@ fn access(
 ) -> Result<bool, String> {
     let executed = node.compute.executed();
     let access = LoadStore { addr: SHARED_BASE + shared_u32(offset), size: 8, kind, value };
+    let exchanges = node.compute.atomic.is_some();
     let mut word = [0; 8];
     match (kind, node.access(executed, access).map_err(|fault| fault.message)?) {
         (_, AccessStep::Wait) => return Ok(false),
-        (AccessKind::Write, AccessStep::Go) => node.blocks.memory.write(offset, &value.to_le_bytes())?,
-        (AccessKind::Write, AccessStep::Complete(_)) => {}
-        (AccessKind::Read, AccessStep::Complete(bits)) => word = bits.to_le_bytes(),
-        (AccessKind::Read, AccessStep::Go) => node.blocks.memory.read(offset, &mut word)?,
+        (_, AccessStep::Complete(bits)) => word = bits.to_le_bytes(),
+        (kind, AccessStep::Go) => {
+            node.blocks.memory.read(offset, &mut word)?;
+            if kind == AccessKind::Write {
+                node.blocks.memory.write(offset, &value.to_le_bytes())?;
+            }
+        }
     }
-    if kind == AccessKind::Read {
+    node.compute.atomic = None;
+    if kind == AccessKind::Read || exchanges {
         seen.borrow_mut().loads.push((node.compute.clock(), u64::from_le_bytes(word)));
     }
     Ok(true)

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{AccessKind, Placement, SHARED_BASE};
-use trivium_node::{NodeError, Protocols, Space};
+use trivium_node::{Asked, NodeError, Protocols, Space};
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
 
 /// Cycles between two steps, at least.
@@ -82,6 +82,8 @@ pub enum ForcedDoes {
         word: u64,
         /// What it stores; a load if nothing.
         store: Option<u64>,
+        /// Whether the store is an atomic exchange.
+        exchanges: bool,
     },
     /// The processor calls the protocol.
     Call {
@@ -129,6 +131,8 @@ pub struct Forced {
     pub error: Option<NodeError>,
     /// Whether that was a deadlock.
     pub deadlock: bool,
+    /// What was performed for threads, and is not what they got: told when all has ended.
+    pub unasked: Option<NodeError>,
 }
 
 /// Simulates an order of events on a machine.
@@ -177,7 +181,9 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     };
     let limits = Limits { max_cycles: Some(until + gap), trace: Some(&note), ..Limits::default() };
     let error = world.run(&limits).err();
-    let mut forced = Forced { handled: handled.into_inner(), gap, ..Forced::default() };
+    let asked = world.nodes.iter().map(|node| node.borrow().core.asked).fold(Asked::default(), Asked::and);
+    let unasked = asked.check().err();
+    let mut forced = Forced { handled: handled.into_inner(), gap, unasked, ..Forced::default() };
     for (node, seen) in (0..).zip(seen) {
         let seen = seen.borrow();
         let performed = world.nodes[usize::from(node)].borrow_mut().forced.take().unwrap_or_default().performed;
@@ -277,10 +283,11 @@ impl Plan<'_> {
         let mut script = Vec::new();
         for start in self.order.starts.iter().filter(|start| start.node == me) {
             let does = match &start.does {
-                ForcedDoes::Access { block, word, store } => Does::Access {
+                ForcedDoes::Access { block, word, store, exchanges } => Does::Access {
                     kind: if store.is_some() { AccessKind::Write } else { AccessKind::Read },
                     offset: u64::from(*block) * self.order.block + 8 * word,
                     value: store.unwrap_or(0),
+                    exchanges: *exchanges,
                 },
                 ForcedDoes::Call { op, object, args } => self.call(op, *object, args)?,
                 ForcedDoes::Evict { .. } => continue,

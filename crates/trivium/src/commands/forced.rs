@@ -122,7 +122,9 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
 fn stored(story: &Story, step: u32, node: u16) -> Option<u64> {
     let moments = story.moments.iter().filter(|moment| moment.step >= step && moment.node == node);
     let mut performed = moments.flat_map(|moment| &moment.performed);
-    performed.find_map(|does| does.strip_prefix("writes ")?.parse().ok())
+    let exchanged = |does: &str| does.strip_prefix("exchanges ")?.rsplit_once(" for ")?.1.parse().ok();
+    performed
+        .find_map(|does| does.strip_prefix("writes ").and_then(|value| value.parse().ok()).or_else(|| exchanged(does)))
 }
 
 /// The protocol as it was explored: with those lanes, and its variables cleared or not.
@@ -156,11 +158,15 @@ fn message(arrow: &Arrow) -> ForcedMessage {
 fn begun(does: &str, args: &[i64]) -> Option<ForcedDoes> {
     let (what, about) = does.rsplit_once(" of ").map_or((does, None), |(what, about)| (what, Some(about)));
     let object = about.map_or(Some(0), |about| about.rsplit_once(' ')?.1.parse().ok())?;
-    let access = |word, store| Some(ForcedDoes::Access { block: object, word, store });
+    let access = |word, store| Some(ForcedDoes::Access { block: object, word, store, exchanges: false });
     match (what, what.split_once(' ')) {
         ("read", _) => return access(0, None),
         ("write beside", _) => return access(1, Some(1)),
         (_, Some(("write", value))) => return access(0, Some(value.parse().ok()?)),
+        (_, Some(("exchange", value))) => {
+            let store = Some(value.strip_prefix("for ")?.parse().ok()?);
+            return Some(ForcedDoes::Access { block: object, word: 0, store, exchanges: true });
+        }
         _ => {}
     }
     let op = what.split('(').next().unwrap_or(what);
@@ -269,6 +275,12 @@ fn differs(machine: &Machine, node: u16, story: &Story, moment: Option<&Moment>,
     )
 }
 
+/// What a load has seen, or one with which a thread goes on that was performed elsewhere.
+fn loaded(done: &str) -> Option<&str> {
+    let exchanged = || done.strip_prefix("exchanges ")?.split(' ').next();
+    done.strip_prefix("reads ").or_else(|| done.strip_prefix("goes on with ")).or_else(exchanged)
+}
+
 /// Compares the values that the loads of each node have seen, and the results of its calls. The load that violates the
 /// property is the last.
 fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(), Failure> {
@@ -278,7 +290,7 @@ fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(),
     };
     for node in 0..story.total_nodes as u16 {
         let done = || story.moments.iter().filter(|m| m.node == node).flat_map(|m| &m.performed);
-        let recorded: Vec<u64> = done().filter_map(|done| done.strip_prefix("reads ")?.parse().ok()).collect();
+        let recorded: Vec<u64> = done().filter_map(|done| loaded(done)?.parse().ok()).collect();
         let seen: Vec<u64> = forced.loads.iter().filter(|load| load.1 == node).map(|load| load.2).collect();
         if !seen.starts_with(&recorded) {
             return differs(node, "loads", format!("{seen:?}"), format!("{recorded:?}"));
@@ -301,6 +313,7 @@ fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(),
 fn end(machine: &Machine, story: &Story, forced: &Forced) -> Result<Option<String>, Failure> {
     let property = story.property.as_deref().unwrap_or_default();
     match (&forced.error, property) {
+        (None, "fault") if forced.unasked.is_some() => Ok(forced.unasked.as_ref().map(|error| error.what.clone())),
         (None, "fault") => {
             let what = format!("on {} the recorded fault does not happen", machine.name);
             Err(Failure::new(failure::WRONG, what, "its last event may depend on what cannot be forced"))

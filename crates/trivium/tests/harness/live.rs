@@ -1,8 +1,9 @@
 //! Programs that run for real, with protocols under which they are right.
 
 /// Protocols under which a program may use memory as if there were one copy.
-pub const SEQUENTIAL: [&str; 7] = ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages"];
-pub const PROGRAMS: [(&str, &[&str]); 8] = [
+pub const SEQUENTIAL: [&str; 8] =
+    ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages", "uncached"];
+pub const PROGRAMS: [(&str, &[&str]); 9] = [
     ("em3d.c", &["-n", "60", "-i", "2"]),
     ("matmul.c", &["-n", "16", "-b", "5"]),
     ("pingpong.c", &["-n", "20"]),
@@ -11,6 +12,7 @@ pub const PROGRAMS: [(&str, &[&str]); 8] = [
     ("barrierbench.c", &[]),
     ("lockbench.c", &[]),
     ("litmus.c", &[]),
+    ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
 pub const CUSTOM: [(&str, &[&str]); 9] = [

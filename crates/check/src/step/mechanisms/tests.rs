@@ -83,6 +83,10 @@ impl Bench for NodeBench {
         self.words
     }
 
+    fn sizes(&self) -> bool {
+        false
+    }
+
     fn lists(&self) -> bool {
         true
     }
@@ -92,7 +96,7 @@ impl Bench for NodeBench {
         let store = Intent::Write { block: block.id, value: 1 };
         let number = intents.iter().position(|intent| *intent == store)?;
         m.world.set_thread(&self.model.layout, usize::from(thread), Phase::Waiting, number);
-        Some(Pending { address: u64::from(block.id) * BLOCK_BYTES, size: WORD as u8, value: 1 })
+        Some(Pending { address: u64::from(block.id) * BLOCK_BYTES, size: WORD as u8, value: 1, ..Pending::default() })
     }
 }
 
