@@ -230,7 +230,7 @@ fn remote_accesses_keep_to_their_bytes_and_happen_once() {
     for block in BLOCKS {
         adds_up(&Run::of("fetchadd", &["-n", "4"]).under(&["uncached"]).nodes(5).block(block).right());
     }
-    for program in ["em3d", "matmul", "bodies", "falsesharing", "pingpong"] {
+    for program in ["em3d", "matmul", "bodies", "falsesharing"] {
         let run = Run::of(program, &[]).nodes(3);
         assert_eq!(run.clone().under(&["uncached"]).right().output, run.right().output.clone(), "{program}");
     }
