@@ -19,8 +19,8 @@ const PROGRAMS: [Case; 8] = [
 ];
 
 /// Protocols with the blocks that they are tried with.
-const UNDER: [(&str, &str); 5] =
-    [("stache", "64"), ("swcc", "8"), ("swcc", "256"), ("swcc", "8192"), ("stache", "65536")];
+const UNDER: [(&str, &str); 6] =
+    [("uncached", "64"), ("stache", "64"), ("swcc", "8"), ("swcc", "256"), ("swcc", "8192"), ("stache", "65536")];
 
 /// What a program prints, in a simulation (on a machine that looks at accesses as finely as blocks may be) or in a run.
 fn output(command: &str, case: &Case, (protocol, block): (&str, &str), nodes: &str) -> String {
@@ -67,7 +67,10 @@ fn programs_give_the_same_bits_everywhere() {
 #[ignore = "minutes"]
 fn programs_give_the_same_bits_on_all_numbers_of_processors() {
     same_everywhere(&["1", "2", "8"], &UNDER);
-    same_everywhere(&["3"], &[("msi", "64"), ("swcc", "64"), ("swcc", "1024"), ("swcc", "65536")]);
+    same_everywhere(
+        &["3"],
+        &[("msi", "64"), ("swcc", "64"), ("swcc", "1024"), ("swcc", "65536"), ("uncached", "8"), ("uncached", "8192")],
+    );
 }
 
 #[test]
