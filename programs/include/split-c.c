@@ -166,22 +166,29 @@ int posix_memalign(void **local, size_t alignment, size_t bytes) {
  * whole blocks lies in one more. */
 enum { BEFORE = 8 };
 
-static void SPLITC_SPREAD *spread(size_t count, size_t bytes, const char *what) {
-    size_t each = (count + (size_t)splitc.processors - 1) / (size_t)splitc.processors, all;
+static void SPLITC_SPREAD *spread(int64_t count, size_t bytes, const char *what) {
+    if (count < 0) {
+        printf("split-c: %s of %lld elements\n", what, (long long)count);
+        fail("split-c: a size below zero, or too large");
+    }
+    int64_t each = count / splitc.processors + (count % splitc.processors != 0), all;
     each += bytes > PAGE; /* room for a pointer behind the last */
-    if (__builtin_mul_overflow(each, bytes, &all) || all > splitc.part) all = splitc.part;
-    char *local = take(&memory.spread, all + BEFORE, 1);
+    if (__builtin_mul_overflow(each, (int64_t)bytes, &all) || all > (int64_t)splitc.part) all = (int64_t)splitc.part;
+    char *local = take(&memory.spread, (uint64_t)all + BEFORE, 1);
     if (!local) {
-        printf("split-c: %s of %zu elements of %zu bytes: a processor has %zu bytes left\n", what, count, bytes,
+        printf("split-c: %s of %lld elements of %zu bytes: a processor has %zu bytes left\n", what, (long long)count, bytes,
                (size_t)(memory.high - memory.low) * GRAIN);
         fail("split-c: no memory is left: give more, for example by --cc -Wl,--initial-memory=67108864");
     }
     return (void SPLITC_SPREAD *)splitc_address_on(0, (uintptr_t)(local + BEFORE));
 }
 
-void SPLITC_SPREAD *all_spread_malloc(size_t count, size_t bytes) { return spread(count, bytes, "all_spread_malloc"); }
+/* A negative count is a very large one here, and there is no memory for it. */
+void SPLITC_SPREAD *all_spread_malloc(size_t count, size_t bytes) {
+    return spread((int64_t)count, bytes, "all_spread_malloc");
+}
 
-uintptr_t splitc_spread_storage(size_t count, size_t bytes) {
+uintptr_t splitc_spread_storage(int64_t count, size_t bytes) {
     return (uintptr_t)spread(count, bytes, "a spread array");
 }
 

@@ -35,7 +35,7 @@ extern struct splitc splitc;
 /* What the translation of a program calls. */
 void splitc_begin(void);
 void splitc_end(void);
-uintptr_t splitc_spread_storage(size_t count, size_t bytes);
+uintptr_t splitc_spread_storage(int64_t count, size_t bytes);
 __attribute__((noreturn)) void splitc_not_shared(const void *local);
 __attribute__((noreturn)) void splitc_not_global(uintptr_t address);
 __attribute__((noreturn)) void splitc_no_processor(int processor);
@@ -78,6 +78,12 @@ static inline int splitc_processor(uintptr_t address) { return (int)(splitc_offs
 /* The local part of a global or spread pointer, and the processor that it points to. */
 #define tolocal(gp) ((__typeof_unqual__(*(gp)) *)splitc_local_address((uintptr_t)(gp)))
 #define toproc(gp) splitc_processor((uintptr_t)(gp))
+
+/* A product of sizes of a spread array; less than zero if it is none. */
+static inline int64_t splitc_times(int64_t a, int64_t b) {
+    int64_t product;
+    return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? -1 : product;
+}
 
 /* ---- Spread pointers ---------------------------------------------------------------------------- */
 

@@ -59,20 +59,20 @@ const CONSTRUCTS: [(&str, &str); 19] = [
     ),
     (
         "s -= n;",
-        "({ __auto_type @2 = &(s ); __auto_type @1 = ( n); __auto_type @3 = *@2; *@2 = (__typeof__(@3))splitc_spread_add((U)@3, -(__INTPTR_TYPE__)@1, sizeof *@3); });",
+        "({ __auto_type @2 = &(s ); __auto_type @1 = ( n); __auto_type @3 = *@2; *@2 = (__typeof__(@3))splitc_spread_add((U)@3, -(__INTPTR_TYPE__)((@1) | 0), sizeof *@3); });",
     ),
     ("n = *s;", "n = *({ __auto_type @1 = (s); (__typeof_unqual__(*@1) volatile GLOBAL *)(U)@1; });"),
     (
         "n = s[2];",
-        "n = (*({ __auto_type @1 = (s); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_spread_add((U)@1, (2), sizeof *@1); }));",
+        "n = (*({ __auto_type @1 = (s); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_spread_add((U)@1, ((2) | 0), sizeof *@1); }));",
     ),
     (
         "s = 1 + s;",
-        "s = ({ __auto_type @1 = (1 ); __auto_type @2 = ( s); (__typeof__(@2))splitc_spread_add((U)@2, @1, sizeof *@2); });",
+        "s = ({ __auto_type @1 = (1 ); __auto_type @2 = ( s); (__typeof__(@2))splitc_spread_add((U)@2, ((@1) | 0), sizeof *@2); });",
     ),
     (
         "n = A[1][n];",
-        "n = (*({ __auto_type @1 = (A); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_spread_add((U)@1, ((1) * (4) + (n)), sizeof *@1); }));",
+        "n = (*({ __auto_type @1 = (A); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_spread_add((U)@1, (((1) | 0) * (4) + ((n) | 0)), sizeof *@1); }));",
     ),
 ];
 

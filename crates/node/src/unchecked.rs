@@ -39,7 +39,7 @@ impl<C> NodeCore<C> {
         }
         let has = if tag == Access::None { "no access to" } else { "read access to" };
         let what = format!(
-            "node {} {what} {address:#x} by its private address, where it has {has} block {} now: another node has a copy that is newer, or that this store would make old",
+            "node {} {what} {address:#x} by its private address, where it has {has} block {} now: another node may have a copy that is newer, or that this store would make old; and under some protocols a home has to ask for its own blocks, too",
             self.me, block.id
         );
         Err(NodeError::subject(what).help(

@@ -19,6 +19,9 @@ pub(crate) const APART: &str = " __attribute__((section(\"splitc_spread\"))) ";
 /// An integer of a pointer's size, by which pointers change their kind: the compiler's back end has no direct way.
 const ADDRESS: &str = "(__UINTPTR_TYPE__)";
 
+/// Behind a number that is to be a whole one, in parentheses of which one is open: the compiler refuses others.
+const WHOLE: &str = ") | 0)";
+
 /// The pointer to a global object that a spread pointer of this name points to.
 fn as_global(name: &str) -> String {
     format!("(__typeof_unqual__(*{name}){}*)", qualifier(AddressSpace::Global))
@@ -190,14 +193,14 @@ impl Lowering<'_, '_> {
         let count = steps.len();
         for (i, step) in steps.iter().enumerate() {
             if i == 0 {
-                let open = "(".repeat(count);
+                let open = "(".repeat(count + 1);
                 self.draft.edits.instead(step.open, &format!("); {kind}splitc_spread_add({ADDRESS}{name}, {open}"));
             } else {
-                self.draft.edits.instead(step.open, &format!(" * ({}) + (", sizes[i]));
+                self.draft.edits.instead(step.open, &format!(" * ({}) + ((", sizes[i]));
             }
             // Of the places in a dimension, those before are multiplied as a whole.
-            let close = if i == 0 { ")" } else { "))" };
-            let close = if i + 1 == count { format!("{close}, sizeof *{name}){end}") } else { close.to_string() };
+            let close = if i == 0 { WHOLE.to_string() } else { format!("{WHOLE})") };
+            let close = if i + 1 == count { format!("{close}, sizeof *{name}){end}") } else { close };
             self.draft.edits.instead(step.close, &close);
         }
     }
@@ -324,8 +327,9 @@ impl Lowering<'_, '_> {
         let sign = if back { "-(__INTPTR_TYPE__)" } else { "" };
         self.draft.edits.before(left.first, &format!("({{ __auto_type {a} = ("));
         self.draft.edits.instead(op, &format!("); __auto_type {b} = ("));
-        let sum =
-            format!("(__typeof__({pointer}))splitc_spread_add({ADDRESS}{pointer}, {sign}{by}, sizeof *{pointer})");
+        let sum = format!(
+            "(__typeof__({pointer}))splitc_spread_add({ADDRESS}{pointer}, {sign}(({by}{WHOLE}, sizeof *{pointer})"
+        );
         self.draft.edits.after(right.last, &format!("); {sum}; }})"));
     }
 
@@ -374,7 +378,7 @@ impl Lowering<'_, '_> {
         };
         let by = self.temporary();
         self.draft.edits.instead(op, &format!("); __auto_type {by} = ("));
-        self.move_by(expression, left, Value::New, &format!("{sign}{by}"));
+        self.move_by(expression, left, Value::New, &format!("{sign}(({by}{WHOLE}"));
     }
 
     /// `x := *gp`, `*gp := x`, `*gp :- x`.

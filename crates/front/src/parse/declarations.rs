@@ -159,8 +159,10 @@ impl Parser<'_> {
                 if dimensions.iter().any(String::is_empty) {
                     self.error(token, token, "a spread array needs the sizes of all its dimensions");
                 }
-                let count =
-                    dimensions.iter().map(|size| format!("(__SIZE_TYPE__)({size})")).collect::<Vec<_>>().join(" * ");
+                // A number that is no whole one has no bits to join; a product that is too large is told by the library.
+                let count = dimensions
+                    .iter()
+                    .fold("1".to_string(), |product, size| format!("splitc_times({product}, (({size}) | 0))"));
                 self.draft.storage.push(Storage { name: name.clone(), token, count });
             }
         }

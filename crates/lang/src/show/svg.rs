@@ -15,6 +15,8 @@ const LINE: f64 = 14.0;
 /// The same of a state's name (13 pixels, bold).
 const NAME_LETTER: f64 = 8.0;
 const NAME_LINE: f64 = 17.0;
+/// And of a role's heading (14 pixels, bold).
+const HEADING_LETTER: f64 = 8.6;
 
 /// A self-contained SVG: for each role its states from left to right, waiting ones dashed, with arrows labelled
 /// `event / messages sent`. What leaves a state as it is stands inside its box.
@@ -30,7 +32,7 @@ pub fn svg(protocol: &Protocol) -> String {
         let _ = writeln!(body, "<g transform=\"translate(20 {:.0})\">", y + 16.0);
         draw(&mut body, &graph, &placed);
         body.push_str("</g>\n");
-        width = width.max(placed.width);
+        width = width.max(placed.width).max(title.chars().count() as f64 * HEADING_LETTER);
         y += placed.height + 60.0;
     }
     let (width, height) = (width + 40.0, y - 20.0);

@@ -22,6 +22,7 @@ int splitc_main(int argc, char **argv) {
         if (is(argv, "negative")) bulk_read(&here, toglobal(1, list), -4);
         if (is(argv, "too-long")) bulk_write(toglobal(1, list), list, 1 << 27);
         if (is(argv, "memory")) all_spread_malloc(1 << 28, 8);
+        if (is(argv, "negative-memory")) all_spread_malloc(-1, 8);
         if (is(argv, "store-sync")) store_sync(-1);
         if (is(argv, "constant")) *toglobal(1, (int *)(uintptr_t)8) = 1;
     }
