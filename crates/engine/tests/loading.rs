@@ -26,14 +26,14 @@ fn the_number_of_nodes_is_1_to_1024() {
 }
 
 #[test]
-fn arguments_must_fit_eight_words() {
+fn arguments_must_fit_sixteen_words() {
     let with_sets = || {
         let mut hand = plain();
         hand.message("Two", &[Type::NodeSet, Type::NodeSet, number()], PayloadShape::Nothing);
         hand
     };
-    assert_eq!(with_sets().load(192).nodes(), 192);
-    assert!(refusal(with_sets(), 193).starts_with("the arguments of message Two take 9 words with 193 nodes"));
+    assert_eq!(with_sets().load(448).nodes(), 448);
+    assert!(refusal(with_sets(), 449).starts_with("the arguments of message Two take 17 words with 449 nodes"));
 }
 
 #[test]
