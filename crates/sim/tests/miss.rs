@@ -141,9 +141,8 @@ fn a_protocol_without_blocks_and_an_odd_block_are_refused() {
     assert!(
         measure(protocol("token-lock"), &typhoon, MissKind::Read, 32).unwrap_err().what.contains("gives no access")
     );
-    for block in [0, 16, 48, 4096] {
-        assert!(
-            measure(protocol("stache"), &typhoon, MissKind::Read, block).unwrap_err().what.contains("power of two")
-        );
+    for (block, why) in [(0, "power of two"), (48, "power of two"), (131_072, "power of two"), (16, "granules of 32")] {
+        let error = measure(protocol("stache"), &typhoon, MissKind::Read, block).unwrap_err();
+        assert!(error.what.contains(why), "{block}: {error}");
     }
 }
