@@ -12,7 +12,6 @@ mod trivium;
 mod wasi;
 
 use std::cell::{Cell, RefCell};
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -50,8 +49,6 @@ pub(crate) struct NodeState<P> {
     pub private_pages: Cell<u64>,
     /// End of what this node has allocated of shared memory.
     pub shared_end: Rc<Cell<u64>>,
-    /// What it has shared of its private memory.
-    pub parts: RefCell<Vec<Range<u32>>>,
     /// The bits of an access that the processor completed itself.
     pub completed: Cell<Option<u64>>,
     /// What it can read and write.

@@ -166,8 +166,8 @@ pub enum Call {
         /// The protocol; the default one if none is named.
         protocol: Option<String>,
     },
-    /// Said within `trivium_share()`: a range of this node's private memory is from now on the memory of its part of an allocation,
-    /// which the processor has just made in [`Placement::Parts`].
+    /// Said within `trivium_share()`: a range of this node's private memory becomes the memory of its part of an allocation,
+    /// which the processor has just made in [`Placement::Parts`]. It does if the processor does not refuse.
     Shared {
         /// Where the range begins in private memory.
         addr: u32,

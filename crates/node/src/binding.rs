@@ -31,6 +31,22 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// What happens to all nodes behind the barrier, as the beginning of a sentence.
+    fn event(self) -> &'static str {
+        match self {
+            Purpose::Start => "the parallel phase starts",
+            Purpose::Bind(_) | Purpose::Barrier => "a region is bound to another protocol",
+        }
+    }
+
+    /// The program's call that asks for it.
+    fn call(self) -> &'static str {
+        match self {
+            Purpose::Start => "trivium_parallel_start",
+            Purpose::Bind(_) | Purpose::Barrier => "trivium_bind",
+        }
+    }
+
     /// The numbers of the blocks of which all records and copies are forgotten behind the barrier, where blocks have so many bytes.
     pub fn forgets(self, space: &Space, block: u64) -> Vec<Range<u32>> {
         match self {
@@ -65,7 +81,7 @@ pub fn disagree(space: &Space, names: &[&str], one: (usize, Purpose), other: (us
             format!("node {node} binds {address:#x} to `{}`", names[binding.protocol])
         }
     };
-    let call = if [one.1, other.1].contains(&Purpose::Start) { "trivium_parallel_start" } else { "trivium_bind" };
+    let call = if one.1 == Purpose::Start { one.1.call() } else { other.1.call() };
     NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
         .help(format!("{call} is collective: every node makes the same call at the same point of its program"))
 }
@@ -76,20 +92,6 @@ struct Forgotten<'a> {
     blocks: Range<u32>,
     purpose: Purpose,
     when: &'a str,
-}
-
-impl Forgotten<'_> {
-    /// What happens to all nodes, as the beginning of a sentence.
-    fn event(&self) -> &'static str {
-        event(self.purpose)
-    }
-}
-
-fn event(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::Start => "the parallel phase starts",
-        Purpose::Bind(_) | Purpose::Barrier => "a region is bound to another protocol",
-    }
 }
 
 impl<C> NodeCore<C> {
@@ -185,11 +187,10 @@ impl<C> NodeCore<C> {
         if self.bound.is_empty() || object.kind != BLOCK {
             return Ok(());
         }
-        let now = self.protocol_at(self.offset_of(object));
-        if now.is_none_or(|now| now == protocol) {
-            return Ok(());
-        }
-        let binding = Binding { region: 0, protocol };
+        let offset = self.offset_of(object);
+        let region = self.space.borrow().region_of(offset);
+        let now = region.zip(self.protocol_at(offset)).map(|(region, protocol)| Binding { region, protocol });
+        let Some(binding) = now.filter(|now| now.protocol != protocol) else { return Ok(()) };
         Err(self.still_on_its_way(Purpose::Bind(binding), (protocol, message, object), from))
     }
 
@@ -202,12 +203,12 @@ impl<C> NodeCore<C> {
         let protocol = self.protocols.engines[protocol].protocol();
         let what = format!(
             "{}, but {}.{} from node {from} about block {} is still on its way",
-            event(purpose),
+            purpose.event(),
             protocol.name,
             protocol.messages[message.index()].name,
             object.id
         );
-        let call = if purpose == Purpose::Start { "trivium_parallel_start" } else { "trivium_bind" };
+        let call = purpose.call();
         NodeError::subject(what).help(format!("let the program wait for what it has begun before it calls {call}"))
     }
 
@@ -236,7 +237,9 @@ impl<C> NodeCore<C> {
             return Ok(());
         }
         let (what, help) = match purpose {
-            Purpose::Start => (event(purpose), "place memory under such a protocol on nodes, or page by page over all"),
+            Purpose::Start => {
+                (purpose.event(), "place memory under such a protocol on nodes, or page by page over all")
+            }
             _ => ("a region is bound", "bind only between protocols without `processor cached`"),
         };
         Err(NodeError::subject(format!("{what}, but under `{}` processors have caches", protocol.name)).help(help))
@@ -266,7 +269,7 @@ impl<C> NodeCore<C> {
         };
         let state = engine.describe(role, record);
         let what = if forgotten.purpose == Purpose::Start { "such memory" } else { "the region" };
-        Err(NodeError::subject(format!("{}, but block {} {why}", forgotten.event(), block.id))
+        Err(NodeError::subject(format!("{}, but block {} {why}", forgotten.purpose.event(), block.id))
             .note(format!("node {}, {}: {} is {state}", self.me, forgotten.when, declared.name))
             .help(format!(
                 "bring {what} home first: under `{}`, let each home access its blocks after the last phase of others",

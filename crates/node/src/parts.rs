@@ -29,6 +29,11 @@ impl Parts {
         self.0.push(Part { private, bytes, offset: part - SHARED_BASE });
     }
 
+    /// Whether something of the `bytes` bytes of private memory from `private` on is shared.
+    pub fn have(&self, private: u32, bytes: u32) -> bool {
+        self.0.iter().any(|part| private < part.private + part.bytes && part.private < private + bytes)
+    }
+
     /// The byte offset in shared memory of a private address, if it is shared.
     #[inline]
     pub fn offset_of(&self, address: u32) -> Option<u64> {
@@ -57,6 +62,8 @@ mod tests {
         assert_eq!(parts.offset_of(0x2_0000), Some(0x5_0000));
         assert_eq!(parts.offset_of(0x2_ffff), Some(0x5_ffff));
         assert_eq!((parts.offset_of(0x1_ffff), parts.offset_of(0x3_0000)), (None, None));
+        assert!(parts.have(0x1_0000, 0x1_0001) && parts.have(0x2_ffff, 1));
+        assert!(!parts.have(0x1_0000, 0x1_0000) && !parts.have(0x3_0000, 0x1_0000));
         assert_eq!(parts.private_of(0x5_0040, 32), Some(0x2_0040..0x2_0060));
         assert_eq!((parts.private_of(0x4_ffff, 1), parts.private_of(0x6_0000, 1)), (None, None));
     }

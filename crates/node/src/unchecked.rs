@@ -10,8 +10,15 @@ impl<C> NodeCore<C> {
     /// A range of private memory is shared from now on; this node's part of the allocation begins at the address `part`.
     ///
     /// # Errors
-    /// The allocation is under a protocol whose processors have caches of their own.
+    /// Something of the range is shared already, or the allocation is under a protocol whose processors have caches of their own.
     pub fn share(&mut self, private: u32, bytes: u32, part: u32) -> Result<(), NodeError> {
+        if self.parts.have(private, bytes) {
+            let what = format!(
+                "node {}: trivium_share: something of the {bytes} bytes at {private:#x} is shared already",
+                self.me
+            );
+            return Err(NodeError::subject(what).help("share each range once"));
+        }
         let protocol = self.protocol_at(u64::from(part - SHARED_BASE));
         if let Some(protocol) = protocol.filter(|&protocol| self.protocols.cached[protocol]) {
             let name = &self.protocols.engines[protocol].protocol().name;

@@ -263,12 +263,7 @@ impl Parser<'_> {
                 self.at += 2;
             } else if self.is("[") {
                 self.at += 1;
-                let place = self.conditional()?;
-                self.whole(&place, true);
-                if self.eat("...") {
-                    let end = self.conditional()?;
-                    self.whole(&end, true);
-                }
+                self.constant_or_range()?;
                 self.expect("]")?;
             } else {
                 break;

@@ -222,6 +222,17 @@ impl Parser<'_> {
         }
     }
 
+    /// A constant, or GNU's range of them: `1 ... 3`.
+    fn constant_or_range(&mut self) -> Parse<()> {
+        let first = self.conditional()?;
+        self.whole(&first, true);
+        if self.eat("...") {
+            let last = self.conditional()?;
+            self.whole(&last, true);
+        }
+        Ok(())
+    }
+
     /// A whole expression, whose value is used.
     pub(crate) fn full_expression(&mut self) -> Parse<Type> {
         let expression = self.expression()?;

@@ -93,12 +93,7 @@ impl Parser<'_> {
             "for" => self.for_loop(),
             "case" => {
                 self.at += 1;
-                let value = self.conditional()?;
-                self.whole(&value, true);
-                if self.eat("...") {
-                    let end = self.conditional()?;
-                    self.whole(&end, true);
-                }
+                self.constant_or_range()?;
                 self.expect(":")?;
                 self.labelled(gives)
             }

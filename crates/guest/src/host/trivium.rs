@@ -136,9 +136,6 @@ async fn share<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
         Err(fault(format!("{addr:#x} lies in shared memory: only private memory can be shared")))?;
     }
     let bytes = u32::try_from(bytes).expect("it lies in memory");
-    if node.parts.borrow().iter().any(|part| addr < part.end && part.start < addr + bytes) {
-        Err(fault(format!("something of the {bytes} bytes at {addr:#x} is shared already")))?;
-    }
     let nodes = node.call(Call::Nodes).await? as u64;
     let all = nodes * u64::from(bytes);
     let most = u64::from(SHARED_END - SHARED_BASE);
@@ -148,9 +145,8 @@ async fn share<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
     let protocol = protocol_name(node, args[2] as u32).await?;
     let first = allocated(node, "trivium_share", all, Placement::Parts(bytes), protocol).await?;
     let part = first as u32 + number * bytes;
-    node.memory.share(addr, part, bytes).map_err(|error| fault(error.message))?;
-    node.parts.borrow_mut().push(addr..addr + bytes);
     node.call(Call::Shared { addr, bytes, part }).await?;
+    node.memory.share(addr, part, bytes).map_err(|error| fault(error.message))?;
     node.call(Call::Barrier).await?;
     Ok(first)
 }

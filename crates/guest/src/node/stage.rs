@@ -111,7 +111,6 @@ impl<P: Processor> Stage<P> {
             executed: executed.clone(),
             private_pages: Cell::new(program.private_pages.0),
             shared_end,
-            parts: RefCell::default(),
             completed: Cell::new(None),
             files: files.clone(),
             told_private: Cell::new(false),

@@ -23,9 +23,9 @@ impl World {
         if self.finished == self.nodes.len() { u64::MAX } else { latest.saturating_add(self.stall_limit) }
     }
 
-    /// Whether nothing goes on in this part of a world; something may in another one.
-    pub(crate) fn has_stalled(&mut self) -> bool {
-        self.earliest().is_some_and(|(now, _)| now >= self.stalled_until(now))
+    /// Whether nothing goes on in this part of a world, where cycle `next` is the next in which something happens; something may go on in another part.
+    pub(crate) fn has_stalled(&self, next: u64) -> bool {
+        next < u64::MAX && next >= self.stalled_until(next)
     }
 
     /// No processor goes on: who waits, for what, for whom.

@@ -190,13 +190,17 @@ impl LogicalProcess<'_> {
                 self.exchange.stop(Stop::Memory);
             }
             let went_on = self.world.run_part(self.desk.others(), least);
-            // If only this part waits, the repetition goes on where this one ends.
-            if self.world.has_failed() || self.world.has_stalled() {
+            if self.world.has_failed() {
                 return None;
             }
             self.write().ok()?;
             self.open_barrier()?;
-            self.desk.tell(self.world.next());
+            let next = self.world.next();
+            // If only this part waits, the repetition goes on where this one ends.
+            if self.world.has_stalled(next) {
+                return None;
+            }
+            self.desk.tell(next);
             if !went_on {
                 self.desk.wait();
             }
