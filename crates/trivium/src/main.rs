@@ -7,13 +7,11 @@ use trivium::ranks::{self, Job};
 use trivium::{Failure, colour, commands, failure, output, usage};
 
 fn main() -> ExitCode {
-    let job = match ranks::begin() {
-        Ok(job) => job,
-        Err(failure) => {
-            tell(&failure);
-            return ExitCode::from(failure.code);
-        }
-    };
+    let mut job = Job::default();
+    if let Err(failure) = ranks::begin(&mut job) {
+        tell(&failure);
+        return ExitCode::from(failure.code);
+    }
     match command(&job) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {

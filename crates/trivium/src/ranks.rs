@@ -33,14 +33,15 @@ impl Job {
     }
 }
 
-/// Joins the job that a launcher has started; without one this process is alone.
+/// Joins the job that a launcher has started, which becomes `job`; without a launcher this process is alone.
 ///
 /// # Errors
-/// Several processes were started that cannot work together: each would do all the work. Only the first says so.
-pub fn begin() -> Result<Job, Failure> {
-    let Some(launched) = launched(|name| std::env::var(name).ok()) else { return Ok(Job::default()) };
+/// Several processes were started that cannot work together: each would do all the work. Only the first says so. `job` is to live
+/// until it has: when one rank ends with an error, the launcher ends the others, and what they have not said is lost.
+pub fn begin(job: &mut Job) -> Result<(), Failure> {
+    let Some(launched) = launched(|name| std::env::var(name).ok()) else { return Ok(()) };
     if launched.is_mpi {
-        return join(&launched).map_err(|failure| said_by(launched.rank, failure));
+        return join(&launched, job).map_err(|failure| said_by(launched.rank, failure));
     }
     if launched.rank == 0 {
         let Launched { by, processes, .. } = launched;
@@ -48,7 +49,7 @@ pub fn begin() -> Result<Job, Failure> {
             "note: {by} has started {processes} of this command, and each does all of it: `{by} --mpi=pmix`, or mpirun, lets ranks work together"
         );
     }
-    Ok(Job::default())
+    Ok(())
 }
 
 /// Joins the job of one that a launcher has started, if the command is one that takes it as such: a run of one node.
@@ -56,11 +57,12 @@ pub fn begin() -> Result<Job, Failure> {
 /// # Errors
 /// As [`begin`].
 pub fn begin_alone(command: &Command) -> Result<Job, Failure> {
+    let mut job = Job::default();
     let is_meant = matches!(command, Command::Run(run) if run.transport != Some(Transport::Threads));
     if cfg!(feature = "mpi") && is_meant && is_job_of_one(|name| std::env::var(name).ok()) {
-        return join(&Launched { by: "the launcher", processes: 1, rank: 0, is_mpi: true });
+        join(&Launched { by: "the launcher", processes: 1, rank: 0, is_mpi: true }, &mut job)?;
     }
-    Ok(Job::default())
+    Ok(job)
 }
 
 /// What only the first rank says, so that it is said once.
@@ -72,7 +74,7 @@ fn said_by(rank: u64, failure: Failure) -> Failure {
 }
 
 #[cfg(not(feature = "mpi"))]
-fn join(launched: &Launched) -> Result<Job, Failure> {
+fn join(launched: &Launched, _: &mut Job) -> Result<(), Failure> {
     let Launched { by, processes, .. } = launched;
     let what = format!(
         "{by} has started {processes} of this `trivium`, which was built without MPI: each would do all the work"
@@ -81,8 +83,9 @@ fn join(launched: &Launched) -> Result<Job, Failure> {
 }
 
 #[cfg(feature = "mpi")]
-fn join(launched: &Launched) -> Result<Job, Failure> {
-    let world = MpiGroup(trivium_mpi::World::join().map_err(|why| Failure::input(why, "use another MPI"))?);
+fn join(launched: &Launched, job: &mut Job) -> Result<(), Failure> {
+    let world = trivium_mpi::World::join().map_err(|why| Failure::input(why, "use another MPI"))?;
+    let world = job.world.insert(MpiGroup(world));
     let Launched { by, processes, .. } = launched;
     if world.size() as u64 != *processes {
         let library = trivium_mpi::World::library();
@@ -105,7 +108,7 @@ fn join(launched: &Launched) -> Result<Job, Failure> {
             help,
         ));
     }
-    Ok(Job { world: Some(world) })
+    Ok(())
 }
 
 /// The processes of MPI as a group that searches together.
