@@ -115,6 +115,29 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("fetchadd", &["-n", "3"]).under(&["uncached"]).nodes(3));
 }
 
+/// Handlers run in the library's calls: where these come in time must not depend on the order in which nodes are simulated.
+#[test]
+fn accesses_that_a_library_checks() {
+    for set in [&[][..], &[("network.jitter", "900"), ("network.self", "0")]] {
+        let now = || machine("now", set);
+        let runs = [
+            Run::of("em3d", &["-n", "16", "-i", "1"]).under(&["swcc"]).nodes(5).block(64),
+            Run::of("em3d", &["-n", "16", "-i", "1"]).under(&["uncached"]).nodes(3).block(8),
+            Run::of("matmul", &["-n", "8", "-b", "4"]).under(&["swcc"]).nodes(4).block(8),
+            Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4),
+            Run::of("atomics", &["-n", "2"]).under(&["swcc"]).nodes(3),
+            Run::of("fetchadd", &["-n", "2"]).under(&["uncached"]).nodes(4),
+            Run::of("symmetric", &["-n", "60"]).under(&["swcc"]).nodes(3),
+        ];
+        for run in runs.map(|run| run.on(now())) {
+            same_and_right(run.clone());
+            for jobs in 2..4 {
+                same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
+            }
+        }
+    }
+}
+
 /// All programs that wait for each other in some way, on 1 to 4 host threads; windows of all lengths, though a short
 /// one on several threads is for tests only: they meet at the end of each.
 #[test]

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use trivium_node::NodeError;
 
 /// The machines that are built in: name and text.
-pub const BUILT_IN: [(&str, &str); 7] = [
+pub const BUILT_IN: [(&str, &str); 8] = [
     ("simple-coma", include_str!("../../../../machines/simple-coma.toml")),
     ("typhoon", include_str!("../../../../machines/typhoon.toml")),
     ("typhoon-2x", include_str!("../../../../machines/typhoon-2x.toml")),
@@ -17,6 +17,7 @@ pub const BUILT_IN: [(&str, &str); 7] = [
     ("typhoon-1", include_str!("../../../../machines/typhoon-1.toml")),
     ("typhoon-0", include_str!("../../../../machines/typhoon-0.toml")),
     ("typhoon-0-prototype", include_str!("../../../../machines/typhoon-0-prototype.toml")),
+    ("now", include_str!("../../../../machines/now.toml")),
 ];
 
 /// Where the keys of machines are explained.
@@ -120,7 +121,7 @@ pub(super) fn later<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 }
 
 /// The tables whose numbers are times of single steps.
-const TIMES: [&str; 5] = ["processor", "bus", "interface", "prices", CALLS];
+const TIMES: [&str; 6] = ["processor", "bus", "access_control", "interface", "prices", CALLS];
 
 /// Such a time is at most so many cycles, so that sums of them, however scaled, are far below 2^64.
 const LONGEST: i64 = 1 << 24;

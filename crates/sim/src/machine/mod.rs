@@ -9,6 +9,7 @@ use crate::machine::operators::{OperatorCosts, Weighing};
 use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use trivium_guest::Program;
 use trivium_node::NodeError;
 
@@ -184,12 +185,39 @@ pub struct MemoryModel {
     pub frames: Option<u64>,
 }
 
-/// Where accesses are checked: on the bus, at cache misses.
+/// Where accesses are checked.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessControl {
     /// Bytes of a hardware block, for which block prices are meant. A power of two.
     pub granule: u64,
+    /// On the bus, at cache misses, if it is not said: a library checks each access to shared memory.
+    pub software: Option<SoftwareChecks>,
+}
+
+/// What a library does that checks each access to shared memory: the processor's cycles, whatever its cache holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SoftwareChecks {
+    /// An access that the block's state allows, where `hit` says nothing of the state; and one that it does not, where `miss` says
+    /// nothing of the protocol.
+    pub other: AccessPrice,
+    /// What the library does itself for an access that the state does not allow, by protocol: what handlers do comes on top.
+    #[serde(default)]
+    pub miss: BTreeMap<String, AccessPrice>,
+    /// An access that the block's state allows, by protocol, role and state.
+    #[serde(default)]
+    pub hit: BTreeMap<String, BTreeMap<String, BTreeMap<String, AccessPrice>>>,
+}
+
+/// Cycles of an access to shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessPrice {
+    /// A load.
+    pub read: u64,
+    /// A store.
+    pub write: u64,
 }
 
 /// Where protocol code runs.
@@ -202,6 +230,9 @@ pub enum EngineKind {
     Processor,
     /// The compute processor itself: handlers run while its program waits, and at its poll points.
     Compute,
+    /// The compute processor itself, but only within the calls of a library: an access to shared memory, where a library checks
+    /// these, a call of the protocol, a barrier, or a wait.
+    Library,
 }
 
 /// The protocol engine of a node.
@@ -251,6 +282,12 @@ pub struct NetworkModel {
     /// Up to so many cycles more, at random; the order of a lane is kept.
     #[serde(default)]
     pub jitter: u64,
+    /// The latency of a message from a node to itself, if it is another.
+    #[serde(rename = "self")]
+    pub to_self: Option<u64>,
+    /// Bytes of data that leave a node in a second, one message after the other; without it, data take the time of their words in
+    /// the interface's queues only.
+    pub bytes_per_second: Option<u64>,
 }
 
 /// The machine's own barrier.
@@ -263,6 +300,21 @@ pub struct BarrierModel {
     /// Whether it is one of software, which takes as many rounds of messages as N has binary digits (dissemination).
     #[serde(default)]
     pub software: bool,
+}
+
+/// So many cycles for so many bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DataRate {
+    cycles: u64,
+    bytes: u64,
+}
+
+impl DataRate {
+    /// Cycles of so many bytes, rounded up.
+    pub fn cycles_of(self, bytes: u64) -> u64 {
+        let cycles = (u128::from(bytes) * u128::from(self.cycles)).div_ceil(self.bytes.into());
+        u64::try_from(cycles).unwrap_or(u64::MAX >> 1)
+    }
 }
 
 impl Machine {
@@ -282,6 +334,12 @@ impl Machine {
         let handling = [&prices.send.header, &prices.dispatch.message, &prices.message.header];
         let handling: u64 = handling.iter().map(|price| price.cycles).sum();
         self.barrier.latency.unwrap_or(self.network.latency).saturating_add(handling)
+    }
+
+    /// How fast data leave a node, where that is modelled.
+    pub(crate) fn data_rate(&self) -> Option<DataRate> {
+        let cycles = self.processor.mhz * 1_000_000;
+        self.network.bytes_per_second.map(|bytes| DataRate { cycles, bytes })
     }
 
     /// Cycles from the last arrival at the machine's barrier to the release of `nodes` nodes.
@@ -341,6 +399,8 @@ impl Machine {
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("network.latency", self.network.latency, 0, 1 << 32)?;
         within("memory.frames", self.memory.frames.unwrap_or(1), 1, 1 << 32)?;
+        within("network.self", self.network.to_self.unwrap_or(0), 0, 1 << 32)?;
+        within("network.bytes_per_second", self.network.bytes_per_second.unwrap_or(1), 1, 1 << 40)?;
         within("network.data_latency", self.network.data_latency, 0, 1 << 32)?;
         within("memory.critical_word", self.memory.critical_word, 0, 1 << 24)?;
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
@@ -348,12 +408,24 @@ impl Machine {
         within("engine.save", self.engine.save, 0, 1 << 20)?;
         within("engine.restore", self.engine.restore, 0, 1 << 20)?;
         for (key, value) in [("engine.save", self.engine.save), ("engine.restore", self.engine.restore)] {
-            if value > 0 && self.engine.kind != EngineKind::Compute {
+            if value > 0 && !matches!(self.engine.kind, EngineKind::Compute) {
                 let what = format!(
                     "`{key}` is {value}, but no program is left for a handler: `engine.kind` is not \"compute\""
                 );
                 return Err(NodeError::input(what));
             }
+        }
+        let (library, software) = (self.engine.kind == EngineKind::Library, self.access_control.software.is_some());
+        if library != software {
+            let what = match library {
+                true => {
+                    "`engine.kind` is \"library\", but `access_control.software` does not say what the library's checks cost"
+                }
+                false => {
+                    "`access_control.software` is checked in a library's calls, but `engine.kind` is not \"library\""
+                }
+            };
+            return Err(NodeError::input(what));
         }
         within("engine.interval", self.engine.interval, 0, 1 << 20)
     }

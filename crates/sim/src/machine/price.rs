@@ -179,6 +179,9 @@ pub struct RecordPrices {
     pub other: Price,
     /// So many plain steps of the handler are part of the look-up's price ("look-up, branch").
     pub covers: u32,
+    /// A message comes to a home where nobody has touched the block before: its record is made, and its contents are put in order.
+    #[serde(default)]
+    pub first: Price,
 }
 
 /// Sending.

@@ -208,6 +208,9 @@ impl NodeState {
             Some(role) => engine.dispatch_to(role, event, self),
             None => engine.dispatch(event, self),
         };
+        if let Ok(outcome) = &outcome {
+            self.note_first(engine, event, outcome);
+        }
         let handling = std::mem::replace(&mut self.handling, resting);
         match &outcome {
             Ok(outcome) => self.ended(&shared, dispatched, Some(event), outcome, handling),
@@ -231,6 +234,7 @@ impl NodeState {
         if self.recording != handling.timing.stretches.is_some() {
             handling.timing.stretches = self.recording.then(Vec::new);
         }
+        self.note_states(engine, &handling);
         self.price(shared, dispatched.source, &mut handling);
         let (start, end) = (handling.start, handling.timing.end);
         if end - start > WATCHDOG {

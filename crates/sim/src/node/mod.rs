@@ -6,6 +6,7 @@
 mod binding;
 mod blame;
 pub(crate) mod calls;
+pub(crate) mod checks;
 mod dispatch;
 pub(crate) mod estimate;
 pub(crate) mod forced;
@@ -25,6 +26,7 @@ pub(crate) mod watch;
 
 use crate::events::queue::EventQueue;
 use crate::events::{Arrival, Credit, Key, Local, Post, Posted, Signal};
+use crate::node::checks::Checks;
 use crate::node::forced::Times;
 use crate::node::frames::Frames;
 use crate::node::mechanisms::Handling;
@@ -124,6 +126,8 @@ pub struct NodeState {
     /// How long all this takes.
     pub(crate) model: NodeModel,
     pub(crate) blocks: Blocks,
+    /// What the library knows that checks its program's accesses.
+    pub(crate) checks: Checks,
     /// The handler that is running; while none runs, of no meaning.
     pub(crate) handling: Box<Handling>,
     pub(crate) counts: Counts,
@@ -158,6 +162,7 @@ impl NodeState {
                 lines: Lines::default(),
                 frames: Frames::default(),
             },
+            checks: Checks::new(&shared.classes),
             handling: Box::default(),
             counts: Counts {
                 sent_of: vec![0; shared.protocols.kinds_before(shared.protocols.engines.len())],

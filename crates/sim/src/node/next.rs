@@ -136,6 +136,9 @@ impl NodeState {
     /// What the engine does next, or the processor with a call.
     #[inline(always)]
     fn choose(&self) -> Next {
+        if self.is_out_of_library() {
+            return Next::NOTHING;
+        }
         let next = self.choose_in_order();
         match self.model.handles_calls() && matches!(self.compute.doing, Doing::Waiting(Wait::Call { .. })) {
             true => self.earlier_call(next),

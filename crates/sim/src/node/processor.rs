@@ -325,6 +325,9 @@ impl NodeState {
         value: u64,
         spent: Spent,
     ) -> Result<AccessStep, ProgramFault> {
+        if self.checks.concerns(address) {
+            return self.reach_by_library(address, size, kind, value, spent);
+        }
         self.translate(address);
         let line = self.model.cache.look(address);
         let hit = match kind {
@@ -439,7 +442,7 @@ impl NodeState {
 
     /// A store elsewhere than at the home, where a protocol assumes that there is none. No line gets into the cache
     /// exclusively without passing here first.
-    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), ProgramFault> {
+    pub(super) fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), ProgramFault> {
         let Some(protocol) = self.core.protocol_at(offset) else { return Ok(()) };
         if !self.shared.protocols.home_writes[protocol] || self.core.home_of(block) == self.core.me {
             return Ok(());
@@ -454,7 +457,7 @@ impl NodeState {
     }
 
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
-    fn note_store(&mut self, address: u32) {
+    pub(super) fn note_store(&mut self, address: u32) {
         if address < SHARED_BASE || !self.shared.protocols.any_one_writer {
             return;
         }
@@ -511,7 +514,7 @@ impl NodeState {
     }
 
     /// Access control stops the access on the bus, and the engine hears of it.
-    fn fault(
+    pub(super) fn fault(
         &mut self,
         block: Object,
         kind: AccessKind,

@@ -2,6 +2,7 @@
 
 use crate::machine::Machine;
 use crate::machine::ratio::Ratio;
+use crate::node::checks::Classes;
 use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
 use std::cell::{Cell, RefCell};
@@ -15,6 +16,8 @@ pub struct Shared {
     pub protocols: Rc<Protocols>,
     /// The machine.
     pub machine: Machine,
+    /// The states of blocks on which an access depends that its library checks.
+    pub(crate) classes: Classes,
     /// Its cycles of a unit of the work that programs do.
     pub(crate) cycles_of_work: Ratio,
     /// The cycles of which notes are kept for a trace, if any are.
@@ -43,6 +46,7 @@ impl Shared {
     /// These protocols on a machine; not traced.
     pub fn new(protocols: Protocols, machine: Machine) -> Shared {
         Shared {
+            classes: Classes::new(&protocols, &machine),
             protocols: Rc::new(protocols),
             cycles_of_work: machine.processor.cycles_of_work(),
             machine,

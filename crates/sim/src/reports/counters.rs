@@ -56,6 +56,12 @@ macro_rules! counters {
             /// Messages by protocol and kind.
             #[serde(skip)]
             pub by_kind: BTreeMap<(usize, u16), u64>,
+            /// Accesses that a library has checked, as `node/checks.rs` numbers them; empty if there were none.
+            #[serde(skip)]
+            pub accesses: Vec<u64>,
+            /// Blocks that have got an entry in the directory of such a library.
+            #[serde(skip)]
+            pub entries: u64,
         }
 
         /// The statistics of a node, in the order of results.
@@ -73,7 +79,13 @@ macro_rules! counters {
                     }
                 }
                 by_kind.retain(|_, count| *count > 0);
-                Counters { $($name: self.$name - earlier.$name,)* by_kind }
+                let before = earlier.accesses.iter().chain(std::iter::repeat(&0));
+                Counters {
+                    $($name: self.$name - earlier.$name,)*
+                    by_kind,
+                    accesses: self.accesses.iter().zip(before).map(|(now, before)| now - before).collect(),
+                    entries: self.entries - earlier.entries,
+                }
             }
 
             /// The sum of both.
@@ -82,7 +94,17 @@ macro_rules! counters {
                 for (kind, count) in &other.by_kind {
                     *by_kind.entry(*kind).or_default() += count;
                 }
-                Counters { $($name: self.$name + other.$name,)* by_kind }
+                let (long, short) = match self.accesses.len() < other.accesses.len() {
+                    true => (&other.accesses, &self.accesses),
+                    false => (&self.accesses, &other.accesses),
+                };
+                let short = short.iter().chain(std::iter::repeat(&0));
+                Counters {
+                    $($name: self.$name + other.$name,)*
+                    by_kind,
+                    accesses: long.iter().zip(short).map(|(one, other)| one + other).collect(),
+                    entries: self.entries + other.entries,
+                }
             }
         }
     };
@@ -95,9 +117,9 @@ counters! {
     instructions: "instructions",
     /// Time of instructions: what the machine says that each costs, cpi or the cost of its operator's class.
     compute: "cycles",
-    /// Time for which loads waited, misses in the node's own memory included.
+    /// Time for which loads waited, misses in the node's own memory and a library's checks included.
     read_stall: "cycles",
-    /// Time for which stores and atomic operations waited, misses in the node's own memory included.
+    /// Time for which stores and atomic operations waited, misses in the node's own memory and a library's checks included.
     write_stall: "cycles",
     /// Time for which accesses waited for the translation of their page, where the machine has a TLB; 0 elsewhere.
     tlb_stall: "cycles",
@@ -122,6 +144,39 @@ counters! {
     upgrades: "faults",
     /// Pages of other homes that gave their frame to another page.
     pages_replaced: "pages",
+}
+
+/// Kinds of accesses that a library checks.
+pub const ACCESS_KINDS: [&str; 3] = ["read", "write", "rmw"];
+
+/// Accesses to shared memory that a library has checked, of a kind and to blocks in a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccessOf {
+    /// The protocol.
+    pub protocol: String,
+    /// The role that gives access.
+    pub role: String,
+    /// Its state at the access.
+    pub state: String,
+    /// One of [`ACCESS_KINDS`].
+    pub kind: &'static str,
+    /// Whether the node is the block's home.
+    pub at_home: bool,
+    /// How many the state allowed.
+    pub hits: u64,
+    /// How many it did not.
+    pub misses: u64,
+}
+
+/// What the library of a node has checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NodeAccesses {
+    /// The node.
+    pub node: u32,
+    /// Blocks that got an entry in its directory.
+    pub entries: u64,
+    /// Accesses by protocol, role, state and kind.
+    pub accesses: Vec<AccessOf>,
 }
 
 /// The names of the statistics into which a node's cycles are divided, in the order of pictures.

@@ -5,7 +5,7 @@ use crate::node::processor::Doing;
 use crate::node::shared::Shared;
 use crate::order::{Ended, Stood, World};
 use crate::reports::blame::Blamed;
-use crate::reports::counters::{Counters, Statistic};
+use crate::reports::counters::{Counters, NodeAccesses, Statistic};
 use crate::runs::changes::Changed;
 use crate::runs::setup::Setup;
 use serde::{Serialize, Serializer};
@@ -78,6 +78,9 @@ pub struct SimResult {
     pub exit_codes: BTreeMap<u32, i32>,
     /// The nodes.
     pub per_node: Vec<Counters>,
+    /// What the nodes' libraries have checked, on a machine that has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<NodeAccesses>,
     /// Who is to blame for misses, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blame: Option<Blamed>,
@@ -196,6 +199,15 @@ impl SimResult {
             stood.extend(node.stood);
         }
         let Said { output, errors, warnings } = saying.said();
+        let checked = |(node, counts): (usize, &Counters)| NodeAccesses {
+            node: fit(node, "the number of a node"),
+            entries: counts.entries,
+            accesses: shared.classes.named(&counts.accesses),
+        };
+        let accesses = match shared.classes.are_checked() {
+            true => per_node.iter().enumerate().map(checked).collect(),
+            false => Vec::new(),
+        };
         let named = |(&(protocol, kind), &count): (&(usize, u16), &u64)| {
             let protocol = shared.protocols.engines[protocol].protocol();
             (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
@@ -231,6 +243,7 @@ impl SimResult {
             changes: None,
             exit_codes,
             per_node,
+            accesses,
             blame: None,
             whole_program,
         }

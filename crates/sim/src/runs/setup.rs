@@ -108,13 +108,15 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
     // The oracle for whatever makes others faster.
     let reference = setup.window == Some(0);
     let protocols = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), reference)?;
+    let shared = Shared::new(protocols, setup.machine.clone());
+    shared.classes.check(&shared.protocols, &setup.machine)?;
     Ok(Shared {
         traced,
         blamed: setup.blame,
         unfolded: reference,
         room: setup.memory.filter(|budget| budget.refuses).map(|budget| budget.limit),
         has_tags: setup.program.build(setup.machine.cache.line) == Build::Fast,
-        ..Shared::new(protocols, setup.machine.clone())
+        ..shared
     })
 }
 

@@ -41,9 +41,10 @@ fn all_kinds_are_held_against_the_contract() {
         // A kind that is added and not listed does not compile.
         let shares = match kind {
             EngineKind::Ideal | EngineKind::Processor => false,
-            EngineKind::Compute => true,
+            EngineKind::Compute | EngineKind::Library => true,
         };
         assert_eq!(made.shares_processor(), shares, "{kind:?}");
+        assert!(!made.only_in_library() || shares, "{kind:?}: who has an engine waits for no program");
     }
 }
 

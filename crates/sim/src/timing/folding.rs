@@ -294,6 +294,7 @@ pub(crate) fn code_of(primitive: Primitive) -> Option<u64> {
         Primitive::Room => pack(35, 0, 0, 0),
         Primitive::Start => pack(36, 0, 0, 0),
         Primitive::Resume => pack(37, 0, 0, 0),
+        Primitive::First => pack(38, 0, 0, 0),
     }
 }
 
@@ -331,8 +332,8 @@ mod tests {
     use proptest::prelude::*;
     use trivium_protocol::Access;
 
-    const MACHINES: [&str; 7] =
-        ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype", "typhoon-2x", "typhoon-4x"];
+    const MACHINES: [&str; 8] =
+        ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype", "typhoon-2x", "typhoon-4x", "now"];
 
     fn block() -> impl Strategy<Value = Object> {
         (0u32..3).prop_map(|id| Object { kind: BLOCK, id })
@@ -373,6 +374,7 @@ mod tests {
                 Primitive::Room,
                 Primitive::Start,
                 Primitive::Resume,
+                Primitive::First,
             ]),
         ]
     }

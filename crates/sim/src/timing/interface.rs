@@ -1,7 +1,7 @@
 //! A node's network interface: credits, the sender's overflow in memory, queue rates, and the order of lanes.
 
 use crate::events::Envelope;
-use crate::machine::Machine;
+use crate::machine::{DataRate, Machine};
 use crate::timing::calendar::Calendar;
 use crate::timing::networks::{self, Network};
 use std::collections::{BTreeMap, VecDeque};
@@ -33,6 +33,8 @@ pub struct Interface {
     send_occupancy: u64,
     receive_occupancy: u64,
     credits: u32,
+    /// How fast data leave, if they do one message after the other.
+    data: Option<DataRate>,
     network: Box<dyn Network>,
     out: Calendar,
     /// Messages to each node that have not been consumed yet.
@@ -63,6 +65,7 @@ impl Interface {
             send_occupancy: machine.interface.send_occupancy,
             receive_occupancy: machine.interface.receive_occupancy,
             credits: machine.interface.credits,
+            data: machine.data_rate(),
             network: networks::make(machine, me, seed),
             out: Calendar::default(),
             outstanding: vec![0; nodes as usize],
@@ -139,7 +142,13 @@ impl Interface {
     #[inline(always)]
     pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Box<Envelope>) -> (Range<u64>, u64, Box<Envelope>) {
         let length = envelope.words() * self.cycles_per_word;
-        let (queue, departure) = if self.send_occupancy > length {
+        let bytes = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+        let (queue, departure) = if let Some(rate) = self.data.filter(|_| bytes > 0) {
+            // Its tail leaves when all of it has.
+            let taken = rate.cycles_of(bytes).max(length).max(self.send_occupancy);
+            let begun = self.out.book(at, taken);
+            (begun..begun + taken, begun + taken)
+        } else if self.send_occupancy > length {
             // The interface works on it after it was handed over; that is part of the latency.
             let begun = self.out.book(at, self.send_occupancy);
             (begun..begun + self.send_occupancy, begun)

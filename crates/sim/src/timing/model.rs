@@ -24,6 +24,8 @@ pub(crate) struct NodeModel {
     free: u64,
     /// Whether handlers run on the compute processor.
     shares_processor: bool,
+    /// Whether they do so in calls of a library only.
+    only_in_library: bool,
     /// Whether the compute processor handles its program's calls, beside an engine.
     handles_calls: bool,
     /// When the compute processor has ended the last call that it handled.
@@ -44,6 +46,7 @@ impl NodeModel {
         NodeModel {
             free: 0,
             shares_processor: engine.shares_processor(),
+            only_in_library: engine.only_in_library(),
             handles_calls: machine.calls.is_some() && !engine.shares_processor(),
             called: 0,
             cache: Cache::new(machine),
@@ -57,6 +60,12 @@ impl NodeModel {
     #[inline]
     pub fn shares_processor(&self) -> bool {
         self.shares_processor
+    }
+
+    /// Whether handlers run in calls of the program's library only.
+    #[inline]
+    pub fn only_in_library(&self) -> bool {
+        self.only_in_library
     }
 
     /// Whether the compute processor handles its program's calls, while the engine may run other handlers.

@@ -54,6 +54,8 @@ pub enum Trigger {
 pub enum Primitive {
     /// First look at a record; true for a home's.
     Record(bool),
+    /// The home makes its record of the block. It comes before all else, since a handler tells it at its end.
+    First,
     /// So many plain steps.
     Steps(u16),
     /// A visited element.
@@ -168,6 +170,9 @@ pub fn lay<B: Booking>(
     };
     let mut pricing = Pricing { machine, prices, slowdown, bus, now: start, timing };
     pricing.dispatch(source);
+    if effects.contains(&Primitive::First) {
+        pricing.spend("make the record, copy the block", &prices.record.first, 1);
+    }
     let granules = machine.granules(block);
     let mut fusion = Fusion::default();
     fusion.fuse(effects);
@@ -182,6 +187,7 @@ pub fn lay<B: Booking>(
                     1,
                 );
             }
+            Primitive::First => {}
             Primitive::Steps(steps) => {
                 let free = covered.min(u32::from(steps));
                 covered -= free;

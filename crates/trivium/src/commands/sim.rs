@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
-use trivium_sim::{Budget, Counters, MissKind, MissReport, NODE_STATISTICS, Setup, SimResult, Tracing};
+use trivium_sim::{
+    AccessOf, Budget, Counters, MissKind, MissReport, NODE_STATISTICS, NodeAccesses, Setup, SimResult, Tracing,
+};
 
 /// What all simulations of one command share.
 pub struct Bench {
@@ -430,6 +432,7 @@ fn text(result: &SimResult) -> String {
     }
     out.push('\n');
     out.push_str(&times(result));
+    out.push_str(&checked(&result.accesses));
     out.push_str(&result.blame.as_ref().map_or(String::new(), crate::blame::text));
     if let Some(changes) = result.changes.as_ref().filter(|changes| !changes.is_empty()) {
         out.push_str("\nchanges of the folder\n");
@@ -443,6 +446,37 @@ fn text(result: &SimResult) -> String {
         out.push_str(&format!("\noutput\n{}", result.output));
     }
     out
+}
+
+/// Accesses that the nodes' libraries have checked, of all nodes together.
+fn checked(nodes: &[NodeAccesses]) -> String {
+    let mut sums: Vec<AccessOf> = Vec::new();
+    for access in nodes.iter().flat_map(|node| &node.accesses) {
+        let same = |sum: &&mut AccessOf| {
+            (&sum.protocol, &sum.role, &sum.state, sum.kind)
+                == (&access.protocol, &access.role, &access.state, access.kind)
+        };
+        match sums.iter_mut().find(same) {
+            Some(sum) => {
+                sum.hits += access.hits;
+                sum.misses += access.misses;
+            }
+            None => sums.push(access.clone()),
+        }
+    }
+    if sums.is_empty() {
+        return String::new();
+    }
+    sums.sort_by(|one, other| (&one.protocol, &one.role).cmp(&(&other.protocol, &other.role)));
+    let row = |sum: &AccessOf| {
+        let state = format!("{}.{}.{}", sum.protocol, sum.role, sum.state);
+        let place = if sum.at_home { "local" } else { "remote" };
+        vec![state, sum.kind.to_string(), place.to_string(), grouped(sum.hits), grouped(sum.misses)]
+    };
+    let rows: Vec<Vec<String>> = sums.iter().map(row).collect();
+    let entries: u64 = nodes.iter().map(|node| node.entries).sum();
+    let table = table(&["state of the block", "access", "", "hits", "misses"], &rows);
+    format!("\naccesses that the library has checked; {} entries in its directories\n{table}", grouped(entries))
 }
 
 /// Where the nodes' time went: the first eight nodes, and the sum.

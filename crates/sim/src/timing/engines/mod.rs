@@ -5,6 +5,7 @@
 
 mod compute;
 mod ideal;
+mod library;
 mod processor;
 
 use crate::machine::{EngineKind, EngineModel};
@@ -14,6 +15,11 @@ pub(crate) trait Engine {
     /// Whether handlers run on the compute processor: they begin where its program can be left, and it stands still until
     /// they have ended. The same for the whole run.
     fn shares_processor(&self) -> bool {
+        false
+    }
+
+    /// Whether they begin in calls of the program's library only, and not wherever its program can be left. The same for the whole run.
+    fn only_in_library(&self) -> bool {
         false
     }
 
@@ -29,7 +35,8 @@ pub(crate) trait Engine {
 
 /// All kinds.
 #[cfg(test)]
-pub(crate) const KINDS: [EngineKind; 3] = [EngineKind::Ideal, EngineKind::Processor, EngineKind::Compute];
+pub(crate) const KINDS: [EngineKind; 4] =
+    [EngineKind::Ideal, EngineKind::Processor, EngineKind::Compute, EngineKind::Library];
 
 /// The engine of a machine.
 pub(crate) fn make(model: &EngineModel) -> Box<dyn Engine> {
@@ -37,5 +44,6 @@ pub(crate) fn make(model: &EngineModel) -> Box<dyn Engine> {
         EngineKind::Ideal => Box::new(ideal::Ideal::new(model)),
         EngineKind::Processor => Box::new(processor::ProtocolProcessor::new(model)),
         EngineKind::Compute => Box::new(compute::ComputeProcessor::new(model)),
+        EngineKind::Library => Box::new(library::Library),
     }
 }

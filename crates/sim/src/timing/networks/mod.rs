@@ -11,7 +11,7 @@ use trivium_engine::Node;
 /// A node's share of a network. What nodes do to each other's messages there cannot be modelled: each has a share of its own.
 pub(crate) trait Network {
     /// The cycle at which the head of a message reaches the interface of node `to`, if its tail leaves the sender's at cycle
-    /// `departed`. At least the machine's lookahead later.
+    /// `departed`. At least the machine's lookahead later, unless that is the sender.
     fn arrival(&mut self, departed: u64, to: Node, has_data: bool) -> u64;
 }
 

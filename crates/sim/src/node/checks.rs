@@ -1,0 +1,303 @@
+//! Accesses to shared memory that a library checks (`access_control.software`): each is a call of the library, which first lets handlers
+//! run for what has arrived, then looks at the state of the block, and performs the access or has the engine bring the block.
+//! What it costs depends on the state, and not on the processor's cache.
+
+use crate::machine::{AccessPrice, Machine};
+use crate::node::NodeState;
+use crate::node::mechanisms::Handling;
+use crate::node::processor::{Doing, Grant};
+use crate::reports::counters::{ACCESS_KINDS, AccessOf, Spent};
+use crate::reports::timeline::Reason;
+use crate::timing::cache::LineState;
+use crate::timing::pricing::Primitive;
+use trivium_engine::number::fit;
+use trivium_engine::{Engine, Event, Object, Outcome};
+use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
+use trivium_node::{NodeError, Protocols, pending};
+use trivium_protocol::{Access, BLOCK, EventKind, RoleKind, StateId};
+
+/// A state of a role that gives access to blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    /// Its protocol, role and state, as they are named.
+    pub name: [String; 3],
+    /// Whether it is one of a block's home.
+    pub is_home: bool,
+    /// An access that it allows.
+    hit: AccessPrice,
+    /// An access that it does not allow.
+    miss: AccessPrice,
+}
+
+/// The states of blocks on which the price of an access depends, where a library checks accesses; else none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Classes {
+    all: Vec<Class>,
+    /// By protocol: the first class elsewhere and at the home.
+    first: Vec<[usize; 2]>,
+}
+
+impl Classes {
+    /// Those of these protocols on a machine.
+    pub fn new(protocols: &Protocols, machine: &Machine) -> Classes {
+        let Some(checks) = &machine.access_control.software else { return Classes::default() };
+        let mut classes = Classes::default();
+        for engine in &protocols.engines {
+            let protocol = engine.protocol();
+            let first = [false, true].map(|is_home| {
+                let first = classes.all.len();
+                let role = engine.tag_role(is_home).map(|role| &protocol.roles[role.index()]);
+                classes.all.extend(
+                    role.into_iter().flat_map(|role| role.states.iter().map(move |state| (role, state))).map(
+                        |(role, state)| {
+                            let name = [&protocol.name, &role.name, &state.name].map(String::clone);
+                            let hits = checks.hit.get(&name[0]).and_then(|roles| roles.get(&name[1]));
+                            let price = hits.and_then(|states| states.get(&name[2])).copied();
+                            let miss = checks.miss.get(&name[0]).copied().unwrap_or(checks.other);
+                            Class { name, is_home, hit: price.unwrap_or(checks.other), miss }
+                        },
+                    ),
+                );
+                first
+            });
+            classes.first.push(first);
+        }
+        classes
+    }
+
+    /// That the machine speaks of roles and states only that these protocols have; of other protocols it may say anything.
+    ///
+    /// # Errors
+    /// A name that is none of a role, or of its states.
+    pub fn check(&self, protocols: &Protocols, machine: &Machine) -> Result<(), NodeError> {
+        let hits = machine.access_control.software.iter().flat_map(|checks| &checks.hit);
+        let known = |protocol: &str| protocols.engines.iter().any(|engine| engine.protocol().name == protocol);
+        for (protocol, roles) in hits.filter(|(protocol, _)| known(protocol)) {
+            for (role, state) in roles.iter().flat_map(|(role, states)| states.keys().map(move |state| (role, state))) {
+                if self.all.iter().any(|class| class.name == [protocol, role, state].map(String::as_str)) {
+                    continue;
+                }
+                let what = format!(
+                    "machine {} has a price for accesses in `access_control.software.hit.{protocol}.{role}.{state}`, but no state of this name \
+                     gives access to blocks",
+                    machine.name
+                );
+                return Err(NodeError::input(what).help("`trivium show` prints the roles and states of a protocol"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a library checks accesses.
+    pub fn are_checked(&self) -> bool {
+        !self.first.is_empty()
+    }
+
+    /// What was counted, by name: what nobody has done is left out.
+    pub fn named(&self, accesses: &[u64]) -> Vec<AccessOf> {
+        let mut named = Vec::new();
+        for (class, counts) in self.all.iter().zip(accesses.chunks_exact(PER_CLASS)) {
+            for (kind, pair) in ACCESS_KINDS.iter().zip(counts.chunks_exact(2)) {
+                if let &[hits, misses] = pair
+                    && hits + misses > 0
+                {
+                    let [protocol, role, state] = class.name.clone();
+                    named.push(AccessOf { protocol, role, state, kind, at_home: class.is_home, hits, misses });
+                }
+            }
+        }
+        named
+    }
+}
+
+/// Counts of a class: hits and misses of each kind.
+const PER_CLASS: usize = 2 * ACCESS_KINDS.len();
+
+/// What a node's library remembers of blocks.
+#[derive(Default)]
+pub(crate) struct Checks {
+    /// Whether there is one.
+    is_on: bool,
+    /// Of each block 1 + its class; 0 if it has not been looked up since a handler last ran for it.
+    classes: Vec<u16>,
+    /// Whether each block has been entered in the node's directory.
+    entered: Vec<bool>,
+    /// Whether the program stands in a call of the library, and handlers may run.
+    in_library: bool,
+}
+
+impl Checks {
+    /// Of a node on a machine whose library, if it has one, checks accesses in these states.
+    pub fn new(classes: &Classes) -> Checks {
+        Checks { is_on: classes.are_checked(), ..Checks::default() }
+    }
+
+    /// Whether a library checks an access to this address.
+    #[inline]
+    pub fn concerns(&self, address: u32) -> bool {
+        self.is_on && address >= SHARED_BASE
+    }
+}
+
+impl NodeState {
+    /// Whether handlers must wait until the program calls its library.
+    #[inline]
+    pub(super) fn is_out_of_library(&self) -> bool {
+        self.model.only_in_library() && self.compute.doing == Doing::Running && !self.checks.in_library
+    }
+
+    /// Whether something is to be handled before the library's present call goes on.
+    fn polls(&mut self) -> bool {
+        if self.queues.inbox.is_empty() && self.core.schedule.has_no_replays() {
+            self.checks.in_library = false;
+            return false;
+        }
+        self.checks.in_library = true;
+        self.checks.in_library = self.next().time <= self.compute.clock();
+        self.checks.in_library
+    }
+
+    /// An access to shared memory, of at most 8 bytes inside an aligned word, as a call of the library.
+    pub(super) fn reach_by_library(
+        &mut self,
+        address: u32,
+        size: u32,
+        kind: AccessKind,
+        value: u64,
+        spent: Spent,
+    ) -> Result<AccessStep, ProgramFault> {
+        if self.compute.grant.is_none() && (self.polls() || !self.up_to_date()) {
+            return Ok(AccessStep::Wait);
+        }
+        let offset = u64::from(address - SHARED_BASE);
+        let block = self.core.block_of(offset);
+        let grant = self.compute.grant.take();
+        if grant.is_none() {
+            self.compute.cause = None;
+        }
+        if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
+            return Ok(AccessStep::Wait);
+        }
+        if let Some(Grant::Complete(read)) = grant {
+            self.blame_access(address, size, kind);
+            self.blame_completed(block);
+            return Ok(AccessStep::Complete(read));
+        }
+        if kind == AccessKind::Write {
+            self.check_home_writes(offset, block)?;
+        }
+        let tag = self.tag(block);
+        let allowed = match kind {
+            AccessKind::Read => tag >= Access::Read,
+            AccessKind::Write => tag == Access::Write,
+        };
+        if allowed {
+            if kind == AccessKind::Write {
+                self.note_store(address);
+            }
+            self.blame_access(address, size, kind);
+            // The call that was a miss goes on where it waited.
+            if grant.is_none() {
+                self.check_access(block, kind, true, spent)?;
+            }
+            return Ok(AccessStep::Go);
+        }
+        self.check_access(block, kind, false, spent)?;
+        let size = fit(size, "the size of an access, which is at most 16 bytes");
+        self.compute.set_pending(pending(offset, size, value, self.compute.atomic.as_ref()), kind);
+        self.fault(block, kind, (tag, LineState::Absent), spent)?;
+        Ok(AccessStep::Wait)
+    }
+
+    /// What the library's check costs, and the count of it: by the state of the block, and whether it hits.
+    fn check_access(&mut self, block: Object, kind: AccessKind, hits: bool, spent: Spent) -> Result<(), ProgramFault> {
+        let class = self.class_of(block)?;
+        let classes = &self.shared.classes;
+        let price = if hits { classes.all[class].hit } else { classes.all[class].miss };
+        let (cycles, place) = match kind {
+            AccessKind::Read => (price.read, 0),
+            AccessKind::Write if self.compute.atomic.is_some() => (price.write, 2),
+            AccessKind::Write => (price.write, 1),
+        };
+        let counted = &mut self.counts.counters.accesses;
+        if counted.is_empty() {
+            counted.resize(classes.all.len() * PER_CLASS, 0);
+        }
+        counted[class * PER_CLASS + 2 * place + usize::from(!hits)] += 1;
+        if self.shared.traced.is_some() {
+            let begun = self.compute.clock();
+            let what = if hits { "check, access" } else { "check" };
+            self.note_stall(begun, spent, "shared memory", &[(Reason::Memory, what, begun + cycles)]);
+        }
+        self.stall(cycles, spent);
+        Ok(())
+    }
+
+    /// The class of a block's state.
+    #[inline]
+    fn class_of(&mut self, block: Object) -> Result<usize, ProgramFault> {
+        match self.checks.classes.get(block.id as usize) {
+            Some(&class) if class > 0 => Ok(usize::from(class) - 1),
+            _ => self.look_class_up(block),
+        }
+    }
+
+    #[cold]
+    fn look_class_up(&mut self, block: Object) -> Result<usize, ProgramFault> {
+        let is_home = self.core.is_at_home(block);
+        let found = self.core.protocol_at(self.core.offset_of(block)).and_then(|protocol| {
+            let role = self.shared.protocols.engines[protocol].tag_role(is_home)?;
+            let state = self.core.state_of(protocol, role, block);
+            Some(self.shared.classes.first[protocol][usize::from(is_home)] + state.index())
+        });
+        let Some(class) = found else {
+            return Err(ProgramFault::new(format!("node {}: block {} is not allocated", self.core.me, block.id)));
+        };
+        let at = block.id as usize;
+        if at >= self.checks.classes.len() {
+            self.checks.classes.resize(at + 64, 0);
+        }
+        self.checks.classes[at] = fit(class + 1, "a state of a block, of which there are at most 65535");
+        Ok(class)
+    }
+
+    /// A handler has gone for a block from its home's first state: the home makes its entry, which is priced.
+    pub(super) fn note_first(&mut self, engine: &Engine, event: &Event, outcome: &Outcome) {
+        let is_first = self.checks.is_on
+            && matches!(event.kind, EventKind::Message(_))
+            && outcome.object.kind == BLOCK
+            && outcome.before == StateId(0)
+            && outcome.after != StateId(0)
+            && engine.protocol().roles[outcome.role.index()].kind == RoleKind::Home;
+        if is_first {
+            self.did(Primitive::First);
+        }
+    }
+
+    /// What handlers have done to blocks: their states are looked up again, and what has left its first state has an entry.
+    pub(super) fn note_states(&mut self, engine: &Engine, handling: &Handling) {
+        if !self.checks.is_on {
+            return;
+        }
+        for touched in handling.effects.touched.iter().filter(|touched| touched.object.kind == BLOCK) {
+            let at = touched.object.id as usize;
+            if let Some(class) = self.checks.classes.get_mut(at) {
+                *class = 0;
+            }
+            let is_home = self.core.is_at_home(touched.object);
+            let state = engine.state(touched.role, self.core.records.at(touched.place));
+            if engine.tag_role(is_home) == Some(touched.role) && state != StateId(0) {
+                self.enter(at);
+            }
+        }
+    }
+
+    /// A block has an entry in the node's directory from now on.
+    fn enter(&mut self, at: usize) {
+        if at >= self.checks.entered.len() {
+            self.checks.entered.resize(at + 64, false);
+        }
+        let was = std::mem::replace(&mut self.checks.entered[at], true);
+        self.counts.counters.entries += u64::from(!was);
+    }
+}
