@@ -4,6 +4,7 @@
  * library uses it by a plain pointer. So its state has pages for itself, and the lists of free memory lie beside the part, not in it.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,14 @@ static char behind[1] __attribute__((aligned(PAGE), used)) = {1};
 /* The linker's: where static data begin, and where they end. */
 extern char __global_base, __heap_base;
 
-__attribute__((noreturn)) static void fail(const char *what) { trivium_fail(what); }
+/* Ends the program, with a format as of printf. */
+__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...) {
+    static char what[512];
+    va_list rest;
+    va_start(rest, format);
+    vsnprintf(what, sizeof what, format, rest);
+    trivium_fail(what);
+}
 
 /* ---- Memory --------------------------------------------------------------------------------------
  *
@@ -79,9 +87,8 @@ __attribute__((constructor(150))) static void share(void) {
     splitc.part = __builtin_wasm_memory_size(0) * PAGE - splitc.local;
     uint64_t most = UINT64_C(1) << 30, all = (uint64_t)splitc.part * (uint64_t)splitc.processors;
     if (all > most) {
-        printf("split-c: %d processors with %llu bytes each: shared memory has %llu in all\n", splitc.processors,
-               (unsigned long long)splitc.part, (unsigned long long)most);
-        fail("split-c: too much memory: lower it, for example by --cc -Wl,--initial-memory=5242880");
+        fail("split-c: %d processors with %llu bytes each: shared memory has %llu in all: lower it, for example by --cc -Wl,--initial-memory=5242880",
+             splitc.processors, (unsigned long long)splitc.part, (unsigned long long)most);
     }
     memory.low = (uint32_t)(((uintptr_t)&__heap_base - splitc.local + PAGE - 1) / PAGE * PAGE / GRAIN);
     /* A pointer behind the last element of an array is on no other processor: a page stays free. */
@@ -90,6 +97,7 @@ __attribute__((constructor(150))) static void share(void) {
     memory.size = beside(splitc.part / GRAIN);
     memory.stored = beside((size_t)splitc.processors * sizeof(int64_t));
     splitc.window = (uintptr_t)trivium_share((void *)splitc.local, splitc.part, 0);
+    if (splitc.window < SPLITC_SHARED) fail("split-c: shared memory does not begin where split-c.h says");
     trivium_name((void *)splitc.window, "split-c");
 }
 
@@ -168,17 +176,15 @@ enum { BEFORE = 8 };
 
 static void SPLITC_SPREAD *spread(int64_t count, size_t bytes, const char *what) {
     if (count < 0) {
-        printf("split-c: %s of %lld elements\n", what, (long long)count);
-        fail("split-c: a size below zero, or too large");
+        fail("split-c: %s of %lld elements: a size below zero, or too large", what, (long long)count);
     }
     int64_t each = count / splitc.processors + (count % splitc.processors != 0), all;
     each += bytes > PAGE; /* room for a pointer behind the last */
     if (__builtin_mul_overflow(each, (int64_t)bytes, &all) || all > (int64_t)splitc.part) all = (int64_t)splitc.part;
     char *local = take(&memory.spread, (uint64_t)all + BEFORE, 1);
     if (!local) {
-        printf("split-c: %s of %lld elements of %zu bytes: a processor has %zu bytes left\n", what, (long long)count, bytes,
-               (size_t)(memory.high - memory.low) * GRAIN);
-        fail("split-c: no memory is left: give more, for example by --cc -Wl,--initial-memory=67108864");
+        fail("split-c: %s of %lld elements of %zu bytes: a processor has %zu bytes left: give more, for example by --cc -Wl,--initial-memory=67108864",
+             what, (long long)count, bytes, (size_t)(memory.high - memory.low) * GRAIN);
     }
     return (void SPLITC_SPREAD *)splitc_address_on(0, (uintptr_t)(local + BEFORE));
 }
@@ -199,33 +205,31 @@ void spread_free(void SPLITC_SPREAD *spread) {
 /* ---- Wrong pointers ------------------------------------------------------------------------------ */
 
 void splitc_not_shared(const void *local) {
-    printf("split-c: the local pointer %p is made global\n", local);
-    fail((uintptr_t)local < splitc.local
-             ? "split-c: a stack variable has no global address: make it static, or use malloc"
-             : "split-c: this local address is not this processor's to share: it lies outside of its static data, malloc and spread memory");
+    if ((uintptr_t)local < splitc.local)
+        fail("split-c: %p is made a global pointer: a stack variable has no global address: make it static, or use malloc", local);
+    fail("split-c: %p is made a global pointer: it is not this processor's to share: it lies outside of its static data, malloc and spread memory",
+         local);
 }
 
 void splitc_not_global(uintptr_t address) {
-    printf("split-c: %p is used as a global pointer\n", (void *)address);
-    fail(address ? "split-c: this global pointer points to no processor's memory" : "split-c: a null global pointer is used");
+    if (!address) fail("split-c: a null global pointer is used");
+    fail("split-c: the global pointer %p is used, and points to no processor's memory: null with an offset, one that was never set, or a wrong number",
+         (void *)address);
 }
 
 void splitc_no_processor(int processor) {
-    printf("split-c: there is no processor %d: there are %d\n", processor, splitc.processors);
-    fail("split-c: toglobal names a processor that does not exist");
+    fail("split-c: toglobal names processor %d, which does not exist: there are %d", processor, splitc.processors);
 }
 
 /* ---- Split-phase and bulk accesses --------------------------------------------------------------- */
 
 static void check(uintptr_t global, intptr_t bytes, const char *what) {
     if (bytes < 0) {
-        printf("split-c: %s of %lld bytes\n", what, (long long)bytes);
-        fail("split-c: a negative length");
+        fail("split-c: %s of %lld bytes: a negative length", what, (long long)bytes);
     }
     uintptr_t offset = splitc_offset(global);
     if ((uintptr_t)bytes > splitc.part - offset % splitc.part) {
-        printf("split-c: %s of %lld bytes at %p\n", what, (long long)bytes, (void *)global);
-        fail("split-c: these bytes do not lie on one processor");
+        fail("split-c: %s of %lld bytes at %p: these bytes do not lie on one processor", what, (long long)bytes, (void *)global);
     }
 }
 
@@ -307,7 +311,7 @@ static int64_t have_arrived(void) {
 }
 
 void store_sync(intptr_t bytes) {
-    if (bytes < 0) fail("split-c: store_sync of a negative number of bytes");
+    if (bytes < 0) fail("split-c: store_sync of %lld bytes: a negative number", (long long)bytes);
     memory.waited += bytes;
     while (have_arrived() < memory.waited) {
     }

@@ -69,6 +69,17 @@ static inline uintptr_t splitc_checked_address(uintptr_t address) {
     return address;
 }
 
+/* Shared memory begins here on every node; below it is the processor's own. */
+#define SPLITC_SHARED UINT32_C(0x40000000)
+
+/* Of every access through a global pointer: an address below shared memory would reach this processor's own. */
+static inline uintptr_t splitc_at(uintptr_t address) {
+    if (address < SPLITC_SHARED) splitc_not_global(address);
+    return address;
+}
+
+static inline void splitc_check(const void SPLITC_GLOBAL *pointer) { splitc_at((uintptr_t)pointer); }
+
 static inline int splitc_processor(uintptr_t address) { return (int)(splitc_offset(address) / splitc.part); }
 
 /* The global pointer to what lies at the local pointer `lp` on processor `proc`. */

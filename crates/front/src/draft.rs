@@ -28,16 +28,30 @@ pub(crate) struct Draft<'a> {
     pub wrong: Vec<Wrong>,
     /// Whether what is read stands in a function.
     pub in_function: bool,
+    /// Whether what is read is an operand of `sizeof` or `typeof`.
+    pub unevaluated: bool,
     /// Spread arrays that this file defines.
     pub storage: Vec<Storage>,
     pub main: Option<Main>,
+    /// Whether the file has a `splitc_main` or a `main`.
+    pub has_main: bool,
     temporaries: usize,
 }
 
 impl<'a> Draft<'a> {
     pub(crate) fn new(lexed: &'a Lexed<'a>) -> Draft<'a> {
         let (edits, wrong, storage) = (Edits::default(), Vec::new(), Vec::new());
-        Draft { lexed, edits, wrong, in_function: false, storage, main: None, temporaries: 0 }
+        Draft {
+            lexed,
+            edits,
+            wrong,
+            in_function: false,
+            unevaluated: false,
+            storage,
+            main: None,
+            has_main: false,
+            temporaries: 0,
+        }
     }
 
     /// How a token is written; the end of the text behind it.

@@ -2,43 +2,44 @@
 //! are about the user's own file.
 
 use crate::edits::{ABOUT, Edits};
-use crate::lex::{Lexed, Token};
+use crate::lex::{Lexed, token_at};
 use crate::place::Places;
 
 /// Puts changes into a text.
 pub(crate) fn emit(lexed: &Lexed, edits: &Edits, places: &Places) -> String {
-    let mut out = Out { text: String::with_capacity(lexed.text.len() * 5 / 4), line: 0 };
+    let mut out = Out { text: String::with_capacity(lexed.text.len() * 5 / 4), line: 0, lexed, places };
     let mut end = 0;
     for (number, token) in lexed.tokens.iter().enumerate() {
         let gap = &lexed.text[end..token.start];
         let (before, instead, after) = edits.of(number);
-        let column = places.written(number);
+        let column = places.column(number);
         // White space of its own line makes room for padding.
         let kept = if column.is_some() && gap.contains('\n') { gap.trim_end_matches([' ', '\t']) } else { gap };
         out.push(kept);
-        out.change(before, lexed, places);
-        let text = instead.unwrap_or(&lexed.text[token.start..token.end]);
-        if let Some(column) = column.filter(|_| !text.is_empty()) {
-            out.place(column, token, lexed);
-        }
+        out.change(before, number);
         match instead {
-            Some(text) => out.change(text, lexed, places),
-            None => out.push(text),
+            Some(text) => out.change(text, number),
+            None => {
+                out.place(number);
+                out.push(&lexed.text[token.start..token.end]);
+            }
         }
-        out.change(after, lexed, places);
+        out.change(after, number);
         end = token.end;
     }
     out.push(&lexed.text[end..]);
     out.text
 }
 
-struct Out {
+struct Out<'a> {
     text: String,
     /// Where the present line begins.
     line: usize,
+    lexed: &'a Lexed<'a>,
+    places: &'a Places,
 }
 
-impl Out {
+impl Out<'_> {
     fn push(&mut self, text: &str) {
         if let Some(end) = text.rfind('\n') {
             self.line = self.text.len() + end + 1;
@@ -46,23 +47,46 @@ impl Out {
         self.text.push_str(text);
     }
 
-    /// Text of a change, parts of which may be about tokens (see [`about`](crate::edits::about)).
-    fn change(&mut self, text: &str, lexed: &Lexed, places: &Places) {
+    /// Text of a change at a token, parts of which may be about others (see [`about`](crate::edits::about)). Each word of it stands where the token that it is about
+    /// was written.
+    fn change(&mut self, text: &str, at: usize) {
         let mut parts = text.split(ABOUT);
-        self.push(parts.next().unwrap_or_default());
+        self.words(parts.next().unwrap_or_default(), at);
         while let (Some(token), Some(text)) = (parts.next(), parts.next()) {
-            let token: usize = token.parse().expect("a token's number");
-            if let Some(column) = places.column(token) {
-                self.place(column, &lexed.tokens[token], lexed);
-            }
-            self.push(text);
+            self.words(text, token.parse().expect("a token's number"));
         }
     }
 
-    /// Goes to the column where a token is written, on a line of its own if it is too late for that.
-    fn place(&mut self, column: usize, token: &Token, lexed: &Lexed) {
+    /// Puts text that is about a token.
+    fn words(&mut self, text: &str, about: usize) {
+        let mut at = 0;
+        let mut is_own_line = false;
+        while let Some(first) = text[at..].chars().next() {
+            let rest = &text[at..];
+            let starts_line = at == 0 || text[..at].ends_with('\n');
+            let length = if first == '#' && starts_line {
+                // A marker: what follows stands elsewhere.
+                is_own_line = true;
+                rest.find('\n').unwrap_or(rest.len())
+            } else if let Some((_, length)) = token_at(rest) {
+                if !is_own_line {
+                    self.place(about);
+                }
+                length
+            } else {
+                first.len_utf8()
+            };
+            self.push(&rest[..length]);
+            at += length;
+        }
+    }
+
+    /// Goes to the column of a token, on a line of its own if it is too late for that.
+    fn place(&mut self, token: usize) {
+        let Some(column) = self.places.column(token) else { return };
         if self.text.len() - self.line > column - 1 {
-            let name = lexed.files[token.file].replace('\\', "\\\\").replace('"', "\\\"");
+            let token = &self.lexed.tokens[token];
+            let name = self.lexed.files[token.file].replace('\\', "\\\\").replace('"', "\\\"");
             self.push(&format!("\n# {} \"{name}\"\n", token.line));
         }
         let padding = column - 1 - (self.text.len() - self.line);

@@ -73,6 +73,8 @@ pub struct SpreadArray {
     pub element: Type,
     /// For each dimension left of `::` an expression in C.
     pub dimensions: Vec<String>,
+    /// The token that each begins with.
+    pub(crate) tokens: Vec<usize>,
 }
 
 impl Type {

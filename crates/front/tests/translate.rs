@@ -30,13 +30,13 @@ out:; __auto_type w = &s; return w->b;
 fn c_stays_as_it_is() {
     for dialect in [Dialect::C, Dialect::SplitC] {
         let out = made(C, dialect).unwrap_or_else(|wrong| panic!("{wrong}"));
-        assert!(out.ends_with(C), "{out}");
+        assert!(out.ends_with(C.trim_start()), "{out}");
     }
     assert_eq!(made(C, Dialect::C).unwrap(), C);
 }
 
 /// Each line of Split-C within a function, and what it becomes.
-const CONSTRUCTS: [(&str, &str); 19] = [
+const CONSTRUCTS: [(&str, &str); 30] = [
     ("int *global p;", "int volatile GLOBAL * p;"),
     ("int *global p, q;", "int volatile GLOBAL * p; int q;"),
     ("int *global *spread p;", "int volatile GLOBAL * volatile SPREAD * p;"),
@@ -48,10 +48,16 @@ const CONSTRUCTS: [(&str, &str); 19] = [
     ("g = (int *global)9;", "g = (int volatile GLOBAL *)splitc_checked_address((U)(9));"),
     (
         "n := *g;",
-        "({ __auto_type @1 = &(n ); __auto_type @2 = &( *g); _Static_assert(SAME(@1, @2), \"the two sides of := are of different types\"); splitc_get(@1, @2, sizeof *@1); });",
+        "({ __auto_type @1 = &(n ); __auto_type @2 = &( *g); _Static_assert(SAME(@1, @2), \"the two sides of := are of different types\"); if (0) *@1 = *@2; splitc_get(@1, @2, sizeof *@1); });",
     ),
-    ("*g := n;", "({ __auto_type @1 = &(*g ); __typeof_unqual__(*@1) @2 = ( n); splitc_put(@1, &@2, sizeof @2); });"),
-    ("*g :- n;", "({ __auto_type @1 = &(*g ); __typeof_unqual__(*@1) @2 = ( n); splitc_store(@1, &@2, sizeof @2); });"),
+    (
+        "*g := n;",
+        "({ __auto_type @1 = &(*g ); __typeof_unqual__(*@1) @2 = ( n); if (0) *@1 = @2; splitc_put(@1, &@2, sizeof @2); });",
+    ),
+    (
+        "*g :- n;",
+        "({ __auto_type @1 = &(*g ); __typeof_unqual__(*@1) @2 = ( n); if (0) *@1 = @2; splitc_store(@1, &@2, sizeof @2); });",
+    ),
     ("n = n ? n :-n;", "n = n ? n :-n;"),
     (
         "s++;",
@@ -61,10 +67,10 @@ const CONSTRUCTS: [(&str, &str); 19] = [
         "s -= n;",
         "({ __auto_type @2 = &(s ); __auto_type @1 = ( n); __auto_type @3 = *@2; *@2 = (__typeof__(@3))splitc_spread_add((U)@3, -(__INTPTR_TYPE__)((@1) | 0), sizeof *@3); });",
     ),
-    ("n = *s;", "n = *({ __auto_type @1 = (s); (__typeof_unqual__(*@1) volatile GLOBAL *)(U)@1; });"),
+    ("n = *s;", "n = *({ __auto_type @1 = (s); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_at((U)@1); });"),
     (
         "n = s[2];",
-        "n = (*({ __auto_type @1 = (s); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_spread_add((U)@1, ((2) | 0), sizeof *@1); }));",
+        "n = (*({ __auto_type @1 = (s); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_at(splitc_spread_add((U)@1, ((2) | 0), sizeof *@1)); }));",
     ),
     (
         "s = 1 + s;",
@@ -72,8 +78,22 @@ const CONSTRUCTS: [(&str, &str); 19] = [
     ),
     (
         "n = A[1][n];",
-        "n = (*({ __auto_type @1 = (A); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_spread_add((U)@1, (((1) | 0) * (4) + ((n) | 0)), sizeof *@1); }));",
+        "n = (*({ __auto_type @1 = (A); (__typeof_unqual__(*@1) volatile GLOBAL *)splitc_at(splitc_spread_add((U)@1, (((1) | 0) * (4) + ((n) | 0)), sizeof *@1)); }));",
     ),
+    ("n = *g;", "n = *({ __auto_type @1 = (g); splitc_check(@1); @1; });"),
+    ("n = g[n];", "n = (*({ __auto_type @1 = &(g[n]); splitc_check(@1); @1; }));"),
+    ("g = &g[n];", "g = &g[n];"),
+    ("g = &*g;", "g = &*g;"),
+    ("n = sizeof *g;", "n = sizeof *g;"),
+    ("typeof(*g) x, *p;", "__typeof_unqual__(*g) x, *p;"),
+    ("typeof(*g) *global p;", "__typeof_unqual__(*g) volatile GLOBAL * p;"),
+    ("register int *spread p;", "int volatile SPREAD * p;"),
+    ("register int *spread p, q;", "int volatile SPREAD * p; int q;"),
+    (
+        "for (int *global p = g, *q = l; n; n--) l++;",
+        "{ int volatile GLOBAL * p = g; int *q = l; for (; n; n--) l++; }",
+    ),
+    ("out:-n; goto out;", "out:-n; goto out;"),
 ];
 
 /// A text in the words of the table above.
@@ -147,7 +167,12 @@ fn each_word_stands_where_the_user_wrote_it() {
             line = marked.split(' ').next().unwrap().parse().unwrap();
             continue;
         }
-        for word in ["g,", "int n)", "return", "*g;"] {
+        // What was put in stands where something was written that it is about.
+        if let (Some(column), Some(own)) = (text.find(|letter: char| letter != ' '), wanted.get(line - 1)) {
+            let is_begin = |at: usize| !own[at..].starts_with([' ', '\t']) && own.is_char_boundary(at);
+            assert!(column < own.len() && is_begin(column), "column {column} in line {line}: {text}");
+        }
+        for word in ["g,", "int n)", "return", "; }"] {
             if let (Some(found), Some(written)) = (text.find(word), wanted.get(line - 1).and_then(|own| own.find(word)))
             {
                 seen += 1;
@@ -156,5 +181,5 @@ fn each_word_stands_where_the_user_wrote_it() {
         }
         line += 1;
     }
-    assert!(seen >= 4, "{seen}: {out}");
+    assert!(seen >= 3, "{seen}: {out}");
 }

@@ -190,15 +190,15 @@ impl<'a> Calls<'a> {
 }
 
 /// Looks for what a program cannot do without: `main`, and answers to the functions of WASI to which its calls lead. What the C
-/// library only contains is no error.
+/// library only contains is no error. `entry`: what programs of this language begin with.
 ///
 /// # Errors
 /// The program has no `main`, or makes calls without an answer.
-pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], entry: &str) -> Result<(), Error> {
     // The C library calls it if it is there; the linker puts a function that aborts in its place.
     if module.function_names.values().any(|name| name == "undefined_weak:main") {
-        return Err(Error::new("the program has no function `main`")
-            .help("name the file that has it too, or write `int main(void)`"));
+        return Err(Error::new(format!("the program has no function `{entry}`"))
+            .help(format!("name the file that has it too, or write `int {entry}(void)`")));
     }
     let unanswered = |(_, import): &(u32, &crate::inspect::Import)| is_unanswered(&import.module, &import.name);
     let unanswered: Vec<u32> = (0..).zip(&module.imports).filter(unanswered).map(|(index, _)| index).collect();

@@ -42,12 +42,20 @@ impl Program {
     /// unknown import, no `_start`, functions of the C library that do nothing (threads and mutexes), have no answer (writing
     /// files) or are not atomic (atomic operations on more than 8 bytes).
     pub fn load(bytes: &[u8], name: &str) -> Result<Program, Error> {
+        Program::load_with(bytes, name, "main")
+    }
+
+    /// As [`Program::load`], of a program in a language whose programs begin with the function `entry`, from which `main` is made.
+    ///
+    /// # Errors
+    /// As [`Program::load`].
+    pub fn load_with(bytes: &[u8], name: &str, entry: &str) -> Result<Program, Error> {
         let inspected = inspect(bytes, name)?;
         let calls = inspected.calls().map_err(|error| error.at(name))?;
         for import in &inspected.imports {
             check_import(import).map_err(|error| error.at(name))?;
         }
-        lacking::check(&inspected, bytes).map_err(|error| error.at(name))?;
+        lacking::check(&inspected, bytes, entry).map_err(|error| error.at(name))?;
         let instructions = library::check(&inspected, bytes, name)?;
         let warnings = library::lost_atomics(&inspected, instructions).into_iter().collect();
         let data = inspected.passive_data();

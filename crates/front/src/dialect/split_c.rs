@@ -37,7 +37,7 @@ pub(crate) fn begin(draft: &mut Draft) {
     let page = "__attribute__((aligned(65536), used))";
     draft.edits.before(
         0,
-        &format!("static char splitc_zeroed[1] {page} = {{0}}; static char splitc_data[1] {page} = {{1}};\n"),
+        &format!("static char splitc_zeroed[1] {page} = {{0}}; static char splitc_data[1] {page} = {{1}}; "),
     );
 }
 
@@ -48,9 +48,10 @@ pub(crate) fn end(draft: &mut Draft) {
         text.push_str("\n__attribute__((constructor(200))) static void splitc_allocate(void) {\n");
         for array in &draft.storage {
             // What is wrong with its sizes is told where it is declared.
-            let (name, count) = (&array.name, about(array.token, &array.count));
-            let memory = format!("(__UINTPTR_TYPE__)splitc_spread_storage({count}, sizeof *{name})");
-            text.push_str(&format!("    {name} = (__typeof__({name})){memory};\n# 1 \"<split-c>\"\n"));
+            let (name, count) = (&array.name, &array.count);
+            let memory = format!("(__UINTPTR_TYPE__)splitc_spread_storage({count}, sizeof *{name});");
+            let stored = about(array.token, &format!("{name} = (__typeof__({name})){memory}"));
+            text.push_str(&format!("    {stored}\n# 1 \"<split-c>\"\n"));
         }
         text.push_str("}\n");
     }
@@ -103,13 +104,7 @@ impl Lowering<'_, '_> {
         match &expression.form {
             Form::Leaf => {}
             Form::Parentheses(inner) => self.expression(inner, used),
-            Form::Index { .. } => self.index(expression, Use::Object),
-            Form::Member { base, is_arrow } => {
-                self.expression(base, true);
-                if *is_arrow && base.ty.is_spread_pointer() {
-                    self.follow(base);
-                }
-            }
+            Form::Index { .. } | Form::Member { .. } => self.object(expression, true),
             Form::Prefix { op, operand } => self.prefix(expression, *op, operand),
             Form::Postfix { op, operand } => {
                 self.expression(operand, true);
@@ -142,10 +137,74 @@ impl Lowering<'_, '_> {
                         "multiply the sizes of its dimensions",
                     );
                 }
+                let before = std::mem::replace(&mut self.draft.unevaluated, true);
                 self.expression(operand, true);
+                self.draft.unevaluated = before;
             }
-            Form::Parts(parts) => parts.iter().for_each(|part| self.expression(part, true)),
+            Form::Parts(parts) => self.parts(parts),
         }
+    }
+
+    /// A call and the like. The compiler's own atomic functions follow their first argument.
+    fn parts(&mut self, parts: &[Expression]) {
+        const ATOMIC: [&str; 3] = ["__c11_atomic_", "__atomic_", "__sync_"];
+        let is_atomic = parts.first().is_some_and(|callee| {
+            let name = self.word(callee.first);
+            ATOMIC.iter().any(|begin| name.starts_with(begin))
+        });
+        for (i, part) in parts.iter().enumerate() {
+            if is_atomic && i == 1 {
+                self.behind(part, true);
+            } else {
+                self.expression(part, true);
+            }
+        }
+    }
+
+    /// An object where it lies. `accessed`: whether it is read or written, or only its address is wanted.
+    fn object(&mut self, expression: &Expression, accessed: bool) {
+        match &expression.form {
+            Form::Parentheses(inner) => self.object(inner, accessed),
+            Form::Member { base, is_arrow: false } => self.object(base, accessed),
+            Form::Member { base, is_arrow: true } => self.behind(base, accessed),
+            Form::Prefix { op, operand } if self.word(*op) == "*" => self.behind(operand, accessed),
+            Form::Index { base, index, .. } if spread_steps(expression).is_none() => {
+                let is_part = matches!(base.ty.shape, Shape::Array(_));
+                self.object(base, accessed || !is_part);
+                self.expression(index, true);
+                if index.ty.is_spread_pointer() {
+                    self.error(index, "a spread pointer cannot be an index", "write the pointer before the brackets");
+                }
+                let is_followed = is_global_pointer(base) || is_global_pointer(index);
+                if accessed && is_followed && self.is_evaluated() {
+                    let name = self.temporary();
+                    self.wrap(
+                        expression,
+                        &format!("(*({{ __auto_type {name} = &("),
+                        &format!("); splitc_check({name}); {name}; }}))"),
+                    );
+                }
+            }
+            Form::Index { .. } => self.index(expression, Use::Object),
+            _ => self.expression(expression, true),
+        }
+    }
+
+    /// What a pointer points to.
+    fn behind(&mut self, pointer: &Expression, accessed: bool) {
+        self.expression(pointer, true);
+        if pointer.ty.is_spread_pointer() {
+            self.follow(pointer);
+        } else if accessed && is_global_pointer(pointer) && self.is_evaluated() {
+            let name = self.temporary();
+            let check = format!("); splitc_check({name}); {name}; }})");
+            self.wrap(pointer, &format!("({{ __auto_type {name} = ("), &check);
+        }
+    }
+
+    /// Whether an address can be looked at here, and is used.
+    fn is_evaluated(&self) -> bool {
+        self.draft.in_function && !self.draft.unevaluated
     }
 
     /// Puts the global pointer to what a spread pointer points to in its place.
@@ -153,20 +212,13 @@ impl Lowering<'_, '_> {
         self.needs_function(pointer);
         let name = self.temporary();
         let global = as_global(&name);
-        self.wrap(pointer, &format!("({{ __auto_type {name} = ("), &format!("); {global}{ADDRESS}{name}; }})"));
+        let end = format!("); {global}splitc_at({ADDRESS}{name}); }})");
+        self.wrap(pointer, &format!("({{ __auto_type {name} = ("), &end);
     }
 
-    /// An element. `A[i][j]` of a spread array is one step.
+    /// An element of what a spread pointer points to. `A[i][j]` of a spread array is one step.
     fn index(&mut self, expression: &Expression, wanted: Use) {
-        let Some((array, steps)) = spread_steps(expression) else {
-            let Form::Index { base, index, .. } = &expression.form else { return };
-            self.expression(base, true);
-            self.expression(index, true);
-            if index.ty.is_spread_pointer() {
-                self.error(index, "a spread pointer cannot be an index", "write the pointer before the brackets");
-            }
-            return;
-        };
+        let Some((array, steps)) = spread_steps(expression) else { return };
         self.needs_function(expression);
         self.expression(array, true);
         steps.iter().for_each(|step| self.expression(step.index, true));
@@ -185,7 +237,7 @@ impl Lowering<'_, '_> {
         }
         let name = self.temporary();
         let (kind, end) = match wanted {
-            Use::Object => (as_global(&name), "; }))"),
+            Use::Object => (format!("{}splitc_at(", as_global(&name)), "); }))"),
             Use::Pointer => (format!("(__typeof__({name}))"), "; }))"),
         };
         let begin = if wanted == Use::Object { "(*({ " } else { "(({ " };
@@ -201,24 +253,15 @@ impl Lowering<'_, '_> {
             // Of the places in a dimension, those before are multiplied as a whole.
             let close = if i == 0 { WHOLE.to_string() } else { format!("{WHOLE})") };
             let close = if i + 1 == count { format!("{close}, sizeof *{name}){end}") } else { close };
-            self.draft.edits.instead(step.close, &close);
+            self.draft.edits.instead(step.close, &about(step.index.first, &close));
         }
     }
 
     fn prefix(&mut self, expression: &Expression, op: usize, operand: &Expression) {
         match self.word(op).as_str() {
             "*" => {
-                self.expression(operand, true);
-                if operand.ty.is_spread_pointer() {
-                    if matches!(&operand.bare().ty.shape, Shape::SpreadArray(array) if array.dimensions.len() > 1) {
-                        self.error(
-                            operand,
-                            "this spread array has several dimensions",
-                            "name the place in each of them, in brackets",
-                        );
-                    }
-                    self.follow(operand);
-                }
+                self.one_dimension(operand);
+                self.object(expression, true);
             }
             "&" => self.address(op, operand),
             "++" | "--" => {
@@ -255,7 +298,7 @@ impl Lowering<'_, '_> {
                         "without `&` it is a spread pointer to the first element",
                     );
                 }
-                self.expression(operand, true);
+                self.object(operand, false);
             }
         }
     }
@@ -267,17 +310,18 @@ impl Lowering<'_, '_> {
         if matches!(expression.form, Form::Postfix { .. }) {
             self.draft.edits.remove(op);
         }
-        self.move_by(expression, operand, value, by);
+        self.move_by(expression, (operand, op), value, by);
     }
 
-    /// Moves the spread pointer at a place.
-    fn move_by(&mut self, expression: &Expression, place: &Expression, value: Value, by: &str) {
+    /// Moves the spread pointer at a place, as an operator says.
+    fn move_by(&mut self, expression: &Expression, (place, op): (&Expression, usize), value: Value, by: &str) {
         self.needs_function(expression);
         let (to, old) = (self.temporary(), self.temporary());
         let moved = format!("*{to} = (__typeof__({old}))splitc_spread_add({ADDRESS}{old}, {by}, sizeof *{old})");
         let result = if value == Value::Old { format!("; {old}") } else { String::new() };
         self.draft.edits.before(place.first, &format!("({{ __auto_type {to} = &("));
-        self.draft.edits.after(expression.last, &format!("); __auto_type {old} = *{to}; {moved}{result}; }})"));
+        let moved = about(op, &format!("__auto_type {old} = *{to}; {moved}{result}; }})"));
+        self.draft.edits.after(expression.last, &format!("); {moved}"));
     }
 
     fn no_array(&mut self, operand: &Expression) {
@@ -330,7 +374,7 @@ impl Lowering<'_, '_> {
         let sum = format!(
             "(__typeof__({pointer}))splitc_spread_add({ADDRESS}{pointer}, {sign}(({by}{WHOLE}, sizeof *{pointer})"
         );
-        self.draft.edits.after(right.last, &format!("); {sum}; }})"));
+        self.draft.edits.after(right.last, &format!("); {}; }})", about(op, &sum)));
     }
 
     fn one_dimension(&mut self, expression: &Expression) {
@@ -378,7 +422,7 @@ impl Lowering<'_, '_> {
         };
         let by = self.temporary();
         self.draft.edits.instead(op, &format!("); __auto_type {by} = ("));
-        self.move_by(expression, left, Value::New, &format!("{sign}(({by}{WHOLE}"));
+        self.move_by(expression, (left, op), Value::New, &format!("{sign}(({by}{WHOLE}"));
     }
 
     /// `x := *gp`, `*gp := x`, `*gp :- x`.
@@ -389,9 +433,11 @@ impl Lowering<'_, '_> {
         left: &Expression,
         right: &Expression,
     ) {
-        self.expression(left, true);
-        self.expression(right, true);
         let is_global = |side: &Expression| side.ty.space == AddressSpace::Global && side.bare_is_object();
+        for side in [left, right] {
+            // The library looks at the address of what it moves.
+            self.object(side, !is_global(side));
+        }
         let sign = if is_store { ":-" } else { ":=" };
         if matches!(left.ty.shape, Shape::Array(_)) || matches!(right.ty.shape, Shape::Array(_)) && is_global(right) {
             self.error(
@@ -406,7 +452,7 @@ impl Lowering<'_, '_> {
             self.error(
                 left,
                 "`:-` stores through a global pointer, and this is no object that one points to",
-                "a plain `=` writes it",
+                "a plain `=` writes it; a label is parted from what follows it: `name: -value`",
             );
             return;
         }
@@ -426,18 +472,23 @@ impl Lowering<'_, '_> {
             );
             return;
         }
+        // An assignment that is never done, for what the compiler says of one.
         let (to, from) = (self.temporary(), self.temporary());
         self.draft.edits.before(left.first, &format!("({{ __auto_type {to} = &("));
         self.draft.edits.remove(op + 1);
         if to_global {
             let call = if is_store { "splitc_store" } else { "splitc_put" };
             self.draft.edits.instead(op, &format!("); __typeof_unqual__(*{to}) {} = (", about(op, &from)));
-            self.draft.edits.after(right.last, &format!("); {call}({to}, &{from}, sizeof {from}); }})"));
+            let check = about(op, &format!("if (0) *{to} = {from}"));
+            self.draft.edits.after(right.last, &format!("); {check}; {call}({to}, &{from}, sizeof {from}); }})"));
         } else {
             self.draft.edits.instead(op, &format!("); __auto_type {from} = &("));
             let same = format!("__builtin_types_compatible_p(__typeof_unqual__(*{to}), __typeof_unqual__(*{from}))");
             let check = format!("_Static_assert({}, \"the two sides of := are of different types\")", about(op, &same));
-            self.draft.edits.after(right.last, &format!("); {check}; splitc_get({to}, {from}, sizeof *{to}); }})"));
+            self.draft.edits.after(
+                right.last,
+                &format!("); {check}; if (0) *{to} = *{from}; splitc_get({to}, {from}, sizeof *{to}); }})"),
+            );
         }
     }
 
@@ -504,6 +555,11 @@ fn spread_steps(expression: &Expression) -> Option<(&Expression, Vec<Step<'_>>)>
         return Some((array, steps));
     }
     Some((base, vec![step]))
+}
+
+/// Whether this is a pointer, not an array, to what lies on some processor.
+fn is_global_pointer(expression: &Expression) -> bool {
+    matches!(&expression.ty.shape, Shape::Pointer(to) if to.space == AddressSpace::Global)
 }
 
 fn kind(space: AddressSpace) -> &'static str {

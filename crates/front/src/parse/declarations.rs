@@ -6,6 +6,7 @@ use super::{Parse, Parser};
 use crate::Dialect;
 use crate::dialect::split_c;
 use crate::draft::{Main, Storage};
+use crate::edits::about;
 use crate::lex::Kind;
 use crate::scope::Symbol;
 use crate::types::{Shape, Type};
@@ -15,8 +16,6 @@ use crate::types::{Shape, Type};
 pub(super) enum Place {
     File,
     Block,
-    /// The first part of `for`: it cannot be made two declarations.
-    Loop,
 }
 
 impl Parser<'_> {
@@ -53,7 +52,15 @@ impl Parser<'_> {
             self.specifiers()?
         } else {
             let at = self.at;
-            Specifiers { ty: Type::number(), is_typedef: false, is_extern: false, defines: false, first: at, end: at }
+            Specifiers {
+                ty: Type::number(),
+                is_typedef: false,
+                is_extern: false,
+                defines: false,
+                register: None,
+                first: at,
+                end: at,
+            }
         };
         if self.eat(";") {
             return Ok(());
@@ -85,14 +92,7 @@ impl Parser<'_> {
         if !self.is(";") {
             return Err(self.expected("`;`"));
         }
-        if place == Place::Loop && declared.len() > 1 && declared.iter().any(|(declarator, _)| declarator.touches_base)
-        {
-            let first = declared[0].0.first;
-            self.error(first, first, "several global pointers cannot be declared in a `for`")
-                .help("declare them before the loop");
-        } else {
-            self.split_declarators(&specifiers, &declared);
-        }
+        self.has_split = self.split_declarators(&specifiers, &declared);
         self.at += 1;
         Ok(())
     }
@@ -160,12 +160,13 @@ impl Parser<'_> {
                     self.error(token, token, "a spread array needs the sizes of all its dimensions");
                 }
                 // A number that is no whole one has no bits to join; a product that is too large is told by the library.
-                let count = dimensions
-                    .iter()
-                    .fold("1".to_string(), |product, size| format!("splitc_times({product}, (({size}) | 0))"));
+                let count = dimensions.iter().zip(&array.tokens).fold("1".to_string(), |product, (size, token)| {
+                    format!("splitc_times({product}, {})", about(*token, &format!("(({size}) | 0)")))
+                });
                 self.draft.storage.push(Storage { name: name.clone(), token, count });
             }
         }
+        self.without_register(specifiers, &declarator.ty);
         self.scopes.declare(&name, Symbol::Value(declarator.ty.clone()));
     }
 
@@ -219,7 +220,14 @@ impl Parser<'_> {
 
     fn note_main(&mut self, name: Option<usize>, ty: &Type, parameters: &Parameters) {
         let Some(name) = name else { return };
-        if self.dialect != Dialect::SplitC || self.word_at(name) != "splitc_main" {
+        if self.dialect != Dialect::SplitC || !["main", "splitc_main"].contains(&self.word_at(name)) {
+            return;
+        }
+        if std::mem::replace(&mut self.draft.has_main, true) {
+            self.error(name, name, "the program begins with `main` or with `splitc_main`, and both are here")
+                .help("leave one out: `main` is made of `splitc_main`");
+        }
+        if self.word_at(name) == "main" {
             return;
         }
         let gives = matches!(&ty.shape, Shape::Function(result) if result.shape != Shape::Void);
@@ -276,9 +284,10 @@ impl Parser<'_> {
     }
 
     /// Makes declarations of their own of declarators of which one has changed what they share. With each goes the token behind it.
-    pub(super) fn split_declarators(&mut self, specifiers: &Specifiers, declared: &[(Declarator, usize)]) {
+    /// Gives whether it does.
+    pub(super) fn split_declarators(&mut self, specifiers: &Specifiers, declared: &[(Declarator, usize)]) -> bool {
         if declared.len() < 2 || declared.iter().all(|(declarator, _)| !declarator.touches_base) {
-            return;
+            return false;
         }
         if specifiers.defines {
             self.error(
@@ -287,11 +296,14 @@ impl Parser<'_> {
                 "this defines a type, and declares global pointers beside other things",
             )
             .help("define the type in a declaration of its own");
-            return;
+            return false;
         }
-        let shared = self.draft.lexed.words(specifiers.first, specifiers.end - 1);
+        let is_moved = declared.iter().any(|(declarator, _)| declarator.ty.is_spread_pointer());
+        let kept = (specifiers.first..specifiers.end).filter(|token| !is_moved || Some(*token) != specifiers.register);
+        let shared = kept.map(|token| self.word_at(token)).collect::<Vec<_>>().join(" ");
         for (_, comma) in &declared[..declared.len() - 1] {
             self.draft.edits.instead(*comma, &format!("; {shared} "));
         }
+        true
     }
 }

@@ -47,7 +47,7 @@ struct Anchor {
 enum Suffix {
     Array,
     Function(Parameters),
-    Spread { dimensions: Vec<String>, first: usize, end: usize },
+    Spread { dimensions: Vec<(String, usize)>, first: usize, end: usize },
 }
 
 impl Parser<'_> {
@@ -199,7 +199,7 @@ impl Parser<'_> {
     fn spread_array(
         &mut self,
         element: Type,
-        dimensions: Vec<String>,
+        dimensions: Vec<(String, usize)>,
         at: (Option<usize>, usize, usize, usize),
     ) -> Type {
         let (name, anchor, first, end) = at;
@@ -212,7 +212,8 @@ impl Parser<'_> {
         } else {
             self.error(first, end - 1, "a spread array has no name here").help("use a spread pointer: T *spread");
         }
-        Type::of(Shape::SpreadArray(Rc::new(SpreadArray { element, dimensions })))
+        let (dimensions, tokens) = dimensions.into_iter().unzip();
+        Type::of(Shape::SpreadArray(Rc::new(SpreadArray { element, dimensions, tokens })))
     }
 
     /// Whether the parenthesis here begins parameters, in a declarator without a name.
@@ -249,8 +250,8 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    /// `[ size ]`; gives the size as it is written.
-    fn dimension(&mut self) -> Parse<String> {
+    /// `[ size ]`; gives the size as it is written, and its first token.
+    fn dimension(&mut self) -> Parse<(String, usize)> {
         self.expect("[")?;
         while self.is_one_of(&QUALIFIERS) || self.is("static") {
             self.at += 1;
@@ -264,7 +265,7 @@ impl Parser<'_> {
         }
         let text = if self.at > first { self.draft.lexed.words(first, self.at - 1) } else { String::new() };
         self.expect("]")?;
-        Ok(text)
+        Ok((text, first))
     }
 
     /// Parameters behind their `(`, with the `)`.
@@ -300,6 +301,7 @@ impl Parser<'_> {
             }
             let specifiers = self.specifiers()?;
             let declarator = self.declarator(&specifiers)?;
+            self.without_register(&specifiers, &declarator.ty);
             self.attributes()?;
             let name = declarator.name.map(|name| self.word_at(name).to_string());
             let ty = match declarator.ty.shape {
@@ -329,6 +331,6 @@ impl Parser<'_> {
             captures.push(format!("const __INTPTR_TYPE__ {name} __attribute__((unused)) = ({dimension});"));
             dimensions.push(name);
         }
-        Type::of(Shape::SpreadArray(Rc::new(SpreadArray { element: array.element.clone(), dimensions })))
+        Type::of(Shape::SpreadArray(Rc::new(SpreadArray { dimensions, ..array.clone() })))
     }
 }

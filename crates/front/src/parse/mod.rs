@@ -41,6 +41,8 @@ pub(crate) struct Parser<'a> {
     pointer_is_const: bool,
     /// Whether a `:` now ends the middle of a conditional expression.
     in_middle: bool,
+    /// Whether the declaration that was read last has become several.
+    has_split: bool,
     /// The type of the statement expression that has just ended.
     value_of_block: Type,
 }
@@ -55,6 +57,7 @@ pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
         deep: 0,
         pointer_is_const: false,
         in_middle: false,
+        has_split: false,
         value_of_block: Type::unknown(),
     };
     parser.unit();
@@ -74,6 +77,7 @@ impl Parser<'_> {
             if self.external_declaration().is_err() {
                 self.scopes.leave_to(1);
                 self.draft.in_function = false;
+                self.draft.unevaluated = false;
                 self.in_middle = false;
                 self.deep = 0;
                 self.skip_declaration(begun);

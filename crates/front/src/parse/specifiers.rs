@@ -1,6 +1,7 @@
 //! Declaration specifiers: storage, qualifiers, types, structures, enumerations, attributes.
 
 use super::{Parse, Parser};
+use crate::Dialect;
 use crate::lex::Kind;
 use crate::scope::{Members, Symbol};
 use crate::types::{AddressSpace, Shape, Type};
@@ -12,6 +13,8 @@ pub(crate) struct Specifiers {
     pub is_extern: bool,
     /// Whether a structure or an enumeration is defined in them, so that they cannot be written twice.
     pub defines: bool,
+    /// The token `register`, if it is among them.
+    pub register: Option<usize>,
     /// Their first token.
     pub first: usize,
     /// The token behind them.
@@ -120,6 +123,7 @@ impl Parser<'_> {
         let mut ty: Option<Type> = None;
         let (mut is_typedef, mut is_extern, mut defines) = (false, false, false);
         let (mut space, mut is_const) = (None, false);
+        let (mut register, mut copied) = (None, None);
         loop {
             if self.is("[") && self.is_next("[") {
                 self.skip_group();
@@ -134,6 +138,7 @@ impl Parser<'_> {
             } else if STORAGE.contains(&word) {
                 is_typedef |= word == "typedef";
                 is_extern |= word == "extern";
+                register = if word == "register" { Some(self.at) } else { register };
                 self.at += 1;
             } else if word == "_Atomic" && self.is_next("(") && ty.is_none() {
                 self.at += 2;
@@ -166,6 +171,7 @@ impl Parser<'_> {
                 defines |= self.enumeration()?;
                 ty = Some(Type::number());
             } else if TYPEOF.contains(&word) {
+                copied = Some(self.at);
                 ty = Some(self.type_of()?);
             } else if ty.is_none()
                 && let Some(Symbol::Typedef(known)) = self.scopes.find(word)
@@ -184,8 +190,26 @@ impl Parser<'_> {
         ty.is_const |= is_const;
         if let Some(space) = space {
             ty = ty.within(space);
+        } else if let Some(token) = copied.filter(|_| ty.space != AddressSpace::Private) {
+            ty = self.here(token, ty);
         }
-        Ok(Specifiers { ty, is_typedef, is_extern, defines, first, end: self.at })
+        Ok(Specifiers { ty, is_typedef, is_extern, defines, register, first, end: self.at })
+    }
+
+    /// The type of a global object, named by `typeof`, for one that is declared here: it lies on this processor.
+    fn here(&mut self, type_of: usize, ty: Type) -> Type {
+        if self.dialect == Dialect::SplitC {
+            let is_const = if ty.is_const { "const " } else { "" };
+            self.draft.edits.instead(type_of, &format!("{is_const}__typeof_unqual__"));
+        }
+        ty.within(AddressSpace::Private)
+    }
+
+    /// A spread pointer in a declaration with `register`: whoever moves it takes its address, and `register` says no more than that nobody does.
+    pub(super) fn without_register(&mut self, specifiers: &Specifiers, ty: &Type) {
+        if let Some(token) = specifiers.register.filter(|_| ty.is_spread_pointer()) {
+            self.draft.edits.remove(token);
+        }
     }
 
     /// Attributes, if there are any; gives the address space that they name.
@@ -218,7 +242,10 @@ impl Parser<'_> {
         let unqualified = self.word().contains("unqual");
         self.at += 1;
         self.expect("(")?;
-        let ty = if self.is_type_at(self.at) { self.type_name()? } else { self.full_expression()? };
+        let before = std::mem::replace(&mut self.draft.unevaluated, true);
+        let ty = if self.is_type_at(self.at) { self.type_name() } else { self.full_expression() };
+        self.draft.unevaluated = before;
+        let ty = ty?;
         self.expect(")")?;
         Ok(if unqualified { Type { is_const: false, ..ty.within(AddressSpace::Private) } } else { ty })
     }

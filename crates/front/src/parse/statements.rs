@@ -3,6 +3,7 @@
 use super::declarations::Place;
 use super::{Parse, Parser};
 use crate::lex::Kind;
+use crate::scope::Symbol;
 
 impl Parser<'_> {
     /// `{ .. }`. `gives`: whether the last expression is the value of a statement expression.
@@ -134,10 +135,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the name here and the `:` behind it are a label: `x := e` and `x :- e` are none.
+    /// Whether the name here and the `:` behind it are a label. `x := e` is none. What `:-` stores to is never a name alone, so that `out:-k` is one,
+    /// unless there is a variable of that name: then nobody knows what is meant, and it is an error.
     fn is_label(&self) -> bool {
         let colon = self.at + 1;
-        !["case", "default"].contains(&self.word()) && !["=", "-"].iter().any(|mark| self.is_pair(colon, ":", mark))
+        let is_value = matches!(self.scopes.find(self.word()), Some(Symbol::Value(_)));
+        let is_switch = ["case", "default"].contains(&self.word());
+        let is_move = self.is_pair(colon, ":", "=") || is_value && self.is_pair(colon, ":", "-");
+        !is_switch && !is_move
     }
 
     /// What stands behind a label: a statement, or a declaration (C23), or the end of the block.
@@ -168,15 +173,24 @@ impl Parser<'_> {
         self.inner()
     }
 
+    /// A loop whose declaration has become several gets them before it, in a block of its own.
     fn for_loop(&mut self) -> Parse<()> {
+        let keyword = self.at;
         self.at += 1;
         self.expect("(")?;
         self.scopes.enter();
         let depth = self.scopes.depth();
+        self.has_split = false;
         if self.begins_declaration() {
-            self.declaration(Place::Loop)?;
+            self.declaration(Place::Block)?;
         } else {
             self.loop_part(";")?;
+        }
+        let is_apart = std::mem::take(&mut self.has_split);
+        if is_apart {
+            self.draft.edits.instead(keyword, "{");
+            self.draft.edits.remove(keyword + 1);
+            self.draft.edits.after(self.at - 1, " for (;");
         }
         if !self.is(";") {
             self.full_expression()?;
@@ -184,6 +198,9 @@ impl Parser<'_> {
         self.expect(";")?;
         self.loop_part(")")?;
         self.inner()?;
+        if is_apart {
+            self.draft.edits.after(self.at - 1, " }");
+        }
         self.scopes.leave_to(depth - 1);
         Ok(())
     }

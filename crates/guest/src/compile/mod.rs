@@ -341,6 +341,8 @@ impl Work<'_> {
                     })?;
                     let mut command = self.command();
                     command.args(COMPILE_FLAGS).args(WARNINGS).args(without_preprocessing(&self.options.flags));
+                    // A line that the user wrote may have become several.
+                    command.arg("-fcaret-diagnostics-max-lines=1");
                     command.arg("-c").arg(&c).arg("-o").arg(&object);
                     let said = self.try_to(command, file)?;
                     warnings +=

@@ -132,7 +132,7 @@ fn loaded(
         if let Some(more) = files.get(1) {
             return Err(Failure::input(
                 format!("{} is one file too many", more.display()),
-                "a program is one .wasm file, or any number of .c files; its own arguments stand behind --",
+                "a program is one .wasm file, or any number of .c and .sc files; its own arguments stand behind --",
             ));
         }
         if flags.is_some() {
@@ -140,7 +140,8 @@ fn loaded(
         }
         module(first)?
     };
-    let program = Program::load(&bytes, name).map_err(|e| guest(&e))?.kept_on(shelf);
+    let entry = needed_by(files).map_or("main", |needed| needed.entry);
+    let program = Program::load_with(&bytes, name, entry).map_err(|e| guest(&e))?.kept_on(shelf);
     super::sim::warn(program.warnings());
     Ok(program)
 }
@@ -162,13 +163,13 @@ fn neither(path: &Path) -> Failure {
         let names: Vec<&str> = built_in().iter().map(|(name, _)| *name).collect();
         let help = match trivium_protocol::nearest(&name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}; or give the path of a .c or .wasm file", names.join(", ")),
+            None => format!("there are {}; or give the path of a .c, .sc or .wasm file", names.join(", ")),
         };
         return Failure::input(format!("there is no program `{name}`"), help);
     }
     Failure::input(
-        format!("{name} is neither C nor WebAssembly"),
-        "a program is one or more files that end in .c, or one that ends in .wasm",
+        format!("{name} is neither C, Split-C nor WebAssembly"),
+        "a program is one or more files that end in .c or .sc, or one that ends in .wasm",
     )
 }
 

@@ -30,8 +30,7 @@ fn of_file(text: &str, file: &str) -> String {
         match lines.last_mut() {
             _ if !is_own => {}
             Some((last, before)) if *last == number && number != usize::MAX => {
-                before.push(' ');
-                before.push_str(line.trim());
+                before.push_str(line.trim_start());
             }
             Some(_) => lines.push((number, line.to_string())),
             None if line.trim().is_empty() => {}
@@ -105,10 +104,13 @@ pub(super) struct Needed {
     pub source: &'static str,
     /// A flag of the linker, which one of the user's own overrides.
     pub flag: &'static str,
+    /// The function that programs begin with.
+    pub entry: &'static str,
 }
 
 /// What Split-C's programs begin with, in bytes, their stack of 1 MiB included: 16 MiB a processor, so that 64 processors have room in shared memory.
-const SPLIT_C: Needed = Needed { name: "split-c", source: "split-c.c", flag: "-Wl,--initial-memory=17825792" };
+const SPLIT_C: Needed =
+    Needed { name: "split-c", source: "split-c.c", flag: "-Wl,--initial-memory=17825792", entry: "splitc_main" };
 
 /// What these files need beside them.
 pub(super) fn needed_by(files: &[PathBuf]) -> Option<&'static Needed> {

@@ -1,0 +1,16 @@
+// An index leads below shared memory.
+static int list[4];
+
+int splitc_main(void) {
+    if (MYPROC == 1) {
+        toglobal(0, list)[-100000000] = 1;
+    }
+    barrier();
+    return 0;
+}
+//$ sim FILE -p stache -m typhoon -n 2
+//! error: node 1: the program reports: split-c: the global pointer 0x282d7c10 is used, and points to no processor's memory: null with an offset, one that was never set, or a wrong number
+//!  --> FILE:6
+//! note: node 1, cycle _ in fail, called by splitc_not_global, called by splitc_at, called by splitc_check, called by splitc_main
+//! note: called from <split-c>:4 in main
+//= 1

@@ -1,0 +1,17 @@
+// A get of an array, into a variable.
+static int total[4];
+
+int splitc_main(void) {
+    int here;
+    here := *toglobal(0, &total);
+    sync();
+    return 0;
+}
+//$ sim FILE -p stache -m typhoon -n 2
+//! error: `:=` moves one value, and this is an array
+//!  --> FILE:6:5
+//!   |
+//! 6 |     here := *toglobal(0, &total);
+//!   |     ^^^^
+//! help: use bulk_get, bulk_put or bulk_store
+//= 2

@@ -1,0 +1,16 @@
+// The address of a stack variable.
+
+int splitc_main(void) {
+    if (MYPROC == 1) {
+        int here = 3;
+        *toglobal(0, &here) = 1;
+    }
+    barrier();
+    return 0;
+}
+//$ sim FILE -p stache -m typhoon -n 2
+//! error: node 1: the program reports: split-c: 0xfffec is made a global pointer: a stack variable has no global address: make it static, or use malloc
+//!  --> FILE:6
+//! note: node 1, cycle _ in fail, called by splitc_not_shared, called by splitc_address_on, called by splitc_main
+//! note: called from <split-c>:4 in main
+//= 1

@@ -1,0 +1,16 @@
+// Another processor has written what is read by a plain pointer.
+static int total;
+
+int splitc_main(void) {
+    if (MYPROC == 1) *toglobal(0, &total) = 7;
+    barrier();
+    if (MYPROC == 0) return total;
+    return 0;
+}
+//$ sim FILE -p stache -m typhoon -n 2
+//! error: node 0 loads 0x150004 by its private address, where it has no access to block 5120 now: another node may have a copy that is newer, or that this store would make old; and under some protocols a home has to ask for its own blocks, too
+//!  --> FILE:7
+//! note: node 0, cycle _ in splitc_main
+//! note: called from <split-c>:4 in main
+//! help: go through the shared address, or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)
+//= 1

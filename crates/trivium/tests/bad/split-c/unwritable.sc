@@ -1,0 +1,17 @@
+// Another processor may have a copy of what is written by a plain pointer.
+static int total;
+
+int splitc_main(void) {
+    int here = 0;
+    if (MYPROC == 1) here = *toglobal(0, &total);
+    barrier();
+    if (MYPROC == 0) total = here + 1;
+    return 0;
+}
+//$ sim FILE -p stache -m typhoon -n 2
+//! error: node 0 stores to 0x150004 by its private address, where it has read access to block 5120 now: another node may have a copy that is newer, or that this store would make old; and under some protocols a home has to ask for its own blocks, too
+//!  --> FILE:8
+//! note: node 0, cycle _ in splitc_main
+//! note: called from <split-c>:4 in main
+//! help: go through the shared address, or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)
+//= 1

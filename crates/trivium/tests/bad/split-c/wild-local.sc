@@ -1,0 +1,15 @@
+// The local part of a number.
+
+int splitc_main(void) {
+    if (MYPROC == 1) {
+        *tolocal((int *global)(unsigned)(MYPROC + 77777)) = 1;
+    }
+    barrier();
+    return 0;
+}
+//$ sim FILE -p stache -m typhoon -n 2
+//! error: node 1: the program reports: split-c: the global pointer 0x12fd2 is used, and points to no processor's memory: null with an offset, one that was never set, or a wrong number
+//!  --> FILE:5
+//! note: node 1, cycle _ in fail, called by splitc_not_global, called by splitc_offset, called by splitc_checked_address, called by splitc_main
+//! note: called from <split-c>:4 in main
+//= 1
