@@ -31,6 +31,9 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     for name in &arguments.machines {
         machines.push(library::machine(name, &settings)?);
     }
+    for protocol in &all {
+        super::fits::fits(&arguments.run.subject.programs, std::slice::from_ref(protocol))?;
+    }
     let (program, inputs) = super::program::of(&arguments.run, &all)?;
     let bench = Bench {
         program,

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod compare_live;
 mod export;
+mod fits;
 mod forced;
 mod init;
 mod lists;

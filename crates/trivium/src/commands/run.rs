@@ -31,6 +31,7 @@ pub(super) fn load(arguments: &Run) -> Result<Loaded, Failure> {
     let protocols = library::protocols(&arguments.protocol, &settings)?;
     let inputs = Inputs::new(arguments.subject.dir.as_deref()).map_err(|e| super::program::guest(&e))?;
     let inputs = Arc::new(inputs);
+    super::fits::fits(&arguments.subject.programs, &protocols)?;
     let program = super::program::load(&arguments.subject.programs, arguments.subject.cc.as_deref(), &protocols)?;
     let program = program.reading(inputs.clone());
     Ok(Loaded { program, protocols, inputs })

@@ -156,6 +156,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         let what = "with --dir-rw there is one machine: the changes of one run are carried out";
         return Err(Failure::input(what, "give --machine once, or --dir in place of --dir-rw"));
     }
+    super::fits::fits(&arguments.run.subject.programs, &protocols)?;
     let (program, inputs) = super::program::of(&arguments.run, &protocols)?;
     let bench = Bench {
         program: if arguments.reference { program.by_reference() } else { program },

@@ -1,0 +1,59 @@
+//! Whether protocols fit a language: Split-C's data are its processors' own memory, which plain pointers use from the beginning.
+
+use super::translate::needed_by;
+use crate::{Failure, library};
+use std::path::PathBuf;
+use std::sync::Arc;
+use trivium_engine::Engine;
+use trivium_protocol::{Access, Protocol};
+
+/// Looks whether the data of a program's Split-C files, if it has any, can be under these protocols, which are used together.
+///
+/// # Errors
+/// They cannot: why, and which protocols fit.
+pub(super) fn fits(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(), Failure> {
+    let Some(file) = files.iter().find(|file| needed_by(std::slice::from_ref(file)).is_some()) else { return Ok(()) };
+    let engines: Vec<Engine> =
+        protocols.iter().filter_map(|protocol| Engine::load(protocol.clone(), NODES).ok()).collect();
+    // Its data are under the default protocol of allocations.
+    let default = engines.iter().find(|engine| engine.answers_accesses()).or(engines.first());
+    let Some(why) = default.and_then(why_not) else { return Ok(()) };
+    let name = &default.expect("one that does not fit").protocol().name;
+    let what = format!("the data of Split-C's processors cannot be under protocol `{name}`: {why}");
+    let help = format!("protocols that fit are {}", fitting().join(", "));
+    Err(Failure::at(what, file.display(), help))
+}
+
+/// What it is that does not fit does not depend on how many nodes there are.
+const NODES: u32 = 2;
+
+/// Why processors cannot have their data under a protocol, if they cannot.
+fn why_not(engine: &Engine) -> Option<String> {
+    let protocol = engine.protocol();
+    let Some(home) = engine.tag_role(true).filter(|_| engine.answers_accesses()) else {
+        return Some("it answers no loads and stores".into());
+    };
+    if protocol.cached {
+        return Some(
+            "its processors have caches of their own, so that the home's copy is not the program's memory".into(),
+        );
+    }
+    let access = match protocol.roles[home.index()].states[0].access {
+        Access::Write => return None,
+        Access::Read => "read access only",
+        Access::None => "no access",
+    };
+    Some(format!(
+        "a processor uses its own data by plain pointers from the beginning, and the home has {access} to a block that nobody has touched"
+    ))
+}
+
+/// The built-in protocols that fit, and assume nothing of programs.
+fn fitting() -> Vec<String> {
+    let of_name = |name: &String| {
+        let protocol = library::protocol(name, &[]).ok().filter(|protocol| protocol.assumptions.is_empty())?;
+        let engine = Engine::load(protocol, NODES).ok()?;
+        why_not(&engine).is_none().then(|| name.clone())
+    };
+    library::protocol_names().iter().filter(|name| !name.contains('/')).filter_map(of_name).collect()
+}
