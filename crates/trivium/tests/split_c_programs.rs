@@ -7,15 +7,29 @@ use harness::trivium;
 /// A program, flags of its compiler, and its arguments.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
-const PROGRAMS: [Case; 8] = [
+const PROGRAMS: [Case; 10] = [
     ("matmul", "", &["-d", "24"]),
     ("matmul-blocked", "-DBLOCK=1", &["-d", "8"]),
     ("matmul-blocked", "-DBLOCK=4", &["-d", "16", "-o", "1"]),
     ("matmul-blocked", "-DBLOCK=16", &["-d", "32"]),
+    ("matmul-blocked", "-DBLOCK=16 -DOPTIMISED", &["-d", "32"]),
+    ("matmul-blocked", "-DBLOCK=64 -DOPTIMISED", &["-d", "128"]),
     ("em3d", "", &["-n", "12", "-d", "6", "-r", "4", "-p", "20"]),
     ("ring", "", &[]),
     ("stencil", "", &[]),
     ("samplesort", "", &["-n", "60"]),
+];
+
+/// The multiplications of the study, of matrices as large as two of its blocks.
+const MULTIPLICATIONS: [Case; 8] = [
+    ("matmul", "", &["-d", "128"]),
+    ("matmul-blocked", "-DBLOCK=1", &["-d", "64"]),
+    ("matmul-blocked", "-DBLOCK=4", &["-d", "128"]),
+    ("matmul-blocked", "-DBLOCK=16", &["-d", "128"]),
+    ("matmul-blocked", "-DBLOCK=64", &["-d", "128"]),
+    ("matmul-blocked", "-DBLOCK=16 -DOPTIMISED", &["-d", "128"]),
+    ("matmul-blocked", "-DBLOCK=64 -DOPTIMISED", &["-d", "128"]),
+    ("matmul-blocked", "-DBLOCK=128 -DOPTIMISED", &["-d", "256"]),
 ];
 
 /// Protocols with the blocks that they are tried with.
@@ -45,8 +59,8 @@ fn output(command: &str, case: &Case, (protocol, block): (&str, &str), nodes: &s
     printed
 }
 
-fn same_everywhere(nodes: &[&str], under: &[(&str, &str)]) {
-    for case in &PROGRAMS {
+fn same_everywhere(programs: &[Case], nodes: &[&str], under: &[(&str, &str)]) {
+    for case in programs {
         for nodes in nodes {
             let expected = output("sim", case, ("stache", "64"), nodes);
             for way in under {
@@ -60,17 +74,24 @@ fn same_everywhere(nodes: &[&str], under: &[(&str, &str)]) {
 
 #[test]
 fn programs_give_the_same_bits_everywhere() {
-    same_everywhere(&["3"], &UNDER);
+    same_everywhere(&PROGRAMS, &["3"], &UNDER);
 }
 
 #[test]
 #[ignore = "minutes"]
 fn programs_give_the_same_bits_on_all_numbers_of_processors() {
-    same_everywhere(&["1", "2", "8"], &UNDER);
+    same_everywhere(&PROGRAMS, &["1", "2", "8"], &UNDER);
     same_everywhere(
+        &PROGRAMS,
         &["3"],
         &[("msi", "64"), ("swcc", "64"), ("swcc", "1024"), ("swcc", "65536"), ("uncached", "8"), ("uncached", "8192")],
     );
+}
+
+#[test]
+#[ignore = "minutes"]
+fn multiplications_give_the_same_bits_everywhere() {
+    same_everywhere(&MULTIPLICATIONS, &["4"], &UNDER);
 }
 
 #[test]
