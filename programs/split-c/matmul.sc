@@ -4,11 +4,12 @@
  */
 #include "options.h"
 
-enum { SIZE, CHECK, OPTIONS };
+enum { SIZE, CHECK, BEFORE, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [SIZE] = {'d', 32, 1, 512, "rows and columns"},
     [CHECK] = {'c', 1, 0, 1, "1: compare with a multiplication on processor 0"},
+    [BEFORE] = {'s', 0, 0, 65536, "bytes of spread memory on each processor that are taken before the matrices are"},
 };
 
 /* What the elements are at first: whole numbers, so that sums are exact in any order. */
@@ -35,6 +36,7 @@ static double check(double *spread C, int d) {
 int splitc_main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     int d = (int)options[SIZE].value;
+    if (options[BEFORE].value) all_spread_malloc(PROCS, (size_t)options[BEFORE].value);
     double *spread A = all_spread_malloc(d * d, sizeof(double));
     double *spread B = all_spread_malloc(d * d, sizeof(double));
     double *spread C = all_spread_malloc(d * d, sizeof(double));
