@@ -2,6 +2,7 @@
 //! the states when it is forgotten afterwards are the states that a search finds which leaves it out at once.
 
 mod blocks;
+mod elsewhere;
 #[path = "../../lang/tests/mutant/mod.rs"]
 mod mutant;
 mod random;
@@ -81,6 +82,14 @@ proptest! {
     }
 
     #[test]
+    fn protocols_that_perform_elsewhere_are_the_same_with_all_kept(seed: u64, nodes in 2u32..4, threads in 1u32..3) {
+        let text = elsewhere::protocol(seed);
+        let protocol = compiled(&text);
+        let system = System { threads_per_node: threads, ..system(nodes, 1, Some([3, 2, 1, 1][(threads * nodes) as usize / 2 - 1])) };
+        agree(&protocol, &system).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+    }
+
+    #[test]
     fn protocols_with_mistakes_are_the_same_with_all_kept(
         which in any::<prop::sample::Index>(),
         slips in prop::collection::vec(slip(), 1..8),
@@ -118,6 +127,28 @@ fn many_random_protocols_are_explored() {
     let enough = |what: &str| found.get(what).is_some_and(|&count| count > 8);
     println!("{found:?}");
     assert!(["holds", "violated", "fewer states", "last_write"].into_iter().all(enough), "{found:?}");
+}
+
+/// The same of protocols whose homes perform accesses for others: most hold, and mistakes are of several sorts.
+#[test]
+fn many_protocols_that_perform_elsewhere_are_explored() {
+    let mut found = BTreeMap::new();
+    let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
+    for seed in 0..120 {
+        let text = elsewhere::protocol(seed * 7919);
+        match agree(&compiled(&text), &system(2, 1, Some(3))).unwrap_or_else(|error| panic!("{error}\n{text}")) {
+            None => note("too large"),
+            Some((all, _)) => {
+                note(&all.verdict.to_string());
+                note(&all.property.unwrap_or_default());
+                note(all.reason.unwrap_or_default().split(": ").last().unwrap_or_default());
+            }
+        }
+    }
+    println!("{found:#?}");
+    let enough = |what: &str, least: i32| found.get(what).is_some_and(|&count| count >= least);
+    assert!(enough("holds", 40) && enough("violated", 20), "{found:?}");
+    assert!(enough("fault", 10) && enough("last_write", 2), "{found:?}");
 }
 
 /// How many of each sort must have been explored to their end, and compared.

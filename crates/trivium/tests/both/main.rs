@@ -1,9 +1,11 @@
 //! What `check` proves of a protocol is kept in `sim`: random protocols that hold for so many nodes are run under random
 //! programs on as many nodes of several machines, and neither a fault, nor two writers, nor a lost store, nor a deadlock
-//! is seen there. `docs/checking.md`, section 2, says what programs do not do because `check` does not.
+//! is seen there. Protocols that perform accesses for threads of other nodes are also run for real, with delays. `docs/checking.md`, section 2, says what programs do not do because `check` does not.
 
 #[path = "../../../check/tests/calls/mod.rs"]
 mod calls;
+#[path = "../../../check/tests/elsewhere/mod.rs"]
+mod elsewhere;
 #[path = "../../../lang/tests/mutant/mod.rs"]
 mod mutant;
 #[path = "../../../check/tests/random/mod.rs"]
@@ -17,6 +19,7 @@ use proptest::prelude::*;
 use script::Uses;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use trivium_check::{Config, System, Verdict, explore};
 use trivium_guest::Program;
 use trivium_protocol::{Promise, Protocol};
@@ -34,11 +37,44 @@ fn holds(protocol: &Arc<Protocol>, system: &System) -> bool {
     explore(protocol, &config).is_ok_and(|report| report.verdict == Verdict::Holds)
 }
 
-/// Runs a program; what is wrong, if anything is.
-fn wrong(protocol: &Arc<Protocol>, uses: &Uses, machine: &str, seed: u64) -> Option<String> {
+/// A random program, and its text.
+fn scripted(protocol: &Arc<Protocol>, uses: &Uses, seed: u64) -> (Program, String) {
     let text = script::program(protocol, uses, seed);
     let bytes = wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let program = Program::load(&bytes, "script").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (Program::load(&bytes, "script").unwrap_or_else(|error| panic!("{error}\n{text}")), text)
+}
+
+/// Runs a program for real, with delays; what is wrong, if anything is.
+fn wrong_live(protocol: &Arc<Protocol>, uses: &Uses, seed: u64) -> Option<String> {
+    let (program, text) = scripted(protocol, uses, seed);
+    let setup = trivium_run::Setup {
+        program: &program,
+        protocols: vec![protocol.clone()],
+        nodes: uses.nodes,
+        block: 64,
+        args: Vec::new(),
+        limit: Some(Duration::from_secs(60)),
+        cancel: Arc::default(),
+        delays: Some(seed),
+        poll_every: None,
+        checks_unchecked: false,
+        stall_limit: Some(Duration::from_secs(20)),
+        is_pinned: false,
+        trace: None,
+    };
+    match trivium_run::run(&setup) {
+        Ok(result) if result.incomplete.is_some() => Some(format!("{:?}\n{text}", result.incomplete)),
+        Ok(result) => {
+            let loses = protocol.promises.contains(&Promise::LastWrite) && !result.exit_codes.is_empty();
+            loses.then(|| format!("a store is lost: {:?}\n{text}", result.exit_codes))
+        }
+        Err(failed) => Some(format!("{}\n{text}", failed.0)),
+    }
+}
+
+/// Runs a program; what is wrong, if anything is.
+fn wrong(protocol: &Arc<Protocol>, uses: &Uses, machine: &str, seed: u64) -> Option<String> {
+    let (program, text) = scripted(protocol, uses, seed);
     let machine = Machine::load(machine, &[]).unwrap_or_else(|error| panic!("{error}"));
     let setup = Setup {
         program: &program,
@@ -72,7 +108,7 @@ fn kept(protocol: &Arc<Protocol>, system: &System, seed: u64) -> Result<bool, St
     if !script::can_use(protocol) || !holds(protocol, system) {
         return Ok(false);
     }
-    let uses = Uses { nodes: system.nodes, objects: system.objects, ops: system.ops.unwrap_or(12) };
+    let uses = Uses { nodes: system.nodes, objects: system.objects, ops: system.ops.unwrap_or(12), passes_on: false };
     for round in 0..PROGRAMS {
         let machine = MACHINES[((seed + round) % 4) as usize];
         if let Some(wrong) = wrong(protocol, &uses, machine, seed ^ (round << 32)) {
@@ -120,6 +156,53 @@ proptest! {
     }
 }
 
+/// What is proved of a random protocol that performs accesses elsewhere is kept in `sim` and in `run`.
+/// Gives whether it holds, and how many programs went wrong in `sim` if it does not.
+fn elsewhere_is_kept(number: u64, nodes: u32) -> Result<(bool, u32), String> {
+    let text = elsewhere::protocol(number);
+    let protocol = trivium_lang::compile("elsewhere.tri", &text, &Default::default());
+    let protocol = Arc::new(protocol.unwrap_or_else(|error| panic!("{error}\n{text}")));
+    let holds = holds(&protocol, &system(nodes, 1, Some(if nodes == 2 { 3 } else { 2 })));
+    let uses = Uses { nodes, objects: 1, ops: 12, passes_on: true };
+    let mut went_wrong = 0;
+    for round in 0..PROGRAMS {
+        let (machine, seed) = (MACHINES[((number + round) % 4) as usize], number ^ (round << 32));
+        // What does not hold may wait for ever, which takes long to see in a run.
+        let live = || holds.then(|| wrong_live(&protocol, &uses, seed)).flatten();
+        let seen = wrong(&protocol, &uses, machine, seed).map(|wrong| (machine, wrong));
+        let Some((backend, wrong)) = seen.or_else(|| live().map(|wrong| ("run", wrong))) else { continue };
+        went_wrong += 1;
+        if holds {
+            return Err(format!("it holds, but on {backend}: {wrong}\n{text}"));
+        }
+    }
+    Ok((holds, went_wrong))
+}
+
+#[test]
+fn what_is_proved_of_accesses_performed_elsewhere_is_kept() {
+    let (mut held, mut caught, mut missed) = (0, 0, 0);
+    for number in 0..60_u64 {
+        let kept = elsewhere_is_kept(number * 104_729, 2 + (number % 3 == 0) as u32);
+        let (holds, went_wrong) = kept.unwrap_or_else(|error| panic!("{error}"));
+        match (holds, went_wrong) {
+            (true, _) => held += 1,
+            (false, 0) => missed += 1,
+            (false, _) => caught += 1,
+        }
+    }
+    println!("{held} hold, {caught} of {} others are caught while they run", caught + missed);
+    assert!(held > 20 && caught > 5, "{held} hold, {caught} are caught, {missed} are not");
+}
+
+#[test]
+#[ignore = "minutes"]
+fn what_is_proved_of_many_accesses_performed_elsewhere_is_kept() {
+    for number in 0..600_u64 {
+        elsewhere_is_kept(number * 7919 + 1, 2 + (number % 2) as u32).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
 /// Protocols that fill their lanes: no message is sent on one that is full. Whether they hold does not matter here: lanes may
 /// block each other, which is another error.
 #[test]
@@ -129,7 +212,7 @@ fn no_message_is_sent_on_a_lane_that_is_full() {
         let text = rooms::protocol(number * 7919);
         let protocol = trivium_lang::compile("rooms.tri", &text, &Default::default());
         let protocol = Arc::new(protocol.unwrap_or_else(|error| panic!("{error}\n{text}")));
-        let uses = Uses { nodes: 1 + (number % 2) as u32, objects: 1, ops: 12 };
+        let uses = Uses { nodes: 1 + (number % 2) as u32, objects: 1, ops: 12, passes_on: false };
         let wrong = wrong(&protocol, &uses, MACHINES[(number % 4) as usize], number);
         ended += u32::from(wrong.is_none());
         assert!(!wrong.as_ref().is_some_and(|wrong| wrong.contains("which is full")), "{wrong:?}\n{text}");
@@ -165,7 +248,7 @@ fn a_lost_store_and_a_fault_are_seen() {
         Arc::new(trivium_lang::compile("loses.tri", &text, &Default::default()).unwrap_or_else(|e| panic!("{e}")))
     };
     let seen = |protocol: &Arc<Protocol>| {
-        let uses = Uses { nodes: 2, objects: 1, ops: 12 };
+        let uses = Uses { nodes: 2, objects: 1, ops: 12, passes_on: false };
         (0..20).filter_map(|seed| wrong(protocol, &uses, "typhoon", seed)).collect::<Vec<_>>().join("\n")
     };
     assert!(seen(&careless("last_write")).contains("a store is lost"));
@@ -195,7 +278,7 @@ fn an_access_that_nobody_answers_is_the_same_fault() {
     let words = "node 0: block 0: read: nothing answers this event";
     let report = explore(&protocol, &system(2, 1, None).into()).unwrap();
     assert!(report.reason.as_ref().is_some_and(|reason| reason.contains(words)), "{:?}", report.reason);
-    let uses = Uses { nodes: 2, objects: 1, ops: 12 };
+    let uses = Uses { nodes: 2, objects: 1, ops: 12, passes_on: false };
     let seen: Vec<String> = (0..20).filter_map(|seed| wrong(&protocol, &uses, "typhoon", seed)).collect();
     assert!(seen.iter().any(|error| error.contains(words)), "{seen:?}");
 }
@@ -206,7 +289,7 @@ fn room_is_asked_for_in_the_simulator_too() {
     let files = ["room-takes-no-kept-place", "room-in-rounds-of-a-loop", "room-of-a-replay", "room-of-a-timer"];
     for (file, (nodes, ops)) in files.into_iter().zip([(1, 12), (1, 12), (2, 4), (2, 12)]) {
         let protocol = checked_file(file);
-        let uses = Uses { nodes, objects: 1, ops };
+        let uses = Uses { nodes, objects: 1, ops, passes_on: false };
         for seed in 0..16 {
             let machine = MACHINES[(seed % 4) as usize];
             assert_eq!(wrong(&protocol, &uses, machine, seed), None, "{file} on {machine}");

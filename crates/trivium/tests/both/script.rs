@@ -9,6 +9,8 @@ pub struct Uses {
     pub objects: u32,
     /// Accesses and calls of a node at most.
     pub ops: u32,
+    /// Whether handlers only pass on what accesses are about, whatever it is.
+    pub passes_on: bool,
 }
 
 /// A generator that is the same everywhere (SplitMix64, Steele, Lea, Flood 2014).
@@ -65,7 +67,7 @@ pub fn program(protocol: &Protocol, uses: &Uses, seed: u64) -> String {
         random: Random(seed),
         text: String::new(),
         blocks: protocol.uses(BLOCK) && trivium_protocol::ObjectKindId(0) == BLOCK && accesses(protocol),
-        free: !looks_at_accesses(protocol),
+        free: uses.passes_on || !looks_at_accesses(protocol),
         counts: vec![vec![0; uses.objects as usize]; uses.nodes as usize],
     };
     writer.head();
