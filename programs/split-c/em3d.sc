@@ -6,7 +6,7 @@
 #include "options.h"
 #include "random.h"
 
-enum { NODES, DEGREE, REMOTE, SPAN, ITERATIONS, PAD, SEED, CHECK, OPTIONS };
+enum { NODES, DEGREE, REMOTE, SPAN, ITERATIONS, PAD, ALTERNATE, GLOBAL, SEED, CHECK, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [NODES] = {'n', 25, 1, 2000, "E nodes of each processor, and as many H nodes"},
@@ -15,6 +15,8 @@ static struct option options[OPTIONS] = {
     [SPAN] = {'s', 1, 1, 64, "how far away at most"},
     [ITERATIONS] = {'i', 3, 1, 1000, "iterations"},
     [PAD] = {'p', 108, 1, 1024, "a value takes so many times 8 bytes"},
+    [ALTERNATE] = {'l', 0, 0, 1, "1: values of E and H nodes alternate in memory"},
+    [GLOBAL] = {'a', 0, 0, 1, "1: a node's dependencies are read, and its value is summed up, through global pointers, too"},
     [SEED] = {'g', 1, 0, 1000000, "seed"},
     [CHECK] = {'c', 1, 0, 1, "1: compare with the same on processor 0"},
 };
@@ -28,7 +30,11 @@ struct dependency {
 struct node {
     int count;
     struct dependency *from;
+    struct dependency *global same; /* as others would see it */
 };
+
+/* From a node's value to the next one's of its kind, in doubles. */
+static int step(void) { return (int)(options[PAD].value * (1 + options[ALTERNATE].value)); }
 
 /* A dependency before it has an address. */
 struct pick {
@@ -56,12 +62,13 @@ static double first_of(int kind, int processor, int index) { return kind * 3 + p
 
 /* This processor's nodes of a kind (0: E, 1: H); the values that they depend on begin at `others` on each processor. */
 static struct node *make(int kind, double *others) {
-    int n = (int)options[NODES].value, pad = (int)options[PAD].value;
+    int n = (int)options[NODES].value, pad = step();
     struct node *nodes = malloc(n * sizeof *nodes);
     uint64_t random = seed_of(MYPROC, kind);
     for (int i = 0; i < n; i++) {
         nodes[i].count = count_of(&random);
         nodes[i].from = malloc(nodes[i].count * sizeof *nodes[i].from);
+        nodes[i].same = toglobal(MYPROC, nodes[i].from);
         for (int k = 0; k < nodes[i].count; k++) {
             struct pick from = pick(&random, MYPROC);
             nodes[i].from[k] = (struct dependency){toglobal(from.processor, others + from.index * pad), from.weight};
@@ -71,8 +78,16 @@ static struct node *make(int kind, double *others) {
 }
 
 static void compute(struct node *nodes, double *own) {
-    int n = (int)options[NODES].value, pad = (int)options[PAD].value;
+    int n = (int)options[NODES].value, pad = step();
     double *global values = toglobal(MYPROC, own);
+    if (options[GLOBAL].value) {
+        struct node *global mine = toglobal(MYPROC, nodes);
+        for (int i = 0; i < n; i++) {
+            struct dependency *global from = mine[i].same;
+            for (int k = 0; k < mine[i].count; k++) values[i * pad] -= from[k].weight * *from[k].value;
+        }
+        return;
+    }
     for (int i = 0; i < n; i++) {
         double value = values[i * pad];
         for (int k = 0; k < nodes[i].count; k++) value -= nodes[i].from[k].weight * *nodes[i].from[k].value;
@@ -97,7 +112,7 @@ static void compute_alone(double *own, const double *others, int kind) {
 
 /* Compares with the same on one processor; gives the sum of all values, each weighed by its place. */
 static double check(double *e, double *h) {
-    int n = (int)options[NODES].value, pad = (int)options[PAD].value;
+    int n = (int)options[NODES].value, pad = step();
     double *values[2] = {e, h}, *ought[2], sum = 0;
     for (int kind = 0; kind < 2; kind++) {
         ought[kind] = malloc((size_t)n * PROCS * sizeof(double));
@@ -122,9 +137,10 @@ static double check(double *e, double *h) {
 
 int splitc_main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
-    int n = (int)options[NODES].value, pad = (int)options[PAD].value;
+    int n = (int)options[NODES].value, pad = step();
     double *e = tolocal(all_spread_malloc(PROCS, (size_t)n * pad * sizeof(double)));
-    double *h = tolocal(all_spread_malloc(PROCS, (size_t)n * pad * sizeof(double)));
+    double *h = e + options[PAD].value;
+    if (!options[ALTERNATE].value) h = tolocal(all_spread_malloc(PROCS, (size_t)n * pad * sizeof(double)));
     struct node *e_nodes = make(0, h), *h_nodes = make(1, e);
     barrier();
     if (MYPROC == 0) {

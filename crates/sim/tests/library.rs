@@ -64,6 +64,31 @@ fn accesses_are_counted_by_state_and_priced_by_it() {
     assert_eq!(result.accesses.iter().map(|node| node.entries).collect::<Vec<_>>(), [1, 1]);
 }
 
+/// Split-phase calls are checked and counted as accesses, those that hit and those that do not.
+#[test]
+fn calls_are_accesses_too() {
+    let splitphase = || Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4);
+    let result = splitphase().on(machine("now", &[])).right();
+    let calls = |kind: &str| {
+        let of = result.accesses.iter().flat_map(|node| &node.accesses).filter(|access| access.kind == kind);
+        of.fold((0, 0), |sum, access| (sum.0 + access.hits, sum.1 + access.misses))
+    };
+    let sent = |names: &[&str]| {
+        names.iter().map(|name| result.messages.get(&format!("swcc.{name}")).unwrap_or(&0)).sum::<u64>()
+    };
+    let (get, put, store) = (calls("get"), calls("put"), calls("store"));
+    assert!(get.1 > 0 && put.1 > 0 && store.1 > 0, "{get:?} {put:?} {store:?}");
+    // Each store that is not done at once is a message, and so is what a refusal makes of it.
+    assert_eq!(store.1 + sent(&["StoreNack"]), sent(&["Store"]), "{store:?}");
+    assert_eq!(get.1 + calls("read").1 + sent(&["ReadNack"]), sent(&["Read"]), "{get:?}");
+    let wrong = machine("now", &[("access_control.software.call.swcc.sync", "\"read\"")]);
+    let error = splitphase().on(wrong).error().to_string();
+    assert!(
+        error.contains("software.call.swcc.sync") && error.contains("no call of this name about a block"),
+        "{error}"
+    );
+}
+
 /// A node that has lent its block asks itself for it; a large block takes longer to leave.
 #[test]
 fn messages_to_oneself_and_large_blocks() {

@@ -208,6 +208,19 @@ pub struct SoftwareChecks {
     /// An access that the block's state allows, by protocol, role and state.
     #[serde(default)]
     pub hit: BTreeMap<String, BTreeMap<String, BTreeMap<String, AccessPrice>>>,
+    /// Calls about blocks that are accesses, too, by protocol and call: they are checked and counted as such.
+    #[serde(default)]
+    pub call: BTreeMap<String, BTreeMap<String, CallKind>>,
+}
+
+/// What a call is that accesses a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallKind {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
 }
 
 /// Cycles of an access to shared memory.

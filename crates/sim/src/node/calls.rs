@@ -256,9 +256,10 @@ impl NodeState {
         let object = self.core.called_object(protocol, op, &mut words)?;
         if object.kind == BLOCK {
             let offset = self.core.offset_of(object);
-            if !self.map(offset, Spent::Sync) || !self.bring_page(offset, Spent::Sync)? {
+            if self.polls() || !self.map(offset, Spent::Sync) || !self.bring_page(offset, Spent::Sync)? {
                 return Ok(CallStep::Wait);
             }
+            self.check_call(protocol, op, object)?;
         }
         self.core.begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
             Refusal::Program(fault) => fault,

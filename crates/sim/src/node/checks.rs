@@ -2,7 +2,7 @@
 //! run for what has arrived, then looks at the state of the block, and performs the access or has the engine bring the block.
 //! What it costs depends on the state, and not on the processor's cache.
 
-use crate::machine::{AccessPrice, Machine};
+use crate::machine::{AccessPrice, CallKind, Machine};
 use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
 use crate::node::processor::{Doing, Grant};
@@ -14,7 +14,7 @@ use trivium_engine::number::fit;
 use trivium_engine::{Engine, Event, Object, Outcome};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
 use trivium_node::{NodeError, Protocols, pending};
-use trivium_protocol::{Access, BLOCK, EventKind, RoleKind, StateId};
+use trivium_protocol::{Access, BLOCK, EventKind, OpId, RoleKind, StateId};
 
 /// A state of a role that gives access to blocks.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Class {
     pub name: [String; 3],
     /// Whether it is one of a block's home.
     pub is_home: bool,
+    /// Whether it is its role's first.
+    is_first: bool,
     /// An access that it allows.
     hit: AccessPrice,
     /// An access that it does not allow.
@@ -35,32 +37,45 @@ pub(crate) struct Classes {
     all: Vec<Class>,
     /// By protocol: the first class elsewhere and at the home.
     first: Vec<[usize; 2]>,
+    /// What is counted apart: loads, stores, atomic operations, and calls by their names.
+    kinds: Vec<String>,
+    /// By protocol and call: which of them it is, and what it does, if it is an access.
+    calls: Vec<Vec<Option<(usize, CallKind)>>>,
 }
 
 impl Classes {
     /// Those of these protocols on a machine.
     pub fn new(protocols: &Protocols, machine: &Machine) -> Classes {
         let Some(checks) = &machine.access_control.software else { return Classes::default() };
-        let mut classes = Classes::default();
+        let mut classes = Classes { kinds: ACCESS_KINDS.map(String::from).into(), ..Classes::default() };
         for engine in &protocols.engines {
             let protocol = engine.protocol();
             let first = [false, true].map(|is_home| {
                 let first = classes.all.len();
                 let role = engine.tag_role(is_home).map(|role| &protocol.roles[role.index()]);
-                classes.all.extend(
-                    role.into_iter().flat_map(|role| role.states.iter().map(move |state| (role, state))).map(
-                        |(role, state)| {
-                            let name = [&protocol.name, &role.name, &state.name].map(String::clone);
-                            let hits = checks.hit.get(&name[0]).and_then(|roles| roles.get(&name[1]));
-                            let price = hits.and_then(|states| states.get(&name[2])).copied();
-                            let miss = checks.miss.get(&name[0]).copied().unwrap_or(checks.other);
-                            Class { name, is_home, hit: price.unwrap_or(checks.other), miss }
-                        },
-                    ),
-                );
+                for (role, (number, state)) in
+                    role.into_iter().flat_map(|role| role.states.iter().enumerate().map(move |state| (role, state)))
+                {
+                    let name = [&protocol.name, &role.name, &state.name].map(String::clone);
+                    let hits = checks.hit.get(&name[0]).and_then(|roles| roles.get(&name[1]));
+                    let hit = hits.and_then(|states| states.get(&name[2])).copied().unwrap_or(checks.other);
+                    let miss = checks.miss.get(&name[0]).copied().unwrap_or(checks.other);
+                    classes.all.push(Class { name, is_home, is_first: number == 0, hit, miss });
+                }
                 first
             });
             classes.first.push(first);
+            let calls = checks.call.get(&protocol.name);
+            let of = |op: &trivium_protocol::Op| {
+                let does = calls.and_then(|calls| calls.get(&op.name)).filter(|_| op.object == BLOCK)?;
+                let kind = classes.kinds.iter().position(|kind| *kind == op.name).unwrap_or_else(|| {
+                    classes.kinds.push(op.name.clone());
+                    classes.kinds.len() - 1
+                });
+                Some((kind, *does))
+            };
+            let calls = protocol.ops.iter().map(of).collect();
+            classes.calls.push(calls);
         }
         classes
     }
@@ -70,7 +85,23 @@ impl Classes {
     /// # Errors
     /// A name that is none of a role, or of its states.
     pub fn check(&self, protocols: &Protocols, machine: &Machine) -> Result<(), NodeError> {
-        let hits = machine.access_control.software.iter().flat_map(|checks| &checks.hit);
+        let checks = machine.access_control.software.iter();
+        let (hits, calls) = (checks.clone().flat_map(|checks| &checks.hit), checks.flat_map(|checks| &checks.call));
+        for (protocol, calls) in calls {
+            let Some(engine) = protocols.engines.iter().find(|engine| engine.protocol().name == *protocol) else {
+                continue;
+            };
+            let ops = &engine.protocol().ops;
+            if let Some(name) = calls.keys().find(|name| !ops.iter().any(|op| op.name == **name && op.object == BLOCK))
+            {
+                let what = format!(
+                    "machine {} says in `access_control.software.call.{protocol}.{name}` what a call does, but the protocol has no call of this \
+                     name about a block",
+                    machine.name
+                );
+                return Err(NodeError::input(what).help("`trivium show` prints the calls of a protocol"));
+            }
+        }
         let known = |protocol: &str| protocols.engines.iter().any(|engine| engine.protocol().name == protocol);
         for (protocol, roles) in hits.filter(|(protocol, _)| known(protocol)) {
             for (role, state) in roles.iter().flat_map(|(role, states)| states.keys().map(move |state| (role, state))) {
@@ -88,6 +119,11 @@ impl Classes {
         Ok(())
     }
 
+    /// Counts of a class: hits and misses of each kind.
+    fn per_class(&self) -> usize {
+        2 * self.kinds.len().max(1)
+    }
+
     /// Whether a library checks accesses.
     pub fn are_checked(&self) -> bool {
         !self.first.is_empty()
@@ -96,22 +132,20 @@ impl Classes {
     /// What was counted, by name: what nobody has done is left out.
     pub fn named(&self, accesses: &[u64]) -> Vec<AccessOf> {
         let mut named = Vec::new();
-        for (class, counts) in self.all.iter().zip(accesses.chunks_exact(PER_CLASS)) {
-            for (kind, pair) in ACCESS_KINDS.iter().zip(counts.chunks_exact(2)) {
+        for (class, counts) in self.all.iter().zip(accesses.chunks_exact(self.per_class())) {
+            for (kind, pair) in self.kinds.iter().zip(counts.chunks_exact(2)) {
                 if let &[hits, misses] = pair
                     && hits + misses > 0
                 {
                     let [protocol, role, state] = class.name.clone();
-                    named.push(AccessOf { protocol, role, state, kind, at_home: class.is_home, hits, misses });
+                    let (kind, at_home, is_first) = (kind.clone(), class.is_home, class.is_first);
+                    named.push(AccessOf { protocol, role, state, kind, at_home, is_first, hits, misses });
                 }
             }
         }
         named
     }
 }
-
-/// Counts of a class: hits and misses of each kind.
-const PER_CLASS: usize = 2 * ACCESS_KINDS.len();
 
 /// What a node's library remembers of blocks.
 #[derive(Default)]
@@ -124,6 +158,8 @@ pub(crate) struct Checks {
     entered: Vec<bool>,
     /// Whether the program stands in a call of the library, and handlers may run.
     in_library: bool,
+    /// The call that is under way, if it is an access: its class, and its kind.
+    calling: Option<(usize, usize)>,
 }
 
 impl Checks {
@@ -147,7 +183,10 @@ impl NodeState {
     }
 
     /// Whether something is to be handled before the library's present call goes on.
-    fn polls(&mut self) -> bool {
+    pub(super) fn polls(&mut self) -> bool {
+        if !self.model.only_in_library() {
+            return false;
+        }
         if self.queues.inbox.is_empty() && self.core.schedule.has_no_replays() {
             self.checks.in_library = false;
             return false;
@@ -212,25 +251,60 @@ impl NodeState {
     /// What the library's check costs, and the count of it: by the state of the block, and whether it hits.
     fn check_access(&mut self, block: Object, kind: AccessKind, hits: bool, spent: Spent) -> Result<(), ProgramFault> {
         let class = self.class_of(block)?;
-        let classes = &self.shared.classes;
-        let price = if hits { classes.all[class].hit } else { classes.all[class].miss };
-        let (cycles, place) = match kind {
-            AccessKind::Read => (price.read, 0),
-            AccessKind::Write if self.compute.atomic.is_some() => (price.write, 2),
-            AccessKind::Write => (price.write, 1),
+        let counted = match kind {
+            AccessKind::Read => 0,
+            AccessKind::Write if self.compute.atomic.is_some() => 2,
+            AccessKind::Write => 1,
         };
-        let counted = &mut self.counts.counters.accesses;
+        self.count_access((class, counted), hits);
+        self.charge_check(class, kind, hits, spent);
+        Ok(())
+    }
+
+    fn count_access(&mut self, (class, kind): (usize, usize), hits: bool) {
+        let (classes, counted) = (&self.shared.classes, &mut self.counts.counters.accesses);
         if counted.is_empty() {
-            counted.resize(classes.all.len() * PER_CLASS, 0);
+            counted.resize(classes.all.len() * classes.per_class(), 0);
         }
-        counted[class * PER_CLASS + 2 * place + usize::from(!hits)] += 1;
+        counted[class * classes.per_class() + 2 * kind + usize::from(!hits)] += 1;
+    }
+
+    fn charge_check(&mut self, class: usize, kind: AccessKind, hits: bool, spent: Spent) {
+        let class = &self.shared.classes.all[class];
+        let price = if hits { class.hit } else { class.miss };
+        let cycles = if kind == AccessKind::Read { price.read } else { price.write };
         if self.shared.traced.is_some() {
             let begun = self.compute.clock();
             let what = if hits { "check, access" } else { "check" };
             self.note_stall(begun, spent, "shared memory", &[(Reason::Memory, what, begun + cycles)]);
         }
         self.stall(cycles, spent);
+    }
+
+    /// A call is about to be made: if it is an access, the library's check is charged.
+    pub(super) fn check_call(&mut self, protocol: usize, op: OpId, block: Object) -> Result<(), ProgramFault> {
+        self.checks.calling = None;
+        let Some((kind, does)) = self.shared.classes.calls.get(protocol).and_then(|calls| calls[op.index()]) else {
+            return Ok(());
+        };
+        let class = self.class_of(block)?;
+        let (access, hits) = match does {
+            CallKind::Read => (AccessKind::Read, self.tag(block) >= Access::Read),
+            CallKind::Write => (AccessKind::Write, self.tag(block) == Access::Write),
+        };
+        self.checks.calling = Some((class, kind));
+        self.charge_check(class, access, hits, Spent::Sync);
         Ok(())
+    }
+
+    /// The handler of a call has ended. A call that has sent nothing was a hit; one that has answered false has done nothing, and
+    /// is made again.
+    pub(super) fn note_call(&mut self, handling: &Handling) {
+        if let Some(calling) = self.checks.calling.take()
+            && !handling.effects.answers.contains(&0)
+        {
+            self.count_access(calling, handling.sends.is_empty());
+        }
     }
 
     /// The class of a block's state.

@@ -235,6 +235,9 @@ impl NodeState {
             handling.timing.stretches = self.recording.then(Vec::new);
         }
         self.note_states(engine, &handling);
+        if matches!(dispatched.source, Trigger::Call(_)) {
+            self.note_call(&handling);
+        }
         self.price(shared, dispatched.source, &mut handling);
         let (start, end) = (handling.start, handling.timing.end);
         if end - start > WATCHDOG {

@@ -158,10 +158,12 @@ pub struct AccessOf {
     pub role: String,
     /// Its state at the access.
     pub state: String,
-    /// One of [`ACCESS_KINDS`].
-    pub kind: &'static str,
+    /// One of [`ACCESS_KINDS`], or the name of a call that the machine counts as an access.
+    pub kind: String,
     /// Whether the node is the block's home.
     pub at_home: bool,
+    /// Whether it is the role's first state: no other node has asked for the block.
+    pub is_first: bool,
     /// How many the state allowed.
     pub hits: u64,
     /// How many it did not.

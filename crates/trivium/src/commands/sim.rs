@@ -454,8 +454,8 @@ fn checked(nodes: &[NodeAccesses]) -> String {
     let mut sums: Vec<AccessOf> = Vec::new();
     for access in nodes.iter().flat_map(|node| &node.accesses) {
         let same = |sum: &&mut AccessOf| {
-            (&sum.protocol, &sum.role, &sum.state, sum.kind)
-                == (&access.protocol, &access.role, &access.state, access.kind)
+            (&sum.protocol, &sum.role, &sum.state, &sum.kind)
+                == (&access.protocol, &access.role, &access.state, &access.kind)
         };
         match sums.iter_mut().find(same) {
             Some(sum) => {
@@ -472,7 +472,7 @@ fn checked(nodes: &[NodeAccesses]) -> String {
     let row = |sum: &AccessOf| {
         let state = format!("{}.{}.{}", sum.protocol, sum.role, sum.state);
         let place = if sum.at_home { "local" } else { "remote" };
-        vec![state, sum.kind.to_string(), place.to_string(), grouped(sum.hits), grouped(sum.misses)]
+        vec![state, sum.kind.clone(), place.to_string(), grouped(sum.hits), grouped(sum.misses)]
     };
     let rows: Vec<Vec<String>> = sums.iter().map(row).collect();
     let entries: u64 = nodes.iter().map(|node| node.entries).sum();

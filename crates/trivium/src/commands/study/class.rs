@@ -42,9 +42,12 @@ impl Class {
             Measure::Quotient { .. } | Measure::SumOfKeys { .. } | Measure::QuotientOfSum { .. } => Class::Arithmetic,
             // What a program says of its own sizes follows from its arguments.
             Measure::Printed { .. } => Class::Arithmetic,
+            Measure::PrintedCycles { .. } => Class::Composed,
             Measure::Miss(_) | Measure::MissSlower { .. } | Measure::MissNetwork(_) => Class::Composed,
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) => Class::Simulated,
             Measure::Slower(_) | Measure::Loss(_) | Measure::Share { .. } => Class::Simulated,
+            Measure::Counted { .. } | Measure::Rate { .. } => Class::Simulated,
+            Measure::Time { .. } | Measure::Crossing { .. } => Class::Simulated,
         }
     }
 

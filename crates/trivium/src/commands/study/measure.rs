@@ -1,8 +1,8 @@
 //! Our figures: from keys of machines, from single misses, from runs.
 
-use super::plan::{Measure, MissConfig, MissTable};
+use super::plan::{Count, Measure, MissConfig, MissTable};
 use super::published::Published;
-use super::runs::{Done, RunOutcome};
+use super::runs::{CheckedAccess, Done, RunOutcome};
 use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use std::cell::RefCell;
@@ -77,11 +77,26 @@ impl<'a> Figures<'a> {
             Measure::PercentOf(pairs) => self.greatest(pairs).map(|ratio| 100.0 * ratio),
             Measure::Slower(pairs) => self.greatest(pairs).map(percent),
             Measure::Loss(pairs) => self.greatest(pairs).map(|ratio| 100.0 * (1.0 - 1.0 / ratio)),
-            Measure::Printed { run, after, scale } => {
-                let output = &self.run(run)?.output;
-                let number = output.split_once(after.as_str()).and_then(|(_, rest)| leading_number(rest));
-                Ok(scale * number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))?)
+            Measure::Printed { run, after, scale } => Ok(scale * self.printed(run, after)?),
+            Measure::PrintedCycles { run, after } => in_time(self.printed(run, after)? / (self.mhz(run)? * 1e6), unit),
+            Measure::Counted { run, node, what, per, scale, each } => {
+                let run = self.run(run)?;
+                let number = counted(run, *node, *what)? as f64 * scale / each_of(run, each.as_deref())?;
+                match per {
+                    None => Ok(number),
+                    Some(per) => match counted(run, *node, *per)? {
+                        0 => Err(format!("run `{}` has counted none of what it is divided by", run.plan.name)),
+                        by => Ok(number / by as f64),
+                    },
+                }
             }
+            Measure::Rate { run, work, by } => Ok(work / by / self.seconds(run)? / 1e6),
+            Measure::Time { run, less, by, each } => {
+                let by = by * each_of(self.run(run)?, each.as_deref())?;
+                let less = less.as_ref().map_or(Ok(0.0), |less| self.seconds(less))?;
+                in_time((self.seconds(run)? - less) / by, unit)
+            }
+            Measure::Crossing { of, with, x } => self.crossing(of, with, x),
             Measure::Share { run, parts } => {
                 if let Some(unknown) = parts.iter().find(|part| !PARTS_OF_TIME.contains(&part.as_str())) {
                     return Err(format!(
@@ -108,6 +123,42 @@ impl<'a> Figures<'a> {
             None if self.done.interrupted => "interrupted before its run".to_string(),
             None => format!("the study has no run `{name}`"),
         })
+    }
+
+    /// The time of a run.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn seconds(&self, run: &str) -> Result<f64, Why> {
+        Ok(self.run(run)?.cycles as f64 / (self.mhz(run)? * 1e6))
+    }
+
+    /// The clock of a run's machine.
+    fn mhz(&self, run: &str) -> Result<f64, Why> {
+        let machine = self.run(run)?.plan.machine().map_err(|failure| failure.what().to_string())?;
+        Ok(machine.machine.processor.mhz as f64)
+    }
+
+    /// The number behind a text in what a run's program printed.
+    fn printed(&self, run: &str, after: &str) -> Result<f64, Why> {
+        let number = self.run(run)?.output.split_once(after).and_then(|(_, rest)| leading_number(rest));
+        number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))
+    }
+
+    /// Where the times of runs become greater than those of others.
+    fn crossing(&self, of: &str, with: &str, places: &[u64]) -> Result<f64, Why> {
+        let mut before: Option<(f64, f64)> = None;
+        for place in places {
+            let name = |template: &str| template.replace("{x}", &place.to_string());
+            let more = self.seconds(&name(of))? - self.seconds(&name(with))?;
+            let at = *place as f64;
+            match before {
+                Some((_, less)) if less > 0.0 => return Err("they take longer at the first place already".into()),
+                Some((left, less)) if more > 0.0 => return Ok(left + (at - left) * less / (less - more)),
+                _ => before = Some((at, more)),
+            }
+        }
+        Err("they do not cross between the first place and the last".into())
     }
 
     /// The greatest of the times of the first divided by those of the second; pairs that cannot be made are left out
@@ -164,6 +215,61 @@ impl<'a> Figures<'a> {
         let mut known = self.misses.borrow_mut();
         known.entry((config.clone(), block)).or_insert_with(|| measured(config, block)).clone()
     }
+}
+
+/// Seconds in another unit.
+fn in_time(seconds: f64, unit: &str) -> Result<f64, Why> {
+    match unit {
+        "s" => Ok(seconds),
+        "ms" => Ok(seconds * 1e3),
+        "us" => Ok(seconds * 1e6),
+        "ns" => Ok(seconds * 1e9),
+        _ => Err(format!("a time is not measured in `{unit}`")),
+    }
+}
+
+/// The number of iterations of a run: the argument behind a flag, as it was run; 1 without one.
+///
+/// # Errors
+/// There is no such number.
+pub fn each_of(run: &RunOutcome, flag: Option<&str>) -> Result<f64, Why> {
+    let Some(flag) = flag else { return Ok(1.0) };
+    let at = run.plan.args.iter().position(|arg| arg == flag);
+    let value = at.and_then(|at| run.plan.args.get(at + 1)).and_then(|value| value.parse::<u32>().ok());
+    value
+        .filter(|value| *value > 0)
+        .map(f64::from)
+        .ok_or_else(|| format!("run `{}` has no number after {flag}", run.plan.name))
+}
+
+/// A count of a node's library, or of all.
+fn counted(run: &RunOutcome, node: Option<usize>, what: Count) -> Result<u64, Why> {
+    let nodes = match node {
+        None => &run.accesses[..],
+        Some(node) => run.accesses.get(node..=node).unwrap_or_default(),
+    };
+    if nodes.is_empty() {
+        return Err(format!("run `{}` has no library that counts accesses on such a node", run.plan.name));
+    }
+    if what == Count::Entries {
+        return Ok(nodes.iter().map(|node| node.entries).sum());
+    }
+    let of = |access: &CheckedAccess| {
+        let (reads, all) = (access.kind == "read", access.hits + access.misses);
+        let unshared = access.at_home && access.is_first;
+        match what {
+            Count::Reads if reads => all,
+            Count::RemoteReads if reads && !access.at_home => all,
+            Count::ReadHits if reads => access.hits,
+            Count::ReadMisses if reads => access.misses,
+            Count::RemoteReadMisses if reads && !access.at_home => access.misses,
+            Count::UnsharedReads if reads && unshared => all,
+            Count::Writes if !reads => all,
+            Count::UnsharedWrites if !reads && unshared => all,
+            _ => 0,
+        }
+    };
+    Ok(nodes.iter().flat_map(|node| &node.accesses).map(of).sum())
 }
 
 /// The number with which a text begins.

@@ -1,6 +1,6 @@
 //! The pictures of a study.
 
-use super::measure::Figures;
+use super::measure::{Figures, each_of};
 use super::plan::{Picture, PictureKind, Plan};
 use crate::Failure;
 use crate::output;
@@ -26,10 +26,37 @@ pub fn draw(plan: &Plan, source: &Figures, folder: &Path) -> (Vec<String>, Resul
     (files, done)
 }
 
+/// Lines of rates or of seconds; none if none of the runs are there.
+fn absolute(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
+    let mut lines: Vec<Curve> = Vec::new();
+    for line in &picture.lines {
+        let point = |(at, x): (usize, &u64)| {
+            let seconds = source.seconds(&line.run.replace("{x}", &x.to_string())).ok()?;
+            let work = line.work.get(at).or(line.work.last()).copied().unwrap_or(1.0);
+            let run = source.run(&line.run.replace("{x}", &x.to_string())).ok()?;
+            let each = each_of(run, line.each.as_deref()).ok()?;
+            Some((*x as f64, if picture.kind == PictureKind::Rates { work / seconds / 1e6 } else { seconds / each }))
+        };
+        let points: Vec<(f64, f64)> = line.x.iter().enumerate().filter_map(point).collect();
+        if !points.is_empty() {
+            let like = line.like.as_ref().and_then(|like| lines.iter().position(|line| line.name == *like));
+            lines.push(Curve { name: line.name.clone(), like, points });
+        }
+    }
+    match lines.is_empty() {
+        true => Ok(None),
+        false => curves(&picture.title, &picture.below, &picture.unit, &lines).map(Some),
+    }
+}
+
 /// The picture, unless none of its runs are there.
 fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
+    if matches!(picture.kind, PictureKind::Rates | PictureKind::Seconds) {
+        return absolute(picture, source);
+    }
     let Ok(base) = source.run(&picture.base).map(|run| run.cycles as f64) else { return Ok(None) };
     match picture.kind {
+        PictureKind::Rates | PictureKind::Seconds => Ok(None),
         PictureKind::Lines => {
             let mut lines: Vec<Curve> = Vec::new();
             for line in &picture.lines {

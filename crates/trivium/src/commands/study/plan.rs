@@ -67,22 +67,28 @@ pub struct Declared {
     pub unit: String,
 }
 
-/// Runs that differ in machine, block and latency: all combinations.
+/// Runs that differ in machine, block, latency, number of nodes and a number in the arguments: all combinations.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Family {
-    /// Name of each: `{machine}`, `{block}` and `{latency}` are filled in.
+    /// Name of each: `{machine}`, `{block}`, `{latency}`, `{nodes}` and `{x}` are filled in.
     pub name: String,
     /// The program.
     pub program: String,
+    /// Flags of the C compiler, if it needs any.
+    pub cc: Option<String>,
     /// The protocols.
     pub protocols: Vec<String>,
     /// The machines.
     pub machines: Vec<String>,
     /// Number of nodes.
-    pub nodes: u32,
+    #[serde(deserialize_with = "one_or_more")]
+    pub nodes: Vec<u32>,
     /// Bytes of a block.
     pub blocks: Vec<u32>,
+    /// Numbers that stand for `{x}` in the arguments; none if there is no such place.
+    #[serde(default)]
+    pub x: Vec<u64>,
     /// Network latencies in cycles; the machines' own if there are none.
     #[serde(default)]
     pub latencies: Vec<u64>,
@@ -340,6 +346,61 @@ pub enum Measure {
         #[serde(default = "one")]
         scale: f64,
     },
+    /// What a library has counted of accesses on a node, or on all; divided by another count if `per` is one, times `scale`.
+    Counted {
+        /// The run.
+        run: String,
+        /// The node; all together if there is none.
+        node: Option<usize>,
+        /// What is counted.
+        what: Count,
+        /// By what that is divided.
+        per: Option<Count>,
+        /// Units of the row in one.
+        #[serde(default = "one")]
+        scale: f64,
+        /// A flag of the run's program, by whose value it is divided: iterations.
+        each: Option<String>,
+    },
+    /// So much work divided by the time of a run in microseconds: with floating-point operations, MFLOPS.
+    Rate {
+        /// The run.
+        run: String,
+        /// How much.
+        work: f64,
+        /// By what that is divided: processors.
+        #[serde(default = "one")]
+        by: f64,
+    },
+    /// The time of a run, or by how much it is longer than that of another, divided by `by`, in the row's unit.
+    Time {
+        /// The run.
+        run: String,
+        /// The other.
+        less: Option<String>,
+        /// By what it is divided.
+        #[serde(default = "one")]
+        by: f64,
+        /// A flag of the run's program, by whose value it is divided, too: iterations.
+        each: Option<String>,
+    },
+    /// Where the runs of one name, with `{x}`, begin to take longer than those of another: between two places on a straight line.
+    Crossing {
+        /// The one.
+        of: String,
+        /// The other.
+        with: String,
+        /// The places, from the least on.
+        x: Vec<u64>,
+    },
+    /// The cycles that stand behind a text in what a run's program printed, as a time in the row's unit: of single accesses on a quiet
+    /// machine.
+    PrintedCycles {
+        /// The run.
+        run: String,
+        /// The text.
+        after: String,
+    },
     /// The share of the nodes' time that went to these parts, as a fraction or in percent, as the row's unit is.
     Share {
         /// The run.
@@ -359,12 +420,52 @@ impl Measure {
             Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => false,
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) | Measure::Slower(_) => true,
             Measure::Loss(_) | Measure::Share { .. } | Measure::Printed { .. } => true,
+            Measure::Counted { .. } | Measure::Rate { .. } | Measure::Time { .. } | Measure::Crossing { .. } => true,
+            Measure::PrintedCycles { .. } => true,
         }
     }
 }
 
 fn one() -> f64 {
     1.0
+}
+
+/// A number, or a list of them.
+fn one_or_more<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        One(u32),
+        More(Vec<u32>),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::One(number) => vec![number],
+        Written::More(numbers) => numbers,
+    })
+}
+
+/// What a library counts of the accesses that it checks, and of directory entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Count {
+    /// Loads.
+    Reads,
+    /// Of these, those to blocks of other homes.
+    RemoteReads,
+    /// Of all loads, those that needed no message.
+    ReadHits,
+    /// Those that did.
+    ReadMisses,
+    /// Of those, the ones to blocks of other homes.
+    RemoteReadMisses,
+    /// Loads of blocks at their home, in the first state: nobody else has asked for them.
+    UnsharedReads,
+    /// Stores.
+    Writes,
+    /// Of these, those to blocks at their home, in the first state.
+    UnsharedWrites,
+    /// Entries that were made in the directory.
+    Entries,
 }
 
 /// A picture.
@@ -382,7 +483,9 @@ pub struct Picture {
     /// What stands below, for lines.
     #[serde(default)]
     pub below: String,
-    /// The run whose time is 100 percent (bars) or 1 (lines); for `speedup` the run that is divided by the others.
+    /// The run whose time is 100 percent (bars) or 1 (lines); for `speedup` the run that is divided by the others; nothing for `rates`
+    /// and `seconds`.
+    #[serde(default)]
     pub base: String,
     /// Bars: label and run. Lines: name of the line, then run and place, one after the other.
     #[serde(default)]
@@ -404,6 +507,11 @@ pub struct Line {
     pub x: Vec<u64>,
     /// The run whose time is 1, if not the picture's.
     pub base: Option<String>,
+    /// Of `rates`, the work of each of its runs, or of all.
+    #[serde(default)]
+    pub work: Vec<f64>,
+    /// Of `seconds`, a flag of the runs' programs by whose value their times are divided: iterations.
+    pub each: Option<String>,
     /// The name of an earlier line that it goes with: it has the same colour, and is dashed.
     pub like: Option<String>,
 }
@@ -418,6 +526,10 @@ pub enum PictureKind {
     Speedup,
     /// Lines of each run's time divided by the base's.
     Lines,
+    /// Lines of each run's work divided by its time in microseconds.
+    Rates,
+    /// Lines of each run's time in seconds.
+    Seconds,
 }
 
 /// One run.
@@ -427,6 +539,8 @@ pub struct RunPlan {
     pub name: String,
     /// The program.
     pub program: String,
+    /// Flags of the C compiler, if it needs any.
+    pub cc: Option<String>,
     /// The protocols.
     pub protocols: Vec<String>,
     /// The machine.
@@ -489,7 +603,7 @@ impl Plan {
         for run in self.runs.iter().flat_map(Family::runs) {
             if run.name.contains('{') {
                 return Err(format!(
-                    "run `{}`: what stands in braces is {{machine}}, {{block}} or {{latency}}",
+                    "run `{}`: what stands in braces is {{machine}}, {{block}}, {{latency}}, {{nodes}} or {{x}}",
                     run.name
                 ));
             }
@@ -568,31 +682,38 @@ impl Family {
     fn runs(&self) -> Vec<RunPlan> {
         let latencies: Vec<Option<u64>> =
             if self.latencies.is_empty() { vec![None] } else { self.latencies.iter().copied().map(Some).collect() };
+        let places: Vec<Option<u64>> =
+            if self.x.is_empty() { vec![None] } else { self.x.iter().copied().map(Some).collect() };
         let mut runs = Vec::new();
         for machine in &self.machines {
             for &block in &self.blocks {
                 for &latency in &latencies {
-                    runs.push(self.run(machine, block, latency));
+                    for &nodes in &self.nodes {
+                        runs.extend(places.iter().map(|&x| self.run(machine, (block, nodes), latency, x)));
+                    }
                 }
             }
         }
         runs
     }
 
-    fn run(&self, machine: &str, block: u32, latency: Option<u64>) -> RunPlan {
-        let name = self.name.replace("{machine}", machine).replace("{block}", &block.to_string());
-        let args: Vec<String> = self.args.split_whitespace().map(str::to_string).collect();
+    fn run(&self, machine: &str, (block, nodes): (u32, u32), latency: Option<u64>, x: Option<u64>) -> RunPlan {
+        let place = |text: &str| x.map_or(text.to_string(), |x| text.replace("{x}", &x.to_string()));
+        let name = place(&self.name).replace("{machine}", machine).replace("{block}", &block.to_string());
+        let name = name.replace("{nodes}", &nodes.to_string());
+        let args: Vec<String> = place(&self.args).split_whitespace().map(str::to_string).collect();
         let mut set = self.set.clone();
         set.extend(latency.map(|latency| ("network.latency".to_string(), latency.to_string())));
         RunPlan {
             name: name.replace("{latency}", &latency.map_or(String::new(), |l| l.to_string())),
             program: self.program.clone(),
+            cc: self.cc.clone(),
             protocols: self.protocols.clone(),
             machine: machine.to_string(),
             set,
             seed: self.seed,
             jobs: self.jobs,
-            nodes: self.nodes,
+            nodes,
             block,
             declared: args.clone(),
             args,

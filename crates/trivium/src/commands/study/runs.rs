@@ -6,6 +6,7 @@ use crate::commands::sim::{Bench, Room};
 use crate::library::{self, LoadedMachine, Settings};
 use crate::output::{self, grouped};
 use crate::{Failure, failure, stop};
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -27,6 +28,38 @@ pub struct RunOutcome {
     pub parts: Vec<u64>,
     /// What the program printed.
     pub output: String,
+    /// What the nodes' libraries have checked, if they did.
+    pub accesses: Vec<Checked>,
+}
+
+/// What the library of a node has checked.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Checked {
+    /// Entries made in its directory.
+    pub entries: u64,
+    /// Accesses by the state of the block.
+    pub accesses: Vec<CheckedAccess>,
+}
+
+/// Accesses of a kind to blocks in a state.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct CheckedAccess {
+    /// The protocol.
+    pub protocol: String,
+    /// The role.
+    pub role: String,
+    /// The state.
+    pub state: String,
+    /// `read`, `write` or `rmw`.
+    pub kind: String,
+    /// Whether the node is the block's home.
+    pub at_home: bool,
+    /// Whether nobody has asked for the block before.
+    pub is_first: bool,
+    /// How many needed no message.
+    pub hits: u64,
+    /// How many did.
+    pub misses: u64,
 }
 
 /// The runs that are done, by name, and why others cannot be done.
@@ -50,7 +83,7 @@ pub struct StudyRunner<'a> {
     pub seed: u64,
     /// Host threads of each run.
     pub jobs: u32,
-    programs: BTreeMap<String, Program>,
+    programs: BTreeMap<(String, Option<String>), Program>,
 }
 
 /// All that a run needs.
@@ -120,11 +153,12 @@ impl StudyRunner<'_> {
         }
         let protocols = library::protocols(&plan.protocols, &Settings::default())?;
         let machine = plan.machine()?;
-        let program = match self.programs.get(&plan.program) {
+        let known = (plan.program.clone(), plan.cc.clone());
+        let program = match self.programs.get(&known) {
             Some(program) => program.clone(),
             None => {
-                let program = program::load(&[PathBuf::from(&plan.program)], None, &protocols)?;
-                self.programs.insert(plan.program.clone(), program.clone());
+                let program = program::load(&[PathBuf::from(&plan.program)], plan.cc.as_deref(), &protocols)?;
+                self.programs.insert(known, program.clone());
                 program
             }
         };
@@ -155,7 +189,7 @@ impl StudyRunner<'_> {
             program: ready.program.clone(),
             inputs: Arc::default(),
             sources: vec![ready.program.name().to_string()],
-            cc: None,
+            cc: plan.cc.clone(),
             block: plan.block,
             args: plan.args.clone(),
             seed: plan.seed.unwrap_or(self.seed),
@@ -200,7 +234,11 @@ fn outcome(plan: &RunPlan, text: &str) -> Option<RunOutcome> {
     let sum = |name: &str| nodes.iter().map(|node| node[name].as_u64()).sum::<Option<u64>>();
     let parts = PARTS_OF_TIME.iter().map(|name| sum(name)).collect::<Option<Vec<u64>>>()?;
     let output = result["output"].as_str()?.to_string();
-    Some(RunOutcome { plan: plan.clone(), cycles: result["cycles"].as_u64()?, parts, output })
+    let accesses = match &result["accesses"] {
+        Value::Null => Vec::new(),
+        told => serde_json::from_value(told.clone()).ok()?,
+    };
+    Some(RunOutcome { plan: plan.clone(), cycles: result["cycles"].as_u64()?, parts, output, accesses })
 }
 
 /// Tells on a terminal how far a study is.
