@@ -25,6 +25,7 @@ use crate::processor::{AccessKind, AccessStep, Call, LoadStore, Processor, Progr
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
 use crate::switching::Switching;
 use crate::tags::Tags;
+use crate::translations::Translations;
 use crate::weights::{Executed, OperatorClass, OperatorWeights};
 pub(crate) use files::Descriptors;
 use running::suspend;
@@ -40,6 +41,12 @@ pub(crate) struct NodeState<P> {
     pub memory: Memory,
     /// What it may load and store without asking; only in the fast build.
     pub tags: Option<Tags>,
+    /// Its TLB, if compiled code looks at one.
+    pub translations: Option<Translations>,
+    /// How often that had missed when the processor was last told.
+    pub told_misses: Cell<u64>,
+    /// And when the countdown was last set.
+    pub misses_wound_up: Cell<u64>,
     pub counter: Counter,
     /// The weights of its program's operators.
     pub weights: OperatorWeights,
@@ -329,15 +336,17 @@ fn in_one_word(addr: u32, size: u32) -> bool {
     addr % 8 + size <= 8
 }
 
-impl<P> NodeState<P> {
-    /// Notes the count, as compiled code gives it: the number of instructions, or the countdown of work.
+impl<P: Processor> NodeState<P> {
+    /// Notes the count, as compiled code gives it: the number of instructions, or the countdown of work. The processor learns what
+    /// compiled code has looked up in its TLB.
     fn note_count(&self, count: i64) -> Executed {
+        let looked_up = self.note_misses();
         let count = count.cast_unsigned();
         let counts_work = !self.weights.are_equal();
         let executed = match &self.counter {
             Counter::Down(deadline) => {
                 let surplus = if counts_work { self.memory.counted(SURPLUS) } else { 0 };
-                self.weights.executed(deadline.get().wrapping_sub(count), surplus)
+                self.weights.executed(deadline.get().wrapping_sub(count).wrapping_sub(looked_up), surplus)
             }
             Counter::Up(_) if counts_work => {
                 Executed { instructions: count, work: self.memory.counted(HOST_PAGE).cast_unsigned() }
@@ -349,6 +358,19 @@ impl<P> NodeState<P> {
         executed
     }
 
+    /// Tells the processor of misses of its TLB. Gives the work that stands for those since the countdown was set.
+    fn note_misses(&self) -> u64 {
+        let Some(translations) = &self.translations else { return 0 };
+        let misses = translations.misses();
+        let untold = misses - self.told_misses.replace(misses);
+        if untold > 0 {
+            self.processor.borrow_mut().has_looked_up(untold);
+        }
+        (misses - self.misses_wound_up.get()).wrapping_mul(translations.shape().work())
+    }
+}
+
+impl<P> NodeState<P> {
     fn private_bytes(&self) -> u64 {
         self.private_pages.get() * PAGE
     }
@@ -398,6 +420,7 @@ impl<P: Processor> NodeState<P> {
             // So that the countdown fits 64 bits with their sign.
             deadline.set(self.processor.borrow().deadline().min(1 << 62));
             let executed = self.executed.get();
+            self.misses_wound_up.set(self.told_misses.get());
             self.memory.set_counted(HOST_PAGE, deadline.get().wrapping_sub(executed.work).cast_signed());
             if !self.weights.are_equal() {
                 self.memory.set_counted(SURPLUS, self.weights.surplus(executed));
@@ -411,6 +434,7 @@ impl<P: Processor> NodeState<P> {
         let kind = if meta & WRITE != 0 { AccessKind::Write } else { AccessKind::Read };
         let addr = u64::from(base) + u64::from(offset);
         if !self.is_in_bounds(addr, u64::from(size)) {
+            self.processor.borrow_mut().is_astray(self.executed.get(), addr as u32);
             let what = if kind == AccessKind::Write { "a store" } else { "a load" };
             return Err(self.out_of_bounds(addr, u64::from(size), what).into());
         }

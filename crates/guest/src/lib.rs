@@ -72,6 +72,7 @@ mod shelf;
 mod source;
 mod switching;
 mod tags;
+mod translations;
 mod weights;
 
 pub use compile::{
@@ -96,4 +97,5 @@ pub use shelf::Shelf;
 pub use source::SourceLocation;
 pub use switching::Switching;
 pub use tags::Tags;
+pub use translations::{TlbShape, Translations};
 pub use weights::{Executed, OperatorClass, OperatorWeights};

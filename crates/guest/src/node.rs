@@ -21,6 +21,7 @@ use crate::program::Program;
 use crate::rewrite::Build;
 use crate::source::SourceLocation;
 use crate::tags::Tags;
+use crate::translations::Translations;
 use crate::weights::Executed;
 
 /// What has become of a node that was resumed.
@@ -59,14 +60,16 @@ pub struct ProgramNode<P: Processor> {
     build: Build,
     memory: Memory,
     tags: Option<Tags>,
+    translations: Option<Translations>,
     alive: Rc<Cell<bool>>,
     executed: Rc<Cell<Executed>>,
     interrupted: Rc<Cell<bool>>,
     files: Rc<Descriptors>,
 }
 
-/// A node's memory, its tags, whether it is alive, what it has executed, whether it is to end, and its files.
-type Parts = (Memory, Option<Tags>, Rc<Cell<bool>>, Rc<Cell<Executed>>, Rc<Cell<bool>>, Rc<Descriptors>);
+/// A node's memory, its tags, its TLB, whether it is alive, what it has executed, whether it is to end, and its files.
+type Parts =
+    (Memory, (Option<Tags>, Option<Translations>), Rc<Cell<bool>>, Rc<Cell<Executed>>, Rc<Cell<bool>>, Rc<Descriptors>);
 
 impl<P: Processor> ProgramNode<P> {
     /// An instance of `program`, in the reference build; see [`ProgramNode::in_build`].
@@ -99,11 +102,23 @@ impl<P: Processor> ProgramNode<P> {
     pub(crate) fn made(
         coroutine: Coroutine<P>,
         (program, build): (&Program, Build),
-        (memory, tags, alive, executed, interrupted, files): Parts,
+        (memory, (tags, translations), alive, executed, interrupted, files): Parts,
     ) -> ProgramNode<P> {
         let state = State::Running;
         let program = program.clone();
-        ProgramNode { coroutine, state, program, build, memory, tags, alive, executed, interrupted, files }
+        ProgramNode {
+            coroutine,
+            state,
+            program,
+            build,
+            memory,
+            tags,
+            translations,
+            alive,
+            executed,
+            interrupted,
+            files,
+        }
     }
 
     /// Ends the program where it waits, and tells where that is. Nothing if it has not begun, or has ended.
@@ -157,6 +172,11 @@ impl<P: Processor> ProgramNode<P> {
     /// what differs from the start, and files that were written. On the host nothing has changed.
     pub fn changes(&self) -> BTreeMap<String, FileChange> {
         self.files.changes()
+    }
+
+    /// A handle to the contents of its TLB, if its compiled code looks at one.
+    pub fn translations(&self) -> Option<Translations> {
+        self.translations.clone()
     }
 
     /// A handle to the tags that its compiled code looks at; none in the reference build.

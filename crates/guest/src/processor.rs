@@ -255,6 +255,15 @@ pub trait Processor: 'static {
     /// The program's private memory has so many bytes from now on. Told when the node is made, and when it grows.
     fn private_memory(&mut self, _bytes: u64) {}
 
+    /// The program is about to load or store at an address that is not its own, which ends it. Its processor looks the page up before it can
+    /// know that.
+    fn is_astray(&mut self, _executed: Executed, _addr: u32) {}
+
+    /// Since it was last told, the page of so many accesses was not among the node's [`Translations`](crate::Translations), and has been
+    /// looked up. Only in the fast build, before whatever else it is told or asked: all of it happened before that. Each time may have
+    /// taken as long as [`TlbShape`](crate::TlbShape) says of a miss, at most.
+    fn has_looked_up(&mut self, _misses: u64) {}
+
     /// The least [work](Executed) at which [`Processor::poll`] would not say
     /// [`AccessStep::Go`]; until then the fast build does not poll. Asked after each of the other
     /// functions, and right until the next of them. 0, the default: every poll is made.

@@ -18,6 +18,7 @@ use crate::shelf::Shelf;
 use crate::source;
 use crate::switching::Switching;
 use crate::tags::Tags;
+use crate::translations::TlbShape;
 use crate::weights::OperatorWeights;
 
 /// A program, ready to run on any number of nodes. Cloning is cheap.
@@ -28,6 +29,7 @@ pub struct Program {
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) switching: Switching,
     pub(crate) weights: OperatorWeights,
+    pub(crate) tlb: Option<TlbShape>,
     /// Where the host's code for it is kept, if anywhere.
     shelf: Option<Shelf>,
 }
@@ -65,6 +67,7 @@ impl Program {
             inputs: Arc::default(),
             switching: Switching::default(),
             weights: OperatorWeights::default(),
+            tlb: None,
             shelf: None,
             shared: Arc::new(LoadedProgram {
                 name: name.to_string(),
@@ -111,6 +114,13 @@ impl Program {
         Program { weights, ..self }
     }
 
+    /// The same program, for processors with a TLB: in the fast build compiled code looks the page of each access up before anything else,
+    /// and a miss is told ([`Processor::has_looked_up`](crate::Processor::has_looked_up)) and changes the node's
+    /// [`Translations`](crate::Translations). In the reference build the processor sees to it, which is asked about each access.
+    pub fn translating(self, tlb: Option<TlbShape>) -> Program {
+        Program { tlb, ..self }
+    }
+
     /// The same program, whose compiled code is kept here for the next run.
     pub fn kept_on(self, shelf: Shelf) -> Program {
         Program { shelf: Some(shelf), ..self }
@@ -136,7 +146,12 @@ impl Program {
     }
 
     fn manner(&self, build: Build) -> Manner {
-        Manner { build, switching: self.switching, weights: self.weights }
+        Manner {
+            build,
+            switching: self.switching,
+            weights: self.weights,
+            tlb: self.tlb.filter(|_| build == Build::Fast),
+        }
     }
 
     /// The name that it was loaded under.

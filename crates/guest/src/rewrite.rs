@@ -44,6 +44,7 @@ use crate::inspect::{Import, Inspected, PAGE, RESERVED};
 use crate::memory::SHARED_END;
 use crate::switching::Switching;
 use crate::tags;
+use crate::translations::TlbShape;
 use crate::weights::OperatorWeights;
 pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
 
@@ -65,6 +66,8 @@ pub(crate) struct Manner {
     pub build: Build,
     pub switching: Switching,
     pub weights: OperatorWeights,
+    /// The TLB that compiled code looks at: none in the reference build.
+    pub tlb: Option<TlbShape>,
 }
 
 /// How a program is rewritten. It changes nothing in what a program does and how it is counted.
@@ -145,12 +148,15 @@ struct Layout {
     build: Build,
     switching: Switching,
     weights: OperatorWeights,
+    tlb: Option<TlbShape>,
     /// Functions that the program imports.
     imported: u32,
     /// Index of the first added function: `wait`, `poll`, those of [`access::ACCESSES`], those of [`atomic`], one for
     /// each host function that may have to wait and for each of the program's imports ([`switch::patient`]), one
-    /// `memory.init` for each data segment, and those of [`switch`].
+    /// `memory.init` for each data segment, the look-up of a page if there is a TLB, and those of [`switch`].
     added: u32,
+    /// Data segments that can be copied by `memory.init`.
+    data_segments: u32,
     /// Index of the counter among the globals. In the next one is the continuation, if there is one.
     counter: u32,
     /// Index of the first added type, of functions without parameters and results. If there are continuations, their
@@ -220,6 +226,11 @@ impl Layout {
         self.patient_import(self.imported) + data
     }
 
+    /// Looks a page up that the TLB does not hold.
+    fn look_up(&self) -> u32 {
+        self.memory_init(self.data_segments)
+    }
+
     /// Index of a type, which is added if it is new.
     fn signature(&mut self, signature: Signature) -> u32 {
         let known = self.signatures.iter().position(|known| *known == signature);
@@ -261,14 +272,16 @@ pub(crate) fn moved(module: &Inspected<'_>, manner: Manner) -> Result<Vec<Moved>
 }
 
 impl Layout {
-    fn new(module: &Inspected<'_>, Manner { build, switching, weights }: Manner) -> Layout {
+    fn new(module: &Inspected<'_>, Manner { build, switching, weights, tlb }: Manner) -> Layout {
         let imported = module.imports.len() as u32;
         Layout {
             build,
             switching,
             weights,
+            tlb,
             imported,
             added: first_defined(imported, switching) + module.defined_functions,
+            data_segments: module.data_count.unwrap_or(0),
             counter: module.global_count,
             types: module.function_types.len() as u32,
             signatures: vec![Signature::default()],
@@ -343,8 +356,11 @@ impl Layout {
         for (import, from) in (0..).zip(&from.imports) {
             added.push((from.type_index, switch::patient(self, import, &signature_of(from))));
         }
-        for data in 0..from.data_count.unwrap_or(0) {
+        for data in 0..self.data_segments {
             added.push((self.signature((vec![I32; 3], vec![])), access::memory_init(self, data)));
+        }
+        if let Some(tlb) = self.tlb {
+            added.push((self.signature((vec![I32], vec![])), tlb.load_function()));
         }
         if self.switching == Switching::Stacks {
             let start = self.function_index(from.start)?;
@@ -457,10 +473,10 @@ impl Layout {
     }
 
     /// The program's memory, of its full physical size (its pages are mapped when they are
-    /// touched), and the host's.
+    /// touched), with the contents of the TLB behind it, and the host's.
     fn memories(&self) -> MemorySection {
         let mut memories = MemorySection::new();
-        memories.memory(memory(u64::from(SHARED_END)));
+        memories.memory(memory(u64::from(SHARED_END) + self.tlb.map_or(0, TlbShape::bytes)));
         if self.build == Build::Fast {
             memories.memory(memory(tags::BYTES));
         }

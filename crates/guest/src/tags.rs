@@ -260,51 +260,6 @@ impl Tags {
         unsafe { self.write_line(first, granules, WORDS[usize::from(read)][usize::from(write)]) };
     }
 
-    /// [`Tags::set`] for neighbouring lines, the first at `address`, as fast as can be: [`Tags::LOADS`] and [`Tags::STORES`] of each. A line with neither
-    /// stays as it is.
-    ///
-    /// # Panics
-    /// As [`Tags::set`].
-    #[inline]
-    pub fn set_neighbours<const LINES: usize>(&self, address: u32, line: u32, allowed: [u8; LINES]) {
-        let (first, bytes) = (address >> GRANULE_BITS, u64::from(line) * LINES as u64);
-        let (page, end) = (first >> PAGE_BITS, u64::from(address) + bytes);
-        let is_whole = end <= u64::from(PRIVATE_LIMIT) || address >= SHARED_BASE && end <= self.shared_end.get();
-        let is_plain = is_whole
-            && address >= FIRST_PUBLISHED
-            && line == GRANULES_OF_WORD << GRANULE_BITS
-            && address.is_multiple_of(line)
-            && self.alive.get()
-            && u64::from(page) == (end - 1) >> GRANULE_BITS >> PAGE_BITS
-            && self.pages.has(page);
-        if !is_plain {
-            return self.set_each(address, line, &allowed);
-        }
-        let mut granule = first;
-        for bits in allowed {
-            if bits != 0 {
-                let word = WORDS[usize::from(bits & Tags::LOADS != 0)][usize::from(bits & Tags::STORES != 0)];
-                // SAFETY: all these lines lie below `SHARED_END`, and the node is alive.
-                unsafe { self.write_line(granule, GRANULES_OF_WORD, word) };
-            }
-            granule += GRANULES_OF_WORD;
-        }
-    }
-
-    /// A line may be loaded.
-    pub const LOADS: u8 = 1;
-    /// A line may be stored to.
-    pub const STORES: u8 = 2;
-
-    #[inline(never)]
-    fn set_each(&self, address: u32, line: u32, allowed: &[u8]) {
-        for (address, bits) in (address..).step_by(line as usize).zip(allowed) {
-            if *bits != 0 {
-                self.set(address, line, bits & Tags::LOADS != 0, bits & Tags::STORES != 0);
-            }
-        }
-    }
-
     /// Writes the tags of a line.
     ///
     /// # Safety
@@ -329,9 +284,6 @@ impl Tags {
         }
     }
 }
-
-/// So many granules have a [`Word`]: a line of 32 bytes.
-const GRANULES_OF_WORD: u32 = 8;
 
 /// Whether [`empty`] can.
 const CAN_EMPTY: bool = cfg!(target_os = "linux");

@@ -16,7 +16,7 @@ use trivium_guest::{
     AccessStep, Build, Call, CallStep, Executed, LoadStore, NodeOutcome, Processor, Program, ProgramFault, Shelf,
     Stage, Switching, Toolchain,
 };
-use trivium_sim::SimResult;
+use trivium_sim::{Machine, SimResult};
 
 /// What one run took, in seconds of the host, and what came out.
 fn timed(run: &Run, times: u32) -> (f64, SimResult) {
@@ -124,6 +124,19 @@ fn many_nodes(name: &str, latency: &str, short: &[&str], long: &[&str]) {
         fast.misses / fast.seconds,
         fast.instructions / fast.misses,
         fast.seconds / two.seconds,
+    );
+}
+
+/// EM3D under its own protocol, which misses most in the TLB, beside the same machine without one: the length of the region differs.
+fn with_tlb() {
+    let em3d = Run::of("em3d-update", &[]).nodes(32).under(&["stache", "deferred-update"]);
+    let without = em3d.clone().on(Machine { tlb: None, ..machine("typhoon", &[]) });
+    let arguments = |rounds| ["-t", "192000", "-p", "0", "-w", "1", "-i", rounds];
+    let [with, without] = differences([&em3d, &without], &arguments("2"), &arguments("12"), 5);
+    println!(
+        "32 nodes, custom EM3D, an iteration              {:8.2} s, {:.2} times as long as without a TLB (bar 1.5)",
+        with.seconds / 10.0,
+        with.seconds / without.seconds
     );
 }
 
@@ -256,6 +269,9 @@ fn main() {
     }
     if is_chosen("switch") {
         switches();
+    }
+    if is_chosen("tlb") {
+        with_tlb();
     }
     if is_chosen("misses") {
         misses();

@@ -3,8 +3,8 @@
 //! A piece is what lies in one aligned 8-byte word of the source and of the destination. For each piece an operation counts
 //! its accesses and [`NodeState::round`] more as instructions, and polls. Both builds agree on every count.
 //!
-//! The fast build does at once what compiled code would do without asking: words that the [tags](crate::tags) allow, up to the next
-//! poll that must ask. The reference build asks for each piece.
+//! The fast build does at once what compiled code would do without asking: words that the [tags](crate::tags) allow, in pages that the
+//! TLB holds, up to the next poll that must ask. The reference build asks for each piece.
 
 use wasmtime::Result;
 
@@ -92,11 +92,13 @@ impl<P: Processor> NodeState<P> {
         }
         // What is not aligned lies in one word more.
         let words = if down {
-            let words = tags.words_before(from, most, false);
-            tags.words_before(to.next_multiple_of(8), words + astray, true)
+            let words = tags.words_before(from, self.translated_before(from, most), false);
+            let to = to.next_multiple_of(8);
+            tags.words_before(to, self.translated_before(to, words + astray), true)
         } else {
-            let words = tags.words_from(from, most, false);
-            tags.words_from(to & !7, words + astray, true)
+            let words = tags.words_from(from, self.translated_from(from, most), false);
+            let to = to & !7;
+            tags.words_from(to, self.translated_from(to, words + astray), true)
         };
         (words.saturating_sub(astray), pieces)
     }
@@ -105,7 +107,17 @@ impl<P: Processor> NodeState<P> {
     fn words_to_write(&self, to: u32, bytes: u32) -> u32 {
         let Some(tags) = &self.tags else { return 0 };
         let most = self.pieces_until_poll(self.written()).min(u64::from(bytes / 8)) as u32;
-        if to.is_multiple_of(8) { tags.words_from(to, most, true) } else { 0 }
+        if to.is_multiple_of(8) { tags.words_from(to, self.translated_from(to, most), true) } else { 0 }
+    }
+
+    /// How many of so many words from an address on the TLB translates, up to the first that it does not.
+    fn translated_from(&self, address: u32, words: u32) -> u32 {
+        self.translations.as_ref().map_or(words, |tlb| tlb.words_from(address, words))
+    }
+
+    /// The same of words that end there, from the last on.
+    fn translated_before(&self, end: u32, words: u32) -> u32 {
+        self.translations.as_ref().map_or(words, |tlb| tlb.words_before(end, words))
     }
 
     /// `memory.copy`: as if by the largest aligned pieces, upwards, or downwards if the ranges

@@ -58,7 +58,7 @@ impl<P> Seats<P> {
 }
 
 /// Brings what the present node has executed up to date.
-pub(crate) fn count_executed<P: 'static>(mut store: impl AsContextMut<Data = Seats<P>>) {
+pub(crate) fn count_executed<P: Processor>(mut store: impl AsContextMut<Data = Seats<P>>) {
     let node = store.as_context().data().node().clone();
     let count = match &node.counter {
         Counter::Up(global) => global.get(store.as_context_mut()).i64().unwrap_or(0),

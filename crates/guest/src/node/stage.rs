@@ -11,12 +11,13 @@ use crate::coroutine::{Coroutine, Fibre, SharedStore, Stack};
 use crate::error::Error;
 use crate::host::{Counter, Descriptors, NodeState, Seats, linker};
 use crate::inspect::PAGE;
-use crate::memory::{Memory, SHARED_BASE};
+use crate::memory::{Memory, SHARED_BASE, SHARED_END};
 use crate::processor::Processor;
 use crate::program::Program;
 use crate::rewrite::{Build, COUNTER_EXPORT, MEMORY_EXPORT, TAGS_EXPORT};
 use crate::switching::Switching;
 use crate::tags::Tags;
+use crate::translations::{TlbShape, Translations};
 use crate::weights::Executed;
 
 /// Where a host thread has its nodes, which take turns. All run the same program. What they need of the host is given
@@ -85,6 +86,8 @@ impl<P: Processor> Stage<P> {
         let memory = memory(store, instance, alive.clone());
         let shared_end = Rc::new(Cell::new(u64::from(SHARED_BASE)));
         let tags = (self.build == Build::Fast).then(|| tags(store, instance, alive.clone(), shared_end.clone()));
+        let tlb = self.program.tlb.filter(|_| self.build == Build::Fast);
+        let translations = tlb.map(|tlb| translations(store, instance, alive.clone(), tlb));
         let counter = match self.build {
             Build::Fast => Counter::Down(Cell::new(0)),
             Build::Reference => {
@@ -106,6 +109,9 @@ impl<P: Processor> Stage<P> {
                 .collect(),
             memory: memory.clone(),
             tags: tags.clone(),
+            translations: translations.clone(),
+            told_misses: Cell::new(0),
+            misses_wound_up: Cell::new(0),
             counter,
             weights: self.program.weights,
             executed: executed.clone(),
@@ -118,7 +124,7 @@ impl<P: Processor> Stage<P> {
             interrupted: interrupted.clone(),
             switching: self.program.switching,
         });
-        let parts = (memory, tags, alive, executed, interrupted, files);
+        let parts = (memory, (tags, translations), alive, executed, interrupted, files);
         let build = self.build;
         (move |coroutine| ProgramNode::made(coroutine, (&self.program, build), parts), seat)
     }
@@ -141,8 +147,16 @@ fn now<T>(future: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result
 fn memory<T>(store: &mut Store<T>, instance: &Instance, alive: Rc<Cell<bool>>) -> Memory {
     let exported = instance.get_memory(&mut *store, MEMORY_EXPORT).expect("the rewriter exports the memory");
     // SAFETY: the memory has its greatest size from the beginning and may not move (`memory_may_move(false)`), and is
-    // unmapped with the store, which the node has or shares until after it has set `alive` to false.
-    unsafe { Memory::new(exported.data_ptr(&*store), exported.data_size(&*store), alive) }
+    // unmapped with the store, which the node has or shares until after it has set `alive` to false. The rewriter has made it of this size
+    // at least.
+    unsafe { Memory::new(exported.data_ptr(&*store), SHARED_END as usize, alive) }
+}
+
+fn translations<T>(store: &mut Store<T>, instance: &Instance, alive: Rc<Cell<bool>>, tlb: TlbShape) -> Translations {
+    let exported = instance.get_memory(&mut *store, MEMORY_EXPORT).expect("the rewriter exports the memory");
+    // SAFETY: as in `memory`. In the fast build the rewriter has made the memory larger by these contents, which only they and the
+    // function that it has added change; memories begin at a page.
+    unsafe { Translations::of_node(tlb, exported.data_ptr(&*store), alive) }
 }
 
 fn tags<T>(store: &mut Store<T>, instance: &Instance, alive: Rc<Cell<bool>>, shared_end: Rc<Cell<u64>>) -> Tags {

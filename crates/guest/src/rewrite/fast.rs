@@ -15,6 +15,8 @@
 //!   4 bytes is found in the upper three quarters of memory 1, where nothing ever is.
 //! * Of several accesses near to each other only the first looks its tag up, unless the host was asked in between or
 //!   the line ends there: a tag tells also what may happen to the next bytes.
+//! * On a processor with a TLB an access first looks its page up ([`crate::translations`]): what misses brings the page in, and takes the
+//!   work that stands for it from the countdown. The host knows how often that was.
 //! * A miss calls the same added functions as the reference build. What lies on the operand stack, and the locals of
 //!   an inner loop, are put aside around the call ([`super::live`] says why).
 //! * NaNs are made canonical by a branch that is never taken, and only where their bits can be seen.
@@ -323,6 +325,8 @@ impl Body {
             self.push(&I::I32Eqz);
             self.if_rarely();
         }
+        self.address(offset);
+        self.translate(layout, note, &beneath);
         self.check(kind, offset, note);
         self.if_rarely();
         self.ask(layout, access, offset, note, &beneath);
@@ -371,10 +375,36 @@ impl Body {
         }
         self.take_back(&aside);
         self.load_counts();
+        self.forget_tags(note);
+    }
+
+    /// Tags that are kept are no longer right.
+    fn forget_tags(&mut self, note: &Note) {
         for tag in &note.stale {
             self.push(&I::I32Const(0));
             self.push(&I::LocalSet(self.tags + tag));
         }
+    }
+
+    /// Looks up the page of an access, whose address is in its local, if there is a TLB that does not hold it. Another page leaves, so tags
+    /// that are kept must be looked at again, and with them their pages.
+    fn translate(&mut self, layout: &Layout, note: &Note, beneath: &[u32]) {
+        let Some(tlb) = layout.tlb else { return };
+        tlb.push_holds(&mut self.function, self.address);
+        self.push(&I::I32Eqz);
+        self.if_rarely();
+        let mut aside: Vec<u32> = note.keep.iter().chain(beneath).copied().collect();
+        aside.truncate(ROOM);
+        self.put_aside(&aside);
+        self.push(&I::LocalGet(self.address));
+        self.push(&I::Call(layout.look_up()));
+        self.take_back(&aside);
+        self.push(&I::LocalGet(self.left));
+        self.push(&I::I64Const(tlb.work().cast_signed()));
+        self.push(&I::I64Sub);
+        self.push(&I::LocalSet(self.left));
+        self.forget_tags(note);
+        self.push(&I::End);
     }
 
     /// Moves the upper values on the operand stack, of these types, to locals of their own.
@@ -422,14 +452,19 @@ impl Body {
         }
     }
 
-    /// From the address's base in its local: whether the host must be asked.
-    fn check(&mut self, kind: &Kind, offset: u32, note: &Note) {
+    /// Sets the address of an access, whose base is in its local.
+    fn address(&mut self, offset: u32) {
         self.push(&I::LocalGet(self.base));
         if offset > 0 {
             self.push(&I::I32Const(offset as i32));
             self.push(&I::I32Add);
         }
-        self.push(&I::LocalTee(self.address));
+        self.push(&I::LocalSet(self.address));
+    }
+
+    /// From the address in its local: whether the host must be asked.
+    fn check(&mut self, kind: &Kind, offset: u32, note: &Note) {
+        self.push(&I::LocalGet(self.address));
         match kind.size {
             1 => {
                 self.push(&I::I32Const(GRANULE_BITS as i32));

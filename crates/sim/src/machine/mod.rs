@@ -10,7 +10,7 @@ use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use trivium_guest::Program;
+use trivium_guest::{Build, Program, TlbShape};
 use trivium_node::NodeError;
 
 /// A machine model. All cycles are those of the compute processor's clock, unless a key says bus cycles.
@@ -331,10 +331,30 @@ impl DataRate {
 }
 
 impl Machine {
-    /// A program whose operators have the weights that its processor gives them: so it must be compiled, and asked for its
-    /// [`DebugInfo`](trivium_guest::DebugInfo).
+    /// A program whose operators have the weights that its processor gives them, and whose accesses are translated by its TLB: so it
+    /// must be compiled, and asked for its [`DebugInfo`](trivium_guest::DebugInfo).
     pub fn weigh(&self, program: &Program) -> Program {
-        program.clone().weighing(self.processor.weighing().weights)
+        program.clone().weighing(self.processor.weighing().weights).translating(self.tlb_shape())
+    }
+
+    /// The fastest build of a program that may run here, and that sees when each miss of the TLB is, if that is `traced`: compiled
+    /// code only counts them.
+    pub fn build(&self, program: &Program, traced: bool) -> Build {
+        let counts_misses = self.tlb.is_some() && (traced || self.work_of_translation() > TlbShape::MOST_WORK);
+        if counts_misses { Build::Reference } else { program.build(self.cache.line) }
+    }
+
+    /// The least work of its processor that takes as long as a miss of its TLB.
+    fn work_of_translation(&self) -> u64 {
+        let miss = self.tlb.as_ref().map_or(0, |tlb| tlb.miss);
+        self.processor.weighing().cycles.count_for(miss)
+    }
+
+    /// Its TLB, as programs are compiled for it.
+    pub(crate) fn tlb_shape(&self) -> Option<TlbShape> {
+        let work = self.work_of_translation().min(TlbShape::MOST_WORK);
+        let shape = TlbShape::new(self.tlb.as_ref()?.entries, self.tlb_page(), work);
+        Some(shape.expect("a machine's TLB is looked at when it is loaded"))
     }
 
     /// Cycles of the hardware barrier, or of one round of the software barrier: a message is sent, travels, is

@@ -32,6 +32,16 @@ impl Processor for NodeState {
         Ok(if self.up_to_date() { AccessStep::Go } else { AccessStep::Wait })
     }
 
+    fn is_astray(&mut self, executed: Executed, addr: u32) {
+        self.compute.has_executed(executed);
+        self.translate(addr);
+    }
+
+    fn has_looked_up(&mut self, misses: u64) {
+        let miss = self.shared.machine.tlb.as_ref().map_or(0, |tlb| tlb.miss);
+        self.stall(misses * miss, Spent::Tlb);
+    }
+
     fn deadline(&self) -> u64 {
         self.compute.deadline()
     }

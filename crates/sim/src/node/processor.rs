@@ -341,7 +341,6 @@ impl NodeState {
                 self.note_store(address);
                 self.model.cache.change(address, LineState::Dirty);
             }
-            self.model.cache.tell_around(address);
             return Ok(AccessStep::Go);
         }
         if self.compute.grant.is_none() && !self.up_to_date() {
@@ -392,7 +391,7 @@ impl NodeState {
     /// The page of an access is looked up, if the TLB does not hold its translation. An access that waits and is tried again finds it
     /// there, since nothing but the program's accesses changes what the TLB holds of pages in memory.
     #[inline]
-    fn translate(&mut self, address: u32) {
+    pub(crate) fn translate(&mut self, address: u32) {
         let cycles = self.model.translate(&self.shared.machine, address);
         if cycles > 0 {
             let begun = self.compute.clock();

@@ -81,7 +81,7 @@ pub(crate) fn make(
     // A block has one home.
     let page = setup.machine.memory.page.max(setup.block);
     let space = Rc::new(RefCell::new(Space::new(page, setup.nodes)));
-    let build = setup.program.build(setup.machine.cache.line);
+    let build = setup.machine.build(setup.program, shared.traced.is_some());
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let asked_from = |all: bool| if all { SHARED_BASE } else { u32::MAX };
     let stores_asked_from = asked_from(setup.blame || shared.protocols.one_writer.contains(&true));
@@ -96,6 +96,7 @@ pub(crate) fn make(
         )));
         let program = stage.node(me, &setup.args, node.clone())?;
         node.borrow_mut().blocks.memory = NodeMemory::Program(program.memory());
+        node.borrow_mut().model.cache.translate_by(program.translations());
         node.borrow_mut().model.cache.publish(program.tags(), stores_asked_from, asked_from(setup.blame));
         nodes.push(node);
         runners.push(Runner::Program(Box::new(program)));
@@ -111,11 +112,11 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
     let shared = Shared::new(protocols, setup.machine.clone());
     shared.classes.check(&shared.protocols, &setup.machine)?;
     Ok(Shared {
+        has_tags: setup.machine.build(setup.program, traced.is_some()) == Build::Fast,
         traced,
         blamed: setup.blame,
         unfolded: reference,
         room: setup.memory.filter(|budget| budget.refuses).map(|budget| budget.limit),
-        has_tags: setup.program.build(setup.machine.cache.line) == Build::Fast,
         ..shared
     })
 }

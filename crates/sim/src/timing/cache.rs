@@ -1,10 +1,9 @@
 //! The compute processor's data cache: which lines it holds and how, without their contents.
 
 use super::page_table::PageTable;
-use super::tlb::Tlb;
 use crate::machine::Machine;
 use trivium_engine::number::index;
-use trivium_guest::Tags;
+use trivium_guest::{Tags, Translations};
 
 /// How a line is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +33,6 @@ fn unpack(place: u32) -> (u32, LineState) {
     (place >> 2, line)
 }
 
-/// So many lines, which begin at a multiple of their length, are told at once where a page has come back into the TLB: a power of two. With
-/// fewer, programs that sweep over their pages ask more often; with more, those that jump between pages learn what they do not
-/// need.
-const GROUP: u32 = 8;
-const GROUP_PLACES: usize = GROUP as usize;
-
 /// A direct-mapped cache of tags, whose lines are found by physical addresses. All addresses here are the program's.
 pub struct Cache {
     line_shift: u32,
@@ -49,8 +42,8 @@ pub struct Cache {
     places: Vec<u32>,
     /// Where the program's pages lie.
     pages: PageTable,
-    /// Which pages are translated, if that is modelled: what is not, compiled code must not access by itself.
-    tlb: Option<Tlb>,
+    /// Which pages are translated, if that is modelled.
+    tlb: Option<Translations>,
     /// Where compiled code looks for hits by itself.
     published: Option<Tags>,
     /// Stores to lines from this address on are always asked for.
@@ -64,13 +57,12 @@ impl Cache {
     pub fn new(machine: &Machine) -> Cache {
         let model = &machine.cache;
         let lines = index(model.bytes / model.line);
-        let tlb = machine.tlb.as_ref().map(|tlb| Tlb::new(tlb.entries, machine.tlb_page(), model.line));
         Cache {
             line_shift: model.line.trailing_zeros(),
             mask: lines as u64 - 1,
             places: vec![0; lines],
             pages: PageTable::new(machine.memory.page),
-            tlb,
+            tlb: machine.tlb_shape().map(Translations::new),
             published: None,
             stores_asked_from: u32::MAX,
             loads_asked_from: u32::MAX,
@@ -83,6 +75,11 @@ impl Cache {
         self.published = to;
         (self.stores_asked_from, self.loads_asked_from) = (stores_asked_from, loads_asked_from);
         self.tell_all();
+    }
+
+    /// From now on the TLB is one that compiled code looks at, too: as empty as this one still is.
+    pub fn translate_by(&mut self, tlb: Option<Translations>) {
+        self.tlb = tlb.or(self.tlb.take());
     }
 
     fn tell_all(&self) {
@@ -98,27 +95,12 @@ impl Cache {
     fn tell_anew(&self) {
         let Some(tags) = &self.published else { return };
         tags.empty();
-        // So much is needed if all that is held is told. What the TLB does not hold soon will be.
-        let held = (0..self.places.len()).filter(|&place| self.places[place] & 3 != 0);
-        held.clone().for_each(|place| self.tell_translated(place));
+        self.tell_all();
         tags.are_settled();
-        for place in held {
-            let address = unpack(self.places[place]).0 << self.line_shift;
-            if self.tlb.as_ref().is_some_and(|tlb| !tlb.tell(address)) {
-                tags.set(address, 1 << self.line_shift, false, false);
-            }
-        }
     }
 
-    /// Compiled code learns how a line is held, unless its page is not translated: of that it knows nothing.
+    /// Compiled code learns how a line is held.
     fn tell(&self, place: usize) {
-        let address = unpack(self.places[place]).0 << self.line_shift;
-        if self.tlb.as_ref().is_none_or(|tlb| tlb.tell(address)) {
-            self.tell_translated(place);
-        }
-    }
-
-    fn tell_translated(&self, place: usize) {
         if let Some(tags) = &self.published {
             let (number, line) = unpack(self.places[place]);
             let address = number << self.line_shift;
@@ -134,51 +116,9 @@ impl Cache {
         self.tlb.as_ref().is_none_or(|tlb| tlb.holds(address))
     }
 
-    /// The translation of an address, which was missing, comes into the TLB. Of the page that leaves it compiled code knows
-    /// nothing from then on; of the one that comes it learns when it asks ([`Cache::tell_around`]).
+    /// The translation of an address, which was missing, comes into the TLB.
     pub fn load_translation(&mut self, address: u32) {
-        let Some(tlb) = &mut self.tlb else { return };
-        let left = tlb.load(address);
-        if let (Some(left), Some(tags)) = (left, &self.published) {
-            left.told().for_each(|(from, bytes)| tags.forbid(from, bytes));
-        }
-    }
-
-    /// Compiled code has asked for an access that hits: it learns of the lines around it what it has forgotten when their
-    /// page left the TLB.
-    #[inline]
-    pub fn tell_around(&self, address: u32) {
-        if self.tlb.is_some() && self.published.is_some() {
-            self.tell_group(address);
-        }
-    }
-
-    fn tell_group(&self, address: u32) {
-        let (Some(tags), Some((place, number))) = (&self.published, self.place(address)) else { return };
-        let (first, from) = (number & !(GROUP - 1), place & !(GROUP_PLACES - 1));
-        let (begin, line_bytes) = (first << self.line_shift, 1 << self.line_shift);
-        // Mostly all of them are in one page, and are told at once.
-        if let Some(places) = self.places.get(from..).and_then(|places| places.first_chunk::<GROUP_PLACES>())
-            && self.tlb.as_ref().is_none_or(|tlb| tlb.tell_all(begin, GROUP << self.line_shift))
-        {
-            let loads = if begin < self.loads_asked_from { Tags::LOADS } else { 0 };
-            let stores = if begin < self.stores_asked_from { Tags::STORES } else { 0 };
-            // By what is packed into a place: absent, shared, exclusive, dirty.
-            let by_line = [0, loads, loads, loads | stores];
-            let mut number = first;
-            let allowed = places.map(|place| {
-                let is_held = place >> 2 == number;
-                number += 1;
-                if is_held { by_line[place as usize & 3] } else { 0 }
-            });
-            return tags.set_neighbours::<GROUP_PLACES>(begin, line_bytes, allowed);
-        }
-        for (number, place) in (first..first + GROUP).zip(from..self.places.len()) {
-            let (held, line) = unpack(self.places[place]);
-            if held == number && line != LineState::Absent {
-                self.tell(place);
-            }
-        }
+        self.tlb.iter().for_each(|tlb| tlb.load(address));
     }
 
     fn place_of(&self, physical: u64) -> usize {
@@ -243,7 +183,7 @@ impl Cache {
         let (from, bytes) = self.pages.page_of(address);
         self.lower(from, bytes, false);
         self.pages.release(address);
-        if let Some(tlb) = &mut self.tlb {
+        if let Some(tlb) = &self.tlb {
             tlb.drop_pages(from, bytes);
         }
     }

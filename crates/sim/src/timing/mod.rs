@@ -13,4 +13,3 @@ pub(crate) mod networks;
 pub(crate) mod page_table;
 mod per_page;
 pub(crate) mod pricing;
-pub(crate) mod tlb;

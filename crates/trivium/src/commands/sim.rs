@@ -349,7 +349,7 @@ fn traced(
     file: &Path,
 ) -> Result<Traced, Failure> {
     let program = machine.machine.weigh(&bench.program);
-    let map = program.debug_info(program.build(machine.machine.cache.line)).ok();
+    let map = program.debug_info(machine.machine.build(&program, true)).ok();
     let trace = TraceFile::new(file, nodes, window.start, map)?;
     let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
