@@ -259,10 +259,10 @@ mod tests {
     #[test]
     fn pages_that_go_leave_their_entries_empty() {
         let tlb = tlb(3, 1024);
-        [0, 1024, 8192].map(|page| tlb.load(page));
+        [0, 1024, 8192].into_iter().for_each(|page| tlb.load(page));
         tlb.drop_pages(0, 4096);
         assert_eq!([0, 1024, 8192].map(|page| tlb.holds(page)), [false, false, true]);
-        [2048, 3072].map(|page| tlb.load(page));
+        [2048, 3072].into_iter().for_each(|page| tlb.load(page));
         assert_eq!([2048, 3072, 8192].map(|page| tlb.holds(page)), [true; 3]);
         tlb.load(4096);
         assert_eq!([2048, 3072, 4096, 8192].map(|page| tlb.holds(page)), [true, true, true, false]);
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn words_are_counted_up_to_a_page_that_is_missing() {
         let tlb = tlb(4, 64);
-        [SHARED_BASE + 64, SHARED_BASE + 128].map(|page| tlb.load(page));
+        [SHARED_BASE + 64, SHARED_BASE + 128].into_iter().for_each(|page| tlb.load(page));
         assert_eq!([64, 72, 184, 192, 56].map(|at| tlb.words_from(SHARED_BASE + at, 100)), [16, 15, 1, 0, 0]);
         assert_eq!([192, 184, 72, 64, 200].map(|at| tlb.words_before(SHARED_BASE + at, 100)), [16, 15, 1, 0, 0]);
         assert_eq!((tlb.words_from(SHARED_BASE + 64, 3), tlb.words_before(SHARED_BASE + 192, 3)), (3, 3));

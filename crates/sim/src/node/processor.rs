@@ -325,10 +325,10 @@ impl NodeState {
         value: u64,
         spent: Spent,
     ) -> Result<AccessStep, ProgramFault> {
+        self.translate(address);
         if self.checks.concerns(address) {
             return self.reach_by_library(address, size, kind, value, spent);
         }
-        self.translate(address);
         let line = self.model.cache.look(address);
         let hit = match kind {
             AccessKind::Read => line != LineState::Absent,
