@@ -27,15 +27,16 @@ static int processors, words;
 static int64_t *column(int64_t *table, int writer, int64_t i) { return table + writer * words + i; }
 
 static void get(int64_t *from, int64_t *to) {
-    while (!swcc_get(from, from, (int64_t)(uintptr_t)to)) swcc_sync();
+    while (!swcc_get(from, from, sizeof *from, (int64_t)(uintptr_t)to)) swcc_sync();
 }
 
-static void put(int64_t *to, int64_t word) {
-    while (!swcc_put(to, to, word)) swcc_sync();
+/* The word at `from` stays as it is until the next `swcc_sync`. */
+static void put(int64_t *to, const int64_t *from) {
+    while (!swcc_put(to, to, sizeof *to, (int64_t)(uintptr_t)from)) swcc_sync();
 }
 
-static void store(int64_t *to, int64_t word) {
-    while (!swcc_store(to, to, word)) swcc_sync();
+static void store(int64_t *to, const int64_t *from) {
+    while (!swcc_store(to, to, sizeof *to, (int64_t)(uintptr_t)from)) swcc_sync();
 }
 
 /* Where a processor's k-th word of a round comes from. */
@@ -103,7 +104,8 @@ int main(int argc, char **argv) {
     words = (int)options[WORDS].value;
     int64_t gets = options[GETS].value, *got = calloc(gets, sizeof *got);
     int64_t **tables = malloc(sizeof *tables * processors);
-    if (!got || !tables) trivium_fail("splitphase: out of private memory: lower -k");
+    int64_t *sent = malloc(sizeof *sent * processors * words);
+    if (!got || !tables || !sent) trivium_fail("splitphase: out of private memory: lower -k or -n");
     for (int p = 0; p < processors; p++) {
         tables[p] = trivium_alloc_on(p, (uint64_t)processors * words * sizeof(int64_t));
     }
@@ -123,10 +125,12 @@ int main(int argc, char **argv) {
         trivium_barrier();
         __asm__ volatile("" ::: "memory"); /* the gets have changed `got` */
         int64_t made = mix(got, gets, self, round);
+        for (int64_t k = 0; k < (int64_t)processors * words; k++) sent[k] = made + k / words + k % words;
+        __asm__ volatile("" ::: "memory"); /* the puts look at `sent` */
         for (int owner = 0; owner < processors; owner++) {
-            for (int64_t i = 0; i < words; i++) put(column(tables[owner], self, i), made + owner + i);
+            for (int64_t i = 0; i < words; i++) put(column(tables[owner], self, i), &sent[owner * words + i]);
         }
-        store(&mailboxes[(self + 1) % processors], made);
+        store(&mailboxes[(self + 1) % processors], &sent[0]);
         swcc_sync();
         trivium_barrier();
     }

@@ -53,10 +53,21 @@ static struct __attribute__((aligned(PAGE))) {
     /* How many bytes this processor has stored to each, and how many stores to it were waited for. */
     int64_t *stored, waited;
     int slot;
+    size_t block;    /* the bytes of a block, where the protocol has calls for split-phase accesses; else 0 */
+    int under_way;   /* whether there are gets and puts that no sync() has waited for */
+    char *values;    /* of puts and stores whose variables need not keep them */
+    size_t used;     /* so many bytes of these may still be needed */
+    int has_warned;
 } memory;
 
+enum { VALUES = PAGE };
+
 /* What other processors write here: by global pointers, on pages for themselves. */
-static int64_t arrived[PAGE / sizeof(int64_t)] __attribute__((aligned(PAGE)));
+static struct {
+    int64_t arrived;                                /* bytes that stores have brought here, where they are accesses */
+    int32_t warned;                                 /* on processor 0: a warning has been told */
+    int64_t sent[PAGE / sizeof(int64_t) - 2];       /* at a barrier: how many bytes this processor has stored to each, by calls */
+} told __attribute__((aligned(PAGE)));
 static union {
     int64_t whole;
     double real;
@@ -98,6 +109,8 @@ __attribute__((constructor(150))) static void share(void) {
     memory.stored = beside((size_t)splitc.processors * sizeof(int64_t));
     splitc.window = (uintptr_t)trivium_share((void *)splitc.local, splitc.part, 0);
     if (splitc.window < SPLITC_SHARED) fail("split-c: shared memory does not begin where split-c.h says");
+    memory.block = (size_t)trivium_split_phase(TRIVIUM_SPLIT_BLOCK, (void *)splitc.window, 0, 0);
+    if (memory.block) memory.values = beside(VALUES);
     trivium_name((void *)splitc.window, "split-c");
 }
 
@@ -252,85 +265,179 @@ typedef uint16_t quarter __attribute__((may_alias));
 static void copy_in(uintptr_t to, uintptr_t from, size_t bytes) { COPY(, SPLITC_GLOBAL) }
 static void copy_out(uintptr_t to, uintptr_t from, size_t bytes) { COPY(SPLITC_GLOBAL, ) }
 
-void bulk_read(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes) {
-    if (!bytes) return;
-    check((uintptr_t)from, bytes, "bulk_read");
-    copy_in((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+/* The protocol's calls. Each is about bytes of one block, and refused while too many are under way. */
+static int64_t ask(int what, uintptr_t global, size_t bytes, uintptr_t local) {
+    return trivium_split_phase(what, (void *)global, bytes, (void *)local);
 }
 
-void bulk_write(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes) {
-    if (!bytes) return;
-    check((uintptr_t)to, bytes, "bulk_write");
-    copy_out((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+static void move(int what, uintptr_t global, uintptr_t local, size_t bytes) {
+    while (bytes) {
+        size_t rest = memory.block - global % memory.block, now = bytes < rest ? bytes : rest;
+        while (!ask(what, global, now, local)) ask(TRIVIUM_SPLIT_SYNC, splitc.window, 0, 0);
+        global += now;
+        local += now;
+        bytes -= now;
+    }
+}
+
+static void get(uintptr_t local, uintptr_t global, size_t bytes) {
+    if (!memory.block) return copy_in(local, global, bytes);
+    memory.under_way = 1;
+    move(TRIVIUM_SPLIT_GET, global, local, bytes);
+}
+
+static void put(uintptr_t global, uintptr_t local, size_t bytes) {
+    if (!memory.block) return copy_out(global, local, bytes);
+    memory.under_way = 1;
+    move(TRIVIUM_SPLIT_PUT, global, local, bytes);
+}
+
+/* What has been stored, then how much: the receiver looks at the second. The protocol's own calls count by themselves. */
+static void store(uintptr_t global, uintptr_t local, size_t bytes) {
+    int receiver = splitc_processor(global);
+    memory.stored[receiver] += (int64_t)bytes;
+    if (memory.block) return move(TRIVIUM_SPLIT_STORE, global, local, bytes);
+    copy_out(global, local, bytes);
+    trivium_fetch_add64((volatile int64_t *)splitc_address_on(receiver, (uintptr_t)&told.arrived), (int64_t)bytes);
+}
+
+void sync(void) {
+    if (memory.under_way || memory.used) ask(TRIVIUM_SPLIT_SYNC, splitc.window, 0, 0);
+    memory.under_way = 0;
+    memory.used = 0;
+    __asm__ volatile("" ::: "memory");
+}
+
+int is_sync(void) {
+    if (memory.under_way && !ask(TRIVIUM_SPLIT_IS_SYNC, splitc.window, 0, 0)) return 0;
+    memory.under_way = 0;
+    __asm__ volatile("" ::: "memory");
+    return 1;
+}
+
+/* Where a value stays until it has been moved. What has no place there is moved at once, by `sync`. */
+static uintptr_t kept(const void *value, size_t bytes) {
+    size_t room = (bytes + 7) / 8 * 8;
+    if (!memory.block || room > VALUES) return (uintptr_t)value;
+    if (memory.used + room > VALUES) sync();
+    void *place = memory.values + memory.used;
+    memory.used += room;
+    return (uintptr_t)memcpy(place, value, bytes);
+}
+
+static int is_kept(uintptr_t value) { return value - (uintptr_t)memory.values < VALUES; }
+
+void splitc_get(void *to, const void SPLITC_GLOBAL *from, size_t bytes) {
+    splitc_offset((uintptr_t)from);
+    get((uintptr_t)to, (uintptr_t)from, bytes);
+}
+
+void splitc_put(void SPLITC_GLOBAL *to, const void *from, size_t bytes) {
+    splitc_offset((uintptr_t)to);
+    uintptr_t value = kept(from, bytes);
+    put((uintptr_t)to, value, bytes);
+    if (memory.block && !is_kept(value)) sync();
+}
+
+void splitc_store(void SPLITC_GLOBAL *to, const void *from, size_t bytes) {
+    check((uintptr_t)to, (intptr_t)bytes, "a store");
+    uintptr_t value = kept(from, bytes);
+    store((uintptr_t)to, value, bytes);
+    if (memory.block && !is_kept(value)) {
+        ask(TRIVIUM_SPLIT_SYNC, splitc.window, 0, 0);
+    }
 }
 
 void bulk_get(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes) {
     if (!bytes) return;
     check((uintptr_t)from, bytes, "bulk_get");
-    copy_in((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+    get((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
 }
 
 void bulk_put(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes) {
     if (!bytes) return;
     check((uintptr_t)to, bytes, "bulk_put");
-    copy_out((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+    put((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
 }
 
-void splitc_get(void *to, const void SPLITC_GLOBAL *from, size_t bytes) {
-    splitc_offset((uintptr_t)from);
-    copy_in((uintptr_t)to, (uintptr_t)from, bytes);
+void bulk_read(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes) {
+    if (!bytes) return;
+    check((uintptr_t)from, bytes, "bulk_read");
+    get((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+    sync();
 }
 
-void splitc_put(void SPLITC_GLOBAL *to, const void *from, size_t bytes) {
-    splitc_offset((uintptr_t)to);
-    copy_out((uintptr_t)to, (uintptr_t)from, bytes);
+void bulk_write(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes) {
+    if (!bytes) return;
+    check((uintptr_t)to, bytes, "bulk_write");
+    put((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
+    sync();
 }
 
-/* What has been stored, then how much: the receiver looks at the second. */
 void bulk_store(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes) {
     if (!bytes) return;
     check((uintptr_t)to, bytes, "bulk_store");
-    copy_out((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
-    int receiver = splitc_processor((uintptr_t)to);
-    *toglobal(receiver, &arrived[splitc.self]) = memory.stored[receiver] += bytes;
+    store((uintptr_t)to, (uintptr_t)from, (size_t)bytes);
 }
 
-void splitc_store(void SPLITC_GLOBAL *to, const void *from, size_t bytes) { bulk_store(to, from, (intptr_t)bytes); }
-
-void sync(void) { __asm__ volatile("" ::: "memory"); }
-
-int is_sync(void) {
-    sync();
-    return 1;
-}
-
-static int64_t have_arrived(void) {
-    int64_t all = 0;
-    for (int sender = 0; sender < splitc.processors; sender++) all += *toglobal(splitc.self, &arrived[sender]);
-    return all;
+/* This processor's own count of what stores have brought, as others change it. */
+static volatile int64_t *arrived(void) {
+    return (volatile int64_t *)splitc_address_on(splitc.self, (uintptr_t)&told.arrived);
 }
 
 void store_sync(intptr_t bytes) {
     if (bytes < 0) fail("split-c: store_sync of %lld bytes: a negative number", (long long)bytes);
+    if (!bytes) return;
     memory.waited += bytes;
-    while (have_arrived() < memory.waited) {
+    if (memory.block) {
+        ask(TRIVIUM_SPLIT_STORE_SYNC, splitc.window, (size_t)bytes, 0);
+    } else {
+        for (int64_t now; (now = *arrived()) < memory.waited;) trivium_wait_until_changed64(arrived(), now);
     }
     __asm__ volatile("" ::: "memory");
 }
 
-void barrier(void) {
+static void meet(void) {
     __asm__ volatile("" ::: "memory");
     trivium_barrier();
 }
 
-void all_store_sync(void) {
-    barrier();
-    memory.waited = have_arrived();
-    barrier();
+/* The first processor that comes here tells it. */
+static void warn(const char *file, int line) {
+    memory.has_warned = 1;
+    if (trivium_swap32((volatile int32_t *)splitc_address_on(0, (uintptr_t)&told.warned), 1)) return;
+    fprintf(stderr,
+            "split-c: warning: %s:%d: a barrier while gets or puts are under way, for which it does not wait: call sync() before "
+            "what they bring is used\n",
+            file, line);
 }
 
-void splitc_begin(void) { barrier(); }
-void splitc_end(void) { barrier(); }
+void splitc_barrier(const char *file, int line) {
+    if (memory.under_way && !memory.has_warned) warn(file, line);
+    meet();
+}
+
+/* Each tells all how many bytes it has stored to them, and waits for those that were stored to it. */
+static void await_stores(void) {
+    for (int p = 0; p < splitc.processors; p++) *toglobal(splitc.self, &told.sent[p]) = memory.stored[p];
+    meet();
+    int64_t all = 0;
+    for (int p = 0; p < splitc.processors; p++) all += *toglobal(p, &told.sent[splitc.self]);
+    if (all > memory.waited) store_sync((intptr_t)(all - memory.waited));
+}
+
+void all_store_sync(void) {
+    if (memory.block) {
+        await_stores();
+    } else {
+        meet();
+        memory.waited = *arrived();
+    }
+    meet();
+}
+
+void splitc_begin(void) { meet(); }
+void splitc_end(void) { meet(); }
 
 /* ---- All processors together --------------------------------------------------------------------- */
 
@@ -345,7 +452,7 @@ static int slot(void) {
     static type name(type x, int processors) { \
         int at = slot(); \
         toglobal(splitc.self, &slots[at])->member = x; \
-        barrier(); \
+        meet(); \
         type all = 0; \
         for (int p = 0; p < processors; p++) { \
             type y = toglobal(p, &slots[at])->member; \

@@ -127,12 +127,12 @@ void spread_free(void SPLITC_SPREAD *memory);
 
 /* ---- Split-phase accesses ------------------------------------------------------------------------ */
 
-/* What `x := *gp`, `*gp := x` and `*gp :- x` become. A get and a put end before these return, which the language allows. */
+/* What `x := *gp`, `*gp := x` and `*gp :- x` become: calls of the protocol if it has them, else accesses that end before these return. */
 void splitc_get(void *to, const void SPLITC_GLOBAL *from, size_t bytes);
 void splitc_put(void SPLITC_GLOBAL *to, const void *from, size_t bytes);
 void splitc_store(void SPLITC_GLOBAL *to, const void *from, size_t bytes);
 
-/* All gets and puts of this processor have ended. */
+/* Waits until all gets and puts of this processor have ended. */
 void sync(void);
 /* Whether they have. */
 int is_sync(void);
@@ -140,10 +140,12 @@ int is_sync(void);
 void store_sync(intptr_t bytes);
 /* Waits until all stores of all processors have ended. Collective. */
 void all_store_sync(void);
-/* Waits for all processors. */
-void barrier(void);
+/* Waits for all processors. It does not wait for gets and puts; if there are any, a warning says where, once. */
+void splitc_barrier(const char *file, int line);
+#define barrier() splitc_barrier(__FILE__, __LINE__)
 
-/* Of `bytes` bytes, 0 or more, which lie on one processor. */
+/* Of `bytes` bytes, 0 or more, which lie on one processor. The local bytes of a bulk_put and a bulk_store stay as they are until sync() or, of
+ * a bulk_store, all_store_sync(). */
 void bulk_read(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes);
 void bulk_write(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes);
 void bulk_get(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes);

@@ -94,6 +94,24 @@ TRIVIUM_IMPORT("trivium", "parallel_start") void trivium_parallel_start(void);
  * that it was assigned to, or by the line that made it. It costs nothing and waits for nobody. */
 TRIVIUM_IMPORT("trivium", "name") void trivium_name(const volatile void *memory, const char *name);
 
+/* ---- Accesses that go on while the program does --------------------------------------------------- */
+
+/* Operations of trivium_split_phase. */
+enum {
+    TRIVIUM_SPLIT_BLOCK = 0, /* gives the bytes of a block; 0 if the protocol has no calls for the others */
+    TRIVIUM_SPLIT_GET = 1,   /* bytes go from shared to private memory; 0 if too many are under way */
+    TRIVIUM_SPLIT_PUT = 2,   /* .. and from private to shared memory */
+    TRIVIUM_SPLIT_STORE = 3, /* the same; only the bytes' home hears when they have come */
+    TRIVIUM_SPLIT_SYNC = 4,  /* waits for this node's gets and puts; private memory that was named is free again, of stores too */
+    TRIVIUM_SPLIT_IS_SYNC = 5,
+    TRIVIUM_SPLIT_STORE_SYNC = 6 /* waits until stores have brought so many bytes more to this node, as their home */
+};
+
+/* Makes a call of the protocol that the memory at `shared` is under: get, put, store, sync, is_sync or store_sync, if it has all of
+ * them with the signatures of docs/split-c.md. The bytes lie in one block. */
+TRIVIUM_IMPORT("trivium", "split_phase")
+int64_t trivium_split_phase(int32_t operation, const volatile void *shared, uint64_t bytes, void *own);
+
 /* ---- Atomic operations on shared memory ------------------------------------------------------ */
 
 /* Operations of trivium_rmw. */

@@ -280,7 +280,7 @@ fn sample<B: Bench>(bench: &B, m: &mut B::M, message: MessageId) -> Option<Outgo
     let payload: Option<Payload> = match declared.payload {
         PayloadShape::Nothing => None,
         PayloadShape::Block => Some(m.gather_block(bench.blocks()[0])),
-        PayloadShape::Memory | PayloadShape::List => return None,
+        PayloadShape::Memory | PayloadShape::List | PayloadShape::Bytes => return None,
     };
     let object = match declared.object {
         BLOCK => bench.blocks()[0],
@@ -353,13 +353,24 @@ fn performing<B: Bench>(bench: &B, book: &mut Book) {
     m.perform(block, &access(at, 8, Deed::LoadTo(0)));
     let unchanged = bench.contents(&mut m, block) == before;
     book.expect("a performed load changes no block", unchanged, || "the contents changed".into());
+    if bench.sizes() {
+        let data = m.gather_access(block, &access(at, 5, Deed::Load));
+        m.perform(block, &access(at, 8, Deed::Store(0x1122_3344_5566_7788)));
+        m.perform(block, &access(at, 5, Deed::StoreData(data)));
+        let seen = m.perform(block, &access(at, 8, Deed::Load));
+        let kept = seen == 0x1122_3300_0000_0001;
+        book.expect("bytes that a load gave are stored where a store says, and no others", kept, || {
+            format!("{seen:#x}")
+        });
+        m.perform(block, &access(at, 8, Deed::Store(1)));
+    }
     let exchange = Deed::Modify { operation: Operation::Exchange, operand: 0, expected: 0 };
     let (old, new) = (m.perform(block, &access(at, 8, exchange)), m.perform(block, &access(at, 8, Deed::Load)));
     book.expect("an exchange gives the old word and leaves the new one", (old, new) == (1, 0), || {
         format!("{old}, {new}")
     });
     let asked = HandlerAccess {
-        asker: Some((me, 0)),
+        asker: Some((me, Some(0))),
         ..access(expected.address, expected.size.into(), Deed::Store(expected.value))
     };
     let given = m.perform(block, &asked);

@@ -18,6 +18,7 @@ pub enum Effect {
     Completed(Object),
     CompletedWith { object: Object, thread: Thread, value: u64 },
     Performed { block: Object, access: HandlerAccess },
+    InstalledOwn(u64),
     Answered { thread: Thread, value: i64 },
     Started { task: TaskId, object: Object, args: Args },
     Timer { role: RoleId, object: Object, after: Option<u64> },
@@ -187,6 +188,22 @@ impl Mechanisms for Local {
         self.keep(bytes, sources)
     }
 
+    /// There is no program: zeros.
+    fn gather_own(&mut self, from: u64, to: u64) -> Payload {
+        self.keep(vec![0; index(to - from)], Vec::new())
+    }
+
+    fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
+        let at = index(access.address);
+        let bytes = self.memory[at..at + index(access.bytes)].to_vec();
+        self.effects.push(Effect::Performed { block, access: *access });
+        self.keep(bytes, Vec::new())
+    }
+
+    fn install_own(&mut self, _payload: Payload, at: u64) {
+        self.effects.push(Effect::InstalledOwn(at));
+    }
+
     fn install_block(&mut self, payload: Payload, block: Object) {
         let at = block.id as usize * self.block_bytes;
         let bytes = &self.payloads[payload.0 as usize].bytes;
@@ -255,6 +272,15 @@ impl Mechanisms for Local {
         let old = u64::from_le_bytes(word);
         let new = match access.deed {
             Deed::Load | Deed::LoadTo(_) => None,
+            Deed::StoreFrom(_) => {
+                self.memory[at..at + bytes].fill(0);
+                None
+            }
+            Deed::StoreData(payload) => {
+                let data = &self.payloads[payload.0 as usize].bytes;
+                self.memory[at..at + bytes].copy_from_slice(data);
+                None
+            }
             Deed::Store(value) => Some(value),
             Deed::Modify { operation, operand, expected } => {
                 Some(operation.apply(fit(bytes, "at most 8 bytes"), old, operand, expected))
@@ -266,7 +292,7 @@ impl Mechanisms for Local {
         self.effects.push(Effect::Performed { block, access: *access });
         match access.deed {
             Deed::Load | Deed::Modify { .. } => old,
-            Deed::LoadTo(_) | Deed::Store(_) => 0,
+            Deed::LoadTo(_) | Deed::Store(_) | Deed::StoreFrom(_) | Deed::StoreData(_) => 0,
         }
     }
 

@@ -51,6 +51,15 @@ impl Mechanisms for Null {
     fn gather_list(&mut self, _: bool, _: &[i64]) -> Payload {
         Payload(0)
     }
+    fn gather_own(&mut self, _: u64, _: u64) -> Payload {
+        Payload(0)
+    }
+    fn gather_access(&mut self, _: Object, _: &HandlerAccess) -> Payload {
+        Payload(0)
+    }
+    fn install_own(&mut self, payload: Payload, at: u64) {
+        black_box((payload, at));
+    }
     fn install_block(&mut self, payload: Payload, block: Object) {
         black_box((payload, block));
     }

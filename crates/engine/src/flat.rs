@@ -11,7 +11,8 @@
 use crate::layout::{Cell, ListCell, SetCell};
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, PerformKind, RoleId, SetOperator, StateId, TaskId,
+    HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, PerformFor, PerformKind, RoleId, SetOperator, StateId,
+    TaskId,
 };
 
 /// A register with a scalar.
@@ -539,6 +540,14 @@ pub(crate) enum Op {
         from: Reg,
         to: Reg,
     },
+    GatherOwn {
+        from: Reg,
+        to: Reg,
+    },
+    /// What an access has loaded, whose result this is.
+    Gathered {
+        from: Reg,
+    },
     GatherList {
         other: bool,
         blocks: bool,
@@ -572,7 +581,7 @@ pub(crate) enum Op {
     /// `args` are as [`trivium_protocol::Perform::args`] says.
     Perform {
         kind: PerformKind,
-        asked: bool,
+        whose: PerformFor,
         args: Reg,
         count: u8,
         result: Option<Reg>,
@@ -585,6 +594,9 @@ pub(crate) enum Op {
     Install,
     InstallAt {
         address: Reg,
+    },
+    InstallOwn {
+        at: Reg,
     },
     Copy {
         from: Reg,

@@ -107,12 +107,12 @@ pub struct Pending {
 pub struct HandlerAccess {
     /// Byte offset in shared memory.
     pub address: u64,
-    /// How many bytes: 1 to 8, or more where they go to the program's own memory.
+    /// How many bytes: 1 to 8, or more where there is no value.
     pub bytes: u64,
     /// What it does.
     pub deed: Deed,
-    /// Whose it is: a thread's, which waits for it, and that thread's node; or the program's of this node.
-    pub asker: Option<(Node, Thread)>,
+    /// Whose it is: a thread's, which waits for it, and that thread's node; or the program's of a node, of this one if there is none.
+    pub asker: Option<(Node, Option<Thread>)>,
 }
 
 /// What an access does that a handler performs.
@@ -124,6 +124,10 @@ pub enum Deed {
     LoadTo(u64),
     /// A store of this, without the bytes that do not fit.
     Store(u64),
+    /// A store of what lies at a byte of the program's own memory.
+    StoreFrom(u64),
+    /// A store of data, of which there are as many bytes.
+    StoreData(Payload),
     /// A read-modify-write.
     Modify {
         /// What it makes of what is there.
@@ -186,6 +190,16 @@ pub trait Mechanisms {
 
     /// Several blocks, or words at addresses, taken now, in order, as one payload.
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload;
+
+    /// Bytes `from..to` of the program's own memory, taken now, as a payload.
+    fn gather_own(&mut self, from: u64, to: u64) -> Payload;
+
+    /// A load of any length, which lies in the block, is performed on this node's copy, as [`Mechanisms::perform`] does; what it gives
+    /// is a payload.
+    fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload;
+
+    /// The data of a payload go to the program's own memory, from a byte on.
+    fn install_own(&mut self, payload: Payload, at: u64);
 
     /// The data of a payload go into a block of this node.
     fn install_block(&mut self, payload: Payload, block: Object);

@@ -96,6 +96,16 @@ impl Mechanisms for Newborn<'_> {
         Payload(0)
     }
 
+    fn gather_own(&mut self, _: u64, _: u64) -> Payload {
+        Payload(0)
+    }
+
+    fn gather_access(&mut self, _: Object, _: &HandlerAccess) -> Payload {
+        Payload(0)
+    }
+
+    fn install_own(&mut self, _: Payload, _: u64) {}
+
     fn install_block(&mut self, _: Payload, _: Object) {}
 
     fn install_memory(&mut self, _: Payload, _: Option<u64>) {}

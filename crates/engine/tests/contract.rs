@@ -80,6 +80,8 @@ enum Sin {
     VaguePending,
     LazyComplete,
     LazyPerform,
+    LazyData,
+    ShiftedData,
     WidePerform,
     BusyComplete,
     TagErases,
@@ -134,6 +136,16 @@ impl Mechanisms for Sloppy {
         let items = if self.sin == Sin::ForgetfulList { &items[..1] } else { items };
         self.local.gather_list(blocks, items)
     }
+    fn gather_own(&mut self, from: u64, to: u64) -> Payload {
+        self.local.gather_own(from, to)
+    }
+    fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
+        let start = if self.sin == Sin::ShiftedData { access.address - 8 } else { access.address };
+        self.local.gather_access(block, &HandlerAccess { address: start, ..*access })
+    }
+    fn install_own(&mut self, payload: Payload, at: u64) {
+        self.local.install_own(payload, at);
+    }
     fn install_block(&mut self, payload: Payload, block: Object) {
         let payload = match (self.sin, self.late) {
             (Sin::LatePayload, Some(source)) => self.local.gather_block(source),
@@ -181,6 +193,7 @@ impl Mechanisms for Sloppy {
         let stores = matches!(access.deed, Deed::Store(_));
         match self.sin {
             Sin::LazyPerform if stores => 0,
+            Sin::LazyData if matches!(access.deed, Deed::StoreData(_)) => 0,
             Sin::WidePerform if stores => {
                 self.local.perform(block, &HandlerAccess { address: access.address / 8 * 8, bytes: 8, ..*access })
             }
@@ -283,6 +296,8 @@ fn every_sin_is_found() {
         (Sin::VaguePending, "`pending` says"),
         (Sin::LazyComplete, "`complete` performs"),
         (Sin::LazyPerform, "a performed store changes"),
+        (Sin::LazyData, "bytes that a load gave are stored"),
+        (Sin::ShiftedData, "bytes that a load gave are stored"),
         (Sin::WidePerform, "a performed access keeps to its own bytes"),
         (Sin::BusyComplete, "`complete with` performs nothing"),
         (Sin::TagErases, "tags, charges and timers do not change"),

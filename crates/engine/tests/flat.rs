@@ -92,6 +92,15 @@ impl Mechanisms for Recorder {
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
         self.payload(format!("gather {blocks} {items:?}"))
     }
+    fn gather_own(&mut self, from: u64, to: u64) -> Payload {
+        self.payload(format!("gather own {from} {to}"))
+    }
+    fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
+        self.payload(format!("gather {block:?} {access:?}"))
+    }
+    fn install_own(&mut self, payload: Payload, at: u64) {
+        self.told(format!("install own {payload:?} {at}"));
+    }
     fn install_block(&mut self, payload: Payload, block: Object) {
         self.told(format!("install {payload:?} {block:?}"));
     }

@@ -95,6 +95,7 @@ fn happen(engine: &Engine, raws: &[Raw]) -> Result<Vec<String>, TestCaseError> {
             PayloadShape::Block => Some(m.gather_block(Object { kind: BLOCK, id: *id })),
             PayloadShape::Memory => Some(m.gather_memory(8, 24)),
             PayloadShape::List => Some(m.gather_list(false, &[0, 40])),
+            PayloadShape::Bytes => Some(m.gather_own(8, 24)),
         };
         let mut event = Event { kind, object, sender: *sender, thread: *thread, args: Args::of(&words), payload };
         if *replay && let Some((task, object, args)) = tasks.pop() {

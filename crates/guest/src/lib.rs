@@ -89,7 +89,7 @@ pub use memory::{Memory, PART_UNIT, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
 pub use node::{NodeOutcome, ProgramNode, Stage};
 pub use processor::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp,
-    StackFrame,
+    SplitPhase, StackFrame,
 };
 pub use program::Program;
 pub use rewrite::Build;

@@ -94,6 +94,38 @@ pub enum Placement {
     Parts(u32),
 }
 
+/// What a program asks of the protocol of its memory that moves bytes while the program goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SplitPhase {
+    /// How many bytes a block has; 0 if the protocol has no such calls.
+    BlockBytes,
+    /// Bytes go to private memory.
+    Get,
+    /// Bytes of private memory go to shared memory.
+    Put,
+    /// The same, and nobody is told when it is done but the bytes' home.
+    Store,
+    /// All that this node has begun, stores aside, is done.
+    Sync,
+    /// Whether it is.
+    IsSync,
+    /// Stores have brought so many bytes more to this node.
+    StoreSync,
+}
+
+impl SplitPhase {
+    /// All, in the order of `trivium.h`.
+    pub const ALL: [SplitPhase; 7] = [
+        SplitPhase::BlockBytes,
+        SplitPhase::Get,
+        SplitPhase::Put,
+        SplitPhase::Store,
+        SplitPhase::Sync,
+        SplitPhase::IsSync,
+        SplitPhase::StoreSync,
+    ];
+}
+
 /// The operation of an atomic read-modify-write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RmwOp {
@@ -184,6 +216,17 @@ pub enum Call {
         addr: u32,
         /// The name.
         name: String,
+    },
+    /// `trivium_split_phase()`: an operation by the calls of the protocol of the memory at `addr`.
+    SplitPhase {
+        /// Which.
+        what: SplitPhase,
+        /// An address in shared memory.
+        addr: u32,
+        /// How many bytes.
+        bytes: u64,
+        /// Where they go to, or come from, in private memory.
+        place: u32,
     },
     /// `trivium_barrier()`: the machine's own barrier.
     Barrier,

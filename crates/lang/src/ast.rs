@@ -367,10 +367,10 @@ pub enum StatementKind {
         value: Option<Expr>,
         to: Expr,
     },
-    /// `perform write(a, v, n) as t`; `perform read(a, n) to place`.
+    /// `perform write(a, v, n) as t`; `perform read(a, n) to place`; `perform write(a, n) from place`.
     Perform {
         access: Expr,
-        to: Option<Expr>,
+        other_end: Option<OtherEnd>,
     },
     Return {
         value: Option<Expr>,
@@ -382,6 +382,10 @@ pub enum StatementKind {
         args: Vec<Expr>,
     },
     Yield,
+    /// `install to place`.
+    InstallOwn {
+        at: Expr,
+    },
     Install {
         at: Option<Expr>,
     },
@@ -437,6 +441,8 @@ pub enum With {
     Declared,
     Block,
     Payload,
+    Own(Expr, Expr),
+    Performed(Expr),
     Memory(Expr, Expr),
     List(Expr),
 }
@@ -503,8 +509,48 @@ pub struct Perform {
     /// `read`, `write` or `rmw`.
     pub what: Ident,
     pub args: Vec<Expr>,
-    /// The thread that asked, and its node if that is said.
-    pub asker: Option<(Expr, Option<Expr>)>,
+    pub asker: Option<Asker>,
+}
+
+/// Whose access it is.
+#[derive(Clone, Debug)]
+pub enum Asker {
+    /// `as t of m`: a thread's, and its node if that is said.
+    Thread(Expr, Option<Expr>),
+    /// `for m`: the program's of a node.
+    Program(Expr),
+}
+
+impl Asker {
+    /// What is written of it.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        let (first, second) = match self {
+            Asker::Thread(thread, node) => (thread, node.as_ref()),
+            Asker::Program(node) => (node, None),
+        };
+        [first].into_iter().chain(second)
+    }
+}
+
+/// The other end of an access that has no value.
+#[derive(Clone, Debug)]
+pub enum OtherEnd {
+    /// `to p`: a place of the program's own memory.
+    To(Expr),
+    /// `from p`.
+    From(Expr),
+    /// `from payload`: the data of the message that is handled.
+    Payload,
+}
+
+impl OtherEnd {
+    /// The place of the program's own memory.
+    pub fn place(&self) -> Option<&Expr> {
+        match self {
+            OtherEnd::To(place) | OtherEnd::From(place) => Some(place),
+            OtherEnd::Payload => None,
+        }
+    }
 }
 
 /// A scenario.

@@ -33,10 +33,11 @@ impl Tally {
 impl Asked {
     /// An access was performed, which has given this.
     pub(crate) fn performed(&mut self, access: &HandlerAccess, given: u64) {
-        let Some((node, thread)) = access.asker else { return };
+        let Some((node, Some(thread))) = access.asker else { return };
         let kept = kept(access.bytes);
         let parts = match access.deed {
-            Deed::Load | Deed::LoadTo(_) => [0, given & kept, 0, 0],
+            Deed::LoadTo(_) | Deed::StoreFrom(_) | Deed::StoreData(_) => return,
+            Deed::Load => [0, given & kept, 0, 0],
             Deed::Store(value) => [1, value & kept, 0, 0],
             Deed::Modify { operation, operand, expected } => {
                 modified(operation, operand & kept, expected, given & kept)
@@ -138,7 +139,7 @@ mod tests {
 
     fn performed(deed: Deed, bytes: u64, given: u64) -> Asked {
         let mut asked = Asked::default();
-        asked.performed(&HandlerAccess { address: 64, bytes, deed, asker: Some(ASKER) }, given);
+        asked.performed(&HandlerAccess { address: 64, bytes, deed, asker: Some((ASKER.0, Some(ASKER.1))) }, given);
         asked
     }
 

@@ -5,7 +5,7 @@ use crate::binding::Binding;
 use crate::core::NodeCore;
 use crate::error::NodeError;
 use trivium_engine::{MAX_ARGS, Object};
-use trivium_guest::{ProgramFault, SHARED_BASE};
+use trivium_guest::{ProgramFault, SHARED_BASE, SplitPhase};
 use trivium_protocol::nearest;
 use trivium_protocol::{BLOCK, EventKind, NODE, NoRmw, OpId, Type};
 
@@ -33,6 +33,15 @@ pub enum Refusal {
     Program(ProgramFault),
     /// What the protocol assumes, or what it is at first, is broken.
     Broken(NodeError),
+}
+
+/// What a split-phase operation is for the protocol of the memory that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SplitPhaseStep {
+    /// It is known at once.
+    Known(i64),
+    /// A call, with the words of its arguments, the object's first.
+    Call(usize, OpId, Vec<i64>),
 }
 
 impl<C> NodeCore<C> {
@@ -140,6 +149,39 @@ impl<C> NodeCore<C> {
             return Err(Refusal::Program(ProgramFault::new(what)));
         }
         Ok(())
+    }
+
+    /// What an operation is for the protocol of the memory at an address. How large a block is, is 0 where the protocol has no such calls.
+    ///
+    /// # Errors
+    /// The address is not in shared memory, or the protocol has no such calls.
+    pub fn split_phase(
+        &self,
+        what: SplitPhase,
+        addr: u32,
+        bytes: u64,
+        place: u32,
+    ) -> Result<SplitPhaseStep, ProgramFault> {
+        let protocol = addr.checked_sub(SHARED_BASE).and_then(|offset| self.protocol_at(offset.into()));
+        let calls = protocol.and_then(|protocol| Some((protocol, self.protocols.split_phase[protocol]?)));
+        let Some((protocol, calls)) = calls else {
+            if what == SplitPhase::BlockBytes {
+                return Ok(SplitPhaseStep::Known(0));
+            }
+            let what = "a split-phase operation on memory whose protocol has no calls for it";
+            return Err(ProgramFault::new(format!("node {}: {what}, at {addr:#x}", self.me)));
+        };
+        let moved = || vec![addr.into(), addr.into(), bytes.cast_signed(), place.into()];
+        let (op, words) = match what {
+            SplitPhase::BlockBytes => return Ok(SplitPhaseStep::Known(self.protocols.block.cast_signed())),
+            SplitPhase::Get => (calls.get, moved()),
+            SplitPhase::Put => (calls.put, moved()),
+            SplitPhase::Store => (calls.store, moved()),
+            SplitPhase::Sync => (calls.sync, Vec::new()),
+            SplitPhase::IsSync => (calls.is_sync, Vec::new()),
+            SplitPhase::StoreSync => (calls.store_sync, vec![bytes.cast_signed()]),
+        };
+        Ok(SplitPhaseStep::Call(protocol, op, words))
     }
 
     /// A read-modify-write stores what nobody knows before it is performed: a protocol that looks at what is about to be

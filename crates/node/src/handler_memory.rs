@@ -11,8 +11,8 @@ use crate::records::Slot;
 use crate::space::shared_u32;
 use trivium_engine::number::index;
 use trivium_engine::{Deed, HandlerAccess, Object, Payload, Pending, Thread};
-use trivium_guest::{AccessKind, ReadModifyWrite};
-use trivium_protocol::{BLOCK, RoleId};
+use trivium_guest::{AccessKind, PRIVATE_LIMIT, ReadModifyWrite};
+use trivium_protocol::{Access, BLOCK, RoleId};
 
 /// A node whose running handler reads and writes shared memory. What it does that cannot be done is kept in
 /// [`Effects::trouble`], and told when it has ended.
@@ -41,6 +41,9 @@ pub trait HandlerMemory: Sized {
     /// The handler is about to use memory at this offset: a node that may have none there says so in
     /// [`Effects::trouble`].
     fn about_to_use(&mut self, _offset: u64) {}
+
+    /// The tag of a block, where the node looks at unchecked accesses to it.
+    fn tag_to_check(&mut self, block: Object) -> Option<Access>;
 
     /// Whether the running handler's protocol has cached processors.
     #[inline]
@@ -137,6 +140,41 @@ pub trait HandlerMemory: Sized {
         self.put(to, &data);
     }
 
+    /// The handler is about to use bytes of the program's own memory: where these are shared, that is an unchecked access.
+    fn about_to_use_own(&mut self, at: u64, bytes: u64, kind: AccessKind) {
+        let mut next = at;
+        while let Ok(address) = u32::try_from(next)
+            && next < at + bytes
+        {
+            let size = self.core().protocols.block;
+            next = (next / size + 1) * size;
+            let Some(offset) = self.core().parts.offset_of(address) else { continue };
+            let block = self.core().block_of(offset);
+            let Some(tag) = self.tag_to_check(block) else { return };
+            let checked = self.core().check_unchecked(address, kind, block, tag);
+            self.trouble_of(checked.map_err(|error| error.what));
+        }
+    }
+
+    /// Appends bytes of the program's own memory.
+    fn read_own(&mut self, at: u64, bytes: u64, into: &mut Vec<u8>) {
+        let there = into.len();
+        self.about_to_use_own(at, bytes, AccessKind::Read);
+        if bytes > u64::from(PRIVATE_LIMIT) {
+            return self.trouble_of(Err(format!("{bytes} bytes are more than the program's own memory has")));
+        }
+        into.resize(there + index(bytes), 0);
+        let read = self.memory().read_private(at, &mut into[there..]);
+        self.trouble_of(read);
+    }
+
+    /// Writes bytes of the program's own memory.
+    fn write_own(&mut self, at: u64, bytes: &[u8]) {
+        self.about_to_use_own(at, bytes.len() as u64, AccessKind::Write);
+        let written = self.memory().write_private(at, bytes);
+        self.trouble_of(written);
+    }
+
     /// Performs an access of the program on this node's memory; gives what was there before.
     fn perform_waiting(&mut self, pending: &Pending, kind: AccessKind, atomic: Option<ReadModifyWrite>) -> u64 {
         let mut word = [0; 8];
@@ -151,23 +189,56 @@ pub trait HandlerMemory: Sized {
         old
     }
 
-    /// Performs a handler's access on this node's memory; gives what [`trivium_engine::Mechanisms::perform`] does.
-    fn perform_access(&mut self, block: Object, access: &HandlerAccess) -> u64 {
+    /// Whether a handler's access lies in the block.
+    fn must_lie_in(&mut self, block: Object, access: &HandlerAccess) -> bool {
         let first = self.core().offset_of(block);
         let size = self.core().protocols.block;
         let inside = access.address.checked_sub(first);
-        if !inside.is_some_and(|at| access.bytes <= size && at <= size - access.bytes) {
+        let lies_in = inside.is_some_and(|at| access.bytes <= size && at <= size - access.bytes);
+        if !lies_in {
             let HandlerAccess { address, bytes, .. } = access;
             let what = || format!("{bytes} bytes at shared offset {address:#x} do not lie in block {} alone", block.id);
             self.effects_mut().trouble.get_or_insert_with(what);
+        }
+        lies_in
+    }
+
+    /// A handler's load of any length, which becomes data.
+    fn load_data(&mut self, block: Object, access: &HandlerAccess, data: &mut Data) {
+        data.clear();
+        if self.must_lie_in(block, access) {
+            self.read(access.address, access.bytes, &mut data.bytes);
+        }
+    }
+
+    /// Performs a handler's access on this node's memory; gives what [`trivium_engine::Mechanisms::perform`] does.
+    fn perform_access(&mut self, block: Object, access: &HandlerAccess) -> u64 {
+        if !self.must_lie_in(block, access) {
             return 0;
         }
         let given = match access.deed {
             Deed::LoadTo(to) => {
                 let mut bytes = Vec::new();
                 self.read(access.address, access.bytes, &mut bytes);
-                let written = self.memory().write_private(to, &bytes);
-                self.trouble_of(written);
+                self.write_own(to, &bytes);
+                0
+            }
+            Deed::StoreFrom(from) => {
+                let mut bytes = Vec::new();
+                self.read_own(from, access.bytes, &mut bytes);
+                self.put(access.address, &bytes);
+                0
+            }
+            Deed::StoreData(payload) => {
+                self.with_data(payload, |node, data| {
+                    let (there, wanted) = (data.bytes.len() as u64, access.bytes);
+                    if there != wanted {
+                        let what = || format!("{wanted} bytes are stored, and the message has brought {there}");
+                        node.effects_mut().trouble.get_or_insert_with(what);
+                        return;
+                    }
+                    node.put(access.address, &data.bytes);
+                });
                 0
             }
             Deed::Load => self.bytes_of(access),

@@ -42,6 +42,25 @@ impl NodeMemory {
         }
     }
 
+    /// Reads bytes of the program's own memory, as [`NodeMemory::write_private`] writes them. Memory without a program has at
+    /// each byte address the number of it, as the explored systems of `check` have.
+    ///
+    /// # Errors
+    /// They do not lie below shared memory.
+    pub fn read_private(&self, at: u64, into: &mut [u8]) -> Result<(), String> {
+        let end = at.saturating_add(into.len() as u64);
+        match (self, u32::try_from(at)) {
+            (NodeMemory::Program(memory), Ok(from)) if end <= u64::from(PRIVATE_LIMIT) => {
+                memory.read(from, into).map_err(|fault| fault.message)
+            }
+            (NodeMemory::Plain(_), _) => {
+                into.iter_mut().zip(at.to_le_bytes()).for_each(|(to, byte)| *to = byte);
+                Ok(())
+            }
+            _ => Err(format!("address {at:#x} does not lie in the program's own memory")),
+        }
+    }
+
     /// Writes bytes of the program's own memory, from a byte address on as the program sees it. Memory without a
     /// program has none, and takes no notice.
     ///

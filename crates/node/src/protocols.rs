@@ -1,5 +1,6 @@
 //! The protocols of a run, as they are loaded for its nodes and its blocks.
 
+use crate::split_phase::SplitPhaseCalls;
 use std::rc::Rc;
 use trivium_engine::Engine;
 use trivium_protocol::{Assume, OpId, Promise, Protocol};
@@ -35,6 +36,8 @@ pub struct Protocols {
     pub any_cached: bool,
     /// Of each protocol, why it cannot answer a read-modify-write, if it cannot.
     pub no_rmw: Vec<Option<NoRmw>>,
+    /// Of each protocol, its calls that move bytes while the program goes on, if it has them.
+    pub split_phase: Vec<Option<SplitPhaseCalls>>,
     /// Of each protocol, and behind the last, how many kinds of messages those before it have.
     pub kinds_before: Vec<usize>,
 }
@@ -64,6 +67,7 @@ impl Protocols {
             cached,
             default: engines.iter().position(|engine| engine.answers_accesses()).unwrap_or(0),
             no_rmw: engines.iter().map(|engine| refuses_rmw(engine.protocol())).collect(),
+            split_phase: engines.iter().map(|engine| SplitPhaseCalls::of(engine.protocol())).collect(),
             kinds_before: (0..=engines.len()).map(kinds).collect(),
             engines,
         }

@@ -179,6 +179,15 @@ pub enum PayloadSource {
         /// One past the last byte.
         to: Expr,
     },
+    /// Bytes of the program's own memory.
+    Own {
+        /// First byte.
+        from: Expr,
+        /// One past the last byte.
+        to: Expr,
+    },
+    /// What a [`PerformKind::ReadData`] before it has loaded: its result.
+    Performed(LocalId),
     /// The blocks or words in a list.
     List(Place),
 }
@@ -190,10 +199,27 @@ pub enum PerformKind {
     Read,
     /// A load to a place of the program's own memory.
     ReadTo,
+    /// A load whose bytes a message carries; the step's result stands for them ([`PayloadSource::Performed`]).
+    ReadData,
     /// A store.
     Write,
+    /// A store of what lies at a place of the program's own memory.
+    WriteFrom,
+    /// A store of the data of the message that is being handled.
+    WriteData,
     /// A read-modify-write; what was there before is the step's result.
     Rmw,
+}
+
+/// Whose access it is that a handler performs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerformFor {
+    /// The program's of this node.
+    Program,
+    /// That of another node's program.
+    ProgramOf,
+    /// A thread's, which waits for it.
+    Thread,
 }
 
 /// An access that a handler performs.
@@ -201,10 +227,11 @@ pub enum PerformKind {
 pub struct Perform {
     /// What it does.
     pub kind: PerformKind,
-    /// Whether it is that of a thread which waits for it, and not of the node's program.
-    pub asked: bool,
-    /// Its address and how many bytes; if it is asked for, the thread and the thread's node; of a [`PerformKind::ReadTo`] the place,
-    /// of a store the value, of a read-modify-write the number of the [`Operation`] and its two operands.
+    /// Whose it is.
+    pub whose: PerformFor,
+    /// Its address and how many bytes; of a [`PerformFor::Thread`] the thread, and if not this node's program's the node; of a
+    /// [`PerformKind::ReadTo`] and a [`PerformKind::WriteFrom`] the place, of a store of a value that, of a read-modify-write the number
+    /// of the [`Operation`] and its two operands.
     pub args: Vec<Expr>,
     /// The local that becomes its result.
     pub result: Option<LocalId>,
@@ -213,7 +240,17 @@ pub struct Perform {
 impl Perform {
     /// Whether it changes the block.
     pub fn stores(&self) -> bool {
-        matches!(self.kind, PerformKind::Write | PerformKind::Rmw)
+        matches!(self.kind, PerformKind::Write | PerformKind::WriteFrom | PerformKind::WriteData | PerformKind::Rmw)
+    }
+
+    /// Whether it looks at what is there.
+    pub fn loads(&self) -> bool {
+        matches!(self.kind, PerformKind::Read | PerformKind::ReadTo | PerformKind::ReadData | PerformKind::Rmw)
+    }
+
+    /// Whether it is that of a thread which waits for it, and not of a program.
+    pub fn asked(&self) -> bool {
+        self.whose == PerformFor::Thread
     }
 }
 
@@ -290,6 +327,8 @@ pub enum StepKind {
     Yield,
     /// The message's data go to the object's block, or to an address.
     Install(Option<Expr>),
+    /// The message's data go to a place of the program's own memory.
+    InstallOwn(Expr),
     /// Bytes are copied within this node's memory.
     Copy {
         /// First byte read.

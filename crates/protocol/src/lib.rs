@@ -298,6 +298,8 @@ pub enum PayloadShape {
     Memory,
     /// The contents of several blocks or words, from a list named at the send.
     List,
+    /// Bytes: of the program's own memory, or what a performed load gave.
+    Bytes,
 }
 
 /// A kind of message.

@@ -44,13 +44,14 @@ fn values(step: &StepKind) -> Vec<&Expr> {
         StepKind::Perform(perform) => perform.args.iter().collect(),
         StepKind::Send { args, payload, object, to, .. } => {
             let mut all: Vec<&Expr> = args.iter().chain(object).chain([to]).collect();
-            if let PayloadSource::Memory { from, to } = payload {
+            if let PayloadSource::Memory { from, to } | PayloadSource::Own { from, to } = payload {
                 all.extend([from, to]);
             }
             all
         }
         StepKind::Return { value, to } => value.iter().chain(to).collect(),
         StepKind::Install(at) => at.iter().collect(),
+        StepKind::InstallOwn(at) => vec![at],
         StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
         StepKind::Invoke(f, args) => [f].into_iter().chain(args).collect(),
         StepKind::Elsewhere(owner, _, _) => object_of(owner).into_iter().collect(),

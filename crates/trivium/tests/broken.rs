@@ -5,7 +5,7 @@ mod harness;
 use harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 27] = [
+const FOUND: [(&str, &str); 30] = [
     ("alternating-bit-unordered", "ghost order"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
@@ -20,10 +20,12 @@ const FOUND: [(&str, &str); 27] = [
     ("stache-lost-upgrade", "last_write"),
     ("stache-pages-forgotten", "deadlock"),
     ("stache-unordered", "fault"),
+    ("swcc-get-without-copy", "last_write"),
     ("swcc-late-answer", "last_write"),
     ("swcc-lock-dropped-early", "last_write"),
     ("swcc-lock-refuses-invalidate", "livelock"),
     ("swcc-put-without-lock", "last_write"),
+    ("swcc-store-leaves-readers", "single_writer"),
     ("token-lock-newcomer-first", "fault"),
     ("token-ring-everywhere", "mutex(acquire, release)"),
     ("tree-barrier-late-reset", "barrier(arrive)"),
@@ -31,6 +33,7 @@ const FOUND: [(&str, &str); 27] = [
     ("two-locks", "deadlock"),
     ("uncached-answered-early", "fault"),
     ("uncached-duplicated", "fault"),
+    ("uncached-sync-without-waiting", "scenario put_is_done"),
     ("uncached-update-torn", "fault"),
     ("write-update-no-turn", "coherent"),
 ];

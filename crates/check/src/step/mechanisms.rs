@@ -210,6 +210,20 @@ impl Mechanisms for Here<'_> {
         self.payloads.handle(Data::List(words))
     }
 
+    fn gather_own(&mut self, from: u64, _to: u64) -> Payload {
+        self.payloads.handle(Data::Block(performs::own(self.model, from)))
+    }
+
+    fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
+        self.effects.looks_farther = true;
+        let word = performs::perform(self, block, access);
+        self.payloads.handle(Data::Block(word))
+    }
+
+    fn install_own(&mut self, _payload: Payload, _at: u64) {
+        // What a program has of its own is not part of the explored system.
+    }
+
     fn install_block(&mut self, payload: Payload, block: Object) {
         match self.payloads.data(payload) {
             Data::Block(word) => self.write_word(u64::from(block.id) * BLOCK_BYTES, word),

@@ -5,22 +5,30 @@ use crate::step::ghost::{self, Sight};
 use crate::step::mechanisms::{ForProgram, Here, Performed};
 use crate::system::client::Intent;
 use crate::system::layout::BLOCK_BYTES;
+use crate::system::model::Model;
+use crate::system::payload::Data;
 use crate::system::promise::{Violation, load, store};
 use crate::system::world::Phase;
 use trivium_engine::{Deed, HandlerAccess, Node, Object, Thread};
 use trivium_protocol::{GhostEvent, Operation};
 
+/// What lies at a place of a program's own memory: its number, so that there are values to store; under the most general client not
+/// too many of them.
+pub(super) fn own(model: &Model, place: u64) -> u64 {
+    if model.client.script.is_none() { place % u64::from(model.system.values) } else { place }
+}
+
 /// Performs an access on this node's copy; what it gives.
 pub(super) fn perform(here: &mut Here, block: Object, access: &HandlerAccess) -> u64 {
     let Some(is_looked_at) = place(here, block, access) else { return 0 };
     let asker = match access.asker {
-        None => None,
-        Some((node, number)) => match asking(here, block, access, (node, number), is_looked_at) {
+        None | Some((_, None)) => None,
+        Some((node, Some(number))) => match asking(here, block, access, (node, number), is_looked_at) {
             Some(thread) => Some((node, thread)),
             None => return 0,
         },
     };
-    let node = asker.map_or(here.me, |(node, _)| node);
+    let node = access.asker.map_or(here.me, |(node, _)| node);
     let done = if is_looked_at { perform_on_word(here, block, access.deed, (node, asker.is_some())) } else { Ok(0) };
     match done {
         Ok(seen) => {
@@ -63,6 +71,7 @@ fn asking(
     let deed = match access.deed {
         Deed::Load | Deed::LoadTo(_) => format!("a read of {name}"),
         Deed::Store(value) => format!("a write of {value} to {name}"),
+        Deed::StoreFrom(_) | Deed::StoreData(_) => format!("a write to {name}"),
         Deed::Modify { operation, operand, .. } => format!("{} of {operand} in {name}", operation.name()),
     };
     let who = format!("node {node}: thread {number}");
@@ -98,13 +107,21 @@ fn asking(
 fn perform_on_word(here: &mut Here, block: Object, deed: Deed, (node, asked): (Node, bool)) -> Result<u64, Violation> {
     let (model, me) = (here.model, here.me);
     let loaded = match deed {
-        Deed::Store(_) => None,
+        Deed::Store(_) | Deed::StoreFrom(_) | Deed::StoreData(_) => None,
         _ => Some(load(model, here.world, me, block.id)?),
     };
     let old = loaded.unwrap_or(0);
     let stored = match deed {
         Deed::Load | Deed::LoadTo(_) => None,
         Deed::Store(value) => Some(value),
+        Deed::StoreFrom(place) => Some(own(model, place)),
+        Deed::StoreData(payload) => Some(match here.payloads.data(payload) {
+            Data::Block(word) => word,
+            Data::Memory(_) | Data::List(_) => {
+                here.trouble("what arrived is not the bytes of an access".into());
+                return Ok(0);
+            }
+        }),
         Deed::Modify { operation, operand, expected } => {
             let new = operation.apply(8, old, operand, expected);
             // Under the most general client, numbers go round behind the last value: so that there are not too many.

@@ -73,13 +73,14 @@ pub(crate) fn exprs_of(step: &Step) -> Vec<&Expr> {
         StepKind::ForRange(_, from, to, _) => vec![from, to],
         StepKind::Send { args, payload, object, to, .. } => {
             let memory = match payload {
-                PayloadSource::Memory { from, to } => vec![from, to],
+                PayloadSource::Memory { from, to } | PayloadSource::Own { from, to } => vec![from, to],
                 _ => Vec::new(),
             };
             args.iter().chain(memory).chain(object).chain([to]).collect()
         }
         StepKind::Return { value, to } => value.iter().chain(to).collect(),
         StepKind::Install(at) => at.iter().collect(),
+        StepKind::InstallOwn(at) => vec![at],
         StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
         StepKind::Store(a, b) | StepKind::CompleteWith(a, b) => vec![a, b],
         StepKind::Perform(perform) => perform.args.iter().collect(),

@@ -323,7 +323,7 @@ impl Layout {
 /// Whether handlers perform accesses for threads that wait for them.
 fn performs_for_threads(protocol: &Protocol) -> bool {
     any_step(protocol, &|step| match &step.kind {
-        StepKind::Perform(perform) => perform.asked,
+        StepKind::Perform(perform) => perform.asked(),
         StepKind::CompleteWith(..) => true,
         _ => false,
     })

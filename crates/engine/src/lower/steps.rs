@@ -76,6 +76,7 @@ impl Lowering<'_> {
             StepKind::Yield => self.effect(Op::Yield, span),
             StepKind::Install(None) => self.effect(Op::Install, span),
             StepKind::Install(Some(_)) => return self.install_at(step),
+            StepKind::InstallOwn(at) => return self.install_own(at, span),
             StepKind::Copy { from, to, bytes } => {
                 let (from, to, bytes) = (self.address(from)?, self.address(to)?, self.address(bytes)?);
                 self.effect(Op::Copy { from, to, bytes }, span);
@@ -406,6 +407,15 @@ impl Lowering<'_> {
                 self.emit(Op::CheckOrder { from: first, to: last }, to.span);
                 self.effect(Op::GatherMemory { from: first, to: last }, span);
             }
+            PayloadSource::Own { from, to } => {
+                let (first, last) = (self.address(from)?, self.address(to)?);
+                self.emit(Op::CheckOrder { from: first, to: last }, to.span);
+                self.effect(Op::GatherOwn { from: first, to: last }, span);
+            }
+            PayloadSource::Performed(local) => {
+                let from = self.local(local.index(), 0)?;
+                self.emit(Op::Gathered { from }, span);
+            }
             PayloadSource::List(place) => {
                 let list = self.list_of(place)?;
                 let ty = &self.engine.protocol.roles[place.role.index()].vars[place.var.index()].ty;
@@ -457,7 +467,14 @@ impl Lowering<'_> {
             Some(local) => Some(self.local(local.index(), 0)?),
             None => None,
         };
-        self.effect(Op::Perform { kind: perform.kind, asked: perform.asked, args, count, result }, span);
+        self.effect(Op::Perform { kind: perform.kind, whose: perform.whose, args, count, result }, span);
+        Some(())
+    }
+
+    fn install_own(&mut self, at: &Expr, span: Span) -> Option<()> {
+        self.emit(Op::CheckData, span);
+        let at = self.address(at)?;
+        self.effect(Op::InstallOwn { at }, span);
         Some(())
     }
 

@@ -10,8 +10,8 @@ use crate::number::low_u16;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    BLOCK, EventKind, Expr, Line, MessageId, NODE, Operation, Owner, PayloadShape, PayloadSource, PerformKind, StateId,
-    TaskId, Type,
+    BLOCK, EventKind, Expr, Line, MessageId, NODE, Operation, Owner, PayloadShape, PayloadSource, PerformFor,
+    PerformKind, StateId, TaskId, Type,
 };
 
 /// Most parts of an access that a handler performs: address, size, thread, node, operation, two operands.
@@ -82,6 +82,16 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 }
                 self.m.gather_memory(first, last)
             }
+            PayloadSource::Own { from, to } => {
+                let (first, last) = (self.address(from)?, self.address(to)?);
+                if last < first {
+                    return trouble(FaultKind::BadAddress(last.cast_signed()), to.span);
+                }
+                self.m.gather_own(first, last)
+            }
+            PayloadSource::Performed(local) => {
+                payload_of(self.local(*local, 0).ok_or(FaultKind::Malformed).at(span)?).at(span)?
+            }
             PayloadSource::List(place) => {
                 let list = self.engine.list_cell(place, span)?;
                 let ty = &self.engine.protocol.roles[place.role.index()].vars[place.var.index()].ty;
@@ -142,17 +152,27 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     /// Performs an access; its parts are as [`trivium_protocol::Perform::args`] says. Gives its result.
-    pub(super) fn perform(&mut self, kind: PerformKind, asked: bool, parts: &[i64]) -> Result<i64, FaultKind> {
+    pub(super) fn perform(&mut self, kind: PerformKind, whose: PerformFor, parts: &[i64]) -> Result<i64, FaultKind> {
         let (&[address, bytes], mut rest) = parts.split_first_chunk().ok_or(FaultKind::Malformed)?;
         let mut asker = None;
-        if asked {
-            let (&[thread, node], behind) = rest.split_first_chunk().ok_or(FaultKind::Malformed)?;
-            (asker, rest) = (Some((self.engine.node(node)?, thread_of(thread)?)), behind);
+        match whose {
+            PerformFor::Program => {}
+            PerformFor::ProgramOf => {
+                let (&[node], behind) = rest.split_first_chunk().ok_or(FaultKind::Malformed)?;
+                (asker, rest) = (Some((self.engine.node(node)?, None)), behind);
+            }
+            PerformFor::Thread => {
+                let (&[thread, node], behind) = rest.split_first_chunk().ok_or(FaultKind::Malformed)?;
+                (asker, rest) = (Some((self.engine.node(node)?, Some(thread_of(thread)?))), behind);
+            }
         }
         let address = u64::try_from(address).map_err(|_| FaultKind::BadAddress(address))?;
+        let place = |place: i64| u64::try_from(place).map_err(|_| FaultKind::BadAddress(place));
         let deed = match (kind, rest) {
-            (PerformKind::Read, []) => Deed::Load,
-            (PerformKind::ReadTo, &[to]) => Deed::LoadTo(u64::try_from(to).map_err(|_| FaultKind::BadAddress(to))?),
+            (PerformKind::Read | PerformKind::ReadData, []) => Deed::Load,
+            (PerformKind::ReadTo, &[to]) => Deed::LoadTo(place(to)?),
+            (PerformKind::WriteFrom, &[from]) => Deed::StoreFrom(place(from)?),
+            (PerformKind::WriteData, []) => Deed::StoreData(self.data()?.0),
             (PerformKind::Write, &[value]) => Deed::Store(value.cast_unsigned()),
             (PerformKind::Rmw, &[number, operand, expected]) => {
                 let range = FaultKind::Range { value: number, lo: 0, hi: Operation::LAST };
@@ -163,7 +183,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         };
         let size = u8::try_from(bytes).unwrap_or(0);
         let (fits, lo, hi) = match deed {
-            Deed::LoadTo(_) => (bytes > 0, 1, i64::MAX),
+            Deed::LoadTo(_) | Deed::StoreFrom(_) | Deed::StoreData(_) => (bytes > 0, 1, i64::MAX),
+            Deed::Load if kind == PerformKind::ReadData => (bytes > 0, 1, i64::MAX),
             Deed::Modify { operation, .. } => (operation.takes(size), if operation.takes(1) { 1 } else { 4 }, 8),
             Deed::Load | Deed::Store(_) => ((1..=8).contains(&size), 1, 8),
         };
@@ -171,6 +192,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             return Err(FaultKind::Range { value: bytes, lo, hi });
         }
         let access = HandlerAccess { address, bytes: bytes.cast_unsigned(), deed, asker };
+        if kind == PerformKind::ReadData {
+            return Ok(self.m.gather_access(self.object, &access).0.into());
+        }
         Ok(self.m.perform(self.object, &access).cast_signed())
     }
 
@@ -265,6 +289,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         self.m.invoke(function, &values[..args.len()]);
         Ok(())
     }
+}
+
+/// What a performed load has given, by its result.
+pub(super) fn payload_of(result: i64) -> Result<Payload, FaultKind> {
+    result.try_into().map(Payload).map_err(|_| FaultKind::Malformed)
 }
 
 /// A thread by its number.

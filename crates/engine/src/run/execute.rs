@@ -72,7 +72,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 for (word, arg) in words.iter_mut().zip(&perform.args) {
                     *word = scalar(self, arg)?;
                 }
-                let value = self.perform(perform.kind, perform.asked, &words[..perform.args.len()]).at(span)?;
+                let value = self.perform(perform.kind, perform.whose, &words[..perform.args.len()]).at(span)?;
                 match perform.result {
                     Some(local) => self.set_fields(local, &[value], span),
                     None => Ok(()),
@@ -89,6 +89,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 _ => trouble(FaultKind::Malformed, span),
             },
             StepKind::Install(address) => self.install(address.as_ref(), span),
+            StepKind::InstallOwn(at) => {
+                let (payload, _) = self.data().at(span)?;
+                let at = self.address(at)?;
+                self.m.install_own(payload, at);
+                Ok(())
+            }
             StepKind::Copy { from, to, bytes } => {
                 let (from, to, bytes) = (self.address(from)?, self.address(to)?, self.address(bytes)?);
                 self.m.copy(from, to, bytes);

@@ -1,7 +1,7 @@
 //! The loop that runs flat code.
 
 use super::Run;
-use super::effects::MOST_PERFORM;
+use super::effects::{MOST_PERFORM, payload_of};
 use crate::fault::{FaultKind, Try, trouble};
 use crate::flat::{About, FaultPart, Op, Seek, SendPlan, SetReg, Source, Target, Whose, Word};
 use crate::layout::ListCell;
@@ -452,6 +452,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 let (from, to) = (reg!(self, from).cast_unsigned(), reg!(self, to).cast_unsigned());
                 beside.gathered = Some(self.m.gather_memory(from, to));
             }
+            Op::GatherOwn { from, to } => {
+                let (from, to) = (reg!(self, from).cast_unsigned(), reg!(self, to).cast_unsigned());
+                beside.gathered = Some(self.m.gather_own(from, to));
+            }
+            Op::Gathered { from } => beside.gathered = Some(check!(self, at, payload_of(reg!(self, from)))),
             Op::GatherList { other, blocks, list } => {
                 let list = &code.lists[list as usize];
                 let record = record!(self, beside, other);
@@ -474,11 +479,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 let (value, thread) = (reg!(self, value), reg!(self, thread));
                 check!(self, at, self.complete_with(thread, value));
             }
-            Op::Perform { kind, asked, args, count, result } => {
+            Op::Perform { kind, whose, args, count, result } => {
                 let mut words = [0; MOST_PERFORM];
                 let given = &self.frame.scalars[args as usize..args as usize + count as usize];
                 words[..given.len()].copy_from_slice(given);
-                let value = check!(self, at, self.perform(kind, asked, &words[..given.len()]));
+                let value = check!(self, at, self.perform(kind, whose, &words[..given.len()]));
                 if let Some(to) = result {
                     reg!(self, to) = value;
                 }
@@ -491,6 +496,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             Op::InstallAt { address } => {
                 let (payload, _) = check!(self, at, self.data());
                 self.m.install_memory(payload, Some(reg!(self, address).cast_unsigned()));
+            }
+            Op::InstallOwn { at: place } => {
+                let (payload, _) = check!(self, at, self.data());
+                self.m.install_own(payload, reg!(self, place).cast_unsigned());
             }
             Op::Copy { from, to, bytes } => {
                 let (from, to) = (reg!(self, from).cast_unsigned(), reg!(self, to).cast_unsigned());

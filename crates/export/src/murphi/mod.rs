@@ -31,7 +31,8 @@ use trivium_check::{ConfigError, Intent, Outline, System, WORDS_PER_BLOCK};
 use trivium_engine::Engine;
 use trivium_protocol::walk::inner;
 use trivium_protocol::{
-    BLOCK, ExprKind, MessageId, Operation, PayloadShape, PerformKind, Protocol, Role, RoleId, Step, StepKind,
+    BLOCK, ExprKind, MessageId, Operation, PayloadShape, PerformFor, PerformKind, Protocol, Role, RoleId, Step,
+    StepKind,
 };
 
 /// Most nodes, and most elements of a set, since sets are numbers here.
@@ -84,6 +85,7 @@ struct Export<'m> {
     /// Whether messages carry ranges of memory, or lists.
     moves_memory: bool,
     threads_per_node: usize,
+    values: u32,
 }
 
 impl<'m> Export<'m> {
@@ -113,6 +115,7 @@ impl<'m> Export<'m> {
             most_declared,
             moves_memory,
             threads_per_node,
+            values: system.values,
         };
         export.check()?;
         Ok(export)
@@ -164,15 +167,20 @@ impl<'m> Export<'m> {
     /// Whether handlers perform accesses for threads that wait for them.
     fn performs_for_threads(&self) -> bool {
         self.any_step(|step| match step {
-            StepKind::Perform(perform) => perform.asked,
+            StepKind::Perform(perform) => perform.asked(),
             StepKind::CompleteWith(..) => true,
             _ => false,
         })
     }
 
+    /// Whether handlers perform accesses for programs of other nodes.
+    fn performs_for_programs(&self) -> bool {
+        self.any_step(|step| matches!(step, StepKind::Perform(perform) if perform.whose == PerformFor::ProgramOf))
+    }
+
     /// Whether handlers perform accesses that give a value.
     fn performs_for_values(&self) -> bool {
-        self.any_step(|step| matches!(step, StepKind::Perform(perform) if perform.asked || perform.kind == PerformKind::Rmw || perform.result.is_some()))
+        self.any_step(|step| matches!(step, StepKind::Perform(perform) if perform.asked() || perform.kind == PerformKind::Rmw || perform.result.is_some()))
     }
 
     fn any_step(&self, is: fn(&StepKind) -> bool) -> bool {

@@ -29,18 +29,21 @@ impl Export<'_> {
                 out.line(&inside);
                 if self.performs_for_threads() {
                     out.line(format!(
-                        "if t != -1 then asked(t, b, at - b * {block_bytes}, {kind}, {operation}, {value}); end;"
+                        "if t > -1 then asked(t, b, at - b * {block_bytes}, {kind}, {operation}, {value}); end;"
                     ));
-                    out.line("whose := (t = -1 ? me : node_of((t = -1 ? 0 : t)));");
+                    out.line("whose := (t < 0 ? me : node_of((t < 0 ? 0 : t)));");
                 } else {
                     out.line("whose := me;");
+                }
+                if self.performs_for_programs() {
+                    out.line("if t < -1 then whose := -2 - t; end;");
                 }
                 out.open(format!("if at = b * {block_bytes} then"));
                 body(out);
                 out.close("end;");
                 if self.performs_for_threads() {
                     let found = if kind == 1 { "0" } else { "given" };
-                    out.line(format!("if t != -1 then performed[t] := true; found[t] := {found}; end;"));
+                    out.line(format!("if t > -1 then performed[t] := true; found[t] := {found}; end;"));
                 }
             });
         };

@@ -4,8 +4,8 @@ use super::expressions::Scope;
 use super::lines::Lines;
 use super::{Export, records::has_caller};
 use trivium_protocol::{
-    BLOCK, EventKind, Expr, Handler, LocalId, NODE, Owner, PayloadShape, PayloadSource, Perform, PerformKind, Place,
-    RoleId, Step, StepKind, Type,
+    BLOCK, EventKind, Expr, Handler, LocalId, NODE, Owner, PayloadShape, PayloadSource, Perform, PerformFor,
+    PerformKind, Place, RoleId, Step, StepKind, Type,
 };
 
 /// The body of a handler while it is written.
@@ -115,6 +115,8 @@ impl<'s> Writer<'s> {
                         format!("gather(me, {}, {})", self.scope.number(from), self.scope.number(to))
                     }
                     PayloadSource::List(place) => self.gather_list(place, out),
+                    PayloadSource::Own { from, .. } => format!("{} + 1", self.own(from)),
+                    PayloadSource::Performed(local) => format!("l{} + 1", local.0),
                     PayloadSource::Nothing => "0".into(),
                 };
                 let to = self.scope.number(to);
@@ -197,8 +199,9 @@ impl<'s> Writer<'s> {
             StepKind::Store(address, value) => {
                 out.line(format!("store(me, {}, {});", self.scope.number(address), self.scope.number(value)));
             }
-            // What a program's function does is not part of the explored system.
+            // What a program's function does is not part of the explored system, and neither is what it has of its own.
             StepKind::Invoke(..) => {}
+            StepKind::InstallOwn(_) => out.line("if data = 0 then error \"fault: no data\"; end;"),
             StepKind::Fill(to) => out.line(format!("fill(me, {}, {}, fx);", self.scope.object, *to as u8)),
             StepKind::Upgrade => out.line(format!("upgrade(me, {}, fx);", self.scope.object)),
             StepKind::Take(to) => out.line(format!("take(me, {}, {});", self.scope.object, *to as u8)),
@@ -284,16 +287,30 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// What lies at a place of a program's own memory.
+    fn own(&self, place: &Expr) -> String {
+        let (place, export) = (self.scope.number(place), self.scope.export);
+        if export.model.client.script.is_none() { format!("({place} % {})", export.values) } else { place }
+    }
+
     fn perform(&mut self, perform: &Perform, out: &mut Lines) {
         let args: Vec<String> = perform.args.iter().map(|arg| self.scope.number(arg)).collect();
         let object = &self.scope.object;
-        let (asker, operands) = if perform.asked {
-            (format!("asker({}, {})", args[3], args[2]), &args[4..])
-        } else {
-            ("-1".to_string(), &args[2..])
+        let (asker, operands) = match perform.whose {
+            PerformFor::Thread => (format!("asker({}, {})", args[3], args[2]), &args[4..]),
+            PerformFor::ProgramOf => (format!("-2 - {}", args[2]), &args[3..]),
+            PerformFor::Program => ("-1".to_string(), &args[2..]),
         };
         let about = format!("me, {object}, {}, {}, {asker}", args[0], args[1]);
         match (perform.kind, operands) {
+            (PerformKind::WriteFrom, _) => {
+                let value = perform.args.last().map_or("0".into(), |place| self.own(place));
+                out.line(format!("perform_write({about}, {value});"));
+            }
+            (PerformKind::WriteData, _) => {
+                out.line("if data = 0 then error \"fault: no data\"; end;");
+                out.line(format!("perform_write({about}, data - 1);"));
+            }
             (PerformKind::Write, [value]) => out.line(format!("perform_write({about}, {value});")),
             (PerformKind::Rmw, [operation, operand, expected]) => {
                 out.line(format!("perform_rmw({about}, {operation}, {operand}, {expected});"));

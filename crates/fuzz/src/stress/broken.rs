@@ -32,9 +32,10 @@ const POOL: &str = include_str!("../../stress/pool.c");
 const ITEMS: &str = include_str!("../../stress/items.c");
 const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
+const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 27] = [
+const FILES: [(&str, usize, Way); 30] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
@@ -49,10 +50,12 @@ const FILES: [(&str, usize, Way); 27] = [
     ("stache-lost-upgrade", 3, Program("lockbench.c")),
     ("stache-pages-forgotten", 3, Cannot(EVICTS)),
     ("stache-unordered", 3, Program("lockbench.c")),
+    ("swcc-get-without-copy", 3, InPlaceOf("splitphase.c", "swcc", &[])),
     ("swcc-late-answer", 3, InPlaceOf("splitphase.c", "swcc", &[])),
     ("swcc-lock-dropped-early", 3, Program("lockbench.c")),
     ("swcc-lock-refuses-invalidate", 3, Program("lockbench.c")),
     ("swcc-put-without-lock", 3, InPlaceOf("splitphase.c", "swcc", &[])),
+    ("swcc-store-leaves-readers", 3, InPlaceOf("splitphase.c", "swcc", &[])),
     ("token-lock-newcomer-first", 4, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
     ("token-ring-everywhere", 2, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
     ("tree-barrier-late-reset", 4, InPlaceOf("barrierbench-tree.c", "tree-barrier", &["stache"])),
@@ -60,6 +63,7 @@ const FILES: [(&str, usize, Way); 27] = [
     ("two-locks", 2, Text(LOCKS, &[], &["stache"])),
     ("uncached-answered-early", 2, Program("fetchadd.c")),
     ("uncached-duplicated", 2, Cannot(ONCE)),
+    ("uncached-sync-without-waiting", 2, Text(PUTS, &[], &[])),
     ("uncached-update-torn", 3, Program("fetchadd.c")),
     ("write-update-no-turn", 2, Text(ORDERS, &[], &[])),
 ];

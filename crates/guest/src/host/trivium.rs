@@ -4,7 +4,7 @@ use wasmtime::Result;
 
 use super::NodeState;
 use crate::memory::{PART_UNIT, SHARED_BASE, SHARED_END};
-use crate::processor::{Call, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp};
+use crate::processor::{Call, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp, SplitPhase};
 
 #[derive(Clone, Copy)]
 pub(super) enum Function {
@@ -22,10 +22,11 @@ pub(super) enum Function {
     Fail,
     Name,
     ParallelStart,
+    SplitPhase,
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 14] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 15] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
@@ -46,6 +47,8 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 14] = [
     // address, name
     ("name", "ii", "", Function::Name),
     ("parallel_start", "", "", Function::ParallelStart),
+    // what, address, bytes, place -> result
+    ("split_phase", "iiIi", "I", Function::SplitPhase),
 ];
 
 pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
@@ -65,6 +68,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             node.call(Call::Name { addr, name }).await
         }
         Function::ParallelStart => node.call(Call::ParallelStart).await,
+        Function::SplitPhase => split_phase(node, args).await,
         Function::Barrier => node.call(Call::Barrier).await,
         Function::Rmw => rmw(node, args).await,
         Function::WaitUntilChanged => {
@@ -149,6 +153,25 @@ async fn share<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
     node.memory.share(addr, part, bytes).map_err(|error| fault(error.message))?;
     node.call(Call::Barrier).await?;
     Ok(first)
+}
+
+/// The bytes that move lie in shared memory at one end, and in private memory at the other.
+async fn split_phase<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
+    let number = node.number;
+    let fault = |message: String| ProgramFault::new(format!("node {number}: trivium_split_phase: {message}"));
+    let (addr, bytes, place) = (args[1] as u32, args[2] as u64, args[3] as u32);
+    let Some(&what) = SplitPhase::ALL.get(args[0] as usize) else {
+        return Err(fault(format!("{} is no operation", args[0])).into());
+    };
+    if matches!(what, SplitPhase::Get | SplitPhase::Put | SplitPhase::Store) {
+        node.check(addr, bytes, "a split-phase access")?;
+        node.check(place, bytes, "a split-phase access")?;
+        if addr < SHARED_BASE || place >= SHARED_BASE || bytes == 0 {
+            let what = format!("{bytes} bytes between {addr:#x} and {place:#x}");
+            Err(fault(format!("{what}: one or more move between shared memory and private memory")))?;
+        }
+    }
+    node.call(Call::SplitPhase { what, addr, bytes, place }).await
 }
 
 /// The protocol that a program names; none if it passes NULL.

@@ -138,7 +138,7 @@ fn walk(steps: &[Step], written: &mut bool, summary: &mut Summary) {
             StepKind::Send { payload: PayloadSource::Block, .. } | StepKind::Complete | StepKind::Fill(_) => {
                 summary.reads |= !*written
             }
-            StepKind::Perform(perform) if perform.kind != PerformKind::Write => summary.reads |= !*written,
+            StepKind::Perform(perform) if perform.loads() => summary.reads |= !*written,
             StepKind::Install(None) | StepKind::Take(_) => *written = true,
             StepKind::Goto(state) => summary.targets.push((*state, *written)),
             StepKind::If(_, yes, no) => {

@@ -391,9 +391,13 @@ impl Compiler {
                 Some("block") => PayloadShape::Block,
                 Some("memory") => PayloadShape::Memory,
                 Some("list") => PayloadShape::List,
+                Some("bytes") => PayloadShape::Bytes,
                 Some(other) => {
                     let span = with.as_ref().map_or(Span::default(), |w| w.span);
-                    self.error(span, format!("a message carries a `block`, `memory` or a `list`, not `{other}`"));
+                    self.error(
+                        span,
+                        format!("a message carries a `block`, `bytes`, `memory` or a `list`, not `{other}`"),
+                    );
                     PayloadShape::Nothing
                 }
             };

@@ -83,7 +83,7 @@ fn does_more(step: &StepKind) -> Option<&'static str> {
         StepKind::Defer => "`defer`",
         StepKind::Start(..) => "`start` a task",
         StepKind::Yield => "`yield`",
-        StepKind::Install(_) => "`install`",
+        StepKind::Install(_) | StepKind::InstallOwn(_) => "`install`",
         StepKind::Copy { .. } | StepKind::Store(..) => "write to memory",
         StepKind::Invoke(..) => "`invoke` a function",
         StepKind::Fill(_) | StepKind::Upgrade | StepKind::Take(_) | StepKind::Invalidate => "touch a cache's line",

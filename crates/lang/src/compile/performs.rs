@@ -3,41 +3,84 @@
 use super::frame::Frame;
 use super::types::{NUMBER, SOME_NODE};
 use super::*;
+use crate::ast::{Asker, OtherEnd};
 
 impl Compiler {
-    /// `perform ..` as a statement: what is loaded goes to the program's own memory.
+    /// `perform ..` as a statement: what is loaded goes to the program's own memory, and what is stored may come from there.
     pub(super) fn perform(
         &mut self,
         frame: &mut Frame,
         access: &ast::Expr,
-        to: Option<&ast::Expr>,
+        other_end: Option<&OtherEnd>,
         span: Span,
     ) -> Option<Vec<StepKind>> {
         let ast::ExprKind::Perform(written) = &access.kind else { return None };
-        let mut perform = self.access(frame, written, span)?;
-        match (perform.kind, to) {
-            (PerformKind::Read, Some(_)) if perform.asked => {
-                self.error(span, "what a thread has asked for goes to the thread, by `complete with`")
-                    .help("`let w = perform read(a, n) as t`, and send w to the thread's node");
-                return None;
-            }
-            (PerformKind::Read, Some(to)) => {
-                perform.args.push(self.expr_of(frame, to, &NUMBER)?);
-                perform.kind = PerformKind::ReadTo;
-            }
-            (PerformKind::Read, None) => {
+        let is_range = other_end.is_some() && written.what.text == "write";
+        let mut perform = self.access(frame, written, is_range, span)?;
+        let Some(other_end) = other_end else {
+            if perform.kind == PerformKind::Read {
                 self.error(span, "what is loaded goes nowhere").help(
                     "`let w = perform read(a, n)`, or `perform read(a, n) to p`, a place of the program's own memory",
                 );
                 return None;
             }
-            (_, Some(to)) => {
-                self.error(to.span, "only a load goes to a place of the program's memory");
+            return Some(vec![StepKind::Perform(perform)]);
+        };
+        match (perform.whose, other_end) {
+            (PerformFor::Thread, _) => {
+                self.error(span, "what a thread has asked for goes to the thread, and comes from it, as a value")
+                    .help("`let w = perform read(a, n) as t`, and send w to the thread's node, for `complete with`");
                 return None;
             }
-            (_, None) => {}
+            (PerformFor::ProgramOf, OtherEnd::To(place) | OtherEnd::From(place)) => {
+                self.error(place.span, "the program's own memory is that of this node, and the access is another's")
+                    .help("`with perform read(a, n) for m` and `perform write(a, n) for m from payload` move bytes by messages");
+                return None;
+            }
+            _ => {}
+        }
+        perform.kind = match (perform.kind, other_end) {
+            (PerformKind::Read, OtherEnd::To(_)) => PerformKind::ReadTo,
+            (PerformKind::Write, OtherEnd::From(_)) => PerformKind::WriteFrom,
+            (PerformKind::Write, OtherEnd::Payload) => {
+                self.needs_bytes(frame, "from payload", span)?;
+                PerformKind::WriteData
+            }
+            (_, OtherEnd::To(place)) => {
+                self.error(place.span, "only a load goes to a place of the program's memory");
+                return None;
+            }
+            (_, OtherEnd::From(_) | OtherEnd::Payload) => {
+                self.error(span, "only a store comes from elsewhere");
+                return None;
+            }
+        };
+        if let Some(place) = other_end.place() {
+            perform.args.push(self.expr_of(frame, place, &NUMBER)?);
         }
         Some(vec![StepKind::Perform(perform)])
+    }
+
+    /// `with perform read(a, n)`: what a message carries. It comes before the rest of the statement; gives the local that stands for it.
+    pub(super) fn performed_data(&mut self, frame: &mut Frame, access: &ast::Expr) -> Option<LocalId> {
+        let ast::ExprKind::Perform(written) = &access.kind else { return None };
+        let mut perform = self.access(frame, written, false, access.span)?;
+        if perform.kind != PerformKind::Read || perform.asked() {
+            self.error(access.span, "a message carries what is loaded for a program: no other access").help(
+                "`with perform read(a, n)`, or `for m` behind it; what a thread asks for is a value, and an argument",
+            );
+            return None;
+        }
+        perform.kind = PerformKind::ReadData;
+        Some(self.before(frame, perform, access.span))
+    }
+
+    /// Puts an access before the rest of the present statement; gives the local that is its result.
+    fn before(&mut self, frame: &mut Frame, mut perform: Perform, span: Span) -> LocalId {
+        let result = frame.hidden_local(&self.protocol, "", Type::Word);
+        perform.result = Some(result);
+        frame.performs.get_or_insert_default().push(Step { kind: StepKind::Perform(perform), span });
+        result
     }
 
     /// `perform ..` within a statement: it comes before the rest of the statement, and what it gives is a local.
@@ -47,18 +90,17 @@ impl Compiler {
                 .help("perform it in a statement before: `let w = perform read(a, n)`");
             return None;
         }
-        let mut perform = self.access(frame, written, span)?;
+        let perform = self.access(frame, written, false, span)?;
         if perform.kind == PerformKind::Write {
             self.error(span, "a store gives no value").help("let it be a statement by itself");
             return None;
         }
-        let result = frame.hidden_local(&self.protocol, "", Type::Word);
-        perform.result = Some(result);
-        frame.performs.get_or_insert_default().push(Step { kind: StepKind::Perform(perform), span });
+        let result = self.before(frame, perform, span);
         Some(Expr { kind: ExprKind::Local(result), ty: Type::Word, span })
     }
 
-    fn access(&mut self, frame: &mut Frame, written: &ast::Perform, span: Span) -> Option<Perform> {
+    /// `is_range`: what is stored is no value.
+    fn access(&mut self, frame: &mut Frame, written: &ast::Perform, is_range: bool, span: Span) -> Option<Perform> {
         let word = written.what.text.as_str();
         if self.protocol.cached {
             self.error(span, "`perform` is not for cached processors, which access their cache only")
@@ -73,6 +115,7 @@ impl Compiler {
         self.about_block(frame, span)?;
         let (kind, form, counts) = match word {
             "read" => (PerformKind::Read, "read(address, size)", 1..=2),
+            "write" if is_range => (PerformKind::Write, "write(address, size) from ..", 1..=2),
             "write" => (PerformKind::Write, "write(address, value, size)", 2..=3),
             _ => (PerformKind::Rmw, "rmw(address, size, operation, operand, expected)", 4..=5),
         };
@@ -82,7 +125,7 @@ impl Compiler {
             return None;
         }
         let (size, operands) = match (kind, &written.args[1..]) {
-            (PerformKind::Write, [value, rest @ ..]) => (rest.first(), std::slice::from_ref(value)),
+            (PerformKind::Write, [value, rest @ ..]) if !is_range => (rest.first(), std::slice::from_ref(value)),
             (_, [size, rest @ ..]) => (Some(size), rest),
             (_, []) => (None, &[][..]),
         };
@@ -92,13 +135,21 @@ impl Compiler {
             None => Some(constant(8, NUMBER, span)),
         };
         let mut args = vec![address?, size?];
-        if let Some((thread, node)) = &written.asker {
-            args.push(self.expr_of(frame, thread, &Type::Thread)?);
-            args.push(match node {
-                Some(node) => self.expr_of(frame, node, &SOME_NODE)?,
-                None => self.origin(frame, frame.sender, ExprKind::Sender, SOME_NODE, "sender", thread.span)?,
-            });
-        }
+        let whose = match &written.asker {
+            None => PerformFor::Program,
+            Some(Asker::Program(node)) => {
+                args.push(self.expr_of(frame, node, &SOME_NODE)?);
+                PerformFor::ProgramOf
+            }
+            Some(Asker::Thread(thread, node)) => {
+                args.push(self.expr_of(frame, thread, &Type::Thread)?);
+                args.push(match node {
+                    Some(node) => self.expr_of(frame, node, &SOME_NODE)?,
+                    None => self.origin(frame, frame.sender, ExprKind::Sender, SOME_NODE, "sender", thread.span)?,
+                });
+                PerformFor::Thread
+            }
+        };
         let (operation, operands) = match (kind, operands) {
             (PerformKind::Rmw, [operation, operands @ ..]) => (Some(operation), operands),
             _ => (None, operands),
@@ -112,7 +163,7 @@ impl Compiler {
         if kind == PerformKind::Rmw && operands.len() == 1 {
             args.push(constant(0, Type::Word, span));
         }
-        Some(Perform { kind, asked: written.asker.is_some(), args, result: None })
+        Some(Perform { kind, whose, args, result: None })
     }
 
     /// The operation of a read-modify-write: its name, or its number.

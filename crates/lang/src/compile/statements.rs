@@ -22,6 +22,7 @@ impl Compiler {
             | S::CompleteWith { .. }
             | S::Perform { .. }
             | S::Install { .. }
+            | S::InstallOwn { .. }
             | S::Fill(_)
             | S::Upgrade
                 if frame.wait.is_some() =>
@@ -52,7 +53,7 @@ impl Compiler {
             }
             S::Complete => one(StepKind::Complete),
             S::CompleteWith { value, to } => one(self.complete_with(frame, value.as_ref(), to, span)?),
-            S::Perform { access, to } => self.perform(frame, access, to.as_ref(), span),
+            S::Perform { access, other_end } => self.perform(frame, access, other_end.as_ref(), span),
             S::Fill(_) | S::Upgrade | S::Take(_) | S::Invalidate => {
                 self.needs_cache(frame, cache_word(statement), span)?;
                 one(cache_step(statement))
@@ -81,6 +82,10 @@ impl Compiler {
                     Some(at) => Some(self.expr_of(frame, at, &Type::Address)?),
                 };
                 one(StepKind::Install(at))
+            }
+            S::InstallOwn { at } => {
+                self.needs_bytes(frame, "install to", span)?;
+                one(StepKind::InstallOwn(self.expr_of(frame, at, &NUMBER)?))
             }
             S::Copy { from, to, bytes } => {
                 let from = self.expr_of(frame, from, &Type::Address);
@@ -340,7 +345,16 @@ impl Compiler {
         Some(match (with, shape) {
             (With::Declared, PayloadShape::Nothing) => PayloadSource::Nothing,
             (With::Declared | With::Block, PayloadShape::Block) => PayloadSource::Block,
-            (With::Payload, PayloadShape::Block | PayloadShape::Memory | PayloadShape::List) => PayloadSource::Received,
+            (With::Payload, PayloadShape::Block | PayloadShape::Memory | PayloadShape::List | PayloadShape::Bytes) => {
+                PayloadSource::Received
+            }
+            (With::Own(from, to), PayloadShape::Bytes) => {
+                let from = self.expr_of(frame, from, &NUMBER)?;
+                PayloadSource::Own { from, to: self.expr_of(frame, to, &NUMBER)? }
+            }
+            (With::Performed(access), PayloadShape::Bytes) => {
+                PayloadSource::Performed(self.performed_data(frame, access)?)
+            }
             (With::Memory(from, to), PayloadShape::Memory) => {
                 let from = self.expr_of(frame, from, &Type::Address)?;
                 PayloadSource::Memory { from, to: self.expr_of(frame, to, &Type::Address)? }
@@ -353,13 +367,15 @@ impl Compiler {
                 }
             },
             (With::Declared, _) => {
-                self.error(name.span, format!("`{}` carries data: which?", name.text))
-                    .help("`with memory[a..b]`, `with list L` or `with payload`");
+                self.error(name.span, format!("`{}` carries data: which?", name.text)).help(match shape {
+                    PayloadShape::Bytes => "`with own[p..q]`, `with perform read(a, n)` or `with payload`",
+                    _ => "`with memory[a..b]`, `with list L` or `with payload`",
+                });
                 return None;
             }
             _ => {
                 self.error(name.span, format!("`{}` was not declared to carry that", name.text))
-                    .help("see its `message` line: `with block`, `with memory` or `with list`");
+                    .help("see its `message` line: `with block`, `with bytes`, `with memory` or `with list`");
                 return None;
             }
         })
@@ -393,10 +409,28 @@ impl Compiler {
                 .help("the body of `await all` also runs at once, within the outer event, when nobody is missing; messages bring data that are declared `with ..`");
             return None;
         }
+        if shape == PayloadShape::Bytes && what.starts_with("install") && what != "install to" {
+            self.error(span, "these bytes are those of an access, or of the program's own memory")
+                .help("`perform write(a, n) from payload`, or `install to p`");
+            return None;
+        }
         let of_block = self.protocol.roles[frame.role.index()].object == BLOCK;
         if !placed && shape != PayloadShape::List && (!of_block || shape == PayloadShape::Memory) {
             self.error(span, "`install` goes to the object's block, which there is not here")
                 .help("say where: `install at ADDRESS`");
+            return None;
+        }
+        Some(())
+    }
+
+    /// Notes that the event that is being handled brings no bytes.
+    pub(super) fn needs_bytes(&mut self, frame: &Frame, what: &str, span: Span) -> Option<()> {
+        self.needs_data(frame, what, true, span)?;
+        let EventKind::Message(message) = frame.event else { return Some(()) };
+        let message = &self.protocol.messages[message.index()];
+        if message.payload != PayloadShape::Bytes {
+            let what = format!("`{what}` is for the bytes of a message, and `{}` carries no such", message.name);
+            self.error(span, what).help("declare it `with bytes`");
             return None;
         }
         Some(())

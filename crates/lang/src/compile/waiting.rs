@@ -399,8 +399,10 @@ impl Compiler {
                 S::Send { args, with, of, to, .. } => {
                     args.iter().chain(of).chain([to]).for_each(|e| used_in_expr(e, used));
                     match with {
-                        ast::With::Memory(a, b) => [a, b].into_iter().for_each(|e| used_in_expr(e, used)),
-                        ast::With::List(e) => used_in_expr(e, used),
+                        ast::With::Memory(a, b) | ast::With::Own(a, b) => {
+                            [a, b].into_iter().for_each(|e| used_in_expr(e, used))
+                        }
+                        ast::With::List(e) | ast::With::Performed(e) => used_in_expr(e, used),
                         _ => {}
                     }
                 }
@@ -412,7 +414,11 @@ impl Compiler {
                 }
                 S::Start { args, .. } => args.iter().for_each(|e| used_in_expr(e, used)),
                 S::Install { at } => at.iter().for_each(|e| used_in_expr(e, used)),
-                S::Perform { access, to } => [access].into_iter().chain(to).for_each(|e| used_in_expr(e, used)),
+                S::InstallOwn { at } => used_in_expr(at, used),
+                S::Perform { access, other_end } => {
+                    let place = other_end.as_ref().and_then(ast::OtherEnd::place);
+                    [access].into_iter().chain(place).for_each(|e| used_in_expr(e, used));
+                }
                 S::CompleteWith { value, to } => value.iter().chain([to]).for_each(|e| used_in_expr(e, used)),
                 S::Copy { from, to, bytes } => [from, to, bytes].into_iter().for_each(|e| used_in_expr(e, used)),
                 S::Invoke { function, args } => {
@@ -505,11 +511,10 @@ fn used_in_expr(expr: &ast::Expr, used: &mut Vec<String>) {
         E::Flight(_, to) => to.iter().for_each(|e| used_in_expr(e, used)),
         E::Perform(perform) => {
             perform.args.iter().for_each(|e| used_in_expr(e, used));
-            let Some((thread, node)) = &perform.asker else { return };
-            used_in_expr(thread, used);
-            match node {
-                Some(node) => used_in_expr(node, used),
-                None => used.push("sender".into()),
+            let Some(asker) = &perform.asker else { return };
+            asker.parts().for_each(|e| used_in_expr(e, used));
+            if let ast::Asker::Thread(_, None) = asker {
+                used.push("sender".into());
             }
         }
     }

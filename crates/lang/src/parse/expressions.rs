@@ -138,7 +138,9 @@ impl Parser<'_> {
         if self.continues() && self.eat_word("as") {
             let thread = self.postfix()?;
             let node = if self.continues() && self.eat_word("of") { Some(self.postfix()?) } else { None };
-            asker = Some((thread, node));
+            asker = Some(Asker::Thread(thread, node));
+        } else if self.continues() && self.eat_word("for") {
+            asker = Some(Asker::Program(self.postfix()?));
         }
         let span = start.to(self.previous_span());
         self.operator(span)?;

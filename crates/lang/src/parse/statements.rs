@@ -75,6 +75,10 @@ impl Parser<'_> {
             }
             "install" => {
                 self.advance();
+                let to = !self.token().first && self.eat_word("to");
+                if to {
+                    return Ok(StatementKind::InstallOwn { at: self.expression()? });
+                }
                 let at = if self.eat_word("at") { Some(self.expression()?) } else { None };
                 Ok(StatementKind::Install { at })
             }
@@ -88,8 +92,20 @@ impl Parser<'_> {
             }
             "perform" => {
                 let access = self.perform()?;
-                let to = if !self.token().first && self.eat_word("to") { Some(self.expression()?) } else { None };
-                Ok(StatementKind::Perform { access, to })
+                let other_end = if self.token().first {
+                    None
+                } else if self.eat_word("to") {
+                    Some(OtherEnd::To(self.expression()?))
+                } else if self.is_word("from") && self.next_is_word("payload") {
+                    self.advance();
+                    self.advance();
+                    Some(OtherEnd::Payload)
+                } else if self.eat_word("from") {
+                    Some(OtherEnd::From(self.expression()?))
+                } else {
+                    None
+                };
+                Ok(StatementKind::Perform { access, other_end })
             }
             "invoke" => {
                 self.advance();
@@ -197,18 +213,14 @@ impl Parser<'_> {
                     With::Payload
                 } else if self.eat_word("list") {
                     With::List(self.postfix()?)
+                } else if self.is_word("perform") {
+                    With::Performed(self.perform()?)
+                } else if self.eat_word("own") {
+                    let (from, to) = self.bounds()?;
+                    With::Own(from, to)
                 } else {
                     self.need_word("memory")?;
-                    self.need_mark("[")?;
-                    self.nesting += 1;
-                    let from = self.sum();
-                    let to = from.and_then(|from| {
-                        self.need_mark("..")?;
-                        Ok((from, self.sum()?))
-                    });
-                    self.nesting -= 1;
-                    let (from, to) = to?;
-                    self.need_mark("]")?;
+                    let (from, to) = self.bounds()?;
                     With::Memory(from, to)
                 };
             } else if self.eat_word("of") {
@@ -219,6 +231,21 @@ impl Parser<'_> {
         }
         self.need_word("to")?;
         Ok(StatementKind::Send { message, args, with, of, to: self.sum()? })
+    }
+
+    /// `[a..b]`.
+    fn bounds(&mut self) -> Parsed<(Expr, Expr)> {
+        self.need_mark("[")?;
+        self.nesting += 1;
+        let from = self.sum();
+        let both = from.and_then(|from| {
+            self.need_mark("..")?;
+            Ok((from, self.sum()?))
+        });
+        self.nesting -= 1;
+        let both = both?;
+        self.need_mark("]")?;
+        Ok(both)
     }
 
     fn give_back(&mut self) -> Parsed<StatementKind> {

@@ -102,6 +102,7 @@ fn message(protocol: &Protocol, message: &Message) -> Value {
             PayloadShape::Block => "block".into(),
             PayloadShape::Memory => "memory".into(),
             PayloadShape::List => "list".into(),
+            PayloadShape::Bytes => "bytes".into(),
         },
         "role": protocol.roles[message.role.index()].name,
         "object": protocol.objects[message.object.index()],

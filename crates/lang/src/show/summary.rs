@@ -140,14 +140,14 @@ fn deed(protocol: &Protocol, step: &StepKind) -> Option<String> {
         StepKind::Complete => "complete".into(),
         StepKind::CompleteWith(..) => "complete".into(),
         StepKind::Perform(perform) => match perform.kind {
-            PerformKind::Read | PerformKind::ReadTo => "perform read".into(),
-            PerformKind::Write => "perform write".into(),
+            PerformKind::Read | PerformKind::ReadTo | PerformKind::ReadData => "perform read".into(),
+            PerformKind::Write | PerformKind::WriteFrom | PerformKind::WriteData => "perform write".into(),
             PerformKind::Rmw => "perform rmw".into(),
         },
         StepKind::Return { .. } => "return".into(),
         StepKind::Defer => "defer".into(),
         StepKind::Yield => "yield".into(),
-        StepKind::Install(_) => "install".into(),
+        StepKind::Install(_) | StepKind::InstallOwn(_) => "install".into(),
         StepKind::Copy { .. } => "copy".into(),
         StepKind::Store(..) => "store".into(),
         StepKind::Invoke(..) => "invoke".into(),
@@ -298,5 +298,6 @@ pub(super) fn payload_words(message: &Message) -> &'static str {
         PayloadShape::Block => "with block",
         PayloadShape::Memory => "with memory",
         PayloadShape::List => "with list",
+        PayloadShape::Bytes => "with bytes",
     }
 }

@@ -128,6 +128,8 @@ impl Lister<'_> {
                         format!(" with memory[{}..{}]", self.expr(from), self.expr(to))
                     }
                     PayloadSource::List(place) => format!(" with list {}", self.place(place)),
+                    PayloadSource::Own { from, to } => format!(" with own[{}..{}]", self.expr(from), self.expr(to)),
+                    PayloadSource::Performed(local) => format!(" with %{}", local.0),
                 };
                 let of = object.as_ref().map_or(String::new(), |o| format!(" of {}", self.expr(o)));
                 format!("send {}{args}{payload}{of} to {}", message.name, self.expr(to))
@@ -140,7 +142,11 @@ impl Lister<'_> {
             }
             StepKind::Perform(perform) => {
                 let args: Vec<String> = perform.args.iter().map(|arg| self.expr(arg)).collect();
-                let asked = if perform.asked { " for its asker" } else { "" };
+                let asked = match perform.whose {
+                    PerformFor::Program => "",
+                    PerformFor::ProgramOf => " for a program",
+                    PerformFor::Thread => " for its asker",
+                };
                 let result = perform.result.map_or(String::new(), |local| format!("%{} = ", local.0));
                 format!("{result}perform {:?}({}){asked}", perform.kind, args.join(", "))
             }
@@ -154,6 +160,7 @@ impl Lister<'_> {
                 format!("start {}({})", self.protocol.tasks[task.index()].name, self.list(args))
             }
             StepKind::Yield => "yield".into(),
+            StepKind::InstallOwn(at) => format!("install to {}", self.expr(at)),
             StepKind::Install(at) => at.as_ref().map_or("install".into(), |a| format!("install at {}", self.expr(a))),
             StepKind::Copy { from, to, bytes } => {
                 format!("copy {} to {}, {}", self.expr(from), self.expr(to), self.expr(bytes))

@@ -6,8 +6,8 @@ use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
     SHARED_BASE,
 };
-use trivium_node::{NodeError, NodeMemory, Purpose, Refusal};
-use trivium_protocol::{BLOCK, EventKind};
+use trivium_node::{NodeError, NodeMemory, Purpose, Refusal, SplitPhaseStep};
+use trivium_protocol::{BLOCK, EventKind, OpId};
 
 impl Processor for NodeState {
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
@@ -84,7 +84,16 @@ impl Processor for NodeState {
                 self.said.printed.push((now, *fd, bytes.clone()));
                 0
             }
-            Call::Op { import, args } => self.op(*import, args)?,
+            Call::Op { import, args } => {
+                let (protocol, op) = self.core.protocols.calls[*import];
+                self.op(protocol, op, args.clone())?
+            }
+            Call::SplitPhase { what, addr, bytes, place } => {
+                match self.core.split_phase(*what, *addr, *bytes, *place)? {
+                    SplitPhaseStep::Known(value) => value,
+                    SplitPhaseStep::Call(protocol, op, words) => self.op(protocol, op, words)?,
+                }
+            }
         };
         Ok(CallStep::Done(done))
     }
@@ -149,9 +158,7 @@ impl NodeState {
         }
     }
 
-    fn op(&mut self, import: usize, args: &[i64]) -> Result<i64, ProgramFault> {
-        let (protocol, op) = self.core.protocols.calls[import];
-        let mut words = args.to_vec();
+    fn op(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<i64, ProgramFault> {
         let object = self.core.called_object(protocol, op, &mut words)?;
         if object.kind == BLOCK {
             self.map(self.core.offset_of(object))?;

@@ -48,6 +48,10 @@ impl NodeState {
     fn gather(&mut self, places: impl Iterator<Item = (u64, u64)>, back: bool) -> Payload {
         let mut data = Box::<Data>::default();
         self.gather_into(&mut data, places, back);
+        self.gathered(data)
+    }
+
+    fn gathered(&mut self, data: Box<Data>) -> Payload {
         let payload = self.core.payloads.keep(data);
         self.handling.gathered.push(payload);
         payload
@@ -97,6 +101,10 @@ impl HandlerMemory for NodeState {
 
     fn effects_mut(&mut self) -> &mut Effects {
         &mut self.handling.effects
+    }
+
+    fn tag_to_check(&mut self, block: Object) -> Option<Access> {
+        self.checks_unchecked.then(|| self.tag(block))
     }
 }
 
@@ -157,6 +165,22 @@ impl Mechanisms for NodeState {
         let place =
             |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
         self.gather(items.iter().map(place), true)
+    }
+
+    fn gather_own(&mut self, from: u64, to: u64) -> Payload {
+        let mut data = Box::<Data>::default();
+        self.read_own(from, to.saturating_sub(from), &mut data.bytes);
+        self.gathered(data)
+    }
+
+    fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
+        let mut data = Box::<Data>::default();
+        self.load_data(block, access, &mut data);
+        self.gathered(data)
+    }
+
+    fn install_own(&mut self, payload: Payload, at: u64) {
+        self.with_data(payload, |node, data| node.write_own(at, &data.bytes));
     }
 
     fn install_block(&mut self, payload: Payload, block: Object) {

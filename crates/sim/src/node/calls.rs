@@ -11,8 +11,8 @@ use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
     SHARED_BASE, StackFrame,
 };
-use trivium_node::{NodeError, Purpose, Refusal};
-use trivium_protocol::{BLOCK, EventKind};
+use trivium_node::{NodeError, Purpose, Refusal, SplitPhaseStep};
+use trivium_protocol::{BLOCK, EventKind, OpId};
 
 /// No program sleeps beyond this cycle: times that are added to it still are numbers.
 const LATEST: u64 = 1 << 62;
@@ -138,7 +138,16 @@ impl Processor for NodeState {
                 self.takes(bytes.len() as u64);
                 Ok(CallStep::Done(0))
             }
-            Call::Op { import, args } => self.op(*import, args),
+            Call::Op { import, args } => {
+                let (protocol, op) = self.core.protocols.calls[*import];
+                self.op(protocol, op, args.clone())
+            }
+            Call::SplitPhase { what, addr, bytes, place } => {
+                match self.core.split_phase(*what, *addr, *bytes, *place)? {
+                    SplitPhaseStep::Known(value) => Ok(CallStep::Done(value)),
+                    SplitPhaseStep::Call(protocol, op, words) => self.op(protocol, op, words),
+                }
+            }
         }
     }
 }
@@ -260,9 +269,7 @@ impl NodeState {
         }
     }
 
-    fn op(&mut self, import: usize, args: &[i64]) -> Result<CallStep, ProgramFault> {
-        let (protocol, op) = self.core.protocols.calls[import];
-        let mut words = args.to_vec();
+    fn op(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<CallStep, ProgramFault> {
         let object = self.core.called_object(protocol, op, &mut words)?;
         if object.kind == BLOCK {
             let offset = self.core.offset_of(object);

@@ -54,7 +54,7 @@ impl NodeState {
 
     /// A handler is about to load a word for the program.
     pub(crate) fn note_performed(&mut self, access: &HandlerAccess) {
-        if self.forced.is_none() || matches!(access.deed, Deed::Store(_)) {
+        if self.forced.is_none() || matches!(access.deed, Deed::Store(_) | Deed::StoreFrom(_) | Deed::StoreData(_)) {
             return;
         }
         let mut word = [0; 8];

@@ -9,7 +9,7 @@ use crate::timing::folding::{NO_CODE, Numbered, Path, Paths, code_of};
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Charge, Deed, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
-use trivium_node::{Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
+use trivium_node::{Data, Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
 use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, TaskId};
 
 /// What the running handler has done so far. All nodes of a host thread use the same, one after the other.
@@ -88,6 +88,13 @@ impl NodeState {
         self.gather_into(&mut data, places, back);
         let payload = self.keep(data);
         self.handling.gathered.push((payload, origin));
+        payload
+    }
+
+    /// Data of this node's memory, or of its program's own, are a payload.
+    fn gathered(&mut self, data: Box<Data>) -> Payload {
+        let payload = self.keep(data);
+        self.handling.gathered.push((payload, DataFrom::Memory));
         payload
     }
 
@@ -171,6 +178,10 @@ impl HandlerMemory for NodeState {
         &mut self.handling.effects
     }
 
+    fn tag_to_check(&mut self, block: Object) -> Option<Access> {
+        Some(self.tag(block))
+    }
+
     /// Golden check: a handler reads and writes only pages that have a frame.
     fn about_to_use(&mut self, offset: u64) {
         if !self.is_in_memory(offset) {
@@ -248,6 +259,27 @@ impl Mechanisms for NodeState {
         let place =
             |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
         self.gather(items.iter().map(place), true, if blocks { DataFrom::Memory } else { DataFrom::Words })
+    }
+
+    fn gather_own(&mut self, from: u64, to: u64) -> Payload {
+        let mut data = self.shared.spare.borrow_mut().data();
+        data.clear();
+        self.read_own(from, to.saturating_sub(from), &mut data.bytes);
+        self.gathered(data)
+    }
+
+    fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
+        let mut data = self.shared.spare.borrow_mut().data();
+        self.load_data(block, access, &mut data);
+        self.note_performed(access);
+        self.gathered(data)
+    }
+
+    fn install_own(&mut self, payload: Payload, at: u64) {
+        self.with_data(payload, |node, data| {
+            node.did(Primitive::InstallMemory(data.bytes.len() as u64));
+            node.write_own(at, &data.bytes);
+        });
     }
 
     fn install_block(&mut self, payload: Payload, block: Object) {
@@ -331,14 +363,15 @@ impl Mechanisms for NodeState {
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         match access.deed {
             Deed::Load => self.did(Primitive::Load),
-            Deed::LoadTo(_) if access.bytes > 8 => self.did(Primitive::Copy(access.bytes)),
+            Deed::LoadTo(_) | Deed::StoreFrom(_) if access.bytes > 8 => self.did(Primitive::Copy(access.bytes)),
+            Deed::StoreData(_) => self.did(Primitive::InstallMemory(access.bytes)),
             Deed::Store(_) => self.did(Primitive::Store),
-            Deed::LoadTo(_) | Deed::Modify { .. } => {
+            Deed::LoadTo(_) | Deed::StoreFrom(_) | Deed::Modify { .. } => {
                 self.did(Primitive::Load);
                 self.did(Primitive::Store);
             }
         }
-        if access.asker.is_none() {
+        if access.asker.is_none_or(|(_, thread)| thread.is_none()) {
             self.note_performed(access);
         }
         self.perform_access(block, access)

@@ -8,27 +8,27 @@
 #include <stdint.h>
 
 __attribute__((import_module("trivium:swcc"), import_name("get")))
-int64_t trivium_swcc_get(int64_t block, int64_t at, int64_t to);
+int64_t trivium_swcc_get(int64_t block, int64_t at, int64_t n, int64_t to);
 
-/* at points into shared memory; to is from 0 to 1073741823; the result is 0 or 1. */
-static inline int swcc_get(void *block, void *at, int64_t to) {
-    return (int)trivium_swcc_get((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)at, to);
+/* at points into shared memory; n is from 1 to 65536; to is from 0 to 1073741823; the result is 0 or 1. */
+static inline int swcc_get(void *block, void *at, int64_t n, int64_t to) {
+    return (int)trivium_swcc_get((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)at, n, to);
 }
 
 __attribute__((import_module("trivium:swcc"), import_name("put")))
-int64_t trivium_swcc_put(int64_t block, int64_t at, int64_t w);
+int64_t trivium_swcc_put(int64_t block, int64_t at, int64_t n, int64_t from);
 
-/* at points into shared memory; the result is 0 or 1. */
-static inline int swcc_put(void *block, void *at, int64_t w) {
-    return (int)trivium_swcc_put((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)at, w);
+/* at points into shared memory; n is from 1 to 65536; from is from 0 to 1073741823; the result is 0 or 1. */
+static inline int swcc_put(void *block, void *at, int64_t n, int64_t from) {
+    return (int)trivium_swcc_put((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)at, n, from);
 }
 
 __attribute__((import_module("trivium:swcc"), import_name("store")))
-int64_t trivium_swcc_store(int64_t block, int64_t at, int64_t w);
+int64_t trivium_swcc_store(int64_t block, int64_t at, int64_t n, int64_t from);
 
-/* at points into shared memory; the result is 0 or 1. */
-static inline int swcc_store(void *block, void *at, int64_t w) {
-    return (int)trivium_swcc_store((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)at, w);
+/* at points into shared memory; n is from 1 to 65536; from is from 0 to 1073741823; the result is 0 or 1. */
+static inline int swcc_store(void *block, void *at, int64_t n, int64_t from) {
+    return (int)trivium_swcc_store((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)at, n, from);
 }
 
 __attribute__((import_module("trivium:swcc"), import_name("sync")))
@@ -36,6 +36,22 @@ void trivium_swcc_sync(void);
 
 static inline void swcc_sync(void) {
     trivium_swcc_sync();
+}
+
+__attribute__((import_module("trivium:swcc"), import_name("is_sync")))
+int64_t trivium_swcc_is_sync(void);
+
+/* the result is 0 or 1. */
+static inline int swcc_is_sync(void) {
+    return (int)trivium_swcc_is_sync();
+}
+
+__attribute__((import_module("trivium:swcc"), import_name("store_sync")))
+void trivium_swcc_store_sync(int64_t n);
+
+/* n is from 1 to 1073741824. */
+static inline void swcc_store_sync(int64_t n) {
+    trivium_swcc_store_sync(n);
 }
 
 #endif
