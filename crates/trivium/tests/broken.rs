@@ -5,13 +5,16 @@ mod harness;
 use harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 30] = [
+const FOUND: [(&str, &str); 33] = [
     ("alternating-bit-unordered", "ghost order"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
     ("eager-stale-upgrade", "invariant no_store_is_lost"),
     ("early-reply", "single_writer"),
+    ("flash-early-forgotten", "deadlock"),
     ("flash-listed-twice", "fault"),
+    ("flash-portion-forgotten", "single_writer"),
+    ("flash-shared-lent", "fault"),
     ("flash-writeback-ignored", "last_write"),
     ("msi-forgotten-ack", "deadlock"),
     ("pool-uncounted", "fault"),

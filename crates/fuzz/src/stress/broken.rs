@@ -26,6 +26,7 @@ enum Way {
 use Way::{Cannot, InPlaceOf, Program, Text};
 
 const EVICTS: &str = "it needs a copy that leaves by itself, and in a real run none does";
+const ROOM: &str = "it needs a full queue, and with so few nodes it never is";
 const ONCE: &str = "it needs a network that delivers a message twice, and in a real run none does";
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
@@ -35,13 +36,16 @@ const ORDERS: &str = include_str!("../../stress/orders.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 30] = [
+const FILES: [(&str, usize, Way); 33] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
     ("eager-stale-upgrade", 4, Program("falsesharing.c")),
     ("early-reply", 3, Program("litmus.c")),
+    ("flash-early-forgotten", 3, Cannot(EVICTS)),
     ("flash-listed-twice", 3, Cannot(EVICTS)),
+    ("flash-portion-forgotten", 3, Cannot(ROOM)),
+    ("flash-shared-lent", 3, Program("lockbench.c")),
     ("flash-writeback-ignored", 2, Cannot(EVICTS)),
     ("msi-forgotten-ack", 2, Program("litmus.c")),
     ("pool-uncounted", 3, Text(POOL, &[], &["stache"])),
