@@ -184,7 +184,7 @@ impl Engine {
         let declared = &self.protocol.roles[role.index()];
         let state = &declared.states[before.index()];
         // The tag may have been raised since the access faulted.
-        let access = |m: &mut M| if self.protocol.cached { m.probe(event.object).access() } else { state.access };
+        let access = |m: &mut M| if self.protocol.cached { m.line(event.object).access() } else { state.access };
         let allowed = match event.kind {
             EventKind::Read => access(m) >= Access::Read,
             EventKind::Write | EventKind::Rmw => access(m) == Access::Write,

@@ -252,6 +252,11 @@ pub trait Mechanisms {
     /// What the processor's cache has of a block. Asked only under protocols with cached processors, as the next four.
     fn probe(&mut self, block: Object) -> Line;
 
+    /// The same, where no handler asks: the engine looks whether an access, or a step, is possible. It takes no time.
+    fn line(&mut self, block: Object) -> Line {
+        self.probe(block)
+    }
+
     /// The processor's request for a block is answered with this node's copy of it, as shared or exclusive:
     /// [`crate::CacheLine::fill`] says what happens to the line. Returns whether there was a request; if not, nothing
     /// happens. The engine calls `resume` next.

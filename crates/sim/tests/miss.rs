@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use trivium_protocol::Protocol;
-use trivium_sim::{Machine, MissKind, MissReport, measure};
+use trivium_sim::{Machine, MissKind, MissPlace, MissReport, measure, measure_at};
 
 fn protocol(name: &str) -> Arc<Protocol> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols").join(format!("{name}.tri"));
@@ -144,5 +144,77 @@ fn a_protocol_without_blocks_and_an_odd_block_are_refused() {
     for (block, why) in [(0, "power of two"), (48, "power of two"), (131_072, "power of two"), (16, "granules of 32")] {
         let error = measure(protocol("stache"), &typhoon, MissKind::Read, block).unwrap_err();
         assert!(error.what.contains(why), "{block}: {error}");
+    }
+}
+
+/// Heinlein 1998, 5.4.1: 27 of a local, 111 of a remote clean, 191 of a remote dirty read miss, in cycles of MAGIC, which are four of the
+/// processor's. The parts are our calibration (our excerpt, 3.6), which the sums must keep.
+#[test]
+fn the_read_misses_of_flash_are_sums_over_its_stages() {
+    let flash = machine("flash", &[]);
+    let at = |place| measure_at(protocol("flash-coherence"), &flash, (MissKind::Read, place), 128).unwrap();
+    let steps = |report: &MissReport| report.steps.iter().map(|step| step.cycles / 4).collect::<Vec<_>>();
+    let (to_home, reply) = ([7, 3, 5, 1, 4, 22, 8, 3], [3, 1, 3]);
+    let local = at(MissPlace::Local);
+    assert_eq!((local.total, steps(&local)), (4 * 27, vec![7, 3, 14, 3]), "{local:#?}");
+    let remote = at(MissPlace::Remote);
+    assert_eq!(remote.total, 4 * 111, "{remote:#?}");
+    assert_eq!(steps(&remote), [&to_home[..], &[14, 4, 22, 8, 3], &reply].concat(), "{remote:#?}");
+    let third = at(MissPlace::Third);
+    assert_eq!(third.total, 4 * 191, "{third:#?}");
+    let (forward, owner) = ([18, 1, 4, 22, 8, 3], [18, 20, 4, 22, 8, 3]);
+    assert_eq!(steps(&third), [&to_home[..], &forward, &owner, &reply].concat(), "{third:#?}");
+    for report in [&local, &remote, &third] {
+        assert_eq!(report.steps.iter().map(|step| step.cycles).sum::<u64>(), report.total, "{report:#?}");
+        for handler in &report.handlers {
+            assert!(handler.occupancy >= handler.adds, "{handler:?}");
+        }
+    }
+    // The home's handler runs beside its memory: it keeps the protocol processor, and adds nothing.
+    let home = remote.handlers.iter().find(|handler| handler.node == "home").unwrap();
+    assert!(home.adds == 0 && home.occupancy > 4 * 8 && home.occupancy <= 4 * 13, "{home:?}");
+    let owner = third.handlers.iter().find(|handler| handler.node == "third node").unwrap();
+    assert!(owner.occupancy > owner.adds && owner.adds == 4 * 18, "{owner:?}");
+}
+
+/// The parts are added, not typed in: each counts as often as it is on the way.
+#[test]
+fn each_stage_of_flash_counts_where_it_is_on_the_way() {
+    let total = |set: &[(&str, &str)], place| {
+        measure_at(protocol("flash-coherence"), &machine("flash", set), (MissKind::Read, place), 128).unwrap().total
+    };
+    let (local, remote, third) = (MissPlace::Local, MissPlace::Remote, MissPlace::Third);
+    for (key, value, more) in [
+        ("network.latency", "188", [0, 2 * 100, 3 * 100]),
+        ("pipeline.inbox", "5", [4 * 2, 3 * 4 * 2, 4 * 4 * 2]),
+        ("memory.critical_word", "24", [4 * 10, 4 * 10, 0]),
+        ("pipeline.data_reply", "9", [0, 0, 4 * 4]),
+        ("interface.receive_latency", "52", [0, 2 * 20, 3 * 20]),
+        // A message with a line may keep its port for longer: others wait, it does not.
+        ("interface.message", "400", [0, 0, 0]),
+        ("pipeline.memory_rest", "100", [0, 0, 0]),
+    ] {
+        let set = [(key, value)];
+        let grown = [local, remote, third].map(|place| total(&set, place) - total(&[], place));
+        assert_eq!(grown, more, "{key}");
+    }
+}
+
+/// The engine looks whether an access is still to be made, and whether a line can be taken: that is no handler's question.
+#[test]
+fn a_miss_whose_handlers_do_not_probe_pays_for_no_probe() {
+    let total = |cycles: &str, place, kind| {
+        let machine = machine("typhoon", &[("prices.probe", cycles)]);
+        measure_at(protocol("flash-coherence"), &machine, (kind, place), 64).unwrap().total
+    };
+    for (place, kind, probes) in [
+        (MissPlace::Remote, MissKind::Read, 0),
+        // The request says that the line is shared.
+        (MissPlace::Remote, MissKind::Upgrade, 0),
+        (MissPlace::Local, MissKind::Write, 0),
+        // The owner asks its processor's cache once.
+        (MissPlace::Third, MissKind::Read, 1),
+    ] {
+        assert_eq!(total("1000", place, kind) - total("0", place, kind), probes * 1000, "{place:?} {kind:?}");
     }
 }

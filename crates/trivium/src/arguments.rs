@@ -158,9 +158,9 @@ pub struct Simulated {
     /// Number of nodes, 1 to 1024
     #[arg(long, short, default_value_t = 32, allow_negative_numbers = true, value_parser = node_count)]
     pub nodes: u32,
-    /// Bytes of a coherence block, a power of two from 8 to 65536
-    #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
-    pub block: u32,
+    /// Bytes of a coherence block, a power of two from 8 to 65536 (default: 64, or the machine's granule if that is larger)
+    #[arg(long, allow_negative_numbers = true, value_parser = block_size)]
+    pub block: Option<u32>,
     /// Stop (exit code 3) after this many cycles (default: no limit)
     #[arg(long, allow_negative_numbers = true, value_parser = whole)]
     pub max_cycles: Option<u64>,
@@ -329,15 +329,44 @@ pub struct Miss {
     /// Kind of the access that misses
     #[arg(long, value_enum, default_value_t)]
     pub kind: MissKind,
-    /// Bytes of a coherence block
-    #[arg(long, default_value_t = 64, allow_negative_numbers = true, value_parser = block_size)]
-    pub block: u32,
+    /// Where the block is
+    #[arg(long = "where", value_enum, default_value_t)]
+    pub place: MissPlace,
+    /// Bytes of a coherence block (default: 64, or the machine's granule if that is larger)
+    #[arg(long, allow_negative_numbers = true, value_parser = block_size)]
+    pub block: Option<u32>,
+    /// In what the cycles are told
+    #[arg(long, value_enum, default_value_t)]
+    pub unit: MissUnit,
     /// What is set otherwise
     #[command(flatten)]
     pub set: Set,
     /// The result
     #[command(flatten)]
     pub form: Form,
+}
+
+/// Where a block is that a node misses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MissPlace {
+    /// In the memory of the node that misses.
+    Local,
+    /// In the memory of another node.
+    #[default]
+    Remote,
+    /// In the cache of a third node, which has stored to it.
+    Third,
+}
+
+/// In what a miss is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MissUnit {
+    /// Cycles of the compute processor.
+    #[default]
+    Processor,
+    /// Cycles of the engine, where it has a clock of its own (`engine.kind = "pipeline"`).
+    #[value(alias = "magic")]
+    Engine,
 }
 
 /// The order of messages in the explored network.

@@ -262,6 +262,12 @@ pub fn hash(protocol: &Protocol) -> (String, String) {
     (format!("protocol {}", protocol.name), hex(&parts))
 }
 
+/// Bytes of a block where none are given: 64, or the largest granule of these machines.
+pub fn block<'m>(given: Option<u32>, machines: impl IntoIterator<Item = &'m LoadedMachine>) -> u32 {
+    let granules = machines.into_iter().map(|loaded| loaded.machine.access_control.granule);
+    given.unwrap_or_else(|| granules.filter_map(|granule| u32::try_from(granule).ok()).max().unwrap_or(0).max(64))
+}
+
 /// The pair with which a machine appears among a result's hashes.
 pub fn machine_hash(loaded: &LoadedMachine) -> (String, String) {
     (format!("machine {}", loaded.machine.name), loaded.hash.clone())

@@ -293,7 +293,7 @@ fn within_a_crate_one_name_means_one_thing() {
 }
 
 /// Names of types that a crate shares with a type of another that its readers meet, and why this does not mislead.
-const ALIKE_ACROSS: [(&str, &str); 21] = [
+const ALIKE_ACROSS: [(&str, &str); 22] = [
     ("Ended", "how a run has ended: a simulated one, and a real one"),
     ("Engine", "what runs handlers: the code that does, and in `sim` the part of a machine whose time it takes"),
     ("Event", "an event: as the engine takes it, and by the names under which a chart keeps it"),
@@ -303,6 +303,7 @@ const ALIKE_ACROSS: [(&str, &str); 21] = [
     ("Local", "what belongs to one handler; in `sim` an event that belongs to one node"),
     ("Message", "a message: as declared, and in `run` one on its way"),
     ("MissKind", "a kind of miss: as asked for, and as `sim` takes it"),
+    ("MissPlace", "where a miss finds what it needs: as asked for, and as `sim` takes it"),
     ("Network", "the order of messages: as asked for, and as `check` takes it"),
     ("Op", "what is done: an instruction's, and a call's, which is an op of the language"),
     ("Place", "a variable or its field, as compilers call it; privately in `sim` a node of the tree of folded prices"),

@@ -259,7 +259,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.m.resume(object);
             }
             LineStep::Upgrade => {
-                let line = self.m.probe(object);
+                let line = self.m.line(object);
                 if line != Line::Shared {
                     return Err(FaultKind::NotCached(line));
                 }
@@ -269,7 +269,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.m.resume(object);
             }
             LineStep::Take(to) => {
-                let line = self.m.probe(object);
+                let line = self.m.line(object);
                 if !matches!(line, Line::Shared | Line::Exclusive) {
                     return Err(FaultKind::NotCached(line));
                 }

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use trivium_node::NodeError;
 
 /// The machines that are built in: name and text.
-pub const BUILT_IN: [(&str, &str); 8] = [
+pub const BUILT_IN: [(&str, &str); 9] = [
     ("simple-coma", include_str!("../../../../machines/simple-coma.toml")),
     ("typhoon", include_str!("../../../../machines/typhoon.toml")),
     ("typhoon-2x", include_str!("../../../../machines/typhoon-2x.toml")),
@@ -18,6 +18,7 @@ pub const BUILT_IN: [(&str, &str); 8] = [
     ("typhoon-0", include_str!("../../../../machines/typhoon-0.toml")),
     ("typhoon-0-prototype", include_str!("../../../../machines/typhoon-0-prototype.toml")),
     ("now", include_str!("../../../../machines/now.toml")),
+    ("flash", include_str!("../../../../machines/flash.toml")),
 ];
 
 /// Where the keys of machines are explained.
@@ -121,7 +122,7 @@ pub(super) fn later<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 }
 
 /// The tables whose numbers are times of single steps.
-const TIMES: [&str; 6] = ["processor", "bus", "access_control", "interface", "prices", CALLS];
+const TIMES: [&str; 7] = ["processor", "bus", "access_control", "interface", "pipeline", "prices", CALLS];
 
 /// Such a time is at most so many cycles, so that sums of them, however scaled, are far below 2^64.
 const LONGEST: i64 = 1 << 24;

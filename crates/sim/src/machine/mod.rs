@@ -35,6 +35,8 @@ pub struct Machine {
     pub access_control: AccessControl,
     /// Where protocol code runs.
     pub engine: EngineModel,
+    /// Its stages, if it is a pipeline.
+    pub pipeline: Option<PipelineModel>,
     /// The network interface of a node.
     pub interface: InterfaceModel,
     /// The network.
@@ -246,6 +248,54 @@ pub enum EngineKind {
     /// The compute processor itself, but only within the calls of a library: an access to shared memory, where a library checks
     /// these, a call of the protocol, a barrier, or a wait.
     Library,
+    /// A controller in stages (inbox, protocol processor, outbox), in which data move beside the handler: `[pipeline]`.
+    Pipeline,
+}
+
+/// An engine in stages (Heinlein 1998, 2.3 and 5.4.1). All times are cycles of the bus, whose clock is the engine's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineModel {
+    /// Choosing an event and its handler; memory that is read before the handler begins is asked for at its end.
+    pub inbox: u64,
+    /// Passing on what a handler sends.
+    pub outbox: u64,
+    /// From the first word of a line in memory ([`MemoryModel::critical_word`]) to its last.
+    pub memory_rest: u64,
+    /// Least time between two lines of memory, at least 1.
+    pub memory_interval: u64,
+    /// From an intervention in the processor's cache to its answer in which state the line is.
+    pub state_reply: u64,
+    /// From that to the first word of the line.
+    pub data_reply: u64,
+    /// From that to its last, when the next intervention can begin.
+    pub data_rest: u64,
+    /// Interventions that may be outstanding, 1 to 64.
+    pub interventions: u64,
+    /// Data buffers of a line each, 1 to 1024.
+    pub buffers: u64,
+    /// Handlers among which the jump table chooses for a kind of event, 1 to 64. A role that has more clauses for it in some state is
+    /// dispatched by software.
+    pub candidates: u64,
+    /// What that takes.
+    pub software_dispatch: u64,
+    /// Events for which memory is read before the handler begins, at the block's home: `read`, `write`, and messages by name.
+    #[serde(default)]
+    pub speculates: Vec<String>,
+    /// The data cache of the protocol processor, for records; without it, they are always there.
+    pub data_cache: Option<DataCacheModel>,
+}
+
+/// The data cache of a protocol processor: direct-mapped.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataCacheModel {
+    /// Bytes, a power of two.
+    pub bytes: u64,
+    /// Bytes of a line, a power of two.
+    pub line: u64,
+    /// Bytes of a record, a power of two up to a line.
+    pub record: u64,
 }
 
 /// The protocol engine of a node.
@@ -279,6 +329,19 @@ pub struct InterfaceModel {
     /// The same at the receiver's interface.
     #[serde(default)]
     pub receive_occupancy: u64,
+    /// Whether a message leaves as soon as its port is free, with its head, and keeps the port for its length; if not, it leaves when all
+    /// of it has gone through the queue.
+    #[serde(default)]
+    pub cut_through: bool,
+    /// With `cut_through`: cycles of a message's length that are neither its words nor its data.
+    #[serde(default)]
+    pub message: u64,
+    /// With `cut_through`: cycles from the engine to the port.
+    #[serde(default)]
+    pub send_latency: u64,
+    /// With `cut_through`: cycles from the port to where the engine finds a message.
+    #[serde(default)]
+    pub receive_latency: u64,
     /// Messages that may be outstanding to each other node; more wait in the sender's memory.
     pub credits: u32,
 }
@@ -391,6 +454,11 @@ impl Machine {
         self.network.latency.min(self.barrier_round())
     }
 
+    /// Cycles of the processor in one of the engine's, if that has a clock of its own.
+    pub fn engine_clock(&self) -> Option<u64> {
+        self.pipeline.is_some().then(|| self.bus.cycles(1))
+    }
+
     /// Granules of a block, at least 1.
     pub fn granules(&self, block: u64) -> u64 {
         let granule = self.access_control.granule;
@@ -438,6 +506,7 @@ impl Machine {
         within("memory.critical_word", self.memory.critical_word, 0, 1 << 24)?;
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
+        self.validate_pipeline(&within, &power)?;
         within("engine.save", self.engine.save, 0, 1 << 20)?;
         within("engine.restore", self.engine.restore, 0, 1 << 20)?;
         for (key, value) in [("engine.save", self.engine.save), ("engine.restore", self.engine.restore)] {
@@ -461,5 +530,52 @@ impl Machine {
             return Err(NodeError::input(what));
         }
         within("engine.interval", self.engine.interval, 0, 1 << 20)
+    }
+
+    fn validate_pipeline(
+        &self,
+        within: &dyn Fn(&str, u64, u64, u64) -> Result<(), NodeError>,
+        power: &dyn Fn(&str, u64, u64, u64) -> Result<(), NodeError>,
+    ) -> Result<(), NodeError> {
+        let interface = &self.interface;
+        for (key, value) in [
+            ("interface.message", interface.message),
+            ("interface.send_latency", interface.send_latency),
+            ("interface.receive_latency", interface.receive_latency),
+        ] {
+            within(key, value, 0, if interface.cut_through { 1 << 24 } else { 0 })?;
+        }
+        let Some(model) = &self.pipeline else {
+            if self.engine.kind == EngineKind::Pipeline {
+                let what = "`engine.kind` is \"pipeline\", and the machine has no table `pipeline` that says what its stages take";
+                return Err(NodeError::input(what));
+            }
+            return Ok(());
+        };
+        if self.engine.kind != EngineKind::Pipeline {
+            let what = "`engine.kind` is not \"pipeline\", so that the table `pipeline` would mean nothing";
+            return Err(NodeError::input(what));
+        }
+        for (key, cycles) in [
+            ("pipeline.inbox", model.inbox),
+            ("pipeline.outbox", model.outbox),
+            ("pipeline.memory_rest", model.memory_rest),
+            ("pipeline.state_reply", model.state_reply),
+            ("pipeline.data_reply", model.data_reply),
+            ("pipeline.data_rest", model.data_rest),
+            ("pipeline.software_dispatch", model.software_dispatch),
+        ] {
+            within(key, cycles, 0, 1 << 20)?;
+        }
+        within("pipeline.memory_interval", model.memory_interval, 1, 1 << 20)?;
+        within("pipeline.interventions", model.interventions, 1, 64)?;
+        within("pipeline.buffers", model.buffers, 1, 1024)?;
+        within("pipeline.candidates", model.candidates, 1, 64)?;
+        if let Some(cache) = &model.data_cache {
+            power("pipeline.data_cache.bytes", cache.bytes, 64, 1 << 30)?;
+            power("pipeline.data_cache.line", cache.line, 8, 4096.min(cache.bytes))?;
+            power("pipeline.data_cache.record", cache.record, 1, cache.line)?;
+        }
+        Ok(())
     }
 }

@@ -6,17 +6,30 @@ use crate::node::mechanisms::Handling;
 use crate::node::next::{Action, Next};
 use crate::node::processor::{Doing, Wait};
 use crate::node::shared::Shared;
-use crate::reports::timeline::{Cause, Work};
+use crate::reports::timeline::{Cause, Stretch, Work};
 use crate::reports::trace::{Handled, Note};
+use crate::timing::engines::Job;
 use crate::timing::folding::Path;
 use crate::timing::pricing::Trigger;
 use std::sync::Arc;
+use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
 use trivium_node::{Held, Instance, NodeError, Purpose, Touched};
 use trivium_protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles: the watchdog.
 const WATCHDOG: u64 = 1_000_000;
+
+/// A handler that has run, as what led to what followed, if that is recorded.
+#[derive(Default)]
+struct Runs {
+    /// All of it.
+    all: Option<Arc<Work>>,
+    /// What led to each message, where messages leave by ways of their own.
+    sends: Vec<Arc<Work>>,
+    /// The same of the threads that go on.
+    resumes: Option<Arc<Work>>,
+}
 
 /// How an event came to the engine.
 struct Dispatched {
@@ -26,6 +39,8 @@ struct Dispatched {
     possible: u64,
     /// Of a message that has just arrived: its number, and when it left its sender.
     arrived: Option<(u64, u64)>,
+    /// From when on it was there for the engine.
+    ready: u64,
 }
 
 impl NodeState {
@@ -111,10 +126,14 @@ impl NodeState {
             self.core.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
         let cause = cause.flatten();
         let possible = cause.as_ref().map_or(start, |(_, left)| *left);
-        let dispatched = Dispatched { protocol, source: Trigger::Replay, cause, possible, arrived: None };
+        let dispatched =
+            Dispatched { protocol, source: Trigger::Replay, cause, possible, arrived: None, ready: possible };
         let resting = self.begin_handling(&shared, protocol, object, Trigger::Replay);
         self.handling.evicts =
             event.as_ref().is_some_and(|event| matches!(event.kind, EventKind::Evict | EventKind::WriteBack));
+        if let Some(event) = &event {
+            self.expect(&dispatched, event);
+        }
         let outcome = engine.replay(role, object, self);
         let handling = std::mem::replace(&mut self.handling, resting);
         match &outcome {
@@ -135,7 +154,8 @@ impl NodeState {
                 }
                 let event = Event::local(EventKind::Timer, object, 0);
                 let source = Trigger::Timer;
-                let dispatched = Dispatched { protocol, source, cause: None, possible: arrived, arrived: None };
+                let dispatched =
+                    Dispatched { protocol, source, cause: None, possible: arrived, arrived: None, ready: arrived };
                 self.dispatch(&dispatched, Some(role), &event)
             }
         }
@@ -151,7 +171,7 @@ impl NodeState {
                 _ => Trigger::Fault,
             };
             let cause = local.cause.take();
-            let dispatched = Dispatched { protocol, source, cause, possible: arrived, arrived: None };
+            let dispatched = Dispatched { protocol, source, cause, possible: arrived, arrived: None, ready: arrived };
             self.dispatch(&dispatched, None, &local.event)?;
         }
         self.shared.spare.borrow_mut().keep_local(local);
@@ -164,6 +184,7 @@ impl NodeState {
             self.core.check_start(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
         }
         let cycles = self.model.interface.receive(arrived, envelope.words());
+        let ready = self.model.found(cycles.start);
         self.note_queue(cycles, false, &envelope);
         let credit = Credit { by: self.core.me, protocol: envelope.protocol, lane: envelope.lane };
         let back = self.now + self.shared.machine.network.latency;
@@ -180,6 +201,7 @@ impl NodeState {
             cause: envelope.cause.take(),
             possible: arrived,
             arrived: Some((envelope.id, envelope.departed)),
+            ready,
         };
         self.shared.spare.borrow_mut().keep_envelope(envelope);
         self.dispatch(&dispatched, None, &event)
@@ -204,6 +226,10 @@ impl NodeState {
         let engine = &*shared.protocols.engines[dispatched.protocol];
         let resting = self.begin_handling(&shared, dispatched.protocol, event.object, dispatched.source);
         self.handling.evicts = matches!(event.kind, EventKind::Evict | EventKind::WriteBack);
+        if dispatched.source == Trigger::Fault && !self.handling.evicts {
+            self.handling.requested = Some(event.object);
+        }
+        self.expect(dispatched, event);
         let outcome = match role {
             Some(role) => engine.dispatch_to(role, event, self),
             None => engine.dispatch(event, self),
@@ -215,6 +241,16 @@ impl NodeState {
         match &outcome {
             Ok(outcome) => self.ended(&shared, dispatched, Some(event), outcome, handling),
             Err(fault) => Err(self.broken(engine, fault, start)),
+        }
+    }
+
+    /// What the engine's inbox knows of an event before its handler begins.
+    #[inline(always)]
+    fn expect(&mut self, dispatched: &Dispatched, event: &Event) {
+        if self.shared.machine.pipeline.is_some() {
+            let is_home = self.core.home_of(event.object) == self.core.me;
+            self.handling.ready = dispatched.ready;
+            self.handling.entry = self.shared.jump_table.entry(dispatched.protocol, event, is_home);
         }
     }
 
@@ -245,9 +281,9 @@ impl NodeState {
         }
         let on_processor = self.model.handles_calls() && matches!(dispatched.source, Trigger::Call(_));
         let busy = self.occupy(start, end, on_processor);
-        let run = match self.recording {
-            true => self.record_handler((dispatched, event, outcome), &handling, engine, (busy, on_processor)),
-            false => None,
+        let runs = match self.recording {
+            true => self.record_handler((dispatched, event, outcome), &mut handling, engine, (busy, on_processor)),
+            false => Runs::default(),
         };
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
@@ -260,9 +296,9 @@ impl NodeState {
         if shared.protocols.any_cached {
             self.blocks.lines.empty_buffers();
         }
-        self.release(dispatched.protocol, engine, &mut handling, &run);
+        self.release(dispatched.protocol, engine, &mut handling, &runs);
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
-            let cause = run.map(|run| (run, end));
+            let cause = runs.all.map(|run| (run, end));
             self.given_up(dispatched.protocol, event, outcome, end, &cause)?;
         }
         shared.spare.borrow_mut().keep_handling(handling);
@@ -298,10 +334,10 @@ impl NodeState {
     fn record_handler(
         &mut self,
         (dispatched, event, outcome): (&Dispatched, Option<&Event>, &Outcome),
-        handling: &Handling,
+        handling: &mut Handling,
         engine: &Engine,
         (busy, on_processor): (u64, bool),
-    ) -> Option<Arc<Work>> {
+    ) -> Runs {
         let (start, end) = (handling.start, handling.timing.end);
         if self.noting(&(start..start + busy))
             && let Some(event) = event
@@ -313,8 +349,25 @@ impl NodeState {
         }
         let departed = dispatched.arrived.map(|(_, departed)| departed);
         let stretches = handling.timing.stretches.clone().unwrap_or_default();
-        let cause = dispatched.cause.clone();
-        Some(Work::new((self.core.me, on_processor), cause, departed, dispatched.possible, start, stretches))
+        let role = &engine.protocol().roles[outcome.role.index()];
+        let name = event.map(|event| {
+            let (state, event) = (&role.states[outcome.before.index()].name, engine.protocol().event_name(event.kind));
+            format!("{}.{state}.{event}", role.name)
+        });
+        let place = (self.core.me, on_processor);
+        let work = |stretches: Vec<Stretch>| {
+            let cause = dispatched.cause.clone();
+            let mut work = Work::new(place, cause, departed, dispatched.possible, start, stretches);
+            if let Some(work) = Arc::get_mut(&mut work) {
+                work.handler = name.clone().map(|name| (name, busy));
+            }
+            work
+        };
+        Runs {
+            sends: handling.timing.ways.drain(..).map(&work).collect(),
+            resumes: handling.timing.resumes_by.take().map(&work),
+            all: Some(work(stretches)),
+        }
     }
 
     /// The time of a handler.
@@ -328,7 +381,30 @@ impl NodeState {
             }
             handling.primitives = handling.paths.told(handling.path).1;
         }
+        if machine.pipeline.is_some() {
+            return self.lay(shared, trigger, handling);
+        }
         self.model.price(machine, block, (trigger, &handling.primitives), start, &mut handling.timing);
+    }
+
+    /// The time of a handler that the engine lays out itself.
+    fn lay(&mut self, shared: &Shared, trigger: Trigger, handling: &mut Handling) {
+        let protocol: u32 = fit(handling.effects.protocol, "a protocol of a run, of which there are at most 65536");
+        let key = |touched: &Touched| (protocol << 16 | u32::from(touched.role.0), touched.object.id);
+        handling.records.clear();
+        handling.records.extend(handling.effects.touched.iter().map(key));
+        let job = Job {
+            machine: &shared.machine,
+            block: shared.protocols.block,
+            trigger,
+            effects: &handling.primitives,
+            records: &handling.records,
+            ready: handling.ready,
+            start: handling.start,
+            speculates: handling.entry.speculates,
+            software: handling.entry.software,
+        };
+        self.model.lay(&job, &mut handling.timing);
     }
 
     fn trace_line(&self, engine: &Engine, event: &Event, outcome: &Outcome, handling: &Handling, end: u64) -> Handled {
@@ -372,21 +448,23 @@ impl NodeState {
 
     /// What a handler did to others, and to the processor, takes its way.
     #[inline(always)]
-    fn release(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, run: &Option<Arc<Work>>) {
+    fn release(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, runs: &Runs) {
         let end = handling.timing.end;
+        let run = &runs.all;
         let left = |at: u64| run.clone().map(|run| (run, at));
+        let resumed_by = runs.resumes.as_ref().or(run.as_ref());
         for (payload, _) in &handling.gathered {
             self.forget(*payload);
         }
         if !handling.sends.is_empty() {
-            self.release_sends(protocol, engine, handling, run);
+            self.release_sends(protocol, engine, handling, runs);
         }
         let resumed = handling.timing.resume.unwrap_or(end);
         for &value in &handling.effects.answers {
-            self.answered(value, resumed, &left(resumed));
+            self.answered(value, resumed, &resumed_by.map(|run| (run.clone(), resumed)));
         }
         for &(object, completed) in &handling.effects.resumed {
-            self.resume_access(object, completed, resumed, left(resumed));
+            self.resume_access(object, completed, resumed, resumed_by.map(|run| (run.clone(), resumed)));
         }
         if let Doing::Waiting(Wait::Change(block)) = self.compute.doing
             && handling.effects.changed.contains(&block)
@@ -400,10 +478,11 @@ impl NodeState {
     }
 
     /// A handler's messages leave.
-    fn release_sends(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, run: &Option<Arc<Work>>) {
-        for (mut envelope, &at) in handling.sends.drain(..).zip(&handling.timing.sends) {
+    fn release_sends(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, runs: &Runs) {
+        for (number, (mut envelope, &at)) in handling.sends.drain(..).zip(&handling.timing.sends).enumerate() {
+            let run = runs.sends.get(number).or(runs.all.as_ref());
             envelope.id = self.counts.sent << 16 | u64::from(self.core.me);
-            envelope.cause = run.clone().map(|run| (run, at));
+            envelope.cause = run.map(|run| (run.clone(), at));
             envelope.departed = at;
             envelope.has_started = self.core.has_started;
             self.counts.sent += 1;
@@ -412,7 +491,7 @@ impl NodeState {
             self.counts.counters.bytes_sent += 8 * (2 + envelope.args.words().len() as u64) + data;
             self.count_sent(protocol, envelope.message);
             if self.recording {
-                self.blame_sent(run.as_deref(), envelope.object);
+                self.blame_sent(run.map(|run| &**run), envelope.object);
             }
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
             if let Some((queue, arrival, envelope)) = self.model.send(at, fifo, envelope) {

@@ -82,7 +82,7 @@ impl NodeState {
         if !self.requests(block) {
             return false;
         }
-        self.did(Primitive::FillLine);
+        self.did(Primitive::UpgradeLine);
         self.handling.effects.changed.push(block);
         let mut line = self.blocks.lines.line(block);
         line.upgrade();

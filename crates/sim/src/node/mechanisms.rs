@@ -5,7 +5,9 @@ use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use crate::node::watch::TagChange;
 use crate::reports::timeline::Cause;
+use crate::timing::engines::RecordKey;
 use crate::timing::folding::{NO_CODE, Numbered, Path, Paths, code_of};
+use crate::timing::jump_table::Dispatching;
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Charge, Deed, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
@@ -36,6 +38,14 @@ pub(crate) struct Handling {
     pub gathered: Vec<(Payload, DataFrom)>,
     /// Whether it answers the node's own wish to be rid of a block.
     pub evicts: bool,
+    /// The block of the processor's request that it answers, if it does: the request says how the processor's cache holds it.
+    pub requested: Option<Object>,
+    /// From when on its event was there for the engine.
+    pub ready: u64,
+    /// What the engine's inbox knew of its event.
+    pub entry: Dispatching,
+    /// The records that it has looked at, for an engine that lays handlers out itself.
+    pub records: Vec<RecordKey>,
     /// Its time, when it has ended.
     pub timing: HandlerTime,
 }
@@ -51,6 +61,7 @@ impl Handling {
         self.sends.clear();
         self.gathered.clear();
         self.evicts = false;
+        self.requested = None;
     }
 
     #[cold]
@@ -396,7 +407,13 @@ impl Mechanisms for NodeState {
     }
 
     fn probe(&mut self, block: Object) -> Line {
-        self.did(Primitive::Probe);
+        if self.handling.requested != Some(block) {
+            self.did(Primitive::Probe);
+        }
+        self.line_of(block)
+    }
+
+    fn line(&mut self, block: Object) -> Line {
         self.line_of(block)
     }
 

@@ -118,13 +118,15 @@ impl NodeState {
     /// When the engine can start with an arrival.
     #[inline(always)]
     fn start_of(&self, key: Key, arrival: &Arrival) -> u64 {
-        let ready = self.start_at(key.time.max(self.now));
         match arrival {
-            Arrival::Message(_) => ready.max(self.model.interface.receivable()),
+            // What a message takes from its port on has passed meanwhile.
+            Arrival::Message(_) => {
+                self.model.accept_message(key.time, self.compute.clock().max(self.compute.trapped)).max(self.now)
+            }
             Arrival::Local(local) if self.handles_itself(local) => {
                 self.model.accept_call(key.time.max(self.now), self.compute.clock().max(self.compute.trapped))
             }
-            _ => ready,
+            _ => self.start_at(key.time).max(self.now),
         }
     }
 

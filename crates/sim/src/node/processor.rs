@@ -379,13 +379,25 @@ impl NodeState {
                 self.note_store(address);
             }
             self.blame_access(address, size, kind);
-            self.local_miss(address, kind, line, tag == Access::Write, spent);
+            if grant.is_some() && line != LineState::Absent && self.model.answers_accesses() {
+                self.take_answer(address, kind);
+            } else {
+                self.local_miss(address, kind, line, tag == Access::Write, spent);
+            }
             return Ok(AccessStep::Go);
         }
         let size = fit(size, "the size of an access, which is at most 16 bytes");
         self.compute.set_pending(pending(offset, size, value, self.compute.atomic.as_ref()), kind);
         self.fault(block, kind, (tag, line), spent)?;
         Ok(AccessStep::Wait)
+    }
+
+    /// The engine's answer has brought the line, or the right to store to it, and with it the access is complete.
+    fn take_answer(&mut self, address: u32, kind: AccessKind) {
+        if kind == AccessKind::Write {
+            self.model.cache.change(address, LineState::Dirty);
+        }
+        self.model.cache.tell_around(address);
     }
 
     /// The page of an access is looked up, if the TLB does not hold its translation. An access that waits and is tried again finds it

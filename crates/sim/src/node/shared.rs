@@ -1,10 +1,11 @@
 //! What all nodes share.
 
-use crate::machine::Machine;
 use crate::machine::ratio::Ratio;
+use crate::machine::{EngineKind, Machine};
 use crate::node::checks::Classes;
 use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
+use crate::timing::jump_table::JumpTable;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
@@ -38,6 +39,8 @@ pub struct Shared {
     pub(crate) went_on: Cell<u64>,
     /// Whether prices of handlers are worked out anew each time: the oracle for those that are folded.
     pub(crate) unfolded: bool,
+    /// What the inbox of an engine that is a pipeline knows of events.
+    pub(crate) jump_table: JumpTable,
     /// Boxes to write to again.
     pub(crate) spare: RefCell<Spare>,
 }
@@ -45,8 +48,10 @@ pub struct Shared {
 impl Shared {
     /// These protocols on a machine; not traced.
     pub fn new(protocols: Protocols, machine: Machine) -> Shared {
+        let machine_lays_out = machine.engine.kind == EngineKind::Pipeline;
         Shared {
             classes: Classes::new(&protocols, &machine),
+            jump_table: JumpTable::new(&machine, &protocols),
             protocols: Rc::new(protocols),
             cycles_of_work: machine.processor.cycles_of_work(),
             machine,
@@ -58,7 +63,7 @@ impl Shared {
             sites: RefCell::default(),
             taken: Cell::new(0),
             went_on: Cell::new(0),
-            unfolded: false,
+            unfolded: machine_lays_out,
             spare: RefCell::default(),
         }
     }

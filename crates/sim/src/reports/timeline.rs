@@ -145,6 +145,8 @@ pub struct Work {
     pub stretches: Vec<Stretch>,
     /// The miss that it goes back to, if that is written down.
     pub origin: Option<MissId>,
+    /// The handler that it was, if it was one, and for how many cycles that kept its engine.
+    pub handler: Option<(String, u64)>,
     /// How many causes it has.
     depth: u32,
 }
@@ -162,7 +164,7 @@ impl Work {
         let origin = cause.as_ref().and_then(|(before, _)| before.origin);
         let cause = cause.filter(|(before, _)| before.depth < LONGEST);
         let depth = cause.as_ref().map_or(0, |(before, _)| before.depth + 1);
-        Arc::new(Work { node, on_processor, cause, departed, possible, begun, stretches, origin, depth })
+        Arc::new(Work { node, on_processor, cause, departed, possible, begun, stretches, origin, handler: None, depth })
     }
 }
 
@@ -196,7 +198,8 @@ pub fn path(last: &Arc<Work>, until: u64) -> Vec<PathStep> {
             step(node, part.what.clone(), part.reason, part.from, part.to);
         }
         let Some((before, left)) = &run.cause else { break };
-        step(node, "wait for the engine".into(), Reason::Engine, run.possible, run.begun);
+        let begun = run.stretches.first().map_or(run.begun, |first| first.from);
+        step(node, "wait for the engine".into(), Reason::Engine, run.possible, begun);
         match run.departed {
             Some(departed) => {
                 step(None, "latency".into(), Reason::Network, departed, run.possible);

@@ -5,7 +5,7 @@ use crate::node::NodeState;
 use crate::node::script::{Script, plain_memory};
 use crate::node::shared::Shared;
 use crate::order::{Limits, Runner, World};
-use crate::reports::timeline::{PathStep, path};
+use crate::reports::timeline::{Cause, PathStep, Reason, path};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,10 +26,35 @@ pub enum MissKind {
     Upgrade,
 }
 
+/// Where a miss finds what it needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissPlace {
+    /// In the memory of its own node.
+    Local,
+    /// In the memory of another node.
+    #[default]
+    Remote,
+    /// In the cache of a third node, which has stored to it.
+    Third,
+}
+
+/// A handler on the way of a miss.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MissHandler {
+    /// `requester`, `home` or `third node`.
+    pub node: String,
+    /// Role, state and event.
+    pub handler: String,
+    /// For how many cycles it keeps its engine from other events.
+    pub occupancy: u64,
+    /// How many of these the miss waits for.
+    pub adds: u64,
+}
+
 /// One step of a miss.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MissStep {
-    /// `requester`, `home` or `network`.
+    /// `requester`, `home`, `third node` or `network`.
     pub node: String,
     /// What happened.
     pub step: String,
@@ -48,15 +73,19 @@ pub struct MissReport {
     pub microseconds: f64,
     /// The steps in order; they sum to the total.
     pub steps: Vec<MissStep>,
+    /// The handlers on its way, where an engine does several things at once: then what a handler adds is less than its occupancy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handlers: Vec<MissHandler>,
     /// Bus transactions of all nodes, those off the critical path included.
     pub bus_transactions: u64,
 }
 
 const HOME: Node = 0;
 const REQUESTER: Node = 1;
+const THIRD: Node = 2;
 const NODES: u32 = 3;
 
-/// Measures a miss of a block of `block` bytes.
+/// Measures a miss of a block of `block` bytes whose home is another node.
 ///
 /// # Errors
 /// The protocol is not about blocks or fails, or the block size is impossible.
@@ -64,6 +93,19 @@ pub fn measure(
     protocol: Arc<Protocol>,
     machine: &Machine,
     kind: MissKind,
+    block: u64,
+) -> Result<MissReport, NodeError> {
+    measure_at(protocol, machine, (kind, MissPlace::Remote), block)
+}
+
+/// The same of a block that is at a given place.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_at(
+    protocol: Arc<Protocol>,
+    machine: &Machine,
+    (kind, place): (MissKind, MissPlace),
     block: u64,
 ) -> Result<MissReport, NodeError> {
     crate::runs::setup::check_block(machine, block)?;
@@ -75,14 +117,20 @@ pub fn measure(
     }
     // A quiet machine's TLB holds the translations already.
     let network = crate::machine::NetworkModel { jitter: 0, ..machine.network.clone() };
-    let machine = Machine { network, tlb: None, ..machine.clone() };
+    let mut machine = Machine { network, tlb: None, ..machine.clone() };
+    // So does the data cache of its protocol processors hold the records.
+    machine.pipeline.iter_mut().for_each(|pipeline| pipeline.data_cache = None);
     let mut quiet = Quiet::new(engine, machine, block)?;
+    let by = if place == MissPlace::Local { HOME } else { REQUESTER };
+    if place == MissPlace::Third {
+        quiet.access(THIRD, AccessKind::Write)?;
+    }
     match kind {
-        MissKind::Read => quiet.access(AccessKind::Read),
-        MissKind::Write => quiet.access(AccessKind::Write),
+        MissKind::Read => quiet.access(by, AccessKind::Read),
+        MissKind::Write => quiet.access(by, AccessKind::Write),
         MissKind::Upgrade => {
-            quiet.access(AccessKind::Read)?;
-            quiet.access(AccessKind::Write)
+            quiet.access(by, AccessKind::Read)?;
+            quiet.access(by, AccessKind::Write)
         }
     }
 }
@@ -115,41 +163,71 @@ impl Quiet {
     }
 
     /// Makes an access, and lets everything come to rest again.
-    fn access(&mut self, kind: AccessKind) -> Result<MissReport, NodeError> {
-        let requester = self.world.nodes[REQUESTER as usize].clone();
+    fn access(&mut self, by: Node, kind: AccessKind) -> Result<MissReport, NodeError> {
+        let requester = self.world.nodes[by as usize].clone();
         requester.borrow_mut().compute.cause = None;
         let (begun, bus) = (requester.borrow().compute.clock(), self.bus_transactions());
-        self.world.set_runner(REQUESTER, Runner::Script(Script::access(kind, 0, 1)));
+        self.world.set_runner(by, Runner::Script(Script::access(kind, 0, 1)));
         self.world.run(&Limits::default())?;
-        let path = requester.borrow().compute.cause.as_ref().map_or(Vec::new(), |(run, left)| path(run, *left));
+        let cause = requester.borrow().compute.cause.clone();
+        let path = cause.as_ref().map_or(Vec::new(), |(run, left)| path(run, *left));
+        let staged = requester.borrow().shared.machine.pipeline.is_some();
+        let handlers = if staged { handlers(&cause, by) } else { Vec::new() };
         let total = requester.borrow().compute.clock() - begun;
         self.world.settle()?;
         // What comes next starts on a machine at rest.
         let rest =
             self.world.nodes.iter().map(|node| node.borrow().now.max(node.borrow().model.free())).max().unwrap_or(0);
-        let clock = requester.borrow().compute.clock();
-        requester.borrow_mut().stall(rest.saturating_sub(clock) + 10_000, crate::reports::counters::Spent::Sync);
-        let steps = steps(&path);
+        for node in &self.world.nodes {
+            let clock = node.borrow().compute.clock();
+            node.borrow_mut().stall(rest.saturating_sub(clock) + 10_000, crate::reports::counters::Spent::Sync);
+        }
+        let steps = steps(&path, by);
         let microseconds = total as f64 / self.mhz as f64;
         let bus_transactions = self.bus_transactions() - bus;
-        Ok(MissReport { total, unit: "cycles".into(), microseconds, steps, bus_transactions })
+        Ok(MissReport { total, unit: "cycles".into(), microseconds, steps, handlers, bus_transactions })
     }
 }
 
 /// The path's steps, with the names of their places; equal neighbours become one.
-fn steps(path: &[PathStep]) -> Vec<MissStep> {
+fn steps(path: &[PathStep], by: Node) -> Vec<MissStep> {
     let mut steps: Vec<MissStep> = Vec::new();
     for part in path {
-        let node = match part.node {
-            None => "network".to_string(),
-            Some(REQUESTER) => "requester".to_string(),
-            Some(HOME) => "home".to_string(),
-            Some(other) => format!("node {other}"),
-        };
+        let node = part.node.map_or("network".to_string(), |node| name_of(node, by));
         match steps.last_mut() {
             Some(last) if last.node == node && last.step == part.what => last.cycles += part.to - part.from,
             _ => steps.push(MissStep { node, step: part.what.to_string(), cycles: part.to - part.from }),
         }
     }
     steps
+}
+
+fn name_of(node: Node, by: Node) -> String {
+    match node {
+        _ if node == by => "requester".into(),
+        HOME => "home".into(),
+        THIRD => "third node".into(),
+        other => format!("node {other}"),
+    }
+}
+
+/// The handlers that led to something, in order.
+fn handlers(last: &Cause, by: Node) -> Vec<MissHandler> {
+    let mut handlers = Vec::new();
+    let mut cause = last;
+    while let Some((run, until)) = cause {
+        if let Some((handler, occupancy)) = &run.handler {
+            let on_way = run.stretches.iter().filter(|part| part.reason == Reason::Handler && part.to <= *until);
+            let adds = on_way.map(|part| part.to - part.from).sum();
+            handlers.push(MissHandler {
+                node: name_of(run.node, by),
+                handler: handler.clone(),
+                occupancy: *occupancy,
+                adds,
+            });
+        }
+        cause = &run.cause;
+    }
+    handlers.reverse();
+    handlers
 }

@@ -115,7 +115,7 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
         has_tags: setup.machine.build(setup.program, traced.is_some()) == Build::Fast,
         traced,
         blamed: setup.blame,
-        unfolded: reference,
+        unfolded: reference || shared.unfolded,
         room: setup.memory.filter(|budget| budget.refuses).map(|budget| budget.limit),
         ..shared
     })

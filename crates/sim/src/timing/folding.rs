@@ -295,6 +295,7 @@ pub(crate) fn code_of(primitive: Primitive) -> Option<u64> {
         Primitive::Start => pack(36, 0, 0, 0),
         Primitive::Resume => pack(37, 0, 0, 0),
         Primitive::First => pack(38, 0, 0, 0),
+        Primitive::UpgradeLine => pack(39, 0, 0, 0),
     }
 }
 
@@ -369,6 +370,7 @@ mod tests {
                 Primitive::Store,
                 Primitive::Probe,
                 Primitive::FillLine,
+                Primitive::UpgradeLine,
                 Primitive::TakeLine,
                 Primitive::InvalidateLine,
                 Primitive::Room,

@@ -32,6 +32,8 @@ pub struct Interface {
     cycles_per_word: u64,
     send_occupancy: u64,
     receive_occupancy: u64,
+    /// With `cut_through`: what a message's length is beside its words.
+    cut_through: Option<u64>,
     credits: u32,
     /// How fast data leave, if they do one message after the other.
     data: Option<DataRate>,
@@ -64,6 +66,7 @@ impl Interface {
             cycles_per_word: machine.interface.cycles_per_word,
             send_occupancy: machine.interface.send_occupancy,
             receive_occupancy: machine.interface.receive_occupancy,
+            cut_through: machine.interface.cut_through.then_some(machine.interface.message),
             credits: machine.interface.credits,
             data: machine.data_rate(),
             network: networks::make(machine, me, seed),
@@ -148,6 +151,11 @@ impl Interface {
             let taken = rate.cycles_of(bytes).max(length).max(self.send_occupancy);
             let begun = self.out.book(at, taken);
             (begun..begun + taken, begun + taken)
+        } else if let Some(message) = self.cut_through {
+            // It was handed over with the way to the port behind it.
+            let length = length + message;
+            let begun = self.out.book(at, length);
+            (begun..begun + length, begun)
         } else if self.send_occupancy > length {
             // The interface works on it after it was handed over; that is part of the latency.
             let begun = self.out.book(at, self.send_occupancy);
@@ -180,7 +188,8 @@ impl Interface {
     /// A message whose head arrived at cycle `at` goes through the receive queue; gives the cycles for which it does.
     pub fn receive(&mut self, at: u64, words: u64) -> Range<u64> {
         let begun = self.in_free.max(at);
-        self.in_free = begun + (words * self.cycles_per_word).max(self.receive_occupancy);
+        let message = self.cut_through.unwrap_or(0);
+        self.in_free = begun + (words * self.cycles_per_word + message).max(self.receive_occupancy);
         begun..self.in_free
     }
 }

@@ -8,6 +8,7 @@ mod contract;
 pub(crate) mod engines;
 pub(crate) mod folding;
 pub(crate) mod interface;
+pub(crate) mod jump_table;
 pub(crate) mod model;
 pub(crate) mod networks;
 pub(crate) mod page_table;

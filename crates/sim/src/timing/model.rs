@@ -8,7 +8,7 @@
 
 use super::bus::Bus;
 use super::cache::{Cache, LineState};
-use super::engines::{self, Engine};
+use super::engines::{self, Engine, Job};
 use super::folding::Folded;
 use super::interface::Interface;
 use super::pricing::{HandlerTime, Primitive, Trigger, lay, surround};
@@ -42,7 +42,7 @@ pub(crate) struct NodeModel {
 impl NodeModel {
     /// The model of node `me` of `nodes`, at rest.
     pub fn new(machine: &Machine, me: Node, nodes: u32, seed: u64) -> NodeModel {
-        let engine = engines::make(&machine.engine);
+        let engine = engines::make(machine);
         NodeModel {
             free: 0,
             shares_processor: engine.shares_processor(),
@@ -90,8 +90,32 @@ impl NodeModel {
     /// own to do up to cycle `own`.
     #[inline]
     pub fn accept(&self, ready: u64, own: u64) -> u64 {
-        let start = ready.max(self.free);
+        let start = self.engine.accept(ready, self.free);
         if self.shares_processor { start.max(own) } else { start }
+    }
+
+    /// The same for a message that reaches the port of the network interface at cycle `arrived`, or, behind others, at cycle `port`.
+    #[inline]
+    pub fn accept_message(&self, arrived: u64, own: u64) -> u64 {
+        let port = arrived.max(self.interface.receivable());
+        self.accept(port + self.engine.receive_latency(), own)
+    }
+
+    /// From when on the engine finds a message that came through the port at cycle `port`.
+    #[inline]
+    pub fn found(&self, port: u64) -> u64 {
+        port + self.engine.receive_latency()
+    }
+
+    /// Whether the engine's answer completes an access by itself.
+    #[inline]
+    pub fn answers_accesses(&self) -> bool {
+        self.engine.answers_accesses()
+    }
+
+    /// The time of a handler that the engine lays out itself; false if it does not.
+    pub fn lay(&mut self, job: &Job, time: &mut HandlerTime) -> bool {
+        self.engine.lay(job, time)
     }
 
     /// The same of a call that the compute processor handles itself, whatever the engine does.
@@ -163,7 +187,8 @@ impl NodeModel {
 
     /// The processor has missed at cycle `begun`, and memory is to answer: when its transaction is granted.
     pub fn fetch(&mut self, machine: &Machine, begun: u64) -> u64 {
-        self.bus.book(Transaction::Read, begun + machine.processor.issue)
+        let ready = begun + machine.processor.issue;
+        self.engine.fetch(ready).unwrap_or_else(|| self.bus.book(Transaction::Read, ready))
     }
 
     /// What was granted at cycle `grant` comes into the cache, and a dirty line leaves it, if one has to: when the access ends.
@@ -171,6 +196,7 @@ impl NodeModel {
         if self.cache.fill(address, held) {
             let after = grant + self.bus.occupancy(Transaction::Read) + self.bus.arbitration();
             self.bus.book(Transaction::WriteBack, after);
+            self.engine.write_back(after);
         }
         grant + machine.bus.cycles(machine.memory.critical_word) + machine.processor.finish
     }

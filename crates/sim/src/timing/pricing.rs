@@ -83,8 +83,10 @@ pub enum Primitive {
     Store,
     /// The cache is asked.
     Probe,
-    /// A processor's request is answered, with or without contents.
+    /// A processor's request is answered with contents.
     FillLine,
+    /// A processor's request is answered without contents.
+    UpgradeLine,
     /// The contents of a line of the processor's cache are taken.
     TakeLine,
     /// A line of the processor's cache is removed.
@@ -108,6 +110,10 @@ pub struct HandlerTime {
     pub end: u64,
     /// On what the time was spent, if that is asked for.
     pub stretches: Option<Vec<Stretch>>,
+    /// Where what leaves a handler does so by ways of its own, beside the handler: on what the time of each was spent, if that is asked for.
+    pub ways: Vec<Vec<Stretch>>,
+    /// The same of the threads that go on.
+    pub resumes_by: Option<Vec<Stretch>>,
 }
 
 impl HandlerTime {
@@ -115,6 +121,8 @@ impl HandlerTime {
     pub(super) fn restart(&mut self) {
         (self.resume, self.end) = (None, 0);
         self.sends.clear();
+        self.ways.clear();
+        self.resumes_by = None;
         self.stretches.iter_mut().for_each(Vec::clear);
     }
 }
@@ -217,7 +225,9 @@ pub fn lay<B: Booking>(
             Primitive::Load => pricing.spend("load a word", &prices.load, 1),
             Primitive::Store => pricing.spend("store a word", &prices.store, 1),
             Primitive::Probe => pricing.spend("probe the cache", &prices.probe, 1),
-            Primitive::FillLine => pricing.spend("answer the processor", &prices.line.fill, granules),
+            Primitive::FillLine | Primitive::UpgradeLine => {
+                pricing.spend("answer the processor", &prices.line.fill, granules)
+            }
             Primitive::TakeLine => pricing.spend("take the processor's line", &prices.line.take, granules),
             Primitive::InvalidateLine => {
                 pricing.spend("invalidate the processor's line", &prices.line.invalidate, granules)

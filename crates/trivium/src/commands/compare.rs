@@ -38,7 +38,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     let bench = Bench {
         program,
         inputs,
-        block: arguments.run.block,
+        block: library::block(arguments.run.block, &machines),
         args: arguments.run.args.clone(),
         seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
@@ -118,7 +118,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
             .zip(pairs)
             .map(|(entry, (protocol, machine))| Shown {
                 result: &entry.result,
-                miss: quiet_miss(protocol, machine, arguments.run.block),
+                miss: quiet_miss(protocol, machine, bench.block),
             })
             .collect();
         output::write_file(path, page(&runs, Some(base)).as_bytes())?;
@@ -183,10 +183,11 @@ fn hashes(entries: &[Entry]) -> Vec<(String, String)> {
 }
 
 /// What a run is, in a line.
-fn heading(arguments: &Compare) -> String {
+fn heading(arguments: &Compare, entries: &[Entry]) -> String {
     let run = &arguments.run;
     let program = format!("{} {}", run.program().display(), run.args.join(" "));
-    format!("{} on {} nodes, blocks of {} bytes", program.trim_end(), run.nodes, run.block)
+    let block = entries.first().map_or(0, |entry| entry.result.block);
+    format!("{} on {} nodes, blocks of {} bytes", program.trim_end(), run.nodes, block)
 }
 
 fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {
@@ -202,7 +203,7 @@ fn report(arguments: &Compare, entries: &[Entry], base: u64) -> String {
     let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
     format!(
         "{}\n\n{}\nspeedup: over the best run on one node ({} cycles); below 1 it is slower than one node. faults: accesses that access control stopped. compute to handler: share of the nodes' time in percent.\n",
-        heading(arguments),
+        heading(arguments, entries),
         table(&head, &rows),
         grouped(base)
     )
@@ -245,7 +246,7 @@ fn report_beside(arguments: &Compare, entries: &[Entry], base: u64, live: &Live,
     let rows: Vec<Vec<String>> = entries.iter().map(simulated).chain(live.runs.iter().map(real)).collect();
     format!(
         "{}\n\n{}\nlive: nodes are threads of the host {}, which has {} processors; one run each.\ntime: of machines in their cycles, of live runs in seconds of the host. Between the two, only speedups and shares can be compared.\nspeedup: over the best simulated run on one node ({} cycles), or over the live run on one node ({:.6} s).\nfaults: accesses that access control stopped. messages, bytes: of the whole program. compute to handler: share of the nodes' time in percent; wait: read, write and sync, which a live run does not tell apart; what the host's TLB takes is in its compute.\n\n{}",
-        heading(arguments),
+        heading(arguments, entries),
         table(&head, &rows),
         live.host,
         live.processors,

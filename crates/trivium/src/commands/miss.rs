@@ -1,6 +1,6 @@
 //! `trivium miss`
 
-use crate::arguments::{DEFAULT_SEED, Format, Miss, MissKind};
+use crate::arguments::{DEFAULT_SEED, Format, Miss, MissKind, MissPlace, MissUnit};
 use crate::failure::told;
 use crate::library::LoadedMachine;
 use crate::output::{self, Head, table};
@@ -42,24 +42,33 @@ fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Res
         MissKind::Write => trivium_sim::MissKind::Write,
         MissKind::Upgrade => trivium_sim::MissKind::Upgrade,
     };
+    let place = match arguments.place {
+        MissPlace::Local => trivium_sim::MissPlace::Local,
+        MissPlace::Remote => trivium_sim::MissPlace::Remote,
+        MissPlace::Third => trivium_sim::MissPlace::Third,
+    };
+    let unit = unit(arguments.unit, machine)?;
+    let block = library::block(arguments.block, [loaded]);
     let begun = std::time::Instant::now();
-    let report =
-        trivium_sim::measure(protocol.clone(), machine, kind, u64::from(arguments.block)).map_err(|e| told(&e))?;
+    let report = trivium_sim::measure_at(protocol.clone(), machine, (kind, place), u64::from(block));
+    let report = report.map_err(|error| told(&error))?;
+    let cycles = |cycles: u64| in_unit(cycles, unit);
     Ok(match arguments.form.format {
         Format::Text => {
             let rows: Vec<Vec<String>> = report
                 .steps
                 .iter()
-                .map(|s| vec![s.node.clone(), s.step.clone(), s.cycles.to_string()])
-                .chain([vec!["total".into(), String::new(), report.total.to_string()]])
+                .map(|s| vec![s.node.clone(), s.step.clone(), cycles(s.cycles)])
+                .chain([vec!["total".into(), String::new(), cycles(report.total)]])
                 .collect();
             format!(
-                "{:?} miss of a block of {} bytes: {} on {}\n\n{}\nin microseconds: {:.2}\nbus transactions: {}\n",
+                "{:?} miss of a block of {} bytes: {} on {}\n\n{}\n{}in microseconds: {:.2}\nbus transactions: {}\n",
                 arguments.kind,
-                arguments.block,
+                block,
                 protocol.name,
                 machine.name,
                 steps(&rows),
+                handlers(&report, &cycles),
                 report.microseconds,
                 report.bus_transactions
             )
@@ -75,9 +84,64 @@ fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Res
                 host_seconds: begun.elapsed().as_secs_f64(),
                 ..Head::default()
             };
-            output::pretty(&head.with(serde_json::to_value(&report).expect("a report can be written as JSON")))
+            let mut value = serde_json::to_value(&report).expect("a report can be written as JSON");
+            if arguments.unit == MissUnit::Engine {
+                divide(&mut value, unit);
+                value["unit"] = "cycles of the engine".into();
+            }
+            output::pretty(&head.with(value))
         }
     })
+}
+
+/// Cycles of the processor in one of the unit.
+fn unit(unit: MissUnit, machine: &trivium_sim::Machine) -> Result<u64, Failure> {
+    match unit {
+        MissUnit::Processor => Ok(1),
+        MissUnit::Engine => machine.engine_clock().ok_or_else(|| {
+            let what = format!("the engine of `{}` has no clock of its own", machine.name);
+            Failure::input(what, "leave --unit out: the cycles are those of the processor")
+        }),
+    }
+}
+
+/// Cycles of the processor as so many of the unit.
+fn in_unit(cycles: u64, unit: u64) -> String {
+    match (cycles / unit, cycles % unit) {
+        (whole, 0) => whole.to_string(),
+        _ => format!("{:.2}", cycles as f64 / unit as f64),
+    }
+}
+
+/// The numbers of cycles in a result become numbers of the unit.
+fn divide(value: &mut serde_json::Value, unit: u64) {
+    let serde_json::Value::Object(fields) = value else { return };
+    for (key, field) in fields.iter_mut() {
+        match (key.as_str(), field.as_u64(), field) {
+            ("total" | "cycles" | "occupancy" | "adds", Some(cycles), field) => {
+                *field = match cycles % unit {
+                    0 => (cycles / unit).into(),
+                    _ => (cycles as f64 / unit as f64).into(),
+                }
+            }
+            (_, _, serde_json::Value::Array(items)) => items.iter_mut().for_each(|item| divide(item, unit)),
+            _ => {}
+        }
+    }
+}
+
+/// The handlers on the way, where an engine does several things at once.
+fn handlers(report: &trivium_sim::MissReport, cycles: &dyn Fn(u64) -> String) -> String {
+    if report.handlers.is_empty() {
+        return String::new();
+    }
+    let width = report.handlers.iter().map(|h| h.handler.chars().count()).max().unwrap_or(0);
+    let row = |h: &trivium_sim::MissHandler| {
+        vec![h.node.clone(), format!("{:width$}", h.handler), cycles(h.occupancy), cycles(h.adds)]
+    };
+    let rows: Vec<Vec<String>> = report.handlers.iter().map(row).collect();
+    let head = ["where", &format!("{:width$}", "handler"), "keeps the engine", "adds to the miss"];
+    format!("{}\n", table(&head, &rows))
 }
 
 /// Two columns of words and one of numbers.

@@ -161,7 +161,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     let bench = Bench {
         program: if arguments.reference { program.by_reference() } else { program },
         inputs,
-        block: arguments.run.block,
+        block: library::block(arguments.run.block, &machines),
         args: arguments.run.args.clone(),
         seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
@@ -184,7 +184,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     traced?;
     if let Some(path) = &arguments.run.html {
         let protocol = &protocols[0];
-        let of_machine = |loaded: &LoadedMachine| quiet_miss(protocol, loaded, arguments.run.block);
+        let of_machine = |loaded: &LoadedMachine| quiet_miss(protocol, loaded, bench.block);
         let runs: Vec<Shown> = results
             .iter()
             .zip(&machines)

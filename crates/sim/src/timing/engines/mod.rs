@@ -4,11 +4,38 @@
 //! `timing/contract.rs` holds every kind against what is said here.
 
 mod compute;
+mod data_cache;
 mod ideal;
 mod library;
+mod pipeline;
 mod processor;
 
-use crate::machine::{EngineKind, EngineModel};
+pub(crate) use data_cache::RecordKey;
+
+use super::pricing::{HandlerTime, Primitive, Trigger};
+use crate::machine::{EngineKind, Machine};
+
+/// A handler that an engine lays out itself.
+pub(crate) struct Job<'a> {
+    /// The machine, and the bytes of its blocks.
+    pub machine: &'a Machine,
+    /// Bytes of a block.
+    pub block: u64,
+    /// What started it.
+    pub trigger: Trigger,
+    /// What it did.
+    pub effects: &'a [Primitive],
+    /// Which records it has looked at, in the order of its first looks.
+    pub records: &'a [RecordKey],
+    /// From when on its event was there.
+    pub ready: u64,
+    /// When it begins.
+    pub start: u64,
+    /// Whether memory is read before it begins.
+    pub speculates: bool,
+    /// Whether its event has more candidates than a jump table tests at once.
+    pub software: bool,
+}
 
 /// A kind of engine. It is asked once for each handler, whose primitives are priced already.
 pub(crate) trait Engine {
@@ -31,16 +58,48 @@ pub(crate) trait Engine {
 
     /// For how many cycles, from its start, a handler that takes so many keeps the engine from other events.
     fn occupancy(&self, cycles: u64) -> u64;
+
+    /// When a handler can begin for an event that is there from cycle `ready` on, if the handlers before it keep the engine until
+    /// cycle `free`.
+    fn accept(&self, ready: u64, free: u64) -> u64 {
+        ready.max(free)
+    }
+
+    /// Cycles from the port of the network interface to where the engine finds a message.
+    fn receive_latency(&self) -> u64 {
+        0
+    }
+
+    /// Whether the engine's answer brings the processor what it has asked for, so that its access is complete then, and goes on no bus again.
+    fn answers_accesses(&self) -> bool {
+        false
+    }
+
+    /// The processor reads a line of the node's own memory, past all handlers, from cycle `ready` on: when memory begins. None if that is the
+    /// bus's.
+    fn fetch(&mut self, _ready: u64) -> Option<u64> {
+        None
+    }
+
+    /// A line of the node's own memory is written from cycle `at` on, past all handlers.
+    fn write_back(&mut self, _at: u64) {}
+
+    /// Lays a handler out in time; false if its primitives go one after the other, by the price list.
+    fn lay(&mut self, _job: &Job, _time: &mut HandlerTime) -> bool {
+        false
+    }
 }
 
 /// All kinds.
 #[cfg(test)]
-pub(crate) const KINDS: [EngineKind; 4] =
-    [EngineKind::Ideal, EngineKind::Processor, EngineKind::Compute, EngineKind::Library];
+pub(crate) const KINDS: [EngineKind; 5] =
+    [EngineKind::Ideal, EngineKind::Processor, EngineKind::Compute, EngineKind::Library, EngineKind::Pipeline];
 
 /// The engine of a machine.
-pub(crate) fn make(model: &EngineModel) -> Box<dyn Engine> {
+pub(crate) fn make(machine: &Machine) -> Box<dyn Engine> {
+    let model = &machine.engine;
     match model.kind {
+        EngineKind::Pipeline => Box::new(pipeline::Pipeline::new(machine)),
         EngineKind::Ideal => Box::new(ideal::Ideal::new(model)),
         EngineKind::Processor => Box::new(processor::ProtocolProcessor::new(model)),
         EngineKind::Compute => Box::new(compute::ComputeProcessor::new(model)),

@@ -1,0 +1,173 @@
+//! The machine `flash`: contention is a result, not an input; programs end right, and the same by every way of simulating.
+
+mod bench;
+
+use bench::{Run, machine, same_in, source, windows};
+use trivium_sim::{Machine, SimResult};
+
+/// Every node but the home loads lines of its own from the home's memory, one after the other.
+const STREAM: &str = r#"
+#include <trivium.h>
+enum { LINES = 200, LINE = 128, MOST = 32 };
+int main(void) {
+    int self = trivium_node();
+    char *lines = trivium_alloc_on(0, (int64_t)MOST * LINES * LINE);
+    trivium_barrier();
+    int64_t sum = 0;
+    if (self > 0)
+        for (int i = 0; i < LINES; i++) sum += *(volatile int64_t *)(lines + ((int64_t)(self - 1) * LINES + i) * LINE);
+    trivium_barrier();
+    return sum != 0;
+}
+"#;
+const LINES: u64 = 200;
+
+/// `flash`, whose protocol processors always find their records.
+fn flash(set: &[(&str, &str)]) -> Machine {
+    let mut machine = machine("flash", set);
+    machine.pipeline.as_mut().unwrap().data_cache = None;
+    machine
+}
+
+fn stream(machine: &Machine, requesters: u32) -> SimResult {
+    let run = Run::with(source(STREAM), &[]).under(&["flash-coherence"]).on(machine.clone());
+    run.nodes(requesters + 1).block(128).right()
+}
+
+/// A closed queueing network: n requesters, each with one miss outstanding, and at the home several stations, each of which serves a miss in a
+/// constant time. One miss alone takes R. The slowest station, of service time S, serves at most one miss in S, so n misses take at least
+/// n S, and at least R: a miss takes max(R, n S) (the asymptotic bounds of Denning and Buzen 1978, which constant times and equal
+/// requesters reach). With R = 111 of MAGIC's cycles:
+///
+/// * The port of the home's network interface serves a message with a line in 16 + 18 x 8 = 160 cycles of the processor, 40 of MAGIC's. S = 40, and
+///   from 111 / 40 = 3 requesters on they wait: 32 of them for 32 x 40 = 1280 cycles of MAGIC.
+/// * With a port four times as fast S is memory's interval, 16.
+/// * With memory as fast as that, too, S is what the home's handler keeps the protocol processor, 12, although it adds nothing to a single miss.
+///
+/// Had the occupancies been set to the latencies, the first S would be 51, the home's part of the 111.
+#[test]
+fn a_stream_of_misses_waits_for_the_slowest_station_of_its_home() {
+    let port = ("interface.message", "0");
+    let stations: [(&[(&str, &str)], u64); 3] = [
+        (&[], 40),
+        (&[port, ("interface.cycles_per_word", "1")], 16),
+        (&[port, ("interface.cycles_per_word", "1"), ("pipeline.memory_interval", "1")], 12),
+    ];
+    for (set, service) in stations {
+        let flash = flash(set);
+        for requesters in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32] {
+            let result = stream(&flash, requesters);
+            let misses = u64::from(requesters) * LINES;
+            let mean =
+                result.per_node[1..].iter().map(|node| node.read_stall).sum::<u64>() as f64 / misses as f64 / 4.0;
+            let expected = 111.0_f64.max(f64::from(requesters) * service as f64);
+            let off = mean / expected - 1.0;
+            println!("S {service}: {requesters} requesters, {mean:.1} cycles a miss, expected {expected}");
+            // Whoever is done first leaves the others with fewer before them.
+            assert!((-0.01..0.01).contains(&off), "S {service}, {requesters} requesters: {mean} instead of {expected}");
+            // Whoever waits: a miss keeps the home's protocol processor for 12 cycles.
+            assert_eq!(result.per_node[0].engine_busy, misses * 12 * 4, "S {service}, {requesters} requesters");
+        }
+    }
+}
+
+/// The first record of each line of the protocol processor's data cache comes from memory, and the handler waits for it.
+#[test]
+fn records_come_into_the_data_cache_by_the_line() {
+    let with =
+        |record: &str| stream(&machine("flash", &[("pipeline.data_cache.record", record)]), 1).per_node[0].engine_busy;
+    let without = stream(&flash(&[]), 1).per_node[0].engine_busy;
+    // 200 records of 8 bytes lie in 13 lines, of 128 bytes in 200: a line takes 14 + 15 cycles, behind the line that the miss itself reads.
+    let (few, all) = (with("8") - without, with("128") - without);
+    assert!((13 * 29 * 4..=13 * 45 * 4).contains(&few), "{few}");
+    assert!((200 * 29 * 4..=200 * 45 * 4).contains(&all), "{all}");
+}
+
+/// With one buffer the inbox takes no message before the data of the last have gone; with many it does.
+#[test]
+fn data_buffers_fill() {
+    let cycles =
+        |buffers: &str| stream(&flash(&[("pipeline.buffers", buffers), ("interface.cycles_per_word", "1")]), 16).cycles;
+    assert!(
+        cycles("1") > cycles("2") && cycles("2") >= cycles("16"),
+        "{} {} {}",
+        cycles("1"),
+        cycles("2"),
+        cycles("16")
+    );
+}
+
+/// An event that has more candidates than the jump table tests is dispatched by software.
+#[test]
+fn too_many_candidates_are_dispatched_by_software() {
+    let busy = |candidates: &str| {
+        let machine = machine("flash", &[("pipeline.candidates", candidates)]);
+        let run = Run::of("em3d", &["-n", "24", "-i", "1"]).under(&["broken/flash-writeback-ignored"]).on(machine);
+        run.nodes(2).block(128).right().per_node.iter().map(|node| node.engine_busy).sum::<u64>()
+    };
+    // Its GET has two clauses in one state.
+    let (table, software) = (busy("2"), busy("1"));
+    assert!(software > table && (software - table) % 200 == 0, "{table} {software}");
+}
+
+#[test]
+fn programs_are_right_on_1_to_128_nodes() {
+    let flash = machine("flash", &[]);
+    let programs: [(&str, &[&str]); 5] = [
+        ("em3d", &["-n", "20", "-i", "2"]),
+        ("matmul", &["-n", "16", "-b", "2"]),
+        ("litmus", &["-n", "3"]),
+        ("lockbench", &["-n", "32", "-c", "10", "-t", "100"]),
+        ("falsesharing", &[]),
+    ];
+    for (name, args) in programs {
+        for nodes in [1, 2, 7, 32, 128] {
+            let run = Run::of(name, args).under(&["flash-coherence"]).on(flash.clone()).nodes(nodes).block(128);
+            if name != "litmus" || nodes > 1 {
+                run.right();
+            }
+        }
+    }
+}
+
+/// Windows, host threads and the reference order give the same bytes.
+#[test]
+fn it_is_simulated_the_same_by_every_way() {
+    let set: [&[(&str, &str)]; 3] = [
+        &[],
+        &[("network.jitter", "177")],
+        &[("cache.bytes", "2048"), ("pipeline.buffers", "1"), ("pipeline.data_cache.bytes", "256")],
+    ];
+    for set in set {
+        for (program, args) in [("em3d", &["-n", "24", "-i", "2"][..]), ("lockbench", &["-n", "12"])] {
+            let run = Run::of(program, args).under(&["flash-coherence"]).on(machine("flash", set)).nodes(5).block(128);
+            run.right();
+            same_in(&run, &windows(&run));
+            for jobs in 2..4 {
+                same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
+            }
+        }
+    }
+}
+
+/// What no pipeline can be.
+#[test]
+fn impossible_stages_are_refused() {
+    let refused = |key: &str, value: &str, says: &str| {
+        let error = Machine::load("flash", &[(key.to_string(), value.to_string())]).unwrap_err();
+        assert!(error.what.contains(says), "{key}={value}: {error}");
+        assert!(error.place.is_some(), "{key}={value}: {error}");
+    };
+    refused("pipeline.interventions", "0", "`pipeline.interventions` is 0, which is not from 1 to 64");
+    refused("pipeline.buffers", "0", "`pipeline.buffers` is 0");
+    refused("pipeline.candidates", "65", "`pipeline.candidates` is 65");
+    refused("pipeline.memory_interval", "0", "`pipeline.memory_interval` is 0");
+    refused("pipeline.inbox", "10000000", "`pipeline.inbox` is 10000000");
+    refused("pipeline.data_cache.line", "100", "`pipeline.data_cache.line` is 100, which is not a power of two");
+    refused("pipeline.data_cache.record", "256", "`pipeline.data_cache.record` is 256");
+    refused("pipeline.inbocks", "3", "unknown key `inbocks`");
+    refused("engine.kind", "processor", "`pipeline` would mean nothing");
+    refused("interface.cut_through", "false", "`interface.message` is 16");
+    let typhoon = Machine::load("typhoon", &[("engine.kind".to_string(), "pipeline".to_string())]).unwrap_err();
+    assert!(typhoon.what.contains("no table `pipeline`"), "{typhoon}");
+}
