@@ -468,23 +468,10 @@ impl Machine {
 
     /// What the types alone cannot say.
     pub(crate) fn validate(&self) -> Result<(), NodeError> {
-        let power = |key: &str, value: u64, least: u64, most: u64| {
-            if value.is_power_of_two() && (least..=most).contains(&value) {
-                return Ok(());
-            }
-            let what = format!("`{key}` is {value}, which is not a power of two from {least} to {most}");
-            Err(NodeError::input(what))
-        };
         power("cache.bytes", self.cache.bytes, 64, 1 << 30)?;
         power("cache.line", self.cache.line, 8, 2048.min(self.cache.bytes))?;
         power("memory.page", self.memory.page, 2048, 1 << 20)?;
         power("access_control.granule", self.access_control.granule, self.cache.line, 2048)?;
-        let within = |key: &str, value: u64, least: u64, most: u64| {
-            if (least..=most).contains(&value) {
-                return Ok(());
-            }
-            Err(NodeError::input(format!("`{key}` is {value}, which is not from {least} to {most}")))
-        };
         within("cache.associativity", self.cache.associativity, 1, 1)?;
         if let Some(tlb) = &self.tlb {
             within("tlb.entries", tlb.entries, 1, 1 << 16)?;
@@ -506,7 +493,7 @@ impl Machine {
         within("memory.critical_word", self.memory.critical_word, 0, 1 << 24)?;
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
-        self.validate_pipeline(&within, &power)?;
+        self.validate_pipeline()?;
         within("engine.save", self.engine.save, 0, 1 << 20)?;
         within("engine.restore", self.engine.restore, 0, 1 << 20)?;
         for (key, value) in [("engine.save", self.engine.save), ("engine.restore", self.engine.restore)] {
@@ -532,11 +519,8 @@ impl Machine {
         within("engine.interval", self.engine.interval, 0, 1 << 20)
     }
 
-    fn validate_pipeline(
-        &self,
-        within: &dyn Fn(&str, u64, u64, u64) -> Result<(), NodeError>,
-        power: &dyn Fn(&str, u64, u64, u64) -> Result<(), NodeError>,
-    ) -> Result<(), NodeError> {
+    /// The stages of an engine, and the ports that go with them.
+    fn validate_pipeline(&self) -> Result<(), NodeError> {
         let interface = &self.interface;
         for (key, value) in [
             ("interface.message", interface.message),
@@ -578,4 +562,21 @@ impl Machine {
         }
         Ok(())
     }
+}
+
+/// A key's value is a power of two in a range.
+fn power(key: &str, value: u64, least: u64, most: u64) -> Result<(), NodeError> {
+    if value.is_power_of_two() && (least..=most).contains(&value) {
+        return Ok(());
+    }
+    let what = format!("`{key}` is {value}, which is not a power of two from {least} to {most}");
+    Err(NodeError::input(what))
+}
+
+/// A key's value is in a range.
+fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), NodeError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(NodeError::input(format!("`{key}` is {value}, which is not from {least} to {most}")))
 }

@@ -397,7 +397,6 @@ impl NodeState {
         if kind == AccessKind::Write {
             self.model.cache.change(address, LineState::Dirty);
         }
-        self.model.cache.tell_around(address);
     }
 
     /// The page of an access is looked up, if the TLB does not hold its translation. An access that waits and is tried again finds it

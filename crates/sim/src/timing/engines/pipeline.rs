@@ -11,6 +11,7 @@ use crate::machine::{EngineModel, Machine, PipelineModel};
 use crate::reports::timeline::{Reason, Stretch};
 use crate::timing::calendar::Calendar;
 use crate::timing::pricing::{DataFrom, HandlerTime, Primitive, Trigger};
+use trivium_engine::number::index;
 
 /// The stages of one node, and what they share. All times are cycles of the compute processor.
 pub(super) struct Pipeline {
@@ -74,8 +75,8 @@ impl Pipeline {
             inbox_free: 0,
             memory: Calendar::default(),
             processor: Calendar::default(),
-            interventions: vec![0; interventions as usize],
-            buffers: vec![0; buffers as usize],
+            interventions: vec![0; index(interventions)],
+            buffers: vec![0; index(buffers)],
             cache: model.data_cache.as_ref().map(DataCache::new),
         }
     }
