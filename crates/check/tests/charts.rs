@@ -194,7 +194,9 @@ fn broken() -> &'static [Told] {
 
 fn told(file: String) -> Told {
     let protocol = protocol(&file);
-    let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
+    // Scenarios of the files that it uses come before its own.
+    let own = protocol.scenarios.iter().find(|scenario| scenario.span.file == 0);
+    let scenario = own.or(protocol.scenarios.first()).map(|scenario| scenario.name.clone());
     let sizes = [(2, 1), (3, 1), (3, 2), (4, 1)].map(|size| (size, scenario.clone()));
     // A fault that no scenario shows may take two objects.
     let mut told = sizes.into_iter().chain([((2, 2), None)]).filter_map(|((nodes, objects), scenario)| {

@@ -46,6 +46,10 @@ fn agree(protocol: &Arc<Protocol>, system: (u32, u32, u32)) -> Result<Option<(Re
     }
     prop_assert_eq!(found(&cleared), found(&kept), "{}\nwithout clearing: {}", text(&cleared), text(&kept));
     let brute = explored(&Config { search: Search::Brute, ..clearing.clone() })?;
+    // What stops at a fault may have seen less by then.
+    if brute.verdict == Verdict::Incomplete {
+        return Ok(None);
+    }
     prop_assert_eq!(found(&cleared), found(&brute), "{}\nby brute force: {}", text(&cleared), text(&brute));
     let symmetric = explored(&Config { symmetry: true, ..clearing.clone() })?;
     prop_assert_eq!(cleared.verdict, symmetric.verdict, "{}\nby symmetry: {}", text(&cleared), text(&symmetric));

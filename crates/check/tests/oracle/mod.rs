@@ -162,11 +162,13 @@ impl Oracle {
         expect_none(&wrong);
     }
 
-    /// At the smallest size at which `check` catches the fault, the other does too; in the file's first scenario, if it has one.
+    /// At the smallest size at which `check` catches the fault, the other does too; in the file's own first scenario, if it has one, else in the first of those that it uses.
     fn broken(&self, name: &str, path: &Path) -> Result<(), String> {
         let protocol = compile(path);
-        // A use that is wrong is a scenario, the first of the file; where the protocol is wrong, it often tells that briefly.
-        let scenario = protocol.scenarios.first().map(|scenario| scenario.name.clone());
+        // A use that is wrong is a scenario, the first of the file; where the protocol is wrong, it often tells that briefly. Those of
+        // the files that it uses come before its own.
+        let own = protocol.scenarios.iter().find(|scenario| scenario.span.file == 0);
+        let scenario = own.or(protocol.scenarios.first()).map(|scenario| scenario.name.clone());
         let with = SIZES.map(|size| (size, scenario.clone()));
         let without = SIZES.map(|size| (size, None));
         for ((nodes, objects), scenario) in with.into_iter().chain(without) {
