@@ -186,6 +186,10 @@ impl Oracle {
                     println!("{name}: {property}, which the model does not express");
                     return Ok(());
                 }
+                if property == "deadlock" && EVENTS_THAT_CHANGE_NOTHING.contains(&name) {
+                    println!("{name}: events that change nothing go on, which is no deadlock of the model");
+                    return Ok(());
+                }
                 return self.compare(&format!("broken-{name}"), &protocol, &config, &report);
             }
         }
@@ -250,6 +254,10 @@ impl Oracle {
         expect_none(&wrong);
     }
 }
+
+/// Broken protocols whose deadlock has events that must happen and change nothing. `check` calls that a deadlock; in an exported model such
+/// events count as something that happens (docs/checking.md).
+const EVENTS_THAT_CHANGE_NOTHING: [&str; 1] = ["flash-early-forgotten"];
 
 /// Whether a property is about what can go on for ever: the others decide about states.
 fn takes_for_ever(property: &str) -> bool {
