@@ -6,10 +6,10 @@ use trivium_mpi::Mail;
 use trivium_run::check_transport;
 
 fn main() -> ExitCode {
-    let job = match trivium::ranks::begin() {
-        Ok(job) => job,
-        Err(failure) => panic!("{failure}"),
-    };
+    let mut job = trivium::ranks::Job::default();
+    if let Err(failure) = trivium::ranks::begin(&mut job) {
+        panic!("{failure}");
+    }
     if let Some(group) = job.group() {
         // More than goes at a time.
         contract(group, 70 << 20);
