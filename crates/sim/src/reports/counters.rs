@@ -1,6 +1,6 @@
 //! What is counted on a node. Each statistic has one name, one unit and one definition: those here.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// On what a processor's cycles go.
@@ -150,7 +150,7 @@ counters! {
 pub const ACCESS_KINDS: [&str; 3] = ["read", "write", "rmw"];
 
 /// Accesses to shared memory that a library has checked, of a kind and to blocks in a state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessOf {
     /// The protocol.
     pub protocol: String,
@@ -171,7 +171,7 @@ pub struct AccessOf {
 }
 
 /// What the library of a node has checked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeAccesses {
     /// The node.
     pub node: u32,

@@ -2,12 +2,12 @@
 
 use super::plan::{Count, Measure, MissConfig, MissTable};
 use super::published::Published;
-use super::runs::{CheckedAccess, Done, RunOutcome};
+use super::runs::{Done, RunOutcome};
 use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use trivium_sim::{MissKind, MissReport, PARTS_OF_TIME};
+use trivium_sim::{AccessOf, MissKind, MissReport, PARTS_OF_TIME};
 
 /// Why there is no figure.
 pub type Why = String;
@@ -254,7 +254,7 @@ fn counted(run: &RunOutcome, node: Option<usize>, what: Count) -> Result<u64, Wh
     if what == Count::Entries {
         return Ok(nodes.iter().map(|node| node.entries).sum());
     }
-    let of = |access: &CheckedAccess| {
+    let of = |access: &AccessOf| {
         let (reads, all) = (access.kind == "read", access.hits + access.misses);
         let unshared = access.at_home && access.is_first;
         match what {

@@ -6,7 +6,6 @@ use crate::commands::sim::{Bench, Room};
 use crate::library::{self, LoadedMachine, Settings};
 use crate::output::{self, grouped};
 use crate::{Failure, failure, stop};
-use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -15,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use trivium_guest::Program;
 use trivium_protocol::Protocol;
-use trivium_sim::PARTS_OF_TIME;
+use trivium_sim::{NodeAccesses, PARTS_OF_TIME};
 
 /// What a study needs of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,37 +28,7 @@ pub struct RunOutcome {
     /// What the program printed.
     pub output: String,
     /// What the nodes' libraries have checked, if they did.
-    pub accesses: Vec<Checked>,
-}
-
-/// What the library of a node has checked.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Checked {
-    /// Entries made in its directory.
-    pub entries: u64,
-    /// Accesses by the state of the block.
-    pub accesses: Vec<CheckedAccess>,
-}
-
-/// Accesses of a kind to blocks in a state.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct CheckedAccess {
-    /// The protocol.
-    pub protocol: String,
-    /// The role.
-    pub role: String,
-    /// The state.
-    pub state: String,
-    /// `read`, `write` or `rmw`.
-    pub kind: String,
-    /// Whether the node is the block's home.
-    pub at_home: bool,
-    /// Whether nobody has asked for the block before.
-    pub is_first: bool,
-    /// How many needed no message.
-    pub hits: u64,
-    /// How many did.
-    pub misses: u64,
+    pub accesses: Vec<NodeAccesses>,
 }
 
 /// The runs that are done, by name, and why others cannot be done.
