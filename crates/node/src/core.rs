@@ -1,6 +1,7 @@
 //! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
 
 use crate::asked::Asked;
+use crate::error::NodeError;
 use crate::parts::Parts;
 use crate::payload::Payloads;
 use crate::protocols::Protocols;
@@ -8,10 +9,12 @@ use crate::records::{Records, Slot};
 use crate::schedule::Schedule;
 use crate::space::Space;
 use crate::usage::Usage;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::fmt::Display;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, Node, Object};
+use trivium_guest::SHARED_BASE;
 use trivium_protocol::{Access, BLOCK, NODE, RoleId, StateId};
 
 /// A node as far as no time is concerned. `C` is what is kept of why a deferred event is tried again.
@@ -38,6 +41,8 @@ pub struct NodeCore<C> {
     pub parts: Parts,
     /// What its handlers have performed and completed for threads.
     pub asked: Asked,
+    /// The first block that the running handler has met whose home is not known here.
+    homeless: Cell<Option<Object>>,
 }
 
 impl<C> NodeCore<C> {
@@ -55,6 +60,7 @@ impl<C> NodeCore<C> {
             usage: Usage::default(),
             parts: Parts::default(),
             asked: Asked::default(),
+            homeless: Cell::new(None),
         }
     }
 
@@ -78,6 +84,47 @@ impl<C> NodeCore<C> {
             BLOCK => self.space.borrow().home(self.offset_of(object)).unwrap_or(0),
             _ => fit(object.id % self.protocols.nodes, "the number of a node"),
         }
+    }
+
+    /// The home of an object, as a handler sees it. A block has one that this node knows: else the block is noted
+    /// ([`NodeCore::check_homes`]), and the run must end with the error that it makes. `is_placed` says whether this node has
+    /// learned where a page lies that is placed by first touch.
+    #[inline]
+    pub fn home_for_handler(&self, object: Object, is_placed: impl FnOnce(usize) -> bool) -> Node {
+        if object.kind == BLOCK {
+            let space = self.space.borrow();
+            let offset = self.offset_of(object);
+            let page = space.page_of(offset);
+            let is_known = offset < space.bytes() && (!space.by_first_touch(page) || is_placed(page));
+            if !is_known && self.homeless.get().is_none() {
+                self.homeless.set(Some(object));
+            }
+        }
+        self.home_of(object)
+    }
+
+    /// The handler that has just run, at this place, is about no block, and has named none, whose home this node does not know.
+    ///
+    /// # Errors
+    /// It is, or has.
+    #[inline]
+    pub fn check_homes(&self, at: &dyn Display) -> Result<(), NodeError> {
+        self.homeless.get().map_or(Ok(()), |block| Err(self.is_homeless(block, at)))
+    }
+
+    #[cold]
+    fn is_homeless(&self, block: Object, at: &dyn Display) -> NodeError {
+        let offset = self.offset_of(block);
+        let address = u64::from(SHARED_BASE) + offset;
+        let why = match offset < self.space.borrow().bytes() {
+            true => "its page is placed by first touch, and this node has not learned where",
+            false => "no program has allocated it",
+        };
+        NodeError::subject(format!(
+            "{at}: a handler meets block {} (address {address:#x}), whose home nobody here knows: {why}",
+            block.id
+        ))
+        .help("a handler may name another block only where its node has accessed it, or has had a message about it")
     }
 
     /// Whether an object that has a home has it here.

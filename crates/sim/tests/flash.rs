@@ -2,7 +2,7 @@
 
 mod bench;
 
-use bench::{Run, machine, same_in, source, windows};
+use bench::{Run, machine, same_in, source, text_program, windows};
 use trivium_sim::{Machine, SimResult};
 
 /// Every node but the home loads lines of its own from the home's memory, one after the other.
@@ -69,6 +69,34 @@ fn a_stream_of_misses_waits_for_the_slowest_station_of_its_home() {
             assert_eq!(result.per_node[0].engine_busy, misses * 12 * 4, "S {service}, {requesters} requesters");
         }
     }
+}
+
+/// What a node sends to itself passes its ports, and does not enter the network: the rest of the way is that of a message to another node.
+#[test]
+fn messages_to_oneself_do_not_enter_the_network() {
+    let text = r#"(module
+        (import "trivium" "node" (func $node (result i32)))
+        (import "trivium" "cycles" (func $cycles (result i64)))
+        (import "trivium:echo" "ask" (func $ask (param i64)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+        (memory (export "memory") 1)
+        (func (export "_start") (local $begun i64)
+            (if (call $node) (then (return)))
+            (local.set $begun (call $cycles))
+            (call $ask (i64.const TO))
+            (call $exit (i32.wrap_i64 (i64.sub (call $cycles) (local.get $begun))))))"#;
+    let echo = "protocol echo\nop ask(n: 0..7)\nlane main fifo buffered\nmessage Ping on main\nmessage Pong on main\n\
+        role agent of node defers up to 4 { var asker: thread?\n state Only {\n\
+        on ask(n) { asker = caller; send Ping to node(n) } on Ping { send Pong to sender } on Pong { return to asker } } }";
+    let echo = trivium_lang::compile("echo.tri", echo, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let cycles = |to: &str, set: &[(&str, &str)]| {
+        let mut run = Run::with(text_program(&text.replace("TO", to)), &[]).on(flash(set)).nodes(2).block(128);
+        run.protocols = vec![std::sync::Arc::new(echo.clone())];
+        run.go().unwrap_or_else(|error| panic!("{error}")).exit_codes[&0]
+    };
+    let (own, other) = (cycles("0", &[]), cycles("1", &[]));
+    assert_eq!(other - own, 2 * 88, "{own} {other}");
+    assert_eq!(cycles("0", &[("network.self", "88")]), other);
 }
 
 /// The first record of each line of the protocol processor's data cache comes from memory, and the handler waits for it.

@@ -250,6 +250,43 @@ int main(void) {
     assert_eq!(run.code, Some(0), "{run:?}");
 }
 
+/// A handler names a block that has no home: nobody has allocated it, or nobody has touched its page.
+#[test]
+fn a_block_without_a_home_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, protocol) = (folder.path().join("hint.c"), folder.path().join("gossip.tri"));
+    let text = r#"
+#include "trivium.h"
+#include "trivium/gossip.h"
+int main(void) {
+    char *touched = trivium_alloc_first_touch(4096), *placed = trivium_alloc_on(0, 4096);
+    int which = WHICH;
+    trivium_barrier();
+    if (trivium_node() == 1) gossip_hint(placed, which);
+    trivium_barrier();
+    return touched == placed;
+}
+"#;
+    std::fs::write(
+        &protocol,
+        "protocol gossip\nop hint(b: block, other: block)\nlane main fifo buffered\nmessage Rumour on main\n\
+         role home of block { state Kept: write { on Rumour { } on hint(other) { send Rumour of other to me; return } } }\n\
+         role copy of block { state Away { on read, write { resume } on hint(other) { send Rumour of other to me; return } } }\n",
+    )
+    .unwrap();
+    for (block, why) in [(5, "placed by first touch"), (128, "no program has allocated it")] {
+        std::fs::write(&program, text.replace("WHICH", &block.to_string())).unwrap();
+        let (program, protocol) = (program.to_str().unwrap(), protocol.to_str().unwrap());
+        for command in [&["run"][..], &["sim", "-m", "typhoon"]] {
+            let run = trivium(&[command, &[program, "-p", protocol, "--nodes", "2", "--block", "64"]].concat());
+            assert_eq!(run.code, Some(1), "{run:?}");
+            for part in ["node 1", &format!("block {block} (address 0x"), why] {
+                assert!(run.err.contains(part), "{part}: {run:?}");
+            }
+        }
+    }
+}
+
 /// Two nodes store to a block in one phase, where only one may. That is told, also where they then wait for ever, and where handlers
 /// perform the stores.
 #[test]

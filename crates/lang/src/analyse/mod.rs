@@ -2,6 +2,7 @@
 //! which variables, and whose copies of blocks, are dead in which state.
 
 mod copies;
+mod fold;
 mod lanes;
 mod live;
 mod longest;
@@ -9,9 +10,10 @@ mod longest;
 use crate::diagnostics::Diagnostics;
 use trivium_protocol::*;
 
-/// Runs all analyses: fills in [`Handler::longest`], [`Handler::sends`], [`State::dead`] and [`State::copy_is_dead`], and notes
+/// Takes out what constants exclude, and runs all analyses: fills in [`Handler::longest`], [`Handler::sends`], [`State::dead`] and [`State::copy_is_dead`], and notes
 /// handlers that take too long and violations of the lane rule.
 pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
+    fold::fold(protocol);
     lanes::lanes(protocol, diagnostics);
     longest::longest(protocol, diagnostics);
     live::live(protocol);

@@ -165,12 +165,7 @@ pub(super) fn role_facts(protocol: &Protocol, role: &Role) -> Vec<String> {
     if !vars.is_empty() {
         facts.push(format!("variables: {}", vars.join(", ")));
     }
-    if let Some(initially) = &role.initially {
-        let states: Vec<&str> =
-            begins_in(protocol, role).iter().map(|state| role.states[state.index()].name.as_str()).collect();
-        let place = protocol.sources.place(initially.span);
-        facts.push(format!("begins in {}, as `initially` says ({place})", states.join(" or ")));
-    }
+    facts.push(begins(protocol, role));
     if let Some(defers) = role.defers {
         facts.push(format!("defers up to {defers} events"));
     }
@@ -181,6 +176,19 @@ pub(super) fn role_facts(protocol: &Protocol, role: &Role) -> Vec<String> {
         facts.push(format!("most messages on lane {}: {sends}, by {}", lane.name, handler.name));
     }
     facts
+}
+
+/// In which state its records begin.
+fn begins(protocol: &Protocol, role: &Role) -> String {
+    let states: Vec<&str> =
+        begins_in(protocol, role).iter().map(|state| role.states[state.index()].name.as_str()).collect();
+    let states = states.join(" or ");
+    match &role.initially {
+        Some(initially) => {
+            format!("begins in {states}, as `initially` says ({})", protocol.sources.place(initially.span))
+        }
+        None => format!("begins in {states}"),
+    }
 }
 
 /// The table itself, in as many parts as its width asks for.

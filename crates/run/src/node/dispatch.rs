@@ -189,6 +189,7 @@ impl NodeState {
         event: Option<&Event>,
         outcome: Result<Outcome, Fault>,
     ) -> Result<(), NodeError> {
+        self.core.check_homes(&format_args!("node {}", self.core.me))?;
         let outcome = outcome.map_err(|fault| broken(engine, &fault))?;
         if let Some(what) = &self.handling.effects.trouble {
             let handler = outcome.handler.map_or(String::new(), |id| {

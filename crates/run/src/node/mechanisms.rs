@@ -1,7 +1,7 @@
 //! The way out of a handler on a real node: effects on this node are true at once, what it asks for on behalf of others is kept
 //! until it has ended.
 
-use super::{Doing, NodeState, Wait};
+use super::{Doing, Mapped, NodeState, Wait};
 use crate::wire::{Message, write_message};
 use trivium_engine::{Args, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_node::{Data, Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
@@ -114,7 +114,7 @@ impl Mechanisms for NodeState {
     }
 
     fn home(&self, object: Object) -> Node {
-        self.core.home_of(object)
+        self.core.home_for_handler(object, |page| self.mapped.get(page) == Some(&Mapped::Yes))
     }
 
     #[inline]
@@ -123,6 +123,7 @@ impl Mechanisms for NodeState {
     }
 
     fn send(&mut self, to: Node, message: &Outgoing) {
+        self.home(message.object);
         let protocol = self.handling.effects.protocol;
         let lane = self.core.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
         let data = message.payload.and_then(|payload| self.core.payloads.take(payload));
@@ -249,6 +250,7 @@ impl Mechanisms for NodeState {
     }
 
     fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.home(object);
         self.handling.effects.tasks.push((task, object, args));
     }
 

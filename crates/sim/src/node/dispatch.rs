@@ -135,6 +135,7 @@ impl NodeState {
             self.expect(&dispatched, event);
         }
         let outcome = engine.replay(role, object, self);
+        self.check_homes(start)?;
         let handling = std::mem::replace(&mut self.handling, resting);
         match &outcome {
             Ok(outcome) => self.ended(&shared, &dispatched, event.as_ref(), outcome, handling),
@@ -183,6 +184,7 @@ impl NodeState {
         if envelope.has_started != self.core.has_started {
             self.core.check_start(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
         }
+        self.hear_of(envelope.object);
         let cycles = self.model.interface.receive(arrived, envelope.words());
         let ready = self.model.found(cycles.start);
         self.note_queue(cycles, false, &envelope);
@@ -234,6 +236,7 @@ impl NodeState {
             Some(role) => engine.dispatch_to(role, event, self),
             None => engine.dispatch(event, self),
         };
+        self.check_homes(start)?;
         if let Ok(outcome) = &outcome {
             self.note_first(engine, event, outcome);
         }

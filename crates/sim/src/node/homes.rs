@@ -5,9 +5,10 @@ use super::NodeState;
 use crate::events::{Posted, Signal};
 use crate::node::processor::{Doing, Wait};
 use crate::reports::counters::Spent;
-use trivium_engine::Node;
 use trivium_engine::number::index;
+use trivium_engine::{Node, Object};
 use trivium_node::{Claimed, NodeError};
+use trivium_protocol::BLOCK;
 
 impl NodeState {
     /// Whether the home of the page is known; if not, the processor waits until it is.
@@ -30,6 +31,31 @@ impl NodeState {
         self.post(manager, at, Posted::Signal(Signal::Claim { page, by: self.core.me }));
         self.wait(Wait::Page(page), spent);
         false
+    }
+
+    /// A message about an object has come: its sender knows the object's home, and so does this node from now on.
+    pub(super) fn hear_of(&mut self, object: Object) {
+        if object.kind != BLOCK {
+            return;
+        }
+        let offset = self.core.offset_of(object);
+        let (page, home) = (self.core.space.borrow().page_of(offset), self.core.space.borrow().home(offset));
+        match self.blocks.mapped.get_mut(page) {
+            Some(mapped) => *mapped |= home.is_some(),
+            None if home.is_some() => {
+                self.blocks.mapped.resize(page + 16, false);
+                self.blocks.mapped[page] = true;
+            }
+            None => {}
+        }
+    }
+
+    /// The handler that began at cycle `start` has met no block whose home this node does not know.
+    ///
+    /// # Errors
+    /// It has.
+    pub(super) fn check_homes(&self, start: u64) -> Result<(), NodeError> {
+        self.core.check_homes(&format_args!("node {}, cycle {start}", self.core.me))
     }
 
     /// A node claims a page whose manager this one is. Nobody hears of a home before the page's contents are there.

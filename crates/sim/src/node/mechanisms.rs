@@ -209,7 +209,7 @@ impl Mechanisms for NodeState {
     }
 
     fn home(&self, object: Object) -> Node {
-        self.core.home_of(object)
+        self.core.home_for_handler(object, |page| self.blocks.mapped.get(page) == Some(&true))
     }
 
     #[inline]
@@ -218,6 +218,7 @@ impl Mechanisms for NodeState {
     }
 
     fn send(&mut self, to: Node, message: &Outgoing) {
+        self.home(message.object);
         let mut envelope = self.envelope(to, message);
         let words = message.args.words().len() as u64;
         match message.payload {
@@ -398,6 +399,7 @@ impl Mechanisms for NodeState {
     }
 
     fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.home(object);
         self.did(Primitive::Start);
         self.handling.effects.tasks.push((task, object, args));
     }

@@ -33,6 +33,8 @@ pub(crate) struct Letter {
     pub stores: Vec<FirstStore>,
     /// Allocations that other parts may not know yet.
     pub allocations: Vec<(usize, u64, Placement, usize)>,
+    /// Homes of pages that are placed by first touch: of those that the messages are about.
+    pub homes: Vec<(usize, Node)>,
 }
 
 const MESSAGE: u64 = 0;
@@ -56,6 +58,7 @@ impl Letter {
             && self.tags.is_empty()
             && self.stores.is_empty()
             && self.allocations.is_empty()
+            && self.homes.is_empty()
     }
 
     /// Forgets what was written; the space for it stays.
@@ -67,6 +70,7 @@ impl Letter {
         self.tags.clear();
         self.stores.clear();
         self.allocations.clear();
+        self.homes.clear();
     }
 
     /// Writes a post; gives the box of a message back.
@@ -152,6 +156,7 @@ impl Mail for Letter {
         self.tags.append(&mut later.tags);
         self.stores.append(&mut later.stores);
         self.allocations.append(&mut later.allocations);
+        self.homes.append(&mut later.homes);
     }
 }
 

@@ -1,11 +1,13 @@
 //! What a host thread needs of its part of a world.
 
 use super::{Arrivals, Runner, World, reach};
-use crate::events::{Envelope, Post};
+use crate::events::{Arrival, Envelope, Post, Posted};
 use crate::order::letter::Receivers;
 use std::collections::BTreeMap;
+use trivium_engine::Node;
 use trivium_guest::{FileChange, Placement};
 use trivium_node::NodeError;
+use trivium_protocol::BLOCK;
 
 impl World {
     /// Simulates a window, or up to where other parts can be felt, of which none does anything before cycle `others`; it is
@@ -67,6 +69,23 @@ impl World {
             Runner::Program(program) => program.changes(),
             Runner::Script(_) => BTreeMap::new(),
         }
+    }
+
+    /// Where the page lies that a message is about, if it is placed by first touch: its receiver's part may not know.
+    pub(crate) fn first_touched(&self, post: &Post) -> Option<(usize, Node)> {
+        let Posted::Arrival(Arrival::Message(envelope)) = &post.what else { return None };
+        let space = self.space.borrow();
+        let offset = u64::from(envelope.object.id) * self.shared.protocols.block;
+        let page = space.page_of(offset);
+        let placed = envelope.object.kind == BLOCK && space.by_first_touch(page);
+        placed.then(|| space.home(offset)).flatten().map(|home| (page, home))
+    }
+
+    /// Where pages lie that messages of another part are about. Pages that move do so before anybody hears of it, so what was sent later is true.
+    pub(crate) fn learn_homes(&mut self, homes: &[(usize, Node)]) {
+        homes.iter().for_each(|&(page, home)| {
+            self.space.borrow_mut().claim(page, home);
+        });
     }
 
     /// How many allocations it knows.

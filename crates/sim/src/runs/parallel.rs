@@ -255,6 +255,7 @@ impl LogicalProcess<'_> {
         for post in posts.drain(..) {
             let to = self.part_of(post.to);
             effects[to] = effects[to].min(post.key.time);
+            self.sent[to].homes.extend(self.world.first_touched(&post));
             if let Some(envelope) = self.sent[to].write(post) {
                 self.world.keep(envelope);
             }
@@ -319,6 +320,7 @@ impl LogicalProcess<'_> {
         self.arrivals[from].extend(letter.arrivals.drain(..));
         self.tags.append(&mut letter.tags);
         self.world.allocate(&letter.allocations)?;
+        self.world.learn_homes(&letter.homes);
         if !letter.stores.is_empty() {
             let oldest = self.oldest.iter().copied().min().unwrap_or(0);
             self.world.watch_stores(&letter.stores, oldest).map_err(|caught| caught.1)?;
