@@ -277,6 +277,32 @@ fn small_caches_of_all_shapes() {
     }
 }
 
+/// Sets of several ways, where the line leaves that came first, and a level before the cache, which alone compiled code sees.
+#[test]
+fn caches_of_several_ways_and_levels() {
+    let first = "{ bytes = 256, line = 16, associativity = 2, miss = 7 }";
+    let shapes: [&[(&str, &str)]; 3] = [
+        &[("cache.bytes", "1024"), ("cache.associativity", "2"), ("network.jitter", "90")],
+        &[("cache.bytes", "4096"), ("cache.first", first), ("memory.page", "2048")],
+        &[("cache.bytes", "2048"), ("cache.associativity", "8"), ("cache.first", first), ("network.jitter", "177")],
+    ];
+    for shape in shapes {
+        let small = machine("typhoon", shape);
+        let of = |program: &str, args: &[&str], protocol: &str| {
+            Run::of(program, args).under(&[protocol]).on(small.clone()).nodes(4)
+        };
+        for run in [
+            of("em3d", &["-n", "60", "-i", "2"], "stache"),
+            of("em3d", &["-n", "12", "-i", "1", "-r", "50"], "flash-coherence"),
+            of("lockbench", &["-n", "8"], "flash-coherence"),
+            of("matmul", &["-n", "16", "-b", "4"], "msi"),
+        ] {
+            same_and_right(run.clone());
+            same_in(&run.clone().jobs(3), &[run.machine.lookahead()]);
+        }
+    }
+}
+
 /// Under a protocol that hears of each line that leaves the cache.
 #[test]
 fn small_caches_of_cached_processors() {
@@ -332,7 +358,10 @@ fn near_accesses_share_what_is_still_right() {
             ("access_control.granule", line.max(32).to_string()),
             ("cache.bytes", (lines * line).max(64).to_string()),
             ("cache.line", line.to_string()),
+            ("cache.associativity", [1, 2][round % 5 % 2].to_string()),
+            ("cache.first", "{ bytes = 64, line = 8, associativity = 1, miss = 3 }".to_string()),
         ];
+        let set = &set[..4 + round / 12];
         let set: Vec<_> = set.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let run = Run::with(text_program(&text), &[]).on(machine("typhoon", &set)).nodes(2);
         same_and_right(run.block(line.max(32)));

@@ -95,7 +95,8 @@ impl ProcessorModel {
     }
 }
 
-/// A direct-mapped, write-back, write-allocate cache; instruction fetches always hit.
+/// A write-back, write-allocate cache of one or two levels; instruction fetches always hit. In a set the line leaves that came first:
+/// compiled code does not tell of hits.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheModel {
@@ -103,8 +104,24 @@ pub struct CacheModel {
     pub bytes: u64,
     /// Line size in bytes; a power of two.
     pub line: u64,
-    /// Ways; 1 is what there is.
+    /// Ways, a power of two from 1 to 16.
     pub associativity: u64,
+    /// The level before it, if there is one, whose hits take no time.
+    pub first: Option<FirstLevelModel>,
+}
+
+/// The first of two levels of a cache. What it holds the second holds, too.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FirstLevelModel {
+    /// Size in bytes; a power of two, at most the second level's.
+    pub bytes: u64,
+    /// Line size in bytes; a power of two, at most the second level's.
+    pub line: u64,
+    /// Ways, a power of two from 1 to 16.
+    pub associativity: u64,
+    /// Cycles of an access that misses here, and that the second level's line allows.
+    pub miss: u64,
 }
 
 /// The TLB of the compute processor: fully associative, first in, first out. Instruction fetches and handlers do not use it.
@@ -404,7 +421,12 @@ impl Machine {
     /// code only counts them.
     pub fn build(&self, program: &Program, traced: bool) -> Build {
         let counts_misses = self.tlb.is_some() && (traced || self.work_of_translation() > TlbShape::MOST_WORK);
-        if counts_misses { Build::Reference } else { program.build(self.cache.line) }
+        if counts_misses { Build::Reference } else { program.build(self.nearest_line()) }
+    }
+
+    /// Bytes of a line of the cache, or of its first level: of what compiled code looks at.
+    pub(crate) fn nearest_line(&self) -> u64 {
+        self.cache.first.as_ref().map_or(self.cache.line, |first| first.line)
     }
 
     /// The least work of its processor that takes as long as a miss of its TLB.
@@ -472,7 +494,13 @@ impl Machine {
         power("cache.line", self.cache.line, 8, 2048.min(self.cache.bytes))?;
         power("memory.page", self.memory.page, 2048, 1 << 20)?;
         power("access_control.granule", self.access_control.granule, self.cache.line, 2048)?;
-        within("cache.associativity", self.cache.associativity, 1, 1)?;
+        power("cache.associativity", self.cache.associativity, 1, 16.min(self.cache.bytes / self.cache.line))?;
+        if let Some(first) = &self.cache.first {
+            power("cache.first.bytes", first.bytes, 64, self.cache.bytes)?;
+            power("cache.first.line", first.line, 8, self.cache.line.min(first.bytes))?;
+            power("cache.first.associativity", first.associativity, 1, 16.min(first.bytes / first.line))?;
+            within("cache.first.miss", first.miss, 0, 1 << 20)?;
+        }
         if let Some(tlb) = &self.tlb {
             within("tlb.entries", tlb.entries, 1, 1 << 16)?;
             power("tlb.page", self.tlb_page(), self.cache.line, self.memory.page)?;

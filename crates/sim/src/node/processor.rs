@@ -335,6 +335,12 @@ impl NodeState {
             AccessKind::Write => matches!(line, LineState::Exclusive | LineState::Dirty),
         };
         if hit && self.compute.grant.is_none() {
+            if !self.model.cache.is_near(address) {
+                if !self.up_to_date() {
+                    return Ok(AccessStep::Wait);
+                }
+                self.find_in_second_level(address, spent);
+            }
             self.check_hit(address, kind)?;
             self.blame_access(address, size, kind);
             if kind == AccessKind::Write {
@@ -392,8 +398,20 @@ impl NodeState {
         Ok(AccessStep::Wait)
     }
 
+    /// An access that the cache allows, but not its first level.
+    #[cold]
+    fn find_in_second_level(&mut self, address: u32, spent: Spent) {
+        let cycles = self.shared.machine.cache.first.as_ref().map_or(0, |first| first.miss);
+        let begun = self.compute.clock();
+        let what = if address < SHARED_BASE { "private memory" } else { "shared memory" };
+        self.note_stall(begun, spent, what, &[(Reason::Memory, "second-level cache", begun + cycles)]);
+        self.model.cache.bring_near(address);
+        self.stall(cycles, spent);
+    }
+
     /// The engine's answer has brought the line, or the right to store to it, and with it the access is complete.
     fn take_answer(&mut self, address: u32, kind: AccessKind) {
+        self.model.cache.bring_near(address);
         if kind == AccessKind::Write {
             self.model.cache.change(address, LineState::Dirty);
         }

@@ -45,7 +45,7 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, NodeErro
         return Err(NodeError::input(format!("{} nodes: there can be 1 to {MAX_NODES}", setup.nodes)));
     }
     // What is told of the host's time is that of the simulation.
-    setup.machine.weigh(setup.program).prepare(setup.machine.cache.line)?;
+    setup.machine.weigh(setup.program).prepare(setup.machine.nearest_line())?;
     let begun = std::time::Instant::now();
     let window = setup.window.unwrap_or(u64::MAX).min(setup.machine.lookahead());
     let jobs = if trace.is_some() || setup.blame || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };

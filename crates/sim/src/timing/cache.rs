@@ -2,6 +2,7 @@
 
 use super::page_table::PageTable;
 use crate::machine::Machine;
+use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_guest::{Tags, Translations};
 
@@ -33,13 +34,73 @@ fn unpack(place: u32) -> (u32, LineState) {
     (place >> 2, line)
 }
 
-/// A direct-mapped cache of tags, whose lines are found by physical addresses. All addresses here are the program's.
-pub struct Cache {
+/// The lines of one level: sets of ways, in each the line that came last first, so that the one that came first leaves first.
+struct Level {
     line_shift: u32,
+    ways: usize,
     mask: u64,
     /// The number of a line in the program's memory times 4, plus how it is held: small, since there is one for each node, and all are
     /// in use.
     places: Vec<u32>,
+}
+
+impl Level {
+    /// A level of so many bytes, with lines of so many, in sets of so many: powers of two.
+    fn new(bytes: u64, line: u64, ways: u64) -> Level {
+        let lines = index(bytes / line);
+        let ways = index(ways);
+        Level { line_shift: line.trailing_zeros(), ways, mask: (lines / ways) as u64 - 1, places: vec![0; lines] }
+    }
+
+    fn number(&self, address: u32) -> u32 {
+        address >> self.line_shift
+    }
+
+    fn bytes(&self) -> u32 {
+        1 << self.line_shift
+    }
+
+    /// The set of a physical address.
+    #[inline]
+    fn set(&self, physical: u64) -> Range<usize> {
+        let first = index(physical >> self.line_shift & self.mask) * self.ways;
+        first..first + self.ways
+    }
+
+    /// Where a line of this number is, if it is held.
+    #[inline]
+    fn find(&self, physical: u64, number: u32) -> Option<usize> {
+        self.set(physical).find(|&place| {
+            let (held, line) = unpack(self.places[place]);
+            held == number && line != LineState::Absent
+        })
+    }
+
+    /// Which place a line of this number gets that is not held.
+    fn place_for(&self, physical: u64) -> usize {
+        let set = self.set(physical);
+        let last = set.end - 1;
+        set.into_iter().find(|&place| unpack(self.places[place]).1 == LineState::Absent).unwrap_or(last)
+    }
+
+    /// Brings a line in; gives the number of the one that has to leave, and how it was held.
+    fn put(&mut self, physical: u64, number: u32, line: LineState) -> Option<(u32, LineState)> {
+        let place = self.find(physical, number).unwrap_or_else(|| self.place_for(physical));
+        let (left, held) = unpack(self.places[place]);
+        let first = self.set(physical).start;
+        self.places[first..=place].rotate_right(1);
+        self.places[first] = pack(number, line);
+        (held != LineState::Absent && left != number).then_some((left, held))
+    }
+}
+
+/// A cache of tags, of one or two levels, whose lines are found by physical addresses. All addresses here are the program's. What lies in
+/// the first of two levels lies in the second, too, which alone knows how it is held.
+pub struct Cache {
+    /// All of it, or the second of two levels.
+    lines: Level,
+    /// The first of two levels.
+    near: Option<Level>,
     /// Where the program's pages lie.
     pages: PageTable,
     /// Which pages are translated, if that is modelled.
@@ -56,11 +117,9 @@ impl Cache {
     /// The empty cache, and TLB, of a machine.
     pub fn new(machine: &Machine) -> Cache {
         let model = &machine.cache;
-        let lines = index(model.bytes / model.line);
         Cache {
-            line_shift: model.line.trailing_zeros(),
-            mask: lines as u64 - 1,
-            places: vec![0; lines],
+            lines: Level::new(model.bytes, model.line, model.associativity),
+            near: model.first.as_ref().map(|first| Level::new(first.bytes, first.line, first.associativity)),
             pages: PageTable::new(machine.memory.page),
             tlb: machine.tlb_shape().map(Translations::new),
             published: None,
@@ -83,9 +142,10 @@ impl Cache {
     }
 
     fn tell_all(&self) {
-        for place in 0..self.places.len() {
-            if self.places[place] != 0 {
-                self.tell(place);
+        for &place in &self.lines.places {
+            let (number, line) = unpack(place);
+            if line != LineState::Absent {
+                self.tell(number, line);
             }
         }
     }
@@ -99,15 +159,23 @@ impl Cache {
         tags.are_settled();
     }
 
-    /// Compiled code learns how a line is held.
-    fn tell(&self, place: usize) {
-        if let Some(tags) = &self.published {
-            let (number, line) = unpack(self.places[place]);
-            let address = number << self.line_shift;
-            let stores = line == LineState::Dirty && address < self.stores_asked_from;
-            let loads = line != LineState::Absent && address < self.loads_asked_from;
-            tags.set(address, 1 << self.line_shift, loads, stores);
+    /// Compiled code learns how a line is held. Of two levels it sees the first only.
+    fn tell(&self, number: u32, line: LineState) {
+        let Some(tags) = &self.published else { return };
+        let address = number << self.lines.line_shift;
+        let stores = line == LineState::Dirty && address < self.stores_asked_from;
+        let loads = line != LineState::Absent && address < self.loads_asked_from;
+        let Some(near) = &self.near else { return tags.set(address, self.lines.bytes(), loads, stores) };
+        for part in self.parts(number, near) {
+            let is_near = self.is_near(part);
+            tags.set(part, near.bytes(), loads && is_near, stores && is_near);
         }
+    }
+
+    /// The addresses of the first level's lines in a line of the second.
+    fn parts(&self, number: u32, near: &Level) -> impl Iterator<Item = u32> + use<> {
+        let address = number << self.lines.line_shift;
+        (address..address + self.lines.bytes()).step_by(near.bytes() as usize)
     }
 
     /// Whether the processor finds an address without looking its page up.
@@ -121,61 +189,88 @@ impl Cache {
         self.tlb.iter().for_each(|tlb| tlb.load(address));
     }
 
-    fn place_of(&self, physical: u64) -> usize {
-        index(physical >> self.line_shift & self.mask)
-    }
-
-    /// Where the line of an address is, if its page has a frame, and its number.
-    fn place(&self, address: u32) -> Option<(usize, u32)> {
+    /// Where the line of an address is, if it is held.
+    fn place(&self, address: u32) -> Option<usize> {
         let physical = self.pages.physical(address)?;
-        Some((self.place_of(physical), address >> self.line_shift))
-    }
-
-    /// The same of a line that is about to come: its page gets a frame if it has none.
-    fn place_to_fill(&mut self, address: u32) -> (usize, u32) {
-        let physical = self.pages.place(address);
-        (self.place_of(physical), address >> self.line_shift)
+        self.lines.find(physical, self.lines.number(address))
     }
 
     /// How the line of an address is held.
     pub fn look(&self, address: u32) -> LineState {
-        let Some((place, number)) = self.place(address) else { return LineState::Absent };
-        let (held, line) = unpack(self.places[place]);
-        if held == number { line } else { LineState::Absent }
+        self.place(address).map_or(LineState::Absent, |place| unpack(self.lines.places[place]).1)
+    }
+
+    /// Whether a line that is held is in the first level, if there are two.
+    #[inline]
+    pub fn is_near(&self, address: u32) -> bool {
+        let Some(near) = &self.near else { return true };
+        self.pages.physical(address).is_some_and(|physical| near.find(physical, near.number(address)).is_some())
     }
 
     /// Changes how a line that is held is held.
     pub fn change(&mut self, address: u32, line: LineState) {
-        let Some((place, number)) = self.place(address) else { return };
-        let before = self.places[place];
-        let after = pack(number, line);
-        if unpack(before).0 == number && before != after {
-            self.places[place] = after;
-            self.tell(place);
+        let Some(place) = self.place(address) else { return };
+        let number = self.lines.number(address);
+        if self.lines.places[place] == pack(number, line) {
+            return;
         }
+        self.lines.places[place] = pack(number, line);
+        if line == LineState::Absent {
+            self.leave_first(number);
+        }
+        self.tell(number, line);
+    }
+
+    /// A line leaves the first level, if there are two, since it leaves the second.
+    fn leave_first(&mut self, number: u32) {
+        let Some(mut near) = self.near.take() else { return };
+        for part in self.parts(number, &near) {
+            let place = self.pages.physical(part).and_then(|physical| near.find(physical, near.number(part)));
+            if let Some(place) = place {
+                near.places[place] = pack(near.number(part), LineState::Absent);
+            }
+        }
+        self.near = Some(near);
     }
 
     /// The address of the line that has to leave when this one comes.
     pub fn displaced(&mut self, address: u32) -> Option<u32> {
-        let (place, number) = self.place_to_fill(address);
-        let (other, line) = unpack(self.places[place]);
-        (other != number && line != LineState::Absent).then(|| other << self.line_shift)
+        let physical = self.pages.place(address);
+        if self.lines.find(physical, self.lines.number(address)).is_some() {
+            return None;
+        }
+        let (other, line) = unpack(self.lines.places[self.lines.place_for(physical)]);
+        (line != LineState::Absent).then(|| other << self.lines.line_shift)
     }
 
     /// Brings a line in; true if a dirty one had to leave.
     pub fn fill(&mut self, address: u32, line: LineState) -> bool {
-        let (place, number) = self.place_to_fill(address);
-        let (left, held) = unpack(self.places[place]);
-        if left != number && held != LineState::Absent {
-            self.places[place] = pack(left, LineState::Absent);
-            self.tell(place);
+        let physical = self.pages.place(address);
+        let number = self.lines.number(address);
+        let left = self.lines.put(physical, number, line);
+        if let Some((left, _)) = left {
+            self.leave_first(left);
+            self.tell(left, LineState::Absent);
         }
-        self.places[place] = pack(number, line);
-        self.tell(place);
+        self.tell(number, line);
         if self.published.as_ref().is_some_and(Tags::are_crowded) {
             self.tell_anew();
         }
-        held == LineState::Dirty && left != number
+        left.is_some_and(|(_, held)| held == LineState::Dirty)
+    }
+
+    /// What is held of an address comes into the first level, if there are two, where another line leaves.
+    pub fn bring_near(&mut self, address: u32) {
+        let Some(near) = &mut self.near else { return };
+        let physical = self.pages.place(address);
+        let left = near.put(physical, near.number(address), LineState::Shared);
+        let left = left.map(|(left, _)| left << near.line_shift);
+        for address in left.into_iter().chain([address]) {
+            self.tell(self.lines.number(address), self.look(address));
+        }
+        if self.published.as_ref().is_some_and(Tags::are_crowded) {
+            self.tell_anew();
+        }
     }
 
     /// The page of an address gives its frame up, and what is held of it leaves.
@@ -190,7 +285,7 @@ impl Cache {
 
     /// The lines of a range of bytes leave, or stay as clean shared ones.
     pub fn lower(&mut self, from: u32, bytes: u32, keep_shared: bool) {
-        let step = 1u32 << self.line_shift;
+        let step = self.lines.bytes();
         for address in (from..from + bytes).step_by(step as usize) {
             if self.look(address) != LineState::Absent {
                 self.change(address, if keep_shared { LineState::Shared } else { LineState::Absent });
@@ -202,7 +297,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CacheModel, MemoryModel};
+    use crate::machine::{CacheModel, FirstLevelModel, MemoryModel};
     use trivium_guest::SHARED_BASE;
 
     /// A cache of 1 KiB, without a TLB.
@@ -246,6 +341,51 @@ mod tests {
         assert_eq!(cache.displaced(pages[2] + 64), Some(pages[0] + 64));
         cache.fill(pages[2] + 64, LineState::Dirty);
         assert_eq!(pages.map(|page| cache.look(page + 64)), [LineState::Absent, LineState::Shared, LineState::Dirty]);
+    }
+
+    #[test]
+    fn of_two_ways_the_line_that_came_first_leaves_first() {
+        let machine = Machine::load("typhoon", &[]).unwrap();
+        let model = CacheModel { bytes: 1024, associativity: 2, ..machine.cache.clone() };
+        let mut cache = Cache::new(&Machine { cache: model, tlb: None, ..machine });
+        // Sets repeat every 512 bytes.
+        assert!(!cache.fill(0, LineState::Dirty) && !cache.fill(512, LineState::Shared));
+        assert_eq!((cache.displaced(0), cache.displaced(1024)), (None, Some(0)));
+        // A store to it changes nothing of that.
+        cache.change(0, LineState::Shared);
+        cache.change(0, LineState::Dirty);
+        assert!(cache.fill(1024, LineState::Shared), "the dirty line at 0 leaves");
+        assert_eq!(cache.displaced(1536), Some(512));
+        cache.lower(1024, 32, false);
+        assert_eq!((cache.displaced(1536), cache.look(512)), (None, LineState::Shared));
+    }
+
+    #[test]
+    fn what_leaves_the_second_level_leaves_the_first() {
+        let machine = Machine::load("flash", &[]).unwrap();
+        let model = CacheModel {
+            bytes: 1024,
+            associativity: 1,
+            first: Some(FirstLevelModel { bytes: 256, line: 64, associativity: 2, miss: 50 }),
+            ..machine.cache.clone()
+        };
+        let mut cache = Cache::new(&Machine { cache: model, ..machine });
+        cache.fill(0, LineState::Dirty);
+        assert!(!cache.is_near(0));
+        cache.bring_near(64);
+        assert_eq!((cache.is_near(0), cache.is_near(64)), (false, true));
+        cache.fill(128, LineState::Shared);
+        cache.fill(256, LineState::Shared);
+        cache.bring_near(128 + 64);
+        assert!(cache.is_near(64) && cache.is_near(192));
+        cache.bring_near(256 + 64);
+        assert_eq!((cache.is_near(64), cache.look(64)), (false, LineState::Dirty), "it stays in the second level");
+        cache.fill(1024 + 128, LineState::Shared);
+        assert_eq!((cache.is_near(192), cache.look(192)), (false, LineState::Absent));
+        cache.lower(256, 128, true);
+        assert!(cache.is_near(320));
+        cache.lower(256, 128, false);
+        assert!(!cache.is_near(320));
     }
 
     #[test]

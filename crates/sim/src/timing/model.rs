@@ -193,7 +193,9 @@ impl NodeModel {
 
     /// What was granted at cycle `grant` comes into the cache, and a dirty line leaves it, if one has to: when the access ends.
     pub fn fill(&mut self, machine: &Machine, address: u32, held: LineState, grant: u64) -> u64 {
-        if self.cache.fill(address, held) {
+        let drives_out = self.cache.fill(address, held);
+        self.cache.bring_near(address);
+        if drives_out {
             let after = grant + self.bus.occupancy(Transaction::Read) + self.bus.arbitration();
             self.bus.book(Transaction::WriteBack, after);
             self.engine.write_back(after);
@@ -205,6 +207,7 @@ impl NodeModel {
     pub fn upgrade(&mut self, machine: &Machine, address: u32, begun: u64) -> (u64, u64) {
         let grant = self.bus.book(Transaction::Invalidate, begun + machine.processor.upgrade_issue());
         self.cache.change(address, LineState::Dirty);
+        self.cache.bring_near(address);
         (grant, grant + self.bus.occupancy(Transaction::Invalidate))
     }
 
