@@ -25,6 +25,7 @@ use std::fmt;
 use trivium_engine::{
     Args, Charge, Deed, Engine, HandlerAccess, Mechanisms, Object, Outgoing, Payload, Pending, Thread,
 };
+use trivium_protocol::source::Span;
 use trivium_protocol::{
     Access, BLOCK, EventKind, LaneId, Line, MessageId, NODE, ObjectKindId, Operation, PayloadShape, Protocol, RoleId,
 };
@@ -341,7 +342,7 @@ fn performing<B: Bench>(bench: &B, book: &mut Book) {
     let mut m = bench.make();
     let Some(expected) = bench.wait(&mut m, 0, block) else { return };
     let (me, at) = (m.me(), expected.address / 8 * 8);
-    let access = |address, bytes, deed| HandlerAccess { address, bytes, deed, asker: None };
+    let access = |address, bytes, deed| HandlerAccess { address, bytes, deed, asker: None, place: Span::default() };
     bench.fill(&mut m, block, 2);
     let before = bench.contents(&mut m, block);
     m.perform(block, &access(at, 8, Deed::Store(1)));
@@ -375,7 +376,7 @@ fn performing<B: Bench>(bench: &B, book: &mut Book) {
     };
     let given = m.perform(block, &asked);
     let before = bench.contents(&mut m, block);
-    m.complete_with(block, 0, given);
+    m.complete_with(block, 0, given, Span::default());
     bench.end(&mut m);
     let unchanged = bench.contents(&mut m, block) == before;
     book.expect("`complete with` performs nothing", unchanged, || "the contents changed".into());
@@ -390,7 +391,7 @@ fn sizes<B: Bench>(bench: &B, book: &mut Book) {
     let mut m = bench.make();
     let Some(expected) = bench.wait(&mut m, 0, block) else { return };
     let at = expected.address / 8 * 8;
-    let access = |address, bytes, deed| HandlerAccess { address, bytes, deed, asker: None };
+    let access = |address, bytes, deed| HandlerAccess { address, bytes, deed, asker: None, place: Span::default() };
     for (bytes, skip) in (1u8..=8).flat_map(|bytes| (0..=8 - bytes).map(move |skip| (bytes, skip))) {
         let from = at + u64::from(skip);
         let own = (u64::MAX >> (64 - 8 * u32::from(bytes))) << (8 * skip);

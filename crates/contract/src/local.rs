@@ -6,6 +6,7 @@ use trivium_engine::number::{fit, index, index_of_word};
 use trivium_engine::{
     Args, CacheLine, Charge, Deed, Engine, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
 };
+use trivium_protocol::source::Span;
 use trivium_protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 /// Something that a handler did to the world.
@@ -259,7 +260,7 @@ impl Mechanisms for Local {
         self.effects.push(Effect::Completed(object));
     }
 
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, _: Span) {
         self.waiting.retain(|waiting| (waiting.block, waiting.thread) != (object, thread));
         self.effects.push(Effect::CompletedWith { object, thread, value });
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use trivium_engine::{
     Args, Charge, Engine, Event, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
 };
+use trivium_protocol::source::Span;
 use trivium_protocol::{Access, BLOCK, EventKind, LaneId, Line, MessageId, RoleId, TaskId};
 
 /// A machine that does nothing but keep the records of one block and count messages.
@@ -78,7 +79,7 @@ impl Mechanisms for Null {
         black_box(object);
     }
     fn complete(&mut self, _: Object) {}
-    fn complete_with(&mut self, _: Object, _: Thread, _: u64) {}
+    fn complete_with(&mut self, _: Object, _: Thread, _: u64, _: Span) {}
     fn perform(&mut self, _: Object, _: &HandlerAccess) -> u64 {
         0
     }

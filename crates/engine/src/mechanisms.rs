@@ -113,6 +113,8 @@ pub struct HandlerAccess {
     pub deed: Deed,
     /// Whose it is: a thread's, which waits for it, and that thread's node; or the program's of a node, of this one if there is none.
     pub asker: Option<(Node, Option<Thread>)>,
+    /// Where the protocol's text says so.
+    pub place: Span,
 }
 
 /// What an access does that a handler performs.
@@ -229,8 +231,8 @@ pub trait Mechanisms {
     fn complete(&mut self, object: Object);
 
     /// The access that a thread of this node waits with for the object, and that was performed elsewhere, is done; the thread
-    /// gets this value, if it loads.
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64);
+    /// gets this value, if it loads. `place`: where the protocol's text says so.
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span);
 
     /// An access, which lies in the block, is performed on this node's copy (little-endian), whatever the tag. Returns what was there,
     /// with zeros in front, except to those who only store or load to the program's memory: 0.

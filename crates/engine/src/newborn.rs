@@ -124,7 +124,7 @@ impl Mechanisms for Newborn<'_> {
 
     fn complete(&mut self, _: Object) {}
 
-    fn complete_with(&mut self, _: Object, _: Thread, _: u64) {}
+    fn complete_with(&mut self, _: Object, _: Thread, _: u64, _: Span) {}
 
     fn perform(&mut self, _: Object, _: &HandlerAccess) -> u64 {
         0

@@ -5,6 +5,7 @@ use hand::*;
 use trivium_contract::local::Local;
 use trivium_contract::{Bench, LocalBench, check_mechanisms};
 use trivium_engine::*;
+use trivium_protocol::source::Span;
 use trivium_protocol::*;
 
 /// A protocol with a finite lane, a second role, an agent, calls and data.
@@ -182,11 +183,12 @@ impl Mechanisms for Sloppy {
             self.local.complete(object);
         }
     }
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
-        self.local.complete_with(object, thread, value);
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
+        self.local.complete_with(object, thread, value, place);
         if self.sin == Sin::BusyComplete {
             let address = u64::from(object.id) * 64;
-            self.local.perform(object, &HandlerAccess { address, bytes: 1, deed: Deed::Store(0x77), asker: None });
+            let deed = Deed::Store(0x77);
+            self.local.perform(object, &HandlerAccess { address, bytes: 1, deed, asker: None, place });
         }
     }
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {

@@ -126,8 +126,8 @@ impl Mechanisms for Recorder {
     fn complete(&mut self, object: Object) {
         self.told(format!("complete {object:?}"));
     }
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
-        self.told(format!("complete {object:?} of {thread} with {value}"));
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
+        self.told(format!("complete {object:?} of {thread} with {value} at {place:?}"));
     }
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         self.told(format!("perform {block:?} {access:?}"));

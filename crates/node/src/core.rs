@@ -1,6 +1,5 @@
 //! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
 
-use crate::asked::Asked;
 use crate::error::NodeError;
 use crate::parts::Parts;
 use crate::payload::Payloads;
@@ -39,8 +38,6 @@ pub struct NodeCore<C> {
     pub usage: Usage,
     /// What it has shared of its private memory.
     pub parts: Parts,
-    /// What its handlers have performed and completed for threads.
-    pub asked: Asked,
     /// The first block that the running handler has met whose home is not known here.
     homeless: Cell<Option<Object>>,
 }
@@ -59,7 +56,6 @@ impl<C> NodeCore<C> {
             schedule: Schedule::default(),
             usage: Usage::default(),
             parts: Parts::default(),
-            asked: Asked::default(),
             homeless: Cell::new(None),
         }
     }

@@ -1,5 +1,6 @@
 //! What a running handler has done, as every real node notes it until the handler has ended.
 
+use crate::asked::AskedStep;
 use crate::records::Slot;
 use trivium_engine::{Args, Object};
 use trivium_protocol::{RoleId, StateId, TaskId};
@@ -21,6 +22,8 @@ pub struct Effects {
     pub tasks: Vec<(TaskId, Object, Args)>,
     /// Timers that run from its end, or are cancelled.
     pub timers: Vec<(RoleId, Object, Option<u64>)>,
+    /// What it has performed and completed for threads, in this order.
+    pub asked: Vec<AskedStep>,
     /// What it did that cannot be done.
     pub trouble: Option<String>,
 }
@@ -49,6 +52,7 @@ impl Effects {
         self.answers.clear();
         self.tasks.clear();
         self.timers.clear();
+        self.asked.clear();
         self.trouble = None;
     }
 

@@ -1,7 +1,7 @@
 //! A node's shared memory as its running handler reads and writes it: its copies of blocks, or, where processors are cached
 //! (`docs/semantics.md`, section 8), the engine's copies, which are apart from what the processor's cache holds.
 
-use crate::asked::size_of_access;
+use crate::asked::{AskedStep, Request, size_of_access};
 use crate::core::NodeCore;
 use crate::effects::{Effects, Touched};
 use crate::lines::Lines;
@@ -12,6 +12,7 @@ use crate::space::shared_u32;
 use trivium_engine::number::index;
 use trivium_engine::{Deed, HandlerAccess, Object, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, PRIVATE_LIMIT, ReadModifyWrite};
+use trivium_protocol::source::Span;
 use trivium_protocol::{Access, BLOCK, RoleId};
 
 /// A node whose running handler reads and writes shared memory. What it does that cannot be done is kept in
@@ -253,7 +254,8 @@ pub trait HandlerMemory: Sized {
                 old
             }
         };
-        self.core_mut().asked.performed(access, given);
+        let performed = AskedStep::performed(access, given);
+        self.effects_mut().asked.extend(performed);
         given
     }
 
@@ -265,7 +267,13 @@ pub trait HandlerMemory: Sized {
     }
 
     /// The access of a thread, with which it waits if `waiting` says so, was performed elsewhere and gives this: it is done.
-    fn complete_access(&mut self, object: Object, thread: Thread, value: u64, waiting: Option<(Pending, AccessKind)>) {
+    fn complete_access(
+        &mut self,
+        object: Object,
+        (thread, place): (Thread, Span),
+        value: u64,
+        waiting: Option<(Pending, AccessKind)>,
+    ) {
         let Some((pending, kind)) = waiting.filter(|_| thread == 0 && !self.effects().is_completed(object)) else {
             let id = object.id;
             let what = || format!("the access of thread {thread} to block {id} is completed, and it waits for none");
@@ -273,8 +281,10 @@ pub trait HandlerMemory: Sized {
             return;
         };
         let me = self.core().me;
-        self.core_mut().asked.completed((me, thread), (&pending, kind), value);
-        self.effects_mut().completed(object, value);
+        let completed = AskedStep::completed(Request::of((me, thread), &pending, kind), value, place);
+        let effects = self.effects_mut();
+        effects.asked.push(completed);
+        effects.completed(object, value);
     }
 
     /// The place of a record that the running handler looks at.

@@ -57,7 +57,7 @@ mod unchecked;
 mod usage;
 
 pub use crate::core::NodeCore;
-pub use asked::{Asked, pending};
+pub use asked::{Asked, AskedStep, Request, pending};
 pub use binding::{Binding, Purpose, disagree};
 pub use calls::{Refusal, SplitPhaseStep};
 pub use counts::{MemoryUsed, Misses};

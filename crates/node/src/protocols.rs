@@ -3,6 +3,7 @@
 use crate::split_phase::SplitPhaseCalls;
 use std::rc::Rc;
 use trivium_engine::Engine;
+use trivium_protocol::walk::performs_for_threads;
 use trivium_protocol::{Assume, OpId, Promise, Protocol};
 use trivium_protocol::{NoRmw, refuses_rmw};
 
@@ -38,6 +39,8 @@ pub struct Protocols {
     pub no_rmw: Vec<Option<NoRmw>>,
     /// Of each protocol, its calls that move bytes while the program goes on, if it has them.
     pub split_phase: Vec<Option<SplitPhaseCalls>>,
+    /// Of each protocol, whether its handlers perform accesses for threads.
+    pub performs_for_threads: Vec<bool>,
     /// Of each protocol, and behind the last, how many kinds of messages those before it have.
     pub kinds_before: Vec<usize>,
 }
@@ -68,6 +71,7 @@ impl Protocols {
             default: engines.iter().position(|engine| engine.answers_accesses()).unwrap_or(0),
             no_rmw: engines.iter().map(|engine| refuses_rmw(engine.protocol())).collect(),
             split_phase: engines.iter().map(|engine| SplitPhaseCalls::of(engine.protocol())).collect(),
+            performs_for_threads: of_each(performs_for_threads),
             kinds_before: (0..=engines.len()).map(kinds).collect(),
             engines,
         }

@@ -12,6 +12,26 @@ pub fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
     [first, second].into_iter()
 }
 
+/// Whether any step of a protocol's handlers is such a one.
+pub fn any_step(protocol: &Protocol, is: fn(&StepKind) -> bool) -> bool {
+    fn any(steps: &[Step], is: fn(&StepKind) -> bool) -> bool {
+        steps.iter().any(|step| {
+            let elsewhere = matches!(&step.kind, StepKind::Elsewhere(_, _, body) if any(body, is));
+            elsewhere || is(&step.kind) || inner(&step.kind).any(|body| any(body, is))
+        })
+    }
+    protocol.roles.iter().flat_map(|role| &role.handlers).any(|handler| any(&handler.steps, is))
+}
+
+/// Whether handlers perform accesses for threads that wait for them.
+pub fn performs_for_threads(protocol: &Protocol) -> bool {
+    any_step(protocol, |step| match step {
+        StepKind::Perform(perform) => perform.asked(),
+        StepKind::CompleteWith(..) => true,
+        _ => false,
+    })
+}
+
 /// The variable that a step itself reads or changes.
 pub fn place_of(step: &StepKind) -> Option<&Place> {
     match step {

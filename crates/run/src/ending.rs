@@ -71,7 +71,7 @@ impl NodeEnd {
             refused_to_write: self.said.refused_to_write.clone(),
             private: self.memory.private,
             shared: self.memory.shared,
-            asked: self.asked,
+            asked: self.asked.clone(),
         };
         // Nothing of it can fail to be written: no key of a map is other than a text.
         let head = serde_json::to_vec(&head).unwrap_or_default();

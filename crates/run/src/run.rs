@@ -301,7 +301,7 @@ fn run_node(
         latency: std::mem::take(&mut node.latency),
         said: std::mem::take(&mut node.said),
         memory,
-        asked: node.core.asked,
+        asked: std::mem::take(&mut node.asked),
     };
     let early = std::mem::take(&mut node.ends);
     let history = std::mem::take(&mut node.history);
@@ -396,7 +396,10 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     }
     if stopped.is_none()
         && given_up.is_empty()
-        && let Err(error) = asked.check()
+        && let Err(error) = asked.check(|protocol, span| {
+            let sources = &setup.protocols.get(protocol)?.sources;
+            (usize::from(span.file) < sources.files().count()).then(|| sources.place(span).to_string())
+        })
     {
         return Err(Box::new((error, said)));
     }

@@ -4,7 +4,7 @@ mod bench;
 
 use bench::{Run, machine, same_in, source, text_program, windows};
 use std::sync::Arc;
-use trivium_sim::Blame;
+use trivium_sim::{Blame, NodeError};
 
 /// With thread-local storage in one file the compiler makes plain loads and stores of atomic operations, unless it may use
 /// bulk memory for both.
@@ -160,16 +160,78 @@ fn a_protocol_that_completes_stores_and_answers_no_rmw_refuses_atomics() {
     .right();
 }
 
-/// What handlers perform for threads is compared with what the threads got, however the nodes are simulated.
+/// What is told of a program under `uncached` with one thing changed; the same on one and on two host threads.
+fn performed_wrongly(mut run: Run, changes: &[(&str, &str)]) -> NodeError {
+    let text = std::fs::read_to_string("../../protocols/uncached.tri").unwrap();
+    let changed = changes.iter().fold(text, |text, (from, to)| {
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text);
+        changed
+    });
+    let compiled = trivium_lang::compile("changed.tri", &changed, &Default::default());
+    run.protocols = vec![Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")))];
+    let error = run.clone().jobs(2).error();
+    let plain = run.clone().error();
+    assert_eq!((&error.what, &error.place, &error.notes), (&plain.what, &plain.place, &plain.notes));
+    error
+}
+
+/// An access that a handler performs for a thread is performed once, and then completed: what is not so is told at the step, with
+/// node, handler and line, however the nodes are simulated.
 #[test]
-fn an_access_that_was_not_performed_once_is_told_at_the_end() {
-    let run = Run::of("fetchadd", &[]).under(&["broken/uncached-update-torn"]).nodes(3);
+fn an_access_that_is_not_performed_once_is_told_at_the_step() {
+    let torn = Run::of("fetchadd", &[]).under(&["broken/uncached-update-torn"]).nodes(3);
+    let early = Run::of("fetchadd", &[]).under(&["broken/uncached-answered-early"]).nodes(8);
     for jobs in [1, 2] {
-        let error = run.clone().jobs(jobs).error();
-        assert_eq!(
-            error.what,
-            "an access of the 260 that were performed for threads is not the one that was completed"
-        );
-        assert!(error.said.is_some_and(|said| said.output == "fetchadd: ok, sum 30\n"));
+        let error = torn.clone().jobs(jobs).error();
+        assert!(error.what.contains("node 2: handler Away.Value completes the access of its thread 0"), "{error}");
+        assert!(error.what.contains(" and it gave ") && error.what.ends_with(" when it was performed"), "{error}");
+        assert!(error.notes[0].contains("node 0 by handler Home.change, at "), "{error}");
+        assert!(error.notes[0].contains("uncached-update-torn.tri:10:"), "{error}");
+        let error = early.clone().jobs(jobs).error();
+        assert!(error.what.contains("node 1: handler Away.Written completes the access of its thread 0"), "{error}");
+        assert!(error.what.ends_with("which nobody has performed"), "{error}");
+        assert!(error.place.as_ref().is_some_and(|place| place.contains("uncached.tri:")), "{error}");
     }
+}
+
+#[test]
+fn an_access_that_is_performed_twice_is_told_at_the_second() {
+    let once = "perform write(at, w, n) as t; send";
+    let error = performed_wrongly(
+        Run::of("fetchadd", &[]).nodes(3),
+        &[(once, "perform write(at, w, n) as t; perform write(at, w, n) as t; send")],
+    );
+    assert!(error.what.contains("handler Home.Write performs an access to shared offset 0x"), "{error}");
+    assert!(error.what.ends_with("for which one has been performed that is not completed"), "{error}");
+    let line = error.place.as_ref().unwrap();
+    assert!(error.notes[0].contains("it was performed at cycle") && !error.notes[0].ends_with(line), "{error}");
+}
+
+#[test]
+fn a_thread_that_performs_its_access_again_is_told() {
+    let error = performed_wrongly(
+        Run::of("fetchadd", &[]).nodes(3),
+        &[("on Written(t)             { complete to t }", "on Written(t)             { complete }")],
+    );
+    assert!(error.what.contains("handler Away.Written lets its thread 0 perform an access"), "{error}");
+    assert!(error.notes[0].contains("by handler Home.Write"), "{error}");
+}
+
+/// The only remote access of a program is performed once more when it has been answered.
+#[test]
+fn an_access_that_is_performed_again_behind_its_answer_is_told() {
+    let once = "#include \"trivium.h\"\n#include <stdatomic.h>\nint main(void) { _Atomic int *sum = trivium_alloc_on(0, 64);\n\
+                if (trivium_node() == 1) atomic_fetch_add(sum, 1); return 0; }\n";
+    let error = performed_wrongly(
+        Run::with(source(once), &[]).nodes(2),
+        &[
+            (
+                "state Home: write {",
+                "task more(at: address, n: 1..8, op: operation, x: word, t: thread, by: node) { let w = perform rmw(at, n, op, x) as t of by }\n  state Home: write {",
+            ),
+            ("t) to sender }\n    on Get", "t) to sender; start more(at, n, op, x, t, sender) }\n    on Get"),
+        ],
+    );
+    assert!(error.what.contains("handler Home.more performs an access to shared offset 0x0 for thread 0 of node 1, for which one has been performed"), "{error}");
 }

@@ -425,4 +425,18 @@ fn remote_fetch_and_adds_are_all_there() {
     assert_eq!(trivium(&delayed).json(0)["output"], "fetchadd: ok, sum 30\n");
     let torn = trivium(&["run", "programs/fetchadd.c", "-p", "broken/uncached-update-torn", "--nodes", "1"]);
     assert_eq!(torn.code, Some(0), "one node performs nothing for another: {torn:?}");
+    // Nodes have no time in common here: what is performed twice is seen when all have ended, with whose accesses and where the latest were.
+    let text = std::fs::read_to_string(harness::root().join("protocols/uncached.tri")).unwrap();
+    let twice = text.replace(
+        "perform write(at, w, n) as t; send",
+        "perform write(at, w, n) as t; perform write(at, w, n) as t; send",
+    );
+    assert_ne!(twice, text);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("twice.tri");
+    std::fs::write(&file, twice).unwrap();
+    let run = trivium(&["run", "programs/fetchadd.c", "-p", file.to_str().unwrap(), "--nodes", "2", "--", "-n", "10"]);
+    let what = "node 1: of the accesses that handlers perform for thread 0, ";
+    let told = [what, "the latest was performed at ", "twice.tri:"].iter().all(|part| run.err.contains(part));
+    assert!(run.code == Some(1) && told, "{run:?}");
 }

@@ -307,7 +307,7 @@ impl Mechanisms for Here<'_> {
         }
     }
 
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, _: Span) {
         self.effects.looks_farther = true;
         performs::complete_with(self, object, thread, value);
     }

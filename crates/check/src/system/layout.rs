@@ -2,11 +2,11 @@
 
 use crate::system::client::Client;
 use crate::system::mark::MarkLayout;
-use crate::system::model::any_step;
 use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Engine, Node};
-use trivium_protocol::{BLOCK, Promise, Protocol, RoleId, StepKind};
+use trivium_protocol::walk::performs_for_threads;
+use trivium_protocol::{BLOCK, Promise, Protocol, RoleId};
 
 /// Bytes of the fixed part that are packed together.
 pub(crate) const GROUP: usize = 8;
@@ -318,15 +318,6 @@ impl Layout {
         debug_assert!(thread < self.threads);
         self.assumed_at[assumption] + thread * self.widest_kind + object as usize
     }
-}
-
-/// Whether handlers perform accesses for threads that wait for them.
-fn performs_for_threads(protocol: &Protocol) -> bool {
-    any_step(protocol, &|step| match &step.kind {
-        StepKind::Perform(perform) => perform.asked(),
-        StepKind::CompleteWith(..) => true,
-        _ => false,
-    })
 }
 
 /// Whether loads are compared with the last store.

@@ -146,13 +146,19 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     }
 
     /// A thread's access that was performed elsewhere is done.
-    pub(super) fn complete_with(&mut self, thread: i64, value: i64) -> Result<(), FaultKind> {
-        self.m.complete_with(self.object, thread_of(thread)?, value.cast_unsigned());
+    pub(super) fn complete_with(&mut self, thread: i64, value: i64, place: Span) -> Result<(), FaultKind> {
+        self.m.complete_with(self.object, thread_of(thread)?, value.cast_unsigned(), place);
         Ok(())
     }
 
-    /// Performs an access; its parts are as [`trivium_protocol::Perform::args`] says. Gives its result.
-    pub(super) fn perform(&mut self, kind: PerformKind, whose: PerformFor, parts: &[i64]) -> Result<i64, FaultKind> {
+    /// Performs an access; its parts are as [`trivium_protocol::Perform::args`] says, and `text` is where it was written. Gives its result.
+    pub(super) fn perform(
+        &mut self,
+        kind: PerformKind,
+        whose: PerformFor,
+        parts: &[i64],
+        text: Span,
+    ) -> Result<i64, FaultKind> {
         let (&[address, bytes], mut rest) = parts.split_first_chunk().ok_or(FaultKind::Malformed)?;
         let mut asker = None;
         match whose {
@@ -191,7 +197,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         if !fits {
             return Err(FaultKind::Range { value: bytes, lo, hi });
         }
-        let access = HandlerAccess { address, bytes: bytes.cast_unsigned(), deed, asker };
+        let access = HandlerAccess { address, bytes: bytes.cast_unsigned(), deed, asker, place: text };
         if kind == PerformKind::ReadData {
             return Ok(self.m.gather_access(self.object, &access).0.into());
         }

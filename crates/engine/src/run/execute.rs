@@ -65,14 +65,14 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             StepKind::CompleteWith(value, thread) => {
                 let (value, thread) = (scalar(self, value)?, scalar(self, thread)?);
-                self.complete_with(thread, value).at(span)
+                self.complete_with(thread, value, span).at(span)
             }
             StepKind::Perform(perform) => {
                 let mut words = [0; MOST_PERFORM];
                 for (word, arg) in words.iter_mut().zip(&perform.args) {
                     *word = scalar(self, arg)?;
                 }
-                let value = self.perform(perform.kind, perform.whose, &words[..perform.args.len()]).at(span)?;
+                let value = self.perform(perform.kind, perform.whose, &words[..perform.args.len()], span).at(span)?;
                 match perform.result {
                     Some(local) => self.set_fields(local, &[value], span),
                     None => Ok(()),

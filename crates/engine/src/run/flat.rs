@@ -477,13 +477,13 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             Op::Complete => self.m.complete(self.object),
             Op::CompleteWith { value, thread } => {
                 let (value, thread) = (reg!(self, value), reg!(self, thread));
-                check!(self, at, self.complete_with(thread, value));
+                check!(self, at, self.complete_with(thread, value, span!(self, at)));
             }
             Op::Perform { kind, whose, args, count, result } => {
                 let mut words = [0; MOST_PERFORM];
                 let given = &self.frame.scalars[args as usize..args as usize + count as usize];
                 words[..given.len()].copy_from_slice(given);
-                let value = check!(self, at, self.perform(kind, whose, &words[..given.len()]));
+                let value = check!(self, at, self.perform(kind, whose, &words[..given.len()], span!(self, at)));
                 if let Some(to) = result {
                     reg!(self, to) = value;
                 }

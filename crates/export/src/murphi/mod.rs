@@ -29,7 +29,7 @@ pub(crate) use lines::Lines;
 use std::sync::Arc;
 use trivium_check::{ConfigError, Intent, Outline, System, WORDS_PER_BLOCK};
 use trivium_engine::Engine;
-use trivium_protocol::walk::inner;
+use trivium_protocol::walk::{any_step, inner, performs_for_threads};
 use trivium_protocol::{
     BLOCK, ExprKind, MessageId, Operation, PayloadShape, PerformFor, PerformKind, Protocol, Role, RoleId, Step,
     StepKind,
@@ -166,11 +166,7 @@ impl<'m> Export<'m> {
 
     /// Whether handlers perform accesses for threads that wait for them.
     fn performs_for_threads(&self) -> bool {
-        self.any_step(|step| match step {
-            StepKind::Perform(perform) => perform.asked(),
-            StepKind::CompleteWith(..) => true,
-            _ => false,
-        })
+        performs_for_threads(self.protocol())
     }
 
     /// Whether handlers perform accesses for programs of other nodes.
@@ -184,13 +180,7 @@ impl<'m> Export<'m> {
     }
 
     fn any_step(&self, is: fn(&StepKind) -> bool) -> bool {
-        fn any(steps: &[Step], is: fn(&StepKind) -> bool) -> bool {
-            steps.iter().any(|step| {
-                let elsewhere = matches!(&step.kind, StepKind::Elsewhere(_, _, body) if any(body, is));
-                elsewhere || is(&step.kind) || inner(&step.kind).any(|body| any(body, is))
-            })
-        }
-        self.protocol().roles.iter().flat_map(|role| &role.handlers).any(|handler| any(&handler.steps, is))
+        any_step(self.protocol(), is)
     }
 
     fn protocol(&self) -> &'m Protocol {

@@ -198,6 +198,9 @@ impl NodeState {
             let what = format!("node {}: handler {handler} of object {}: {what}", self.core.me, outcome.object.id);
             return Err(NodeError::subject(what));
         }
+        for step in &self.handling.effects.asked {
+            self.asked.add(protocol, step);
+        }
         self.note_handled(protocol, event, &outcome);
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {

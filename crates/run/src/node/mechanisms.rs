@@ -5,6 +5,7 @@ use super::{Doing, Mapped, NodeState, Wait};
 use crate::wire::{Message, write_message};
 use trivium_engine::{Args, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_node::{Data, Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
+use trivium_protocol::source::Span;
 use trivium_protocol::{Access, LaneId, Line, MessageId, RoleId, TaskId};
 
 /// What the running handler has done so far.
@@ -231,10 +232,10 @@ impl Mechanisms for NodeState {
         }
     }
 
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
         let waits = self.doing == Doing::Waiting(Wait::Access(object));
         let waiting = waits.then_some((self.pending, self.pending_kind));
-        self.complete_access(object, thread, value, waiting);
+        self.complete_access(object, (thread, place), value, waiting);
     }
 
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {

@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use trivium_engine::{Event, Node, Object, Pending};
 use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
-use trivium_node::{Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
+use trivium_node::{Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
 use trivium_protocol::{Access, OpId};
 
 /// For what a program waits.
@@ -176,6 +176,8 @@ pub(crate) struct NodeState {
     pub arrived: VecDeque<(Node, Vec<u8>)>,
     /// What nodes have ended with that left before this one, node 0.
     pub ends: Vec<(Node, Vec<u8>)>,
+    /// What its handlers have performed and completed for threads.
+    pub asked: Asked,
     /// Its copy of shared memory.
     pub memory: NodeMemory,
     /// What its compiled code may access without asking.
@@ -281,6 +283,7 @@ impl NodeState {
             transport,
             arrived: VecDeque::new(),
             ends: Vec::new(),
+            asked: Asked::default(),
             memory: NodeMemory::Plain(Vec::new()),
             published: None,
             checks_unchecked: false,

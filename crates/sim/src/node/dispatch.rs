@@ -274,6 +274,9 @@ impl NodeState {
             handling.timing.stretches = self.recording.then(Vec::new);
         }
         self.note_states(engine, &handling);
+        if shared.protocols.performs_for_threads[dispatched.protocol] {
+            self.note_asked(&handling, outcome);
+        }
         if matches!(dispatched.source, Trigger::Call(_)) {
             self.note_call(&handling);
         }

@@ -12,6 +12,7 @@ use crate::timing::pricing::{DataFrom, HandlerTime, Primitive};
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Charge, Deed, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_node::{Data, Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
+use trivium_protocol::source::Span;
 use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, TaskId};
 
 /// What the running handler has done so far. All nodes of a host thread use the same, one after the other.
@@ -365,11 +366,11 @@ impl Mechanisms for NodeState {
         }
     }
 
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64) {
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
         self.did(Primitive::Resume);
         let waits = self.compute.doing == Doing::Waiting(Wait::Access(object));
         let waiting = waits.then(|| (self.compute.pending(), self.compute.pending_kind()));
-        self.complete_access(object, thread, value, waiting);
+        self.complete_access(object, (thread, place), value, waiting);
     }
 
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {

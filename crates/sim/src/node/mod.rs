@@ -3,6 +3,7 @@
 //! A node touches nothing of another node. What it does to others it posts ([`Post`]), at least the machine's
 //! lookahead later; so nodes can be simulated in any order within a window of that length.
 
+pub(crate) mod asked;
 mod binding;
 mod blame;
 pub(crate) mod calls;
@@ -26,6 +27,7 @@ pub(crate) mod watch;
 
 use crate::events::queue::EventQueue;
 use crate::events::{Arrival, Credit, Key, Local, Post, Posted, Signal};
+use crate::node::asked::AskedNote;
 use crate::node::checks::Checks;
 use crate::node::forced::Times;
 use crate::node::frames::Frames;
@@ -93,6 +95,8 @@ pub(crate) struct Counts {
 pub(crate) struct Watched {
     /// Tag changes.
     pub tag_changes: Vec<TagChange>,
+    /// Accesses that handlers have performed for threads, or completed.
+    pub asked: Vec<AskedNote>,
     /// First stores to blocks.
     pub first_stores: Vec<FirstStore>,
     /// Of each block, 1 + the phase of this node's latest store, where that is watched.

@@ -584,6 +584,9 @@ impl NodeState {
         fault.cause = cause;
         self.raise(grant, Arrival::Local(fault));
         self.wait(Wait::Access(block), spent);
+        if self.shared.protocols.performs_for_threads[protocol] {
+            self.note_waits(begun);
+        }
         Ok(())
     }
 

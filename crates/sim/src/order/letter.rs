@@ -5,6 +5,7 @@
 //! makes its own boxes.
 
 use crate::events::{Arrival, Credit, Envelope, Key, Post, Posted};
+use crate::node::asked::AskedNote;
 use crate::node::watch::{FirstStore, TagChange};
 use crate::order::Arrivals;
 use crate::order::exchange::Mail;
@@ -29,6 +30,8 @@ pub(crate) struct Letter {
     others: Vec<Post>,
     /// Tag changes of the blocks that the other part watches.
     pub tags: Vec<TagChange>,
+    /// What handlers did about accesses of threads of the other part.
+    pub asked: Vec<AskedNote>,
     /// First stores to the blocks that the other part watches.
     pub stores: Vec<FirstStore>,
     /// Allocations that other parts may not know yet.
@@ -56,6 +59,7 @@ impl Letter {
             && self.words.is_empty()
             && self.others.is_empty()
             && self.tags.is_empty()
+            && self.asked.is_empty()
             && self.stores.is_empty()
             && self.allocations.is_empty()
             && self.homes.is_empty()
@@ -68,6 +72,7 @@ impl Letter {
         self.words.clear();
         self.others.clear();
         self.tags.clear();
+        self.asked.clear();
         self.stores.clear();
         self.allocations.clear();
         self.homes.clear();
@@ -154,6 +159,7 @@ impl Mail for Letter {
         self.words.append(&mut later.words);
         self.others.append(&mut later.others);
         self.tags.append(&mut later.tags);
+        self.asked.append(&mut later.asked);
         self.stores.append(&mut later.stores);
         self.allocations.append(&mut later.allocations);
         self.homes.append(&mut later.homes);

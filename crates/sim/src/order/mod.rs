@@ -19,6 +19,7 @@ pub use stacks::Stood;
 
 use crate::events::{Key, Post, Posted, Signal};
 use crate::node::NodeState;
+use crate::node::asked::{AskedNote, AskedWatch};
 use crate::node::next::{Next, Turn};
 use crate::node::processor::Doing;
 use crate::node::script::Script;
@@ -108,6 +109,9 @@ pub struct World {
     watch: Watch,
     /// Tag changes that the watch has not seen yet.
     pub(crate) changes: Vec<TagChange>,
+    asked: AskedWatch,
+    /// What handlers did about accesses of threads, and nobody has looked at yet.
+    pub(crate) asked_notes: Vec<AskedNote>,
     writers: Writers,
     window: u64,
     /// Simulation ends there.
@@ -185,6 +189,8 @@ impl World {
             barriers: 0,
             watch,
             changes: Vec::new(),
+            asked: AskedWatch::default(),
+            asked_notes: Vec::new(),
             writers: Writers::default(),
             first: 0,
             abroad: Vec::new(),
@@ -219,7 +225,10 @@ impl World {
             if self.finished == self.nodes.len() {
                 let end = self.end_after(self.last_end);
                 if earliest.is_none_or(|(now, _)| now >= end) && self.failures.is_empty() {
-                    return Ok(Ended::Finished);
+                    return match self.all_completed() {
+                        Ok(()) => Ok(Ended::Finished),
+                        Err(error) => Err(self.at_the_end(u64::MAX, error)),
+                    };
                 }
             }
             if let Some((time, failure)) = self.first_failure(earliest) {
@@ -260,6 +269,7 @@ impl World {
             self.advance(now, first, until);
             self.tell(limits);
             self.look_at_tags();
+            self.look_at_asked();
             self.look_at_stores();
         }
     }
@@ -288,6 +298,7 @@ impl World {
             let Some((now, first)) = earliest else { return Ok(()) };
             self.advance(now, first, u64::MAX);
             self.look_at_tags();
+            self.look_at_asked();
         }
     }
 
@@ -614,16 +625,18 @@ impl World {
         time
     }
 
-    /// Collects the tag changes of the nodes that have just been simulated.
-    fn collect_tag_changes(&mut self) {
+    /// Collects the tag changes of the nodes that have just been simulated, and what their handlers did about accesses of threads.
+    fn collect_watched(&mut self) {
         for &node in &self.active {
-            self.changes.append(&mut self.nodes[node].borrow_mut().watched.tag_changes);
+            let watched = &mut self.nodes[node].borrow_mut().watched;
+            self.changes.append(&mut watched.tag_changes);
+            self.asked_notes.append(&mut watched.asked);
         }
     }
 
     /// The golden check on all tag changes of this window, in their order.
     fn look_at_tags(&mut self) {
-        self.collect_tag_changes();
+        self.collect_watched();
         let mut changes = std::mem::take(&mut self.changes);
         changes.sort_by_key(|change| (change.time, change.node));
         if let Err(caught) = self.watch_tags(changes.iter()) {
@@ -647,6 +660,38 @@ impl World {
             let first = || first_access(&engines[usize::from(change.protocol)]);
             self.watch.apply(change, first).map_err(|error| Box::new((*change, error)))
         })
+    }
+
+    /// The check on accesses that handlers perform for threads, behind [`World::look_at_tags`].
+    fn look_at_asked(&mut self) {
+        if self.asked_notes.is_empty() {
+            return;
+        }
+        let mut notes = std::mem::take(&mut self.asked_notes);
+        notes.sort_by_key(|note| (note.time, note.node));
+        if let Err(caught) = self.watch_asked(&notes) {
+            let (note, error) = *caught;
+            self.failures.push((note.time, usize::from(note.node), error));
+        }
+        notes.clear();
+        self.asked_notes = notes;
+    }
+
+    /// That check, on what comes in its order.
+    ///
+    /// # Errors
+    /// An access of a thread is not performed exactly once before it is completed; with the step.
+    pub(crate) fn watch_asked(&mut self, notes: &[AskedNote]) -> Result<(), Caught<AskedNote>> {
+        let engines = &self.shared.protocols.engines;
+        notes.iter().try_for_each(|note| self.asked.apply(note, engines).map_err(|error| Box::new((*note, error))))
+    }
+
+    /// Whether all accesses that were performed for threads have been completed.
+    ///
+    /// # Errors
+    /// One has not.
+    pub(crate) fn all_completed(&self) -> Result<(), NodeError> {
+        self.asked.at_the_end(&self.shared.protocols.engines)
     }
 
     /// The check on stores that protocols assume nobody else makes.

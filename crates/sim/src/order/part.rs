@@ -20,7 +20,7 @@ impl World {
             return false;
         }
         self.run_window(limit.min(self.max_cycles));
-        self.collect_tag_changes();
+        self.collect_watched();
         true
     }
 

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{AccessKind, Placement, SHARED_BASE};
-use trivium_node::{Asked, NodeError, Protocols, Space};
+use trivium_node::{NodeError, Protocols, Space};
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
 
 /// Cycles between two steps, at least.
@@ -131,8 +131,6 @@ pub struct Forced {
     pub error: Option<NodeError>,
     /// Whether that was a deadlock.
     pub deadlock: bool,
-    /// What was performed for threads, and is not what they got: told when all has ended.
-    pub unasked: Option<NodeError>,
 }
 
 /// Simulates an order of events on a machine.
@@ -181,9 +179,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     };
     let limits = Limits { max_cycles: Some(until + gap), trace: Some(&note), ..Limits::default() };
     let error = world.run(&limits).err();
-    let asked = world.nodes.iter().map(|node| node.borrow().core.asked).fold(Asked::default(), Asked::and);
-    let unasked = asked.check().err();
-    let mut forced = Forced { handled: handled.into_inner(), gap, unasked, ..Forced::default() };
+    let mut forced = Forced { handled: handled.into_inner(), gap, ..Forced::default() };
     for (node, seen) in (0..).zip(seen) {
         let seen = seen.borrow();
         let performed = world.nodes[usize::from(node)].borrow_mut().forced.take().unwrap_or_default().performed;

@@ -15,7 +15,7 @@ use changes::together;
 use result::{NodeEnd, SimResult};
 use setup::{Setup, check_block, make, share};
 use std::ops::Range;
-use trivium_node::{Asked, NodeError};
+use trivium_node::NodeError;
 use trivium_protocol::MAX_NODES;
 
 /// The cycles of which a trace is wanted, and who is told.
@@ -64,13 +64,9 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, NodeErro
         Ended::Memory(limit) => Some(format!("the limit of {} of the host's memory was reached", amount(limit))),
     };
     let shared = share(setup, None)?;
-    let asked = nodes.iter().map(|node| node.asked).fold(Asked::default(), Asked::and);
     let changes: Vec<_> = (0..).zip(nodes.iter_mut().map(NodeEnd::take_changes)).collect();
     let mut result = SimResult::gather(nodes, &shared, setup.program, setup, incomplete);
     result.blame = blame;
-    if result.incomplete.is_none() {
-        asked.check().map_err(|error| NodeError { said: Some(Box::new(result.said())), ..error })?;
-    }
     // A run that has not gone well changes nothing.
     if setup.program.may_write() {
         let went_well = result.incomplete.is_none() && result.exit_codes.is_empty();

@@ -8,6 +8,7 @@
 //! An error is another matter: which one is told, and in which words, depends on everything that the nodes did before
 //! it. So when anything goes wrong the simulation is given up, and the caller repeats it on one thread.
 
+use crate::node::asked::AskedNote;
 use crate::node::watch::TagChange;
 use crate::order::budget::Meter;
 use crate::order::exchange::{Desk, Exchange, Present, Stop};
@@ -109,6 +110,7 @@ fn part(
         sent: letters(),
         received: letters(),
         tags: Vec::new(),
+        asked: Vec::new(),
         allocations: 0,
         arrivals: parts.iter().map(|_| VecDeque::new()).collect(),
         has_arrived: false,
@@ -140,6 +142,8 @@ struct LogicalProcess<'a> {
     received: Vec<Letter>,
     /// Tag changes that have not been checked yet, since others may still make earlier ones.
     tags: Vec<TagChange>,
+    /// What handlers did about accesses of this part's threads, as far as it has not been checked either.
+    asked: Vec<AskedNote>,
     /// Allocations that this part has told all others, of whomever it heard of them: it may be about to send them what is about that memory.
     allocations: usize,
     /// Of each part, the times that all its nodes arrived at the barrier, which has not opened since.
@@ -180,6 +184,9 @@ impl LogicalProcess<'_> {
             let all = next.min(self.desk.others());
             if let Some(ended) = self.is_over(all) {
                 self.check(all).ok()?;
+                if matches!(ended, Some(Ended::Finished)) {
+                    self.world.all_completed().ok()?;
+                }
                 self.desk.tell(next);
                 return ended;
             }
@@ -267,6 +274,12 @@ impl LogicalProcess<'_> {
             self.sent[to].tags.push(change);
         }
         self.world.changes = changes;
+        let mut notes = std::mem::take(&mut self.world.asked_notes);
+        for note in notes.drain(..) {
+            let to = self.part_of(note.asker().0);
+            self.sent[to].asked.push(note);
+        }
+        self.world.asked_notes = notes;
         self.write_to_all(&mut effects);
         for to in (0..self.parts.len()).filter(|&to| to != self.thread) {
             if !self.sent[to].is_empty() {
@@ -319,6 +332,7 @@ impl LogicalProcess<'_> {
         self.ended[from] = self.ended[from].or(letter.ended);
         self.arrivals[from].extend(letter.arrivals.drain(..));
         self.tags.append(&mut letter.tags);
+        self.asked.append(&mut letter.asked);
         self.world.allocate(&letter.allocations)?;
         self.world.learn_homes(&letter.homes);
         if !letter.stores.is_empty() {
@@ -329,12 +343,18 @@ impl LogicalProcess<'_> {
         Ok(())
     }
 
-    /// Checks the tag changes before cycle `next`.
+    /// Checks the tag changes before cycle `next`, and accesses of threads.
     fn check(&mut self, next: u64) -> Result<(), NodeError> {
         self.tags.sort_by_key(|change| (change.time, change.node));
         let count = self.tags.partition_point(|change| change.time < next);
         self.world.watch_tags(self.tags[..count].iter()).map_err(|caught| caught.1)?;
         self.tags.drain(..count);
+        if !self.asked.is_empty() {
+            self.asked.sort_by_key(|note| (note.time, note.node));
+            let count = self.asked.partition_point(|note| note.time < next);
+            self.world.watch_asked(&self.asked[..count]).map_err(|caught| caught.1)?;
+            self.asked.drain(..count);
+        }
         Ok(())
     }
 }

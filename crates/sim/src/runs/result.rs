@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_engine::number::fit;
 use trivium_guest::{FileChange, Program};
-use trivium_node::{Asked, MemoryUsed, Misses, NodeSaid, Said, Saying};
+use trivium_node::{MemoryUsed, Misses, NodeSaid, Said, Saying};
 
 /// The result of a simulation. Everything but `host_seconds` is the same in two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -113,8 +113,6 @@ pub(crate) struct NodeEnd {
     span: (u64, u64),
     said: NodeSaid,
     memory: MemoryUsed,
-    /// What its handlers have performed and completed for threads.
-    pub(super) asked: Asked,
     /// What it has changed of the folder.
     changes: BTreeMap<String, FileChange>,
     /// Where it stood, if it was cut off.
@@ -151,7 +149,6 @@ impl NodeEnd {
             span,
             memory,
             said: node.compute.said(u64::MAX),
-            asked: node.core.asked,
             changes: BTreeMap::new(),
             stood: None,
         }

@@ -313,7 +313,6 @@ fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(),
 fn end(machine: &Machine, story: &Story, forced: &Forced) -> Result<Option<String>, Failure> {
     let property = story.property.as_deref().unwrap_or_default();
     match (&forced.error, property) {
-        (None, "fault") if forced.unasked.is_some() => Ok(forced.unasked.as_ref().map(|error| error.what.clone())),
         (None, "fault") => {
             let what = format!("on {} the recorded fault does not happen", machine.name);
             Err(Failure::new(failure::WRONG, what, "its last event may depend on what cannot be forced"))
