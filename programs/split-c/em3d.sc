@@ -6,13 +6,15 @@
 #include "options.h"
 #include "random.h"
 
-enum { NODES, DEGREE, REMOTE, SPAN, ITERATIONS, PAD, ALTERNATE, GLOBAL, SEED, CHECK, OPTIONS };
+enum { NODES, DEGREE, MOST, REMOTE, SPAN, NEXT, ITERATIONS, PAD, ALTERNATE, GLOBAL, SEED, CHECK, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [NODES] = {'n', 25, 1, 2000, "E nodes of each processor, and as many H nodes"},
     [DEGREE] = {'d', 10, 1, 100, "dependencies of a node, on the average"},
-    [REMOTE] = {'r', 6, 0, 100, "of these, how many are remote"},
+    [MOST] = {'m', 0, 0, 1, "1: that number is the greatest, not the average"},
+    [REMOTE] = {'r', 6, 0, 100, "of so many, how many are remote"},
     [SPAN] = {'s', 1, 1, 64, "how far away at most"},
+    [NEXT] = {'o', 0, 0, 1, "1: in one direction only, to the next processors"},
     [ITERATIONS] = {'i', 3, 1, 1000, "iterations"},
     [PAD] = {'p', 108, 1, 1024, "a value takes so many times 8 bytes"},
     [ALTERNATE] = {'l', 0, 0, 1, "1: values of E and H nodes alternate in memory"},
@@ -46,7 +48,7 @@ struct pick {
 static struct pick pick(uint64_t *random, int processor) {
     int is_remote = random_below(random, options[DEGREE].value) < options[REMOTE].value;
     int away = 1 + random_below(random, options[SPAN].value);
-    int right = random_below(random, 2), index = random_below(random, options[NODES].value);
+    int right = random_below(random, 2) || options[NEXT].value, index = random_below(random, options[NODES].value);
     int other = right ? processor + away : processor - away;
     other = (other % PROCS + PROCS) % PROCS;
     return (struct pick){is_remote ? other : processor, index, (1 + random_below(random, 64)) / 8192.0};
@@ -56,7 +58,9 @@ static uint64_t seed_of(int processor, int kind) {
     return ((uint64_t)options[SEED].value << 32) + (uint64_t)processor * 2 + (uint64_t)kind;
 }
 
-static int count_of(uint64_t *random) { return 1 + random_below(random, 2 * options[DEGREE].value - 1); }
+static int count_of(uint64_t *random) {
+    return 1 + random_below(random, options[MOST].value ? options[DEGREE].value : 2 * options[DEGREE].value - 1);
+}
 
 static double first_of(int kind, int processor, int index) { return kind * 3 + processor % 5 + index % 7; }
 

@@ -637,6 +637,12 @@ pub struct Study {
     /// Fewer iterations, for a first look; the sizes stay as declared
     #[arg(long)]
     pub quick: bool,
+    /// Also the runs that take long
+    #[arg(long)]
+    pub long: bool,
+    /// Also the study's live part: programs on this host, beside simulations of them
+    #[arg(long)]
+    pub live: bool,
     /// What random numbers begin with
     #[command(flatten)]
     pub seed: Seed,

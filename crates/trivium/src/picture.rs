@@ -225,6 +225,20 @@ fn shown(value: f64, top: f64) -> String {
     if top < 100.0 { format!("{value:.1}") } else { crate::output::grouped(value.round() as u64) }
 }
 
+/// Two pictures side by side, each with its own scales.
+pub fn beside(left: &str, right: &str) -> String {
+    let size = |svg: &str, name: &str| -> u32 {
+        let number = svg.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
+        number.and_then(|(number, _)| number.parse().ok()).unwrap_or(WIDTH)
+    };
+    let (across, upright) = (size(left, "width"), size(left, "height").max(size(right, "height")));
+    let width = across + size(right, "width");
+    let right = right.replacen("<svg ", &format!("<svg x=\"{across}\" "), 1);
+    format!(
+        "<svg width=\"{width}\" height=\"{upright}\" viewBox=\"0 0 {width} {upright}\" xmlns=\"http://www.w3.org/2000/svg\">\n{left}{right}</svg>\n"
+    )
+}
+
 /// Draws lines over logarithmic axes, with a legend.
 ///
 /// # Errors

@@ -1,4 +1,5 @@
-//! The programs in Split-C: each gives the same bits under every protocol, with blocks of every size, in a simulation and in a run.
+//! The programs in Split-C: each gives the same bits under every protocol, with blocks of every size, in simulations (of which one has
+//! accesses checked by a library) and in a run.
 
 mod harness;
 
@@ -36,17 +37,20 @@ const MULTIPLICATIONS: [Case; 8] = [
 const UNDER: [(&str, &str); 6] =
     [("uncached", "64"), ("stache", "64"), ("swcc", "8"), ("swcc", "256"), ("swcc", "8192"), ("stache", "65536")];
 
-/// What a program prints, in a simulation (on a machine that looks at accesses as finely as blocks may be) or in a run.
-fn output(command: &str, case: &Case, (protocol, block): (&str, &str), nodes: &str) -> String {
+/// A machine that looks at accesses as finely as blocks may be.
+const TYPHOON: &[&str] =
+    &["sim", "-m", "typhoon", "--set", "machine.cache.line=8", "--set", "machine.access_control.granule=8"];
+/// A network of workstations.
+const NOW: &[&str] = &["sim", "-m", "now"];
+/// For real.
+const RUN: &[&str] = &["run", "--check-unchecked"];
+
+/// What a program prints, in a simulation or in a run.
+fn output(command: &[&str], case: &Case, (protocol, block): (&str, &str), nodes: &str) -> String {
     let (program, flags, args) = case;
     let file = format!("programs/split-c/{program}.sc");
-    let fine = ["-m", "typhoon", "--set", "machine.cache.line=8", "--set", "machine.access_control.granule=8"];
-    let mut all = vec![command, &file, "-p", protocol, "--block", block, "-n", nodes, "--format", "json"];
-    if command == "sim" {
-        all.extend(fine);
-    } else {
-        all.push("--check-unchecked");
-    }
+    let mut all = command.to_vec();
+    all.extend([&file, "-p", protocol, "--block", block, "-n", nodes, "--format", "json"]);
     let cc = format!("--cc={flags}");
     if !flags.is_empty() {
         all.push(&cc);
@@ -62,10 +66,10 @@ fn output(command: &str, case: &Case, (protocol, block): (&str, &str), nodes: &s
 fn same_everywhere(programs: &[Case], nodes: &[&str], under: &[(&str, &str)]) {
     for case in programs {
         for nodes in nodes {
-            let expected = output("sim", case, ("stache", "64"), nodes);
+            let expected = output(TYPHOON, case, ("stache", "64"), nodes);
             for way in under {
-                for command in ["sim", "run"] {
-                    assert_eq!(output(command, case, *way, nodes), expected, "{command} {case:?} {way:?} {nodes}");
+                for command in [TYPHOON, NOW, RUN] {
+                    assert_eq!(output(command, case, *way, nodes), expected, "{command:?} {case:?} {way:?} {nodes}");
                 }
             }
         }

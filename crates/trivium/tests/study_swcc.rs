@@ -17,6 +17,9 @@ fn small(folder: &Path) -> Value {
         ("x = [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40]\nargs", "x = [0, 8, 24, 40]\nargs"),
         ("-d 128 -c 0", "-d 16 -c 0"),
         ("-n 250", "-n 4"),
+        ("-n 500", "-n 4"),
+        ("-d 512 -o 1 -c 0", "-d 128 -o 1 -c 0"),
+        ("blocks = [256, 8192]\nargs = \"-d 128", "blocks = [256]\nargs = \"-d 128"),
         ("blocks = [8, 64, 256, 1024, 8192]", "blocks = [8, 256]"),
     ] {
         assert!(plan.contains(long), "{long}");
@@ -61,10 +64,30 @@ fn what_machines_and_small_programs_do_is_as_published() {
     let one = rows.iter().find(|row| row["id"] == "B5-sc").unwrap();
     // Of 8 nodes a processor, 31 us each; the slowest processor has some more.
     assert!((0.2..0.6).contains(&one["ours"].as_f64().unwrap()), "{one}");
-    assert_eq!(result["pictures"].as_array().unwrap().len(), 4);
+    assert_eq!(result["pictures"].as_array().unwrap().len(), 5);
     for picture in result["pictures"].as_array().unwrap() {
         let name = picture.as_str().unwrap();
         let svg = std::fs::read_to_string(work.path().join("work").join(name)).unwrap();
         harness::labels::stand_apart([(name.to_string(), svg)]);
+    }
+}
+
+/// Table 3: what a processor reads of blocks of 256 bytes where bulk gets fetch b x b elements: as many as published, and hits within a point.
+#[test]
+fn blocks_of_the_blocked_multiplication_are_read_as_often_as_published() {
+    for (side, reads, hits) in [("16", 73728, 88.45), ("64", 16512, 50.05)] {
+        let cc = format!("--cc=-DBLOCK={side}");
+        let program =
+            ["sim", "programs/split-c/matmul-blocked.sc", &cc, "-p", "swcc", "-m", "now", "-n", "8", "--block", "256"];
+        let result =
+            trivium(&[&program[..], &["--format", "json", "--", "-d", "512", "-o", "1", "-c", "0"]].concat()).json(0);
+        let counted = result["accesses"][1]["accesses"].as_array().unwrap();
+        let gets = || counted.iter().filter(|one| one["kind"] == "get");
+        let [hit, miss] = ["hits", "misses"].map(|key| gets().map(|one| one[key].as_u64().unwrap()).sum::<u64>());
+        let away = gets().filter(|one| one["at_home"] == false);
+        let away: u64 = away.map(|one| one["hits"].as_u64().unwrap() + one["misses"].as_u64().unwrap()).sum();
+        assert_eq!((hit + miss, away * 16), (reads, reads * 7), "{side}");
+        let share = 100.0 * hit as f64 / reads as f64;
+        assert!((share - hits).abs() < 1.0, "{side}: {share}");
     }
 }

@@ -74,6 +74,9 @@ impl<'a> Figures<'a> {
                 Ok(f64::from(fastest.plan.block))
             }
             Measure::Ratio(pairs) => self.greatest(pairs),
+            Measure::RatioOfRatios { of, to } => {
+                Ok(self.greatest(std::slice::from_ref(of))? / self.greatest(std::slice::from_ref(to))?)
+            }
             Measure::PercentOf(pairs) => self.greatest(pairs).map(|ratio| 100.0 * ratio),
             Measure::Slower(pairs) => self.greatest(pairs).map(percent),
             Measure::Loss(pairs) => self.greatest(pairs).map(|ratio| 100.0 * (1.0 - 1.0 / ratio)),
@@ -255,7 +258,8 @@ fn counted(run: &RunOutcome, node: Option<usize>, what: Count) -> Result<u64, Wh
         return Ok(nodes.iter().map(|node| node.entries).sum());
     }
     let of = |access: &AccessOf| {
-        let (reads, all) = (access.kind == "read", access.hits + access.misses);
+        // A get reads as a load does, and does not wait.
+        let (reads, all) = (["read", "get"].contains(&access.kind.as_str()), access.hits + access.misses);
         let unshared = access.at_home && access.is_first;
         match what {
             Count::Reads if reads => all,

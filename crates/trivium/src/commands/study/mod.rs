@@ -4,6 +4,8 @@
 //! all that goes in, so that a study that was stopped goes on where it was, and only what has changed is done again.
 
 mod class;
+mod live;
+mod live_report;
 mod measure;
 mod pictures;
 mod plan;
@@ -34,18 +36,27 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     std::fs::create_dir_all(&kept).map_err(|error| {
         Failure::at(format!("the work folder cannot be made: {error}"), kept.display(), "name another with --work")
     })?;
-    let done =
-        runs::StudyRunner::new(&kept, arguments.seed.seed, arguments.jobs.jobs).all(&plan.all_runs(arguments.quick))?;
+    if arguments.live && plan.live.is_none() {
+        let what = format!("the study {} has no live part", arguments.name);
+        return Err(Failure::input(what, "leave out --live, or write `[live]` in its study.toml (docs/studies.md)"));
+    }
+    let mut runner = runs::StudyRunner::new(&kept, arguments.seed.seed, arguments.jobs.jobs, arguments.long);
+    let done = runner.all(&plan.all_runs(arguments.quick))?;
     let source = measure::Figures::new(&done);
     let rows = rows::all(&plan, &published, &source, arguments.quick)?;
     let (declared, sensitivity) = (summary::declared(&plan, &source), summary::sensitivity(&plan, &source));
     let (pictures, drawn) = pictures::draw(&plan, &source, &work);
+    let live = match plan.live.as_ref().filter(|_| arguments.live && !done.interrupted) {
+        Some(asked) => Some(lived(asked, &mut runner, &work)?),
+        None => None,
+    };
     let found = report::Findings {
         rows: &rows,
         declared: &declared,
         sensitivity: &sensitivity,
         pictures: &pictures,
         quick: arguments.quick,
+        live: live.as_ref(),
     };
     let text = match arguments.form.format {
         Format::Text => report::text(&plan, &found, &work),
@@ -64,17 +75,24 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     };
     output::write(arguments.form.out.as_ref(), &text)?;
     drawn?;
-    if done.interrupted {
+    if done.interrupted || live.as_ref().is_some_and(|live| live.found.interrupted) {
         eprintln!("incomplete: it was interrupted; start it again with the same work folder to go on");
         return Ok(failure::INCOMPLETE);
     }
     Ok(0)
 }
 
+/// The live part: what was measured, and its pictures.
+fn lived(plan: &live::LivePlan, runner: &mut runs::StudyRunner, work: &Path) -> Result<report::Lived, Failure> {
+    let found = live::measure(plan, runner)?;
+    let pictures = live_report::draw(plan, &found, work)?;
+    Ok(report::Lived { found, pictures })
+}
+
 fn as_json(found: &report::Findings) -> serde_json::Value {
     let classes: serde_json::Map<String, serde_json::Value> =
         summary::classes(found.rows).into_iter().map(|(class, of)| (class.name().into(), json!(of))).collect();
-    json!({
+    let mut value = json!({
         "quick": found.quick,
         "declared": found.declared,
         "rows": found.rows,
@@ -82,7 +100,12 @@ fn as_json(found: &report::Findings) -> serde_json::Value {
         "classes": classes,
         "sensitivity": found.sensitivity,
         "pictures": found.pictures,
-    })
+    });
+    if let Some(live) = found.live {
+        value["live"] = json!(live.found);
+        value["live"]["pictures"] = json!(live.pictures);
+    }
+    value
 }
 
 /// `studies/NAME`, or the path of a folder.

@@ -1,6 +1,7 @@
 //! What a study is: its runs, which published rows come from which of them, and its pictures. Read from `study.toml`.
 
 use super::class::Class;
+use super::live::LivePlan;
 use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub struct Plan {
     /// The pictures.
     #[serde(default)]
     pub pictures: Vec<Picture>,
+    /// What is run for real, if somebody asks for it.
+    pub live: Option<LivePlan>,
 }
 
 /// Runs for a first look.
@@ -94,13 +97,16 @@ pub struct Family {
     pub latencies: Vec<u64>,
     /// The program's arguments.
     pub args: String,
-    /// Keys of the machine that are otherwise here.
+    /// Keys of the machine that are otherwise here, and as `protocol.NAME` parameters of the protocols.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
     /// Another seed than the study's.
     pub seed: Option<u64>,
     /// Another number of host threads than the study's.
     pub jobs: Option<u32>,
+    /// They take so long that they are carried out only if somebody asks for them.
+    #[serde(default)]
+    pub long: bool,
 }
 
 /// Rows about the steps of single misses.
@@ -330,7 +336,14 @@ pub enum Measure {
     Fastest(Vec<String>),
     /// Time of the first run divided by that of the second; of several pairs the greatest.
     Ratio(Vec<(String, String)>),
-    /// The same in percent.
+    /// A quotient of two runs' times divided by that of two others.
+    RatioOfRatios {
+        /// The one.
+        of: (String, String),
+        /// The other.
+        to: (String, String),
+    },
+    /// The same as `Ratio` in percent.
     PercentOf(Vec<(String, String)>),
     /// By how many percent more time the first takes than the second; of several pairs the greatest.
     Slower(Vec<(String, String)>),
@@ -419,6 +432,7 @@ impl Measure {
             Measure::MissNetwork(_) => false,
             Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => false,
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) | Measure::Slower(_) => true,
+            Measure::RatioOfRatios { .. } => true,
             Measure::Loss(_) | Measure::Share { .. } | Measure::Printed { .. } => true,
             Measure::Counted { .. } | Measure::Rate { .. } | Measure::Time { .. } | Measure::Crossing { .. } => true,
             Measure::PrintedCycles { .. } => true,
@@ -448,7 +462,7 @@ fn one_or_more<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Count {
-    /// Loads.
+    /// Loads, and calls that read (`get`).
     Reads,
     /// Of these, those to blocks of other homes.
     RemoteReads,
@@ -460,7 +474,7 @@ pub enum Count {
     RemoteReadMisses,
     /// Loads of blocks at their home, in the first state: nobody else has asked for them.
     UnsharedReads,
-    /// Stores.
+    /// Stores, and calls that write (`put`, `store`).
     Writes,
     /// Of these, those to blocks at their home, in the first state.
     UnsharedWrites,
@@ -547,6 +561,10 @@ pub struct RunPlan {
     pub machine: String,
     /// Keys of the machine that are otherwise.
     pub set: BTreeMap<String, String>,
+    /// Parameters of the protocols that are otherwise.
+    pub parameters: Vec<(String, i64)>,
+    /// Whether it is carried out only if somebody asks for long runs.
+    pub is_long: bool,
     /// Another seed than the study's.
     pub seed: Option<u64>,
     /// Another number of host threads than the study's.
@@ -616,6 +634,13 @@ impl Plan {
         {
             return Err(format!("run `{}` has `latencies` and sets network.latency, too", family.name));
         }
+        let settings = self.runs.iter().flat_map(|family| &family.set);
+        let is_number = |value: &String| value.parse::<i64>().is_ok();
+        if let Some((key, value)) =
+            settings.into_iter().find(|(key, value)| key.starts_with(PARAMETER) && !is_number(value))
+        {
+            return Err(format!("`{key}` is set to `{value}`, and a parameter of a protocol is a whole number"));
+        }
         let given = |flag: &&String| !self.runs.iter().any(|f| f.args.split_whitespace().any(|arg| arg == *flag));
         match self.quick.args.keys().find(given).filter(|_| !self.runs.is_empty()) {
             Some(flag) => Err(format!("[quick] has a value for `{flag}`, which no run is given")),
@@ -678,6 +703,9 @@ fn is_tolerance(number: f64) -> bool {
     number.is_finite() && number >= 0.0
 }
 
+/// With it begin keys of `set` that are parameters of protocols.
+const PARAMETER: &str = "protocol.";
+
 impl Family {
     fn runs(&self) -> Vec<RunPlan> {
         let latencies: Vec<Option<u64>> =
@@ -702,7 +730,10 @@ impl Family {
         let name = place(&self.name).replace("{machine}", machine).replace("{block}", &block.to_string());
         let name = name.replace("{nodes}", &nodes.to_string());
         let args: Vec<String> = place(&self.args).split_whitespace().map(str::to_string).collect();
+        let parameter =
+            |(key, value): (&String, &String)| Some((key.strip_prefix(PARAMETER)?.to_string(), value.parse().ok()?));
         let mut set = self.set.clone();
+        set.retain(|key, _| !key.starts_with(PARAMETER));
         set.extend(latency.map(|latency| ("network.latency".to_string(), latency.to_string())));
         RunPlan {
             name: name.replace("{latency}", &latency.map_or(String::new(), |l| l.to_string())),
@@ -711,6 +742,8 @@ impl Family {
             protocols: self.protocols.clone(),
             machine: machine.to_string(),
             set,
+            parameters: self.set.iter().filter_map(parameter).collect(),
+            is_long: self.long,
             seed: self.seed,
             jobs: self.jobs,
             nodes,

@@ -1,5 +1,7 @@
 //! A study as text.
 
+use super::live::LiveFound;
+use super::live_report;
 use super::plan::Side;
 use super::plan::{Plan, Relation};
 use super::rows::{Row, Status, Trial};
@@ -19,6 +21,16 @@ pub struct Findings<'a> {
     pub pictures: &'a [String],
     /// Whether runs were short.
     pub quick: bool,
+    /// What was measured on this host, if somebody asked for it.
+    pub live: Option<&'a Lived>,
+}
+
+/// A study's live part.
+pub struct Lived {
+    /// What was measured.
+    pub found: LiveFound,
+    /// The files of its pictures.
+    pub pictures: Vec<String>,
 }
 
 /// The configuration, all rows, what stands behind those that are not ok, the summary, and the sensitivity of headlines.
@@ -38,7 +50,11 @@ pub fn text(plan: &Plan, found: &Findings, work: &Path) -> String {
     }
     out.push_str(&in_sum(found.rows));
     out.push_str(&sensitivities(found.sensitivity));
-    for picture in found.pictures {
+    if let Some(live) = found.live {
+        out.push_str(&live_report::text(&live.found));
+    }
+    let lived = found.live.iter().flat_map(|live| &live.pictures);
+    for picture in found.pictures.iter().chain(lived) {
         out.push_str(&format!("picture: {}\n", work.join(picture).display()));
     }
     out

@@ -52,6 +52,8 @@ pub struct StudyRunner<'a> {
     pub seed: u64,
     /// Host threads of each run.
     pub jobs: u32,
+    /// Whether long runs are carried out; what is kept of them is used in any case.
+    pub with_long: bool,
     programs: BTreeMap<(String, Option<String>), Program>,
 }
 
@@ -64,8 +66,8 @@ struct Ready {
 
 impl StudyRunner<'_> {
     /// A runner that has loaded nothing yet.
-    pub fn new(folder: &Path, seed: u64, jobs: u32) -> StudyRunner<'_> {
-        StudyRunner { folder, seed, jobs, programs: BTreeMap::new() }
+    pub fn new(folder: &Path, seed: u64, jobs: u32, with_long: bool) -> StudyRunner<'_> {
+        StudyRunner { folder, seed, jobs, with_long, programs: BTreeMap::new() }
     }
 
     /// Carries out what is not done yet.
@@ -98,6 +100,11 @@ impl StudyRunner<'_> {
                     clock.skip();
                     kept
                 }
+                None if plan.is_long && !self.with_long => {
+                    clock.skip();
+                    done.missing.insert(plan.name.clone(), "a run that takes long: --long carries it out".into());
+                    continue;
+                }
                 None => {
                     clock.begin(plan);
                     let Some(text) = self.run(plan, &ready)? else {
@@ -120,7 +127,8 @@ impl StudyRunner<'_> {
         if let Some(why) = absent(plan) {
             return Ok(Err(why));
         }
-        let protocols = library::protocols(&plan.protocols, &Settings::default())?;
+        let settings = Settings { protocol: plan.parameters.clone(), ..Settings::default() };
+        let protocols = library::protocols(&plan.protocols, &settings)?;
         let machine = plan.machine()?;
         let known = (plan.program.clone(), plan.cc.clone());
         let program = match self.programs.get(&known) {

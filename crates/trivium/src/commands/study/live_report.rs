@@ -1,0 +1,151 @@
+//! The live part of a study as text and as pictures.
+
+use super::live::{LiveFound, LivePlan, LiveRow, Over};
+use crate::Failure;
+use crate::output::{self, table};
+use crate::picture::{Curve, beside, curves};
+use std::path::Path;
+
+/// A line for each unit cost, each program, and each order.
+pub fn text(found: &LiveFound) -> String {
+    let mut out = format!(
+        "\nmeasured on {} ({} processors): {} nodes, beside {} nodes of {}\n",
+        found.host, found.processors, found.nodes, found.nodes, found.machine
+    );
+    if let Some(why) = &found.without_ranks {
+        out.push_str(&format!("threads only: {why}\n"));
+    }
+    if found.interrupted {
+        out.push_str("interrupted: this is what was done before\n");
+    }
+    out.push_str(&format!("\nunit costs in nanoseconds, all nodes at it\n{}", units(found)));
+    out.push_str(&format!(
+        "\nprograms: times in milliseconds, and by how much they are more than counts times unit costs\n{}",
+        programs(found)
+    ));
+    let all = found.rows.iter().flat_map(|row| row.measured.values());
+    let within = all.clone().filter(|measured| measured.is_within).count();
+    out.push_str(&format!(
+        "{within} of {} times within {} % of counts times unit costs\n",
+        all.count(),
+        found.tolerance
+    ));
+    out.push_str(&orders(found));
+    out
+}
+
+fn units(found: &LiveFound) -> String {
+    let names: Vec<&String> = found.units.iter().flat_map(|units| units.nanoseconds.keys()).collect();
+    let mut columns: Vec<&str> = names.into_iter().map(String::as_str).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let line = |units: &super::live::Units| {
+        let cells =
+            columns.iter().map(|name| units.nanoseconds.get(*name).map_or("-".into(), |time| format!("{time:.0}")));
+        std::iter::once(format!("{}, {}", units.variant, units.over.name())).chain(cells).collect()
+    };
+    let lines: Vec<Vec<String>> = found.units.iter().map(line).collect();
+    let head: Vec<&str> = std::iter::once("library").chain(columns.iter().copied()).collect();
+    table(&head, &lines)
+}
+
+fn programs(found: &LiveFound) -> String {
+    let transports = transports(found);
+    let line = |row: &LiveRow| {
+        let mut cells = vec![format!("{}, {}", row.program, row.variant), format!("{:.3}", row.simulated_ms)];
+        for over in &transports {
+            match row.measured.get(over) {
+                Some(one) => cells.extend([
+                    format!("{:.3}", one.ms),
+                    format!("{:.3}", one.model_ms),
+                    format!("{:+.0} %{}", one.deviation, if one.is_within { "" } else { " off" }),
+                ]),
+                None => cells.extend(["-", "-", "-"].map(String::from)),
+            }
+        }
+        cells
+    };
+    let mut head = vec!["program, library", "simulated"];
+    for over in &transports {
+        head.extend([over.name(), "counts x units", "more"]);
+    }
+    table(&head, &found.rows.iter().map(line).collect::<Vec<_>>())
+}
+
+fn transports(found: &LiveFound) -> Vec<Over> {
+    let mut all: Vec<Over> = found.rows.iter().flat_map(|row| row.measured.keys().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn orders(found: &LiveFound) -> String {
+    let one = |order: &super::live::OrderFound| {
+        let times: Vec<String> = order
+            .times
+            .iter()
+            .map(|(how, times)| {
+                format!("{how} {} ({times:.2} of what it needs)", if *times >= 1.0 { "holds" } else { "does not hold" })
+            })
+            .collect();
+        let all_hold = order.times.values().all(|times| *times >= 1.0);
+        let reason =
+            if all_hold || order.reason.is_empty() { String::new() } else { format!("\n      {}", order.reason) };
+        format!("  {}: {}{reason}\n", order.what, times.join(", "))
+    };
+    let lines: String = found.orders.iter().map(one).collect();
+    if lines.is_empty() { lines } else { format!("\norders\n{lines}") }
+}
+
+/// For each program that has a picture: the simulated rates on the left, and those of this host on the right, each with a scale of its own.
+///
+/// # Errors
+/// A picture cannot be drawn or written.
+pub fn draw(plan: &LivePlan, found: &LiveFound, folder: &Path) -> Result<Vec<String>, Failure> {
+    let mut files = Vec::new();
+    for program in &plan.programs {
+        let Some((file, title)) = &program.picture else { continue };
+        let of = |row: &&LiveRow| program.x.iter().any(|x| program.name.replace("{x}", &x.to_string()) == row.program);
+        let rows: Vec<&LiveRow> = found.rows.iter().filter(of).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let mut here = Vec::new();
+        for over in transports(found) {
+            for mut line in lines(&rows, &|row| row.measured.get(&over).map(|measured| measured.ms)) {
+                let like = (over != Over::Threads)
+                    .then(|| here.iter().position(|other: &Curve| other.name == line.name))
+                    .flatten();
+                if over != Over::Threads {
+                    line.name = format!("{}, {}", line.name, over.name());
+                }
+                here.push(Curve { like, ..line });
+            }
+        }
+        let unit = "MFLOPS of all nodes";
+        let left = curves(
+            &format!("{title}: {} nodes of {}", found.nodes, found.machine),
+            &program.below,
+            unit,
+            &lines(&rows, &|row| Some(row.simulated_ms)),
+        )?;
+        let right = curves(&format!("the same on {}", found.host), &program.below, unit, &here)?;
+        output::write_file(&folder.join(file), beside(&left, &right).as_bytes())?;
+        files.push(file.clone());
+    }
+    Ok(files)
+}
+
+/// A line for each library.
+fn lines(rows: &[&LiveRow], time: &dyn Fn(&LiveRow) -> Option<f64>) -> Vec<Curve> {
+    let mut lines: Vec<Curve> = Vec::new();
+    for row in rows {
+        let Some(ms) = time(row) else { continue };
+        let point = (row.x as f64, row.work / ms / 1e3);
+        match lines.iter_mut().find(|line| line.name == row.variant) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Curve { name: row.variant.clone(), like: None, points: vec![point] }),
+        }
+    }
+    lines
+}
