@@ -28,6 +28,7 @@ pub struct Mail {
     /// What this process sends itself.
     own: VecDeque<Vec<u8>>,
     me: usize,
+    neighbours: usize,
     piece: usize,
     all: SimpleCommunicator,
     // Dropped last: nothing of MPI may be used afterwards.
@@ -35,7 +36,7 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// The mail of a world. There is one at a time.
+    /// The mail of a world, which all its processes ask for at once. There is one at a time.
     pub fn of(world: &World) -> Mail {
         Mail::in_pieces(world, PIECE)
     }
@@ -48,6 +49,7 @@ impl Mail {
             pieces: vec![Vec::new(); world.size()],
             own: VecDeque::new(),
             me: world.rank(),
+            neighbours: world.neighbours(),
             piece: piece.clamp(1, PIECE),
             all: world.universe.world(),
             _universe: world.universe.clone(),
@@ -57,6 +59,11 @@ impl Mail {
     /// The number of this process, from 0.
     pub fn rank(&self) -> usize {
         self.me
+    }
+
+    /// How many of the processes share this one's memory, this one included.
+    pub fn neighbours(&self) -> usize {
+        self.neighbours
     }
 
     /// How many processes there are.

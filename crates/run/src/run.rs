@@ -455,6 +455,10 @@ mod tests {
             self.0.nodes()
         }
 
+        fn neighbours(&self) -> u32 {
+            self.0.neighbours()
+        }
+
         fn send(&mut self, to: Node, packet: Vec<u8>) {
             self.0.send(to, packet);
         }

@@ -74,7 +74,7 @@ fn em3d_is_the_same_under_deferred_update() {
 /// More words than the home notes for a reader: those beside them had become readable, and were stale.
 #[test]
 fn words_that_are_not_noted_are_not_stale() {
-    let args = ["-n", "1200", "-d", "10", "-r", "20", "-i", "3"];
+    let args = ["-n", "2800", "-d", "10", "-r", "20", "-i", "3"];
     let run = Run::of("em3d", &args).nodes(2).right();
     let update = Run::of("em3d-update", &args).under(&["stache", "deferred-update"]).nodes(2).right();
     assert_eq!(update.output, run.output);

@@ -2,7 +2,7 @@
 
 mod harness;
 
-use harness::ranks::{ANYWHERE, mpirun};
+use harness::ranks::{job, mpirun};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -98,9 +98,9 @@ fn only_the_first_rank_opens_files() {
     [&here, &elsewhere].into_iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
     std::fs::write(here.join("mine.tri"), include_str!("../../../protocols/msi.tri")).unwrap();
     let check = [TRIVIUM, "check", "mine.tri", "--out", "result"];
-    let mut command = Command::new("mpirun");
+    let mut command = job();
     command.args(["-n", "1", "-wdir", here.to_str().unwrap()]).args(check);
-    command.args([":", "-n", "2", "-wdir", elsewhere.to_str().unwrap()]).args(check).envs(ANYWHERE);
+    command.args([":", "-n", "2", "-wdir", elsewhere.to_str().unwrap()]).args(check);
     let output = output(command);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(std::fs::read_to_string(here.join("result")).unwrap().contains("holds: safety"));

@@ -4,7 +4,7 @@
 mod harness;
 
 use harness::live::{CUSTOM, PROGRAMS, SEQUENTIAL, fits};
-use harness::ranks::ANYWHERE;
+use harness::ranks::job;
 use harness::{Run, command, root, trivium};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -309,9 +309,9 @@ int main(void) {
     std::fs::write(here.join("reads.c"), text).unwrap();
     std::fs::write(here.join("typed"), "100\n").unwrap();
     let run = [TRIVIUM, "run", "reads.c", "-p", "mine.tri", "--dir", "data", "--format", "json", "--out", "result"];
-    let mut command = Command::new("mpirun");
+    let mut command = job();
     command.args(["-n", "1", "-wdir", here.to_str().unwrap()]).args(run);
-    command.args([":", "-n", "2", "-wdir", elsewhere.to_str().unwrap()]).args(run).envs(ANYWHERE);
+    command.args([":", "-n", "2", "-wdir", elsewhere.to_str().unwrap()]).args(run);
     command.stdin(std::fs::File::open(here.join("typed")).unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = ended(start(command));
     assert_eq!(run.code, Some(0), "{run:?}");

@@ -15,7 +15,7 @@ pub(super) const SOME_NODE: Type = Type::Node { optional: false };
 /// Most elements of a set of numbers.
 const MAX_SET: i64 = 256;
 /// Most elements of a list.
-const MAX_LIST: i64 = 4096;
+const MAX_LIST: i64 = 65_535;
 
 /// Whether a value of type `from` may go where `to` is wanted.
 pub(super) fn fits(from: &Type, to: &Type) -> bool {
@@ -59,6 +59,7 @@ impl Compiler {
         found.map(|i| ObjectKindId(i as u8))
     }
 
+    /// A type that is too large or empty has been told; a smaller one stands for it, so that what uses it is judged by itself.
     pub(super) fn ty(&mut self, ty: &ast::Type) -> Option<Type> {
         match ty {
             ast::Type::Named { name, optional } => self.named_type(name, *optional),
@@ -67,7 +68,7 @@ impl Compiler {
                 let (lo, hi) = (self.bound(lo)?, self.bound(hi)?);
                 if lo.at(1) > hi.at(1) || lo.at(COMPILED_FOR) > hi.at(COMPILED_FOR) {
                     self.error(span, format!("the range {lo}..{hi} is empty")).help("write the smaller number first");
-                    return None;
+                    return Some(Type::Int { lo, hi: lo });
                 }
                 Some(Type::Int { lo, hi })
             }
@@ -76,10 +77,10 @@ impl Compiler {
                 Type::Int { lo, hi } if hi.at(COMPILED_FOR).saturating_sub(lo.at(COMPILED_FOR)) < MAX_SET => {
                     Some(Type::IntSet { lo, hi })
                 }
-                Type::Int { .. } => {
+                Type::Int { lo, .. } => {
                     self.error(*span, format!("a set of numbers has room for at most {MAX_SET} elements"))
                         .help("use a smaller range");
-                    None
+                    Some(Type::IntSet { lo, hi: lo })
                 }
                 other => {
                     let name = self.type_name(&other);
@@ -98,7 +99,7 @@ impl Compiler {
                 }
                 if bound.at(1) < 1 || bound.at(COMPILED_FOR) > MAX_LIST {
                     self.error(up_to.span, format!("a list may hold 1 to {MAX_LIST} elements, not {bound}"));
-                    return None;
+                    return Some(Type::List { of: Box::new(element), up_to: Bound::fixed(1), queue: *queue });
                 }
                 Some(Type::List { of: Box::new(element), up_to: bound, queue: *queue })
             }

@@ -133,6 +133,10 @@ impl Transport for Meeting {
         self.nodes
     }
 
+    fn neighbours(&self) -> u32 {
+        self.nodes
+    }
+
     fn send(&mut self, to: Node, packet: Vec<u8>) {
         self.state().packets[usize::from(to)][usize::from(self.me)].push_back(packet);
         self.shared.changed.notify_all();

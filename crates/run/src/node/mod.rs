@@ -37,6 +37,7 @@ use trivium_engine::{Event, Node, Object, Pending};
 use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
 use trivium_node::{Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
 use trivium_protocol::{Access, OpId};
+use waiting::Patience;
 
 /// For what a program waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +173,8 @@ pub(crate) struct NodeState {
     /// What it is as far as no time is concerned.
     pub core: NodeCore<()>,
     pub transport: Box<dyn Transport>,
+    /// How long it keeps the processor while it waits.
+    patience: Patience,
     /// Packets that came before the run began.
     pub arrived: VecDeque<(Node, Vec<u8>)>,
     /// What nodes have ended with that left before this one, node 0.
@@ -280,6 +283,7 @@ impl NodeState {
         NodeState {
             on_lanes: OnLanes::new(&protocols),
             core: NodeCore::new(me, protocols, space),
+            patience: Patience::beside(transport.neighbours()),
             transport,
             arrived: VecDeque::new(),
             ends: Vec::new(),

@@ -11,7 +11,8 @@ use trivium_guest::ProgramFault;
 use trivium_node::{Claimed, NodeError};
 use trivium_protocol::BLOCK;
 
-/// Who waits looks so long without a pause; then it lets others have the processor.
+/// Who waits looks so long without a pause; then it lets others have the processor. Where nodes take turns on too few
+/// processors that is at once: the one that is waited for can do nothing meanwhile.
 const SPIN: Duration = Duration::from_micros(2);
 /// After so long without anything to do node 0 is told, which looks whether anything can still happen.
 const IDLE: Duration = Duration::from_millis(20);
@@ -29,6 +30,24 @@ const KEPT: usize = 64;
 const MOST_KEPT: usize = 4096;
 /// Who waits looks at the clock, which takes as long as to look for packets, only after so many looks.
 const LOOKS: u32 = 16;
+
+/// How long who waits keeps the processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Patience {
+    looks: u32,
+    spin: Duration,
+}
+
+impl Patience {
+    /// Of a node that shares the processors of its host with others: so many nodes altogether.
+    pub(super) fn beside(neighbours: u32) -> Patience {
+        let processors = std::thread::available_parallelism().map_or(usize::MAX, usize::from);
+        match index(neighbours.into()) > processors {
+            true => Patience { looks: 1, spin: Duration::ZERO },
+            false => Patience { looks: LOOKS, spin: SPIN },
+        }
+    }
+}
 
 impl NodeState {
     /// The program waits, and the node runs handlers, until it may go on.
@@ -72,14 +91,14 @@ impl NodeState {
                 self.had_a_turn();
                 break;
             }
-            if looks < LOOKS {
+            if looks < self.patience.looks {
                 looks += 1;
                 std::hint::spin_loop();
                 continue;
             }
             let since = *idle.get_or_insert_with(Instant::now);
             let waited = since.elapsed();
-            if waited < SPIN {
+            if waited < self.patience.spin {
                 looks = 0;
                 continue;
             }

@@ -18,6 +18,9 @@ pub trait Transport {
     /// How many nodes there are.
     fn nodes(&self) -> u32;
 
+    /// How many of them share this node's processors, this one included.
+    fn neighbours(&self) -> u32;
+
     /// Sends a packet, to this node too. It never waits, however many packets of whatever size are on their way. What is sent to a node
     /// that has left is lost.
     fn send(&mut self, to: Node, packet: Vec<u8>);

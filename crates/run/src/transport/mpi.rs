@@ -18,6 +18,10 @@ impl Transport for Mail {
         fit(self.size(), "a number of nodes")
     }
 
+    fn neighbours(&self) -> u32 {
+        fit(Mail::neighbours(self), "a number of nodes")
+    }
+
     fn send(&mut self, to: Node, packet: Vec<u8>) {
         Mail::send(self, to.into(), packet);
     }

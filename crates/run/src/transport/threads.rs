@@ -35,6 +35,10 @@ impl Transport for Threads {
         fit(self.to.len(), "a number of nodes")
     }
 
+    fn neighbours(&self) -> u32 {
+        self.nodes()
+    }
+
     fn send(&mut self, to: Node, packet: Vec<u8>) {
         // The other has left.
         let _ = self.to[usize::from(to)].send((self.me, packet));
