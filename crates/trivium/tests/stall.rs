@@ -82,3 +82,85 @@ fn a_limit_that_is_too_short_is_refused() {
         trivium(&args).refuses(2, &["from 100000"]);
     }
 }
+
+/// Node 1 loads what node 0 has; node 0 looks for ever for something that never comes.
+const SPINS: &str = r#"#include "trivium.h"
+static volatile int never;
+int main(void) {
+    volatile int *box = trivium_alloc_on(0, 64);
+    if (trivium_node() == 0) while (!never) { }
+    return box[1];
+}
+"#;
+
+#[test]
+fn an_access_that_is_refused_beside_a_processor_that_spins_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = protocol(&folder);
+    let program = folder.path().join("spins.c");
+    std::fs::write(&program, SPINS).unwrap();
+    let run = |more: &[&str]| {
+        let program = program.to_str().unwrap();
+        trivium(&[&["sim", program, "-p", &file, "-m", "typhoon", "-n", "2"], more].concat())
+    };
+    let plain = run(&["--stall-limit", "200000"]);
+    let what = "no progress of an access: node 1 has waited for ";
+    plain.refuses(1, &[what, "with a load at shared offset 0x4 (block 0)", "spins.c:6", "node 1 in main"]);
+    for more in [&["--window", "0"][..], &["--window", "7"], &["--jobs", "2"]] {
+        assert_eq!(run(&[&["--stall-limit", "200000"], more].concat()).err, plain.err, "{more:?}");
+    }
+    // Without a limit, it is a matter of --max-cycles.
+    run(&["--stall-limit", "0", "--max-cycles", "4000000", "--format", "json"]).json(3);
+}
+
+/// Patience: an access that is refused a thousand times and then answered, and one that waits for long without being refused.
+#[test]
+fn an_access_that_takes_long_is_not_said_to_make_no_progress() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("late.tri");
+    let home = "role home of block { var times: 0..1000 state Here: write {
+  on Get when times == 1000 { send Here to sender }
+  on Get { times += 1; send Nack to sender } } }";
+    let late = REFUSES
+        .replace("message Get, Nack on main", "message Get, Nack on main\nmessage Here on main with block")
+        .replace(
+            "    on Nack { goto Pausing }",
+            "    on Nack { goto Pausing }\n    on Here { install; complete; goto Away }",
+        )
+        .replace("role home of block { state Here: write { on Get { send Nack to sender } } }", home);
+    assert!(late.contains("times"));
+    std::fs::write(&file, late).unwrap();
+    let program = folder.path().join("holds.c");
+    let text = SPINS.replace("while (!never) { }", "for (int i = 0; i < 300000; i++) never = 0;");
+    assert_ne!(text, SPINS);
+    std::fs::write(&program, text).unwrap();
+    for protocol in [file.to_str().unwrap(), "stache", "swcc"] {
+        let args =
+            ["sim", program.to_str().unwrap(), "-p", protocol, "-m", "typhoon", "-n", "2", "--stall-limit", "100000"];
+        let run = trivium(&args);
+        assert_eq!(run.code, Some(0), "{protocol}: {run:?}");
+    }
+    // The lock is held for longer than the limit, and whoever wants it looks at it again and again.
+    let program = folder.path().join("locks.c");
+    let text = r#"#include "trivium.h"
+#include <stdatomic.h>
+static volatile int work;
+int main(void) {
+    _Atomic int *held = trivium_alloc_on(0, 64);
+    for (;;) {
+        if (!atomic_exchange(held, 1)) break;
+    }
+    for (int i = 0; i < 100000; i++) work = i;
+    atomic_store(held, 0);
+    trivium_barrier();
+    return 0;
+}
+"#;
+    std::fs::write(&program, text).unwrap();
+    for protocol in ["stache", "msi", "uncached"] {
+        let args =
+            ["sim", program.to_str().unwrap(), "-p", protocol, "-m", "typhoon", "-n", "3", "--stall-limit", "100000"];
+        let run = trivium(&args);
+        assert_eq!(run.code, Some(0), "{protocol}: {run:?}");
+    }
+}

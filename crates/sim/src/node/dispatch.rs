@@ -303,6 +303,7 @@ impl NodeState {
             self.blocks.lines.empty_buffers();
         }
         self.release(dispatched.protocol, engine, &mut handling, &runs);
+        self.tries(outcome.object)?;
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
             let cause = runs.all.map(|run| (run, end));
             self.given_up(dispatched.protocol, event, outcome, end, &cause)?;

@@ -23,6 +23,7 @@ pub(crate) mod processor;
 pub(crate) mod script;
 pub(crate) mod shared;
 pub(crate) mod spare;
+pub(crate) mod tried;
 pub(crate) mod watch;
 
 use crate::events::queue::EventQueue;
@@ -34,6 +35,7 @@ use crate::node::frames::Frames;
 use crate::node::mechanisms::Handling;
 use crate::node::processor::Compute;
 use crate::node::shared::Shared;
+use crate::node::tried::Tried;
 use crate::node::watch::{FirstStore, TagChange};
 use crate::reports::blame::Log;
 use crate::reports::counters::Counters;
@@ -136,6 +138,8 @@ pub struct NodeState {
     pub(crate) handling: Box<Handling>,
     pub(crate) counts: Counts,
     pub(crate) watched: Watched,
+    /// The access with which its processor waits.
+    tried: Tried,
     pub(crate) noted: Noted,
     /// Times that are forced, where an order of events is.
     pub(crate) forced: Option<Box<Times>>,
@@ -173,6 +177,7 @@ impl NodeState {
                 ..Counts::default()
             },
             watched: Watched::default(),
+            tried: Tried::default(),
             noted: Noted::default(),
             forced: None,
             failure: None,

@@ -37,6 +37,8 @@ pub struct Shared {
     pub(crate) taken: Cell<u64>,
     /// When a processor last went on: at this cycle or later.
     pub(crate) went_on: Cell<u64>,
+    /// Most cycles for which an access may be tried again and again.
+    pub(crate) stall_limit: Cell<u64>,
     /// Whether prices of handlers are worked out anew each time: the oracle for those that are folded.
     pub(crate) unfolded: bool,
     /// What the inbox of an engine that is a pipeline knows of events.
@@ -63,6 +65,7 @@ impl Shared {
             sites: RefCell::default(),
             taken: Cell::new(0),
             went_on: Cell::new(0),
+            stall_limit: Cell::new(u64::MAX),
             unfolded: machine_lays_out,
             spare: RefCell::default(),
         }

@@ -202,6 +202,7 @@ impl World {
     /// The part of a world whose nodes begin with number `first`, within these limits of cycles.
     pub(crate) fn into_part(self, first: usize, limits: &Limits) -> World {
         let (max_cycles, stall_limit) = limits.of_cycles();
+        self.shared.stall_limit.set(stall_limit);
         World { first, is_part: true, max_cycles, stall_limit, ..self }
     }
 
@@ -219,6 +220,7 @@ impl World {
         let mut round = 0u64;
         let mut meter = Meter::new(limits.memory);
         (self.max_cycles, self.stall_limit) = limits.of_cycles();
+        self.shared.stall_limit.set(self.stall_limit);
         self.look_again();
         loop {
             let earliest = self.earliest();
@@ -427,8 +429,9 @@ impl World {
         !matches!(turn, Turn::Nobody(_))
     }
 
-    /// A node has done something wrong, and does nothing more.
+    /// A node has done something wrong, and does nothing more. Where it is its program's access, the program's place is told.
     fn stop(&mut self, number: usize, error: NodeError) {
+        let error = if self.nodes[number].borrow().is_refused() { self.standing(number, error) } else { error };
         let node = self.nodes[number].borrow();
         self.failures.push((node.now.max(node.compute.clock()), number, error));
         self.positions[number] = Some(Next::NEVER);

@@ -61,6 +61,19 @@ impl World {
         error
     }
 
+    /// An error of a node whose program waits, with where that stands: it ends there.
+    pub(super) fn standing(&mut self, node: usize, error: NodeError) -> NodeError {
+        let mut stacks = vec![Vec::new(); self.nodes.len()];
+        if let Runner::Program(program) = &mut self.runners[node] {
+            stacks[node] = program.interrupt();
+        }
+        let known = self.known(&stacks);
+        match known.place(node) {
+            Some(place) => error.standing(&format!("node {node}"), &[place]),
+            None => error,
+        }
+    }
+
     /// What can be told of programs that stand there.
     pub(super) fn known<'a>(&'a self, stacks: &'a [Vec<StackFrame>]) -> Known<'a> {
         let map = self.runners.iter().find_map(|runner| match runner {

@@ -1,0 +1,64 @@
+//! An access that is tried again and again and does not come to its end, whatever else goes on (`docs/semantics.md`, section 5).
+
+use crate::node::NodeState;
+use crate::node::processor::{Doing, Wait};
+use trivium_engine::Object;
+use trivium_guest::AccessKind;
+use trivium_node::NodeError;
+
+/// So many handlers of one block run on a node while an access of its program waits for the block, before that access is said to
+/// make no progress: the limit of the Split-C specification for refusals of one operation (section 8).
+const REFUSALS: u64 = 10_000;
+
+/// The access with which a processor waits, and what has been done about it.
+#[derive(Default)]
+pub(crate) struct Tried {
+    /// Instructions of the program before it, and its address: which access it is.
+    access: (u64, u64),
+    /// From when on the processor has waited with it.
+    since: u64,
+    /// How many handlers of its block have run on this node since.
+    handlers: u64,
+    /// Whether that was one too many.
+    is_refused: bool,
+}
+
+impl NodeState {
+    /// A handler of an object has ended; the processor may wait for it.
+    ///
+    /// # Errors
+    /// The processor has waited with one access longer than it may, and this was one handler too many.
+    #[inline]
+    pub(super) fn tries(&mut self, object: Object) -> Result<(), NodeError> {
+        if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
+            return Ok(());
+        }
+        let access = (self.compute.executed().instructions, self.compute.pending().address);
+        if self.tried.access != access || self.tried.handlers == 0 {
+            self.tried = Tried { access, since: self.compute.clock(), ..Tried::default() };
+        }
+        self.tried.handlers += 1;
+        let waited = self.now.saturating_sub(self.tried.since);
+        if self.tried.handlers < REFUSALS || waited < self.shared.stall_limit.get() {
+            return Ok(());
+        }
+        self.tried.is_refused = true;
+        Err(self.refused(object, waited))
+    }
+
+    /// Whether its program's access has made no progress for too long.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.tried.is_refused
+    }
+
+    #[cold]
+    fn refused(&self, object: Object, waited: u64) -> NodeError {
+        let pending = self.compute.pending();
+        let what = if self.compute.pending_kind() == AccessKind::Read { "load" } else { "store" };
+        NodeError::subject(format!(
+            "no progress of an access: node {} has waited for {waited} cycles with a {what} at shared offset {:#x} (block {}), and {} handlers of the block have run on it meanwhile",
+            self.core.me, pending.address, object.id, self.tried.handlers
+        ))
+        .help("the protocol may refuse a request and be asked again for ever: `trivium check` looks for that (livelock, starvation). --stall-limit sets another number of cycles; 0: none")
+    }
+}
