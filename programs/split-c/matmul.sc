@@ -4,12 +4,13 @@
  */
 #include "options.h"
 
-enum { SIZE, CHECK, BEFORE, OPTIONS };
+enum { SIZE, CHECK, BEFORE, PLAIN, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [SIZE] = {'d', 32, 1, 512, "rows and columns"},
     [CHECK] = {'c', 1, 0, 1, "1: compare with a multiplication on processor 0"},
     [BEFORE] = {'s', 0, 0, 65536, "bytes of spread memory on each processor that are taken before the matrices are"},
+    [PLAIN] = {'q', 0, 0, 1, "1: processor 0 alone, in plain C, on memory of its own"},
 };
 
 /* What the elements are at first: whole numbers, so that sums are exact in any order. */
@@ -33,9 +34,38 @@ static double check(double *spread C, int d) {
     return sum;
 }
 
+/* The same sequentially, without any global pointer. */
+static void multiply_plainly(int d) {
+    double *a = malloc((size_t)d * d * sizeof *a), *b = malloc((size_t)d * d * sizeof *b), *c = malloc((size_t)d * d * sizeof *c);
+    for (int l = 0; l < d * d; l++) a[l] = a_of(l / d, l % d), b[l] = b_of(l / d, l % d);
+    trivium_begin();
+    for (int l = 0; l < d * d; l++) {
+        double sum = 0;
+        for (int k = 0; k < d; k++) sum += a[l / d * d + k] * b[k * d + l % d];
+        c[l] = sum;
+    }
+    trivium_end();
+    /* A row's sum is that of A's row times the sums of B's rows. */
+    for (int i = 0; i < d; i++) {
+        double is = 0, ought = 0;
+        for (int k = 0; k < d; k++) {
+            double row = 0;
+            for (int j = 0; j < d; j++) row += b[k * d + j];
+            ought += a[i * d + k] * row;
+            is += c[i * d + k];
+        }
+        if (is != ought) trivium_fail("matmul: wrong answer");
+    }
+    printf("matmul: ok, %d x %d, sequentially\n", d, d);
+}
+
 int splitc_main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     int d = (int)options[SIZE].value;
+    if (options[PLAIN].value) {
+        if (MYPROC == 0) multiply_plainly(d);
+        return 0;
+    }
     if (options[BEFORE].value) all_spread_malloc(PROCS, (size_t)options[BEFORE].value);
     double *spread A = all_spread_malloc(d * d, sizeof(double));
     double *spread B = all_spread_malloc(d * d, sizeof(double));

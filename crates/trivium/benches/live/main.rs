@@ -26,6 +26,14 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
         Row::new("read miss, stache, home waiting: threads, over a ping-pong", (1.8, 1.4))
             .ours(move || programs.misses(&["--nodes", "2", "--pin"], misses, &[]))
             .bare(|| programs.peer("pingpong-threads", &["100000"])),
+        Row::new("remote read, uncached, home waiting: threads, over a ping-pong", (1.8, 1.4))
+            .ours(move || programs.misses_under("uncached", &["--nodes", "2", "--pin"], misses))
+            .bare(|| programs.peer("pingpong-threads", &["100000"])),
+        Row::new("1,000 software hits, swcc", (15_000.0, 5_000.0))
+            .ours(move || programs.told_under("swcc", &["--nodes", "2", "--pin"], "programs/peers/hits.c")),
+        Row::new("the same, over raw loads", (f64::NAN, f64::NAN))
+            .ours(move || programs.told_under("swcc", &["--nodes", "2", "--pin"], "programs/peers/hits.c"))
+            .bare(|| programs.peer("hits", &[])),
         Row::new("read miss while the home computes", (5_000.0, 2_000.0))
             .ours(move || programs.misses(&["--nodes", "2", "--pin"], misses, &["-n", "20000", "-c", "1"])),
         Row::new("polls, over none: EM3D, one node", (1.10, 1.05))

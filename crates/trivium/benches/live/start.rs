@@ -25,7 +25,7 @@ impl Programs {
         let mpi = cfg!(feature = "mpi");
         let programs =
             Programs { trivium: env!("CARGO_BIN_EXE_trivium").into(), root, built, mpi, plain: Mutex::default() };
-        for name in ["pingpong-threads", "copies"] {
+        for name in ["pingpong-threads", "copies", "hits"] {
             programs.compile("cc", name, &["-lpthread"]);
         }
         for name in ["pingpong-mpi", "em3d-mpi"].iter().filter(|_| mpi) {
@@ -62,20 +62,31 @@ impl Programs {
         Times::once(seconds.unwrap_or_else(|| panic!("{told}")) * 1e9)
     }
 
-    fn run(&self, mut command: Command, options: &[&str], program: &str, args: &[&str]) -> Value {
-        command.arg("run").arg(self.root.join(program)).args(["-p", "stache", "--format", "json"]);
+    fn run(&self, mut command: Command, protocol: &str, options: &[&str], program: &str, args: &[&str]) -> Value {
+        command.arg("run").arg(self.root.join(program)).args(["-p", protocol, "--format", "json"]);
         let told = text(done(command.args(options).arg("--").args(args)));
         serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"))
     }
 
     fn on_threads(&self, options: &[&str], program: &str, args: &[&str]) -> Value {
-        self.run(Command::new(&self.trivium), options, program, args)
+        self.run(Command::new(&self.trivium), "stache", options, program, args)
     }
 
     fn on_ranks(&self, options: &[&str], program: &str, args: &[&str]) -> Value {
         let mut command = ranks();
         command.arg(&self.trivium);
-        self.run(command, options, program, args)
+        self.run(command, "stache", options, program, args)
+    }
+
+    /// How long misses took on threads under a protocol.
+    pub fn misses_under(&self, protocol: &str, options: &[&str], program: &str) -> Times {
+        latency(&self.run(Command::new(&self.trivium), protocol, options, program, &[]))
+    }
+
+    /// Percentiles that a program prints on threads under a protocol.
+    pub fn told_under(&self, protocol: &str, options: &[&str], program: &str) -> Times {
+        let result = self.run(Command::new(&self.trivium), protocol, options, program, &[]);
+        percentiles(result["output"].as_str().unwrap_or_default())
     }
 
     /// How long misses took.
