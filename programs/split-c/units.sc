@@ -9,7 +9,7 @@ enum { COUNT, STRIDE, AGAIN, OPTIONS };
 static struct option options[OPTIONS] = {
     [COUNT] = {'n', 1000, 16, 20000, "words of each kind"},
     [STRIDE] = {'b', 256, 8, 8192, "bytes from one word to the next: at least a block's"},
-    [AGAIN] = {'a', 200, 1, 100000, "how often each word is read again"},
+    [AGAIN] = {'a', 4, 1, 100000, "how often each word is read again"},
 };
 
 static int count, step;
