@@ -5,15 +5,14 @@
 use crate::machine::{AccessPrice, CallKind, Machine};
 use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
-use crate::node::processor::{Doing, Grant};
+use crate::node::processor::{Doing, Wanted, Way};
 use crate::reports::counters::{ACCESS_KINDS, AccessOf, Spent};
 use crate::reports::timeline::Reason;
-use crate::timing::cache::LineState;
 use crate::timing::pricing::Primitive;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Event, Object, Outcome};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
-use trivium_node::{NodeError, Protocols, pending};
+use trivium_node::{NodeError, Protocols};
 use trivium_protocol::{Access, BLOCK, EventKind, OpId, RoleKind, StateId};
 
 /// A state of a role that gives access to blocks.
@@ -197,59 +196,25 @@ impl NodeState {
     }
 
     /// An access to shared memory, of at most 8 bytes inside an aligned word, as a call of the library.
-    pub(super) fn reach_by_library(
-        &mut self,
-        address: u32,
-        size: u32,
-        kind: AccessKind,
-        value: u64,
-        spent: Spent,
-    ) -> Result<AccessStep, ProgramFault> {
+    pub(super) fn reach_by_library(&mut self, access: &Wanted) -> Result<AccessStep, ProgramFault> {
         if self.compute.grant.is_none() && (self.polls() || !self.up_to_date()) {
             return Ok(AccessStep::Wait);
         }
-        let offset = u64::from(address - SHARED_BASE);
-        let block = self.core.block_of(offset);
         let grant = self.compute.grant.take();
         if grant.is_none() {
             self.compute.cause = None;
         }
-        if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
-            return Ok(AccessStep::Wait);
-        }
-        if let Some(Grant::Complete(read)) = grant {
-            self.blame_access(address, size, kind);
-            self.blame_completed(block);
-            return Ok(AccessStep::Complete(read));
-        }
-        if kind == AccessKind::Write {
-            self.check_home_writes(offset, block)?;
-        }
-        let tag = self.tag(block);
-        let allowed = match kind {
-            AccessKind::Read => tag >= Access::Read,
-            AccessKind::Write => tag == Access::Write,
-        };
-        if allowed {
-            if kind == AccessKind::Write {
-                self.note_store(address);
-            }
-            self.blame_access(address, size, kind);
-            // The call that was a miss goes on where it waited.
-            if grant.is_none() {
-                self.check_access(block, kind, true, spent)?;
-            }
-            return Ok(AccessStep::Go);
-        }
-        self.check_access(block, kind, false, spent)?;
-        let size = fit(size, "the size of an access, which is at most 16 bytes");
-        self.compute.set_pending(pending(offset, size, value, self.compute.atomic.as_ref()), kind);
-        self.fault(block, kind, (tag, LineState::Absent), spent)?;
-        Ok(AccessStep::Wait)
+        self.reach_shared(access, grant, Way::Library)
     }
 
     /// What the library's check costs, and the count of it: by the state of the block, and whether it hits.
-    fn check_access(&mut self, block: Object, kind: AccessKind, hits: bool, spent: Spent) -> Result<(), ProgramFault> {
+    pub(super) fn check_access(
+        &mut self,
+        block: Object,
+        kind: AccessKind,
+        hits: bool,
+        spent: Spent,
+    ) -> Result<(), ProgramFault> {
         let class = self.class_of(block)?;
         let counted = match kind {
             AccessKind::Read => 0,

@@ -53,6 +53,26 @@ pub enum Doing {
     Finished(i32),
 }
 
+/// An access as the program asks for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub address: u32,
+    pub size: u32,
+    pub kind: AccessKind,
+    /// What it stores.
+    pub value: u64,
+    pub spent: Spent,
+}
+
+/// By what way an access comes to shared memory, and with it what it costs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    /// Past the processor's cache, in which its line is so.
+    Cache(LineState),
+    /// As a call of the library that checks accesses.
+    Library,
+}
+
 /// A resumed access that is guaranteed to complete before any later event of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
@@ -327,7 +347,7 @@ impl NodeState {
     ) -> Result<AccessStep, ProgramFault> {
         self.translate(address);
         if self.checks.concerns(address) {
-            return self.reach_by_library(address, size, kind, value, spent);
+            return self.reach_by_library(&Wanted { address, size, kind, value, spent });
         }
         let line = self.model.cache.look(address);
         let hit = match kind {
@@ -361,13 +381,28 @@ impl NodeState {
             self.local_miss(address, kind, line, writable, spent);
             return Ok(AccessStep::Go);
         }
+        let access = Wanted { address, size, kind, value, spent };
+        self.reach_shared(&access, grant, Way::Cache(line))
+    }
+
+    /// An access to shared memory that nothing before has answered: the page, what handlers have done for it, the tag. `way` has what it
+    /// costs.
+    pub(super) fn reach_shared(
+        &mut self,
+        access: &Wanted,
+        grant: Option<Grant>,
+        way: Way,
+    ) -> Result<AccessStep, ProgramFault> {
+        let &Wanted { address, size, kind, value, spent } = access;
         let offset = u64::from(address - SHARED_BASE);
         let block = self.core.block_of(offset);
         if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
             return Ok(AccessStep::Wait);
         }
         if let Some(Grant::Complete(read)) = grant {
-            self.uncached(address, kind, spent);
+            if let Way::Cache(_) = way {
+                self.uncached(address, kind, spent);
+            }
             self.blame_access(address, size, kind);
             self.blame_completed(block);
             return Ok(AccessStep::Complete(read));
@@ -385,13 +420,24 @@ impl NodeState {
                 self.note_store(address);
             }
             self.blame_access(address, size, kind);
-            if grant.is_some() && line != LineState::Absent && self.model.answers_accesses() {
-                self.take_answer(address, kind);
-            } else {
-                self.local_miss(address, kind, line, tag == Access::Write, spent);
+            match way {
+                Way::Cache(line) if grant.is_some() && line != LineState::Absent && self.model.answers_accesses() => {
+                    self.take_answer(address, kind);
+                }
+                Way::Cache(line) => self.local_miss(address, kind, line, tag == Access::Write, spent),
+                Way::Library if grant.is_none() => self.check_access(block, kind, true, spent)?,
+                // The call that was a miss goes on where it waited.
+                Way::Library => {}
             }
             return Ok(AccessStep::Go);
         }
+        let line = match way {
+            Way::Cache(line) => line,
+            Way::Library => {
+                self.check_access(block, kind, false, spent)?;
+                LineState::Absent
+            }
+        };
         let size = fit(size, "the size of an access, which is at most 16 bytes");
         self.compute.set_pending(pending(offset, size, value, self.compute.atomic.as_ref()), kind);
         self.fault(block, kind, (tag, line), spent)?;
