@@ -9,7 +9,7 @@ mod rooms;
 use mutant::config;
 use proptest::prelude::*;
 use std::sync::Arc;
-use trivium_check::{Config, Report, System, Verdict, explore};
+use trivium_check::{Config, Report, Search, System, Verdict, explore};
 use trivium_protocol::{Bound, Expr, ExprKind, Operator, Protocol, Step, StepKind};
 
 /// States after which an exploration is left.
@@ -39,6 +39,29 @@ proptest! {
         let text = rooms::protocol(seed);
         let report = explored(&compiled(&text), nodes);
         prop_assert!(!overflows(&report), "{}\\n{text}", trivium_check::text(&report));
+    }
+}
+
+/// What an exploration has found.
+fn found(report: &Report) -> (Verdict, Option<&str>, u64, u64, usize) {
+    (report.verdict, report.property.as_deref(), report.states, report.transitions, report.counterexample.len())
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    /// Where queues may be full, handlers are remembered by nobody, and each answer is tried by both searches.
+    #[test]
+    fn the_fast_search_finds_what_the_brute_force_finds(seed: u64) {
+        let text = rooms::protocol(seed);
+        let protocol = compiled(&text);
+        let system = System { nodes: 2, ops: Some(2), ..System::default() };
+        let config = Config { system, symmetry: false, max_states: Some(MOST), ..Config::default() };
+        let fast = explore(&protocol, &config).unwrap_or_else(|error| panic!("{error}"));
+        let brute = explore(&protocol, &Config { search: Search::Brute, ..config }).unwrap_or_else(|error| panic!("{error}"));
+        if fast.verdict != Verdict::Incomplete && brute.verdict != Verdict::Incomplete {
+            prop_assert_eq!(found(&fast), found(&brute), "{}", text);
+        }
     }
 }
 

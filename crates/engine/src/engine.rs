@@ -68,6 +68,12 @@ impl Engine {
         self.lanes[lane.index()]
     }
 
+    /// Whether a lane's places are those of an outgoing queue: each is free as soon as its message has left the node.
+    #[inline]
+    pub fn lane_queues(&self, lane: LaneId) -> bool {
+        self.protocol.lanes[lane.index()].queues
+    }
+
     /// Most elements of a set.
     #[inline]
     pub(crate) fn most_elements(&self) -> i64 {

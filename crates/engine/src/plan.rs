@@ -282,8 +282,9 @@ fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) ->
     if let Some(sends) = u32::try_from(sends).ok().filter(|&sends| sends <= holds) {
         return Ok(sends);
     }
+    let takes = if protocol.lanes[lane].queues { "queues" } else { "holds" };
     let message = format!(
-        "handler {} may send {sends} messages on lane {} with {nodes} nodes, which holds {holds}: \
+        "handler {} may send {sends} messages on lane {} with {nodes} nodes, which {takes} {holds}: \
          ask for room with `if room(..)`, or let the lane hold more",
         handler.name, protocol.lanes[lane].name
     );

@@ -53,6 +53,8 @@ pub(crate) struct Run<'e, 'm, M> {
     replay: Option<u32>,
     deferred: bool,
     steps: u32,
+    /// Whether the innermost loop is to end.
+    stopped: bool,
 }
 
 /// What a handler needs to know of its event.
@@ -86,6 +88,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
             replay: start.replay,
             deferred: false,
             steps: 0,
+            stopped: false,
         }
     }
 

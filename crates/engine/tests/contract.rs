@@ -17,6 +17,7 @@ fn engine(cached: bool) -> Engine {
         name: "few".into(),
         fifo: true,
         holds: Some(Formula::Number(3)),
+        queues: false,
         lossy: false,
         duplicating: false,
         span,

@@ -40,6 +40,7 @@ pub enum Item {
         name: Ident,
         unordered: bool,
         holds: Option<Expr>,
+        queues: bool,
         lossy: bool,
         duplicating: bool,
     },
@@ -346,6 +347,8 @@ pub enum StatementKind {
         then: Vec<Statement>,
         otherwise: Vec<Statement>,
     },
+    /// The innermost loop ends: the other way of `while room(..)`.
+    Stop,
     For {
         name: Ident,
         over: Over,

@@ -4,7 +4,7 @@ use crate::split_phase::SplitPhaseCalls;
 use std::rc::Rc;
 use trivium_engine::Engine;
 use trivium_protocol::walk::performs_for_threads;
-use trivium_protocol::{Assume, OpId, Promise, Protocol};
+use trivium_protocol::{Assume, LaneId, OpId, Promise, Protocol};
 use trivium_protocol::{NoRmw, refuses_rmw};
 
 /// The protocols of a run, and what of them is asked often. Nothing of it changes while nodes run.
@@ -23,6 +23,8 @@ pub struct Protocols {
     pub finite: Vec<bool>,
     /// Whether any protocol has a finite lane.
     pub any_finite: bool,
+    /// Whether any protocol has a lane that is an outgoing queue.
+    pub any_queue: bool,
     /// Of each protocol, whether tag changes are watched, since it promises a single writer.
     pub watched: Vec<bool>,
     /// Of each protocol, whether stores are watched, since it assumes one writer per phase.
@@ -46,6 +48,16 @@ pub struct Protocols {
 }
 
 impl Protocols {
+    /// The lanes that are outgoing queues, each with its protocol.
+    pub fn queues(&self) -> impl Iterator<Item = (usize, LaneId)> + '_ {
+        let of = |(protocol, engine): (usize, &Rc<Engine>)| {
+            let lanes = (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at));
+            let queues: Vec<LaneId> = lanes.filter(|lane| engine.lane_queues(*lane)).collect();
+            queues.into_iter().map(move |lane| (protocol, lane))
+        };
+        self.engines.iter().enumerate().flat_map(of)
+    }
+
     /// These protocols, with blocks of `block` bytes, on so many nodes; without calls.
     pub fn new(engines: Vec<Rc<Engine>>, block: u64, nodes: u32) -> Protocols {
         debug_assert!(block.is_power_of_two(), "{block}");
@@ -61,6 +73,7 @@ impl Protocols {
             nodes,
             calls: Vec::new(),
             any_finite: finite.contains(&true),
+            any_queue: engines.iter().any(|engine| engine.protocol().lanes.iter().any(|lane| lane.queues)),
             finite,
             watched: of_each(|protocol| protocol.promises.contains(&Promise::SingleWriter)),
             any_one_writer: one_writer.contains(&true),

@@ -288,6 +288,9 @@ pub enum StepKind {
     ForRange(LocalId, Expr, Expr, Vec<Step>),
     /// For each element of a list.
     ForList(LocalId, Place, Vec<Step>),
+    /// The innermost loop ends. It stands only as the other way of a loop's `while room(..)`, whose body that branch is; since places do not become
+    /// free while a handler runs, going on would do nothing more.
+    Stop,
     /// A message leaves.
     Send {
         /// Which.

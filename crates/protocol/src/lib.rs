@@ -264,9 +264,11 @@ pub struct Lane {
     /// Whether messages between two nodes keep their order.
     pub fifo: bool,
     /// `None`: buffered, a send always has room. `Some(k)`: each node may have at most `k` messages of this
-    /// lane on their way, counted until their handlers start. How many that are is known when the number of nodes is:
-    /// [`Lane::room`].
+    /// lane on their way, counted until their handlers start, or, where it `queues`, until they have left the node. How many that are is
+    /// known when the number of nodes is: [`Lane::room`].
     pub holds: Option<Formula>,
+    /// Whether its places are those of an outgoing queue of each node: one is free as soon as its message has left the node.
+    pub queues: bool,
     /// Whether the network may lose its messages.
     pub lossy: bool,
     /// Whether the network may deliver its messages more than once.

@@ -5,7 +5,7 @@ mod harness;
 use harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 33] = [
+const FOUND: [(&str, &str); 37] = [
     ("alternating-bit-unordered", "ghost order"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
@@ -13,8 +13,12 @@ const FOUND: [(&str, &str); 33] = [
     ("early-reply", "single_writer"),
     ("flash-early-forgotten", "deadlock"),
     ("flash-listed-twice", "fault"),
+    ("flash-pending-served", "single_writer"),
+    ("flash-pointer-unreserved", "fault"),
     ("flash-portion-forgotten", "single_writer"),
     ("flash-shared-lent", "fault"),
+    ("flash-upgrade-believed", "fault"),
+    ("flash-writeback-forgotten", "single_writer"),
     ("flash-writeback-ignored", "last_write"),
     ("msi-forgotten-ack", "deadlock"),
     ("pool-uncounted", "fault"),
@@ -52,6 +56,32 @@ fn every_broken_protocol_is_found_broken_by_default() {
     for (name, property) in FOUND {
         let found = trivium(&["check", &format!("broken/{name}"), "--format", "json"]).json(1);
         assert_eq!((&found["verdict"], &found["property"]), (&"violated".into(), &property.into()), "{name}");
+    }
+}
+
+/// Each race of `flash-coherence` has a scenario, in which the variant that loses the race is caught.
+#[test]
+fn each_race_of_flash_coherence_has_a_scenario() {
+    let races = [
+        ("early-forgotten", "written_back_before_oxfer"),
+        ("listed-twice", "hint_before_swb"),
+        ("pending-served", "pending"),
+        ("pointer-unreserved", "last_pointer"),
+        ("portion-forgotten", "more_sharers_than_places"),
+        ("shared-lent", "forwarded_too_early"),
+        ("upgrade-believed", "late_upgrade"),
+        ("writeback-forgotten", "owner_writes_back"),
+        ("writeback-ignored", "home_writes_back"),
+    ];
+    let variants: Vec<&str> = FOUND.iter().filter_map(|(name, _)| name.strip_prefix("flash-")).collect();
+    assert_eq!(variants, races.map(|(variant, _)| variant));
+    let good = trivium(&["check", "flash-coherence", "--format", "json"]).json(0);
+    let held: Vec<&str> = good["scenarios"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    assert_eq!(held.len(), races.len(), "{held:?}");
+    for (variant, scenario) in races {
+        assert!(held.contains(&scenario), "{scenario}: {held:?}");
+        let lost = trivium(&["check", &format!("broken/flash-{variant}"), "--scenario", scenario, "--format", "json"]);
+        assert_eq!(lost.json(1)["verdict"], "violated", "{variant}");
     }
 }
 

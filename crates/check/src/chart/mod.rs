@@ -17,7 +17,7 @@ mod words;
 pub use crate::system::action::Delivery;
 pub use growth::{Growth, Point};
 pub use html::html;
-pub use recording::{Event, Mismatch, Recording};
+pub use recording::{Event, Mismatch, Recording, ToldOfRoom};
 pub use source::{Source, SourceText};
 pub use story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 pub use svg::svg;

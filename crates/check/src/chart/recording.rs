@@ -31,8 +31,21 @@ pub struct Recording {
     pub waiting: Vec<Waiting>,
     /// The events, in order.
     pub events: Vec<Event>,
+    /// What the handlers of some events were told of outgoing queues.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rooms: Vec<ToldOfRoom>,
     /// The nodes that take part: before the first event, and after each.
     pub states: Vec<Frame>,
+}
+
+/// What the handlers of an event were told when they asked for room in an outgoing queue, where it might have been otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToldOfRoom {
+    /// The number of the event, from 1.
+    pub step: usize,
+    /// Whether there was room, in the order of asking.
+    pub room: Vec<bool>,
 }
 
 /// An event by the names that people know.
@@ -164,7 +177,12 @@ impl Recording {
             property: property.clone(),
             reason: report.reason.clone(),
             waiting: report.wait_cycle.clone(),
-            events: trace.labels.iter().map(|label| event(&model, label)).collect(),
+            events: trace.labels.iter().map(|(label, _)| event(&model, label)).collect(),
+            rooms: (1..)
+                .zip(&trace.labels)
+                .filter(|(_, (_, answers))| !answers.is_empty())
+                .map(|(step, (_, answers))| ToldOfRoom { step, room: answers.clone() })
+                .collect(),
             states: story.frames.clone(),
         }))
     }

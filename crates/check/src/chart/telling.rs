@@ -1,13 +1,13 @@
 //! Executes a trace and writes down what a chart shows.
 
 use super::growth::growth;
-use super::recording::{Event, resolve};
+use super::recording::{Event, ToldOfRoom, resolve};
 use super::source::{self, Source};
 use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 use crate::config::{ConfigError, System};
 use crate::report::Report;
 use crate::report::deadlock::{explain, stuck};
-use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject};
+use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject, told_of_room};
 use crate::step::Stepper;
 use crate::step::ghost;
 use crate::system::action::{Action, event_kind};
@@ -31,10 +31,10 @@ pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Resu
     let model = Model::new(protocol, system)?;
     let mut telling = Telling::new(&model);
     let mut actions = Vec::new();
-    for label in &trace.labels {
+    for (label, answers) in &trace.labels {
         telling.stepper.actions(&telling.world, &mut actions);
         let Some(action) = label.resolve(&telling.stepper, &telling.world, &actions) else { break };
-        if telling.happens(action).is_err() {
+        if telling.happens(action, answers).is_err() {
             break;
         }
     }
@@ -45,7 +45,7 @@ pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Resu
     Ok(Some(story))
 }
 
-/// Executes recorded events. An event that cannot happen is an error: its number, from 1.
+/// Executes recorded events, whose handlers are told of outgoing queues what is recorded. An event that cannot happen is an error: its number, from 1.
 ///
 /// # Errors
 /// As [`crate::runs::explore`]; the inner error is the number of the first event that cannot happen.
@@ -53,6 +53,7 @@ pub fn replay(
     protocol: &Arc<Protocol>,
     system: &System,
     events: &[Event],
+    rooms: &[ToldOfRoom],
 ) -> Result<Result<Story, usize>, ConfigError> {
     let model = Model::new(protocol, system)?;
     let mut telling = Telling::new(&model);
@@ -62,7 +63,8 @@ pub fn replay(
         let Some(action) = resolve(event, &telling.stepper, &telling.world, &actions) else {
             return Ok(Err(number + 1));
         };
-        if telling.happens(action).is_err() && number + 1 < events.len() {
+        let told = rooms.iter().find(|told| told.step == number + 1).map_or(&[][..], |told| &told.room);
+        if telling.happens(action, told).is_err() && number + 1 < events.len() {
             return Ok(Err(number + 2));
         }
     }
@@ -99,8 +101,8 @@ impl<'m> Telling<'m> {
         }
     }
 
-    /// An event happens. Afterwards nothing more does if it violates something.
-    fn happens(&mut self, action: Action) -> Result<(), ()> {
+    /// An event happens, and its handlers are told this of outgoing queues. Afterwards nothing more does if it violates something.
+    fn happens(&mut self, action: Action, answers: &[bool]) -> Result<(), ()> {
         let model = self.model;
         let step = fit::<_, u32>(self.moments.len(), "the number of a step") + 1;
         let about = subject(model, &self.world, action);
@@ -116,7 +118,7 @@ impl<'m> Telling<'m> {
         let (before, access_before) = self.instance(&about);
         let ghosts = ghost::lines(model, &self.world);
         self.worlds.push(self.world.clone());
-        let result = self.stepper.perform(&mut self.world, action);
+        let result = self.stepper.perform_answering(&mut self.world, action, answers);
         let result = result.and_then(|()| check_state(model, &self.world));
         let (after, access_after) = self.instance(&about);
         let also = also(model, &self.worlds[self.worlds.len() - 1], &self.world, &about);
@@ -136,6 +138,7 @@ impl<'m> Telling<'m> {
             performed: self
                 .performed()
                 .into_iter()
+                .chain(told_of_room(&self.stepper))
                 .chain(ghost::changed(&ghosts, ghost::lines(model, &self.world)))
                 .collect(),
             returned: self.returned(),

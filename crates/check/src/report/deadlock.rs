@@ -5,7 +5,7 @@ use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::progress::{must_happen, somebody_waits};
-use crate::system::promise::{holder, missing};
+use crate::system::promise::{Violation, holder, missing};
 use crate::system::world::{Flight, Phase, Queued, World};
 use serde::{Deserialize, Serialize};
 use trivium_engine::{Event, Node, Object};
@@ -29,11 +29,11 @@ pub(crate) fn stuck(stepper: &mut Stepper, world: &World) -> bool {
     if !waits(stepper.model, world, &actions) {
         return false;
     }
-    let mut next = World::default();
-    !actions.into_iter().filter(|action| must_happen(stepper.model, world, *action)).any(|action| {
-        next.copy_from(world);
-        stepper.perform(&mut next, action).is_err() || next != *world
-    })
+    let changes = |_: &mut Stepper, next: World, result: Result<(), Violation>| result.is_err() || next != *world;
+    !actions
+        .into_iter()
+        .filter(|action| must_happen(stepper.model, world, *action))
+        .any(|action| stepper.any_way(world, action, changes))
 }
 
 /// Whether a thread waits for what it must get, or the first message of a channel or the first task of a node for room.

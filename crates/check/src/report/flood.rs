@@ -18,10 +18,10 @@ pub(crate) fn flood(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
     let mut world = model.first();
     let mut worlds = vec![crowds(&world)];
     let mut actions = Vec::new();
-    for label in &trace.labels {
+    for (label, answers) in &trace.labels {
         stepper.actions(&world, &mut actions);
         let action = label.resolve(stepper, &world, &actions)?;
-        if stepper.perform(&mut world, action).is_err() {
+        if stepper.perform_answering(&mut world, action, answers).is_err() {
             break;
         }
         worlds.push(crowds(&world));

@@ -50,10 +50,10 @@ impl LateTrace {
         {
             self.open[thread] = Some(at);
         }
-        self.trace.labels.push(label);
+        self.trace.labels.push((label, stepper.answers().to_vec()));
         for &(thread, intent) in stepper.choices() {
             if let Some(at) = self.open[thread].take() {
-                self.trace.labels[at] = Label::Plain(Action::Start { thread, intent });
+                self.trace.labels[at].0 = Label::Plain(Action::Start { thread, intent });
             }
         }
     }
@@ -63,10 +63,10 @@ impl LateTrace {
         stepper.is_late = false;
         for at in self.open.into_iter().flatten() {
             // It is never performed, so that any will do.
-            if let Label::Plain(Action::Start { thread, intent }) = self.trace.labels[at]
+            if let Label::Plain(Action::Start { thread, intent }) = self.trace.labels[at].0
                 && let Some(&way) = stepper.model.client.open_store(intent).and_then(|store| store.ways.first())
             {
-                self.trace.labels[at] = Label::Plain(Action::Start { thread, intent: way });
+                self.trace.labels[at].0 = Label::Plain(Action::Start { thread, intent: way });
             }
         }
         self.trace

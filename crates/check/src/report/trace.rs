@@ -5,6 +5,7 @@ use crate::report::deadlock::stuck;
 use crate::report::{RecordChange, Report, TraceStep};
 use crate::step::ghost;
 use crate::step::mechanisms::Performed;
+use crate::step::ports::Answers;
 use crate::step::through::{ends, get_through};
 use crate::step::{AGENT, Stepper};
 use crate::system::action::{Action, Delivery, event_kind};
@@ -13,7 +14,7 @@ use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::payload::Data;
 use crate::system::progress::everybody;
-use crate::system::promise::{DEADLOCK, LEADS_TO, LIVELOCK, STARVATION, check_state};
+use crate::system::promise::{DEADLOCK, LEADS_TO, LIVELOCK, STARVATION, Violation, check_state};
 use crate::system::world::{Flight, World};
 use std::sync::Arc;
 use trivium_engine::number::fit;
@@ -37,7 +38,7 @@ pub(crate) enum Label {
 /// A sequence of events from the first state on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    pub(crate) labels: Vec<Label>,
+    pub(crate) labels: Vec<(Label, Answers)>,
 }
 
 impl Trace {
@@ -51,9 +52,18 @@ impl Trace {
         self.labels.is_empty()
     }
 
-    /// Adds an event that happens in a state.
-    pub(crate) fn push(&mut self, stepper: &Stepper, world: &World, action: Action) {
-        self.labels.push(Label::of(stepper, world, action));
+    /// Executes an event of a state, with these answers, and adds it with the answers that it has had.
+    pub(crate) fn perform(
+        &mut self,
+        stepper: &mut Stepper,
+        world: &mut World,
+        action: Action,
+        answers: &[bool],
+    ) -> Result<(), Violation> {
+        let label = Label::of(stepper, world, action);
+        let result = stepper.perform_answering(world, action, answers);
+        self.labels.push((label, stepper.answers().to_vec()));
+        result
     }
 
     fn without(&self, at: usize) -> Trace {
@@ -104,11 +114,10 @@ fn violates(stepper: &mut Stepper, trace: &Trace, property: &str) -> Option<Trac
     if check_first(stepper.model, &world).is_err_and(|v| v.property == property) {
         return Some(done);
     }
-    for label in &trace.labels {
+    for (label, answers) in &trace.labels {
         stepper.actions(&world, &mut actions);
         let Some(action) = label.resolve(stepper, &world, &actions) else { continue };
-        done.push(stepper, &world, action);
-        let result = stepper.perform(&mut world, action);
+        let result = done.perform(stepper, &mut world, action, answers);
         match result.and_then(|()| check_state(stepper.model, &world)) {
             Err(violation) if violation.property == property => return Some(done),
             Err(_) => return None,
@@ -158,10 +167,10 @@ pub fn is_minimal(protocol: &Arc<Protocol>, system: &System, report: &Report) ->
 pub(crate) fn sentence(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
     let mut world = stepper.model.first();
     let mut actions = Vec::new();
-    for label in &trace.labels {
+    for (label, answers) in &trace.labels {
         stepper.actions(&world, &mut actions);
         let action = label.resolve(stepper, &world, &actions)?;
-        let result = stepper.perform(&mut world, action);
+        let result = stepper.perform_answering(&mut world, action, answers);
         if let Err(violation) = result.and_then(|()| check_state(stepper.model, &world)) {
             return Some(violation.sentence);
         }
@@ -173,11 +182,11 @@ pub(crate) fn sentence(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
 pub(crate) fn last_state(stepper: &mut Stepper, trace: &Trace) -> World {
     let mut world = stepper.model.first();
     let mut actions = Vec::new();
-    for label in &trace.labels {
+    for (label, answers) in &trace.labels {
         stepper.actions(&world, &mut actions);
         if let Some(action) = label.resolve(stepper, &world, &actions) {
             // It was executed before, from the same state.
-            let _ = stepper.perform(&mut world, action);
+            let _ = stepper.perform_answering(&mut world, action, answers);
         }
     }
     world
@@ -187,11 +196,11 @@ pub(crate) fn last_state(stepper: &mut Stepper, trace: &Trace) -> World {
 fn leads_into_trap(stepper: &mut Stepper, trace: &Trace) -> bool {
     let mut worlds = vec![stepper.model.first()];
     let mut actions = Vec::new();
-    for label in &trace.labels {
+    for (label, answers) in &trace.labels {
         let mut world = worlds[worlds.len() - 1].clone();
         stepper.actions(&world, &mut actions);
         let Some(action) = label.resolve(stepper, &world, &actions) else { return false };
-        if stepper.perform(&mut world, action).is_err() {
+        if stepper.perform_answering(&mut world, action, answers).is_err() {
             return false;
         }
         worlds.push(world);
@@ -207,14 +216,14 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<TraceStep>, Wor
     let mut world = stepper.model.first();
     let mut steps = Vec::new();
     let mut actions = Vec::new();
-    for label in &trace.labels {
+    for (label, answers) in &trace.labels {
         stepper.actions(&world, &mut actions);
         let Some(action) = label.resolve(stepper, &world, &actions) else { break };
         let subject = subject(stepper.model, &world, action);
         let before = describe(stepper.model, &world, &subject);
         let ghosts = ghost::lines(stepper.model, &world);
         let old = world.clone();
-        let result = stepper.perform(&mut world, action);
+        let result = stepper.perform_answering(&mut world, action, answers);
         let model = stepper.model;
         steps.push(TraceStep {
             step: fit::<_, u32>(steps.len(), "the number of a step") + 1,
@@ -227,6 +236,7 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<TraceStep>, Wor
             sends: stepper.sends().iter().map(|flight| send_text(stepper, flight)).collect(),
             performs: performs(stepper)
                 .into_iter()
+                .chain(told_of_room(stepper))
                 .chain(ghost::changed(&ghosts, ghost::lines(model, &world)))
                 .collect(),
         });
@@ -382,6 +392,12 @@ fn data_text(stepper: &Stepper, payload: Payload) -> String {
     }
 }
 
+/// What handlers were told of outgoing queues, where it might have been otherwise.
+pub(crate) fn told_of_room(stepper: &Stepper) -> Option<String> {
+    let words: Vec<&str> = stepper.answers().iter().map(|&room| if room { "room" } else { "no room" }).collect();
+    (!words.is_empty()).then(|| format!("its queue says: {}", words.join(", ")))
+}
+
 fn performs(stepper: &Stepper) -> Vec<String> {
     let model = stepper.model;
     let node = |thread: usize| model.client.threads[thread].node;
@@ -440,7 +456,7 @@ role door of lock everywhere {
 
     /// Threads and the calls that they make: intents 0 and 1 are `acquire` and `release`.
     fn calls(calls: &[(usize, usize)]) -> Trace {
-        let start = |&(thread, intent)| Label::Plain(Action::Start { thread, intent });
+        let start = |&(thread, intent)| (Label::Plain(Action::Start { thread, intent }), Answers::new());
         Trace { labels: calls.iter().map(start).collect() }
     }
 

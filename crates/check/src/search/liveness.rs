@@ -2,7 +2,8 @@
 
 use super::edges::{Edges, StateWishes};
 use crate::step::Stepper;
-use crate::step::through::moves;
+use crate::step::ports::Answers;
+use crate::step::through::{Move, moves};
 use crate::system::action::Action;
 use crate::system::model::Model;
 use crate::system::progress::{content, everybody};
@@ -45,22 +46,24 @@ pub(crate) fn kind_of_trap(stepper: &mut Stepper, start: &World, thread: usize) 
         let waits = threads_that_wait(model, &world);
         stepper.actions(&world, &mut actions);
         for &action in &actions {
-            let mut next = world.clone();
-            if stepper.perform(&mut next, action).is_err() {
-                continue;
-            }
-            let now = content(model, &next);
-            let another = waits.iter().any(|&other| {
-                other != thread
-                    && now >> other & 1 == 1
-                    && model.client.intents[intent_of(&world, other)].object() == object
+            let another = stepper.any_way(&world, action, |stepper, next, result| {
+                if result.is_err() {
+                    return false;
+                }
+                let now = content(model, &next);
+                let another = waits.iter().any(|&other| {
+                    other != thread
+                        && now >> other & 1 == 1
+                        && model.client.intents[intent_of(&world, other)].object() == object
+                });
+                stepper.model.codec.encode(&next, &mut bytes);
+                if !another && seen.len() < MOST_LOOKED_AT && seen.insert(bytes.clone()) {
+                    waiting.push_back(next);
+                }
+                another
             });
             if another {
                 return STARVATION;
-            }
-            stepper.model.codec.encode(&next, &mut bytes);
-            if seen.len() < MOST_LOOKED_AT && seen.insert(bytes.clone()) {
-                waiting.push_back(next);
             }
         }
     }
@@ -75,7 +78,7 @@ fn threads_that_wait(model: &Model, world: &World) -> Vec<usize> {
 /// Events from a state on.
 pub(crate) struct Cycle {
     /// The way to the cycle, then the cycle once.
-    pub events: Vec<Action>,
+    pub events: Vec<(Action, Answers)>,
     /// How many of them are on the way.
     pub before: usize,
 }
@@ -103,8 +106,8 @@ fn walk(stepper: &mut Stepper, start: &World) -> (Cycle, World) {
             return (Cycle { events, before }, world);
         }
         match moves(stepper, &world).into_iter().next() {
-            Some((action, next)) => {
-                events.push(action);
+            Some(Move { action, answers, next }) => {
+                events.push((action, answers));
                 world = next;
             }
             None => return (Cycle { before: events.len(), events }, world),
@@ -113,7 +116,7 @@ fn walk(stepper: &mut Stepper, start: &World) -> (Cycle, World) {
 }
 
 /// The shortest way from a state to another, if it is found among the first states; `round`: at least one event.
-fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<Vec<Action>> {
+fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<Vec<(Action, Answers)>> {
     if !round && from == to {
         return Some(Vec::new());
     }
@@ -123,15 +126,15 @@ fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<V
         bytes
     };
     let (first, last) = (encode(stepper, from), encode(stepper, to));
-    let mut reached: FxHashMap<Vec<u8>, (Vec<u8>, Action)> = FxHashMap::default();
+    let mut reached: FxHashMap<Vec<u8>, (Vec<u8>, (Action, Answers))> = FxHashMap::default();
     let mut waiting = VecDeque::from([(first.clone(), from.clone())]);
     while let Some((name, world)) = waiting.pop_front().filter(|_| reached.len() < MOST_LOOKED_AT) {
-        for (action, next) in moves(stepper, &world) {
+        for Move { action, answers, next } in moves(stepper, &world) {
             let next_name = encode(stepper, &next);
             if reached.contains_key(&next_name) || (next_name == first && next_name != last) {
                 continue;
             }
-            reached.insert(next_name.clone(), (name.clone(), action));
+            reached.insert(next_name.clone(), (name.clone(), (action, answers)));
             if next_name == last {
                 return Some(back(&reached, &first, last));
             }
@@ -141,12 +144,16 @@ fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<V
     None
 }
 
-fn back(reached: &FxHashMap<Vec<u8>, (Vec<u8>, Action)>, first: &[u8], last: Vec<u8>) -> Vec<Action> {
+fn back(
+    reached: &FxHashMap<Vec<u8>, (Vec<u8>, (Action, Answers))>,
+    first: &[u8],
+    last: Vec<u8>,
+) -> Vec<(Action, Answers)> {
     let mut events = Vec::new();
     let mut name = last;
     loop {
-        let (before, action) = &reached[&name];
-        events.push(*action);
+        let (before, event) = &reached[&name];
+        events.push(event.clone());
         if before == first {
             events.reverse();
             return events;

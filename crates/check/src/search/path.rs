@@ -96,10 +96,9 @@ pub(crate) fn add_trap(stepper: &mut Stepper, trace: &mut Trace, wish: usize) ->
     let end = &mut last_state(stepper, trace);
     let (property, never) = told(stepper, end, wish);
     let cycle = cycle(stepper, end);
-    for &action in &cycle.events {
-        trace.push(stepper, end, action);
+    for (action, answers) in &cycle.events {
         // It was executed before, from the same state.
-        let _ = stepper.perform(end, action);
+        let _ = trace.perform(stepper, end, *action, answers);
     }
     let first = trap + cycle.before + 1;
     let repeats = match trace.len() {

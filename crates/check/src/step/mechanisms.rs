@@ -3,6 +3,7 @@
 use crate::coverage::Reached;
 use crate::step::ghost;
 use crate::step::performs;
+use crate::step::ports::{self, Ports};
 use crate::system::client::Intent;
 use crate::system::late::Choices;
 use crate::system::layout::{BLOCK_BYTES, WORD};
@@ -57,6 +58,8 @@ pub(crate) struct Effects {
     pub sends: Vec<Flight>,
     /// What is chosen while the event is executed.
     pub choices: Choices,
+    /// What is known meanwhile of the outgoing queues of its node.
+    pub ports: Ports,
     /// Whether the handler has looked at more than its event and the records and contents of its node, or changed or done
     /// more than that and what is in `resumed`, `answers` and `sends`.
     pub looks_farther: bool,
@@ -71,6 +74,7 @@ impl Effects {
         self.for_program.clear();
         self.performed.clear();
         self.sends.clear();
+        self.ports.clear();
         self.looks_farther = false;
         self.trouble = None;
     }
@@ -123,7 +127,12 @@ impl Here<'_> {
     /// A message that this node sends, with [`Flight::written`] as it should be, goes into the network.
     pub fn post(&mut self, flight: Flight) {
         let form = &self.model.lanes[flight.lane.index()];
-        if form.capacity.is_some() && !self.model.room(self.world, self.me, flight.lane, 1) {
+        let is_room = match form.capacity {
+            None => true,
+            Some(places) if form.queues => ports::takes(self, (flight.lane, places)),
+            Some(_) => self.model.room(self.world, self.me, flight.lane, 1),
+        };
+        if !is_room {
             let name = &self.model.protocol().lanes[flight.lane.index()].name;
             self.trouble(format!("a message is sent on lane `{name}`, which is full: no room was kept for it"));
         }
@@ -182,7 +191,10 @@ impl Mechanisms for Here<'_> {
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
         self.effects.looks_farther = true;
-        self.model.room(self.world, self.me, lane, count)
+        match self.model.lanes[lane.index()].capacity {
+            Some(places) if self.model.lanes[lane.index()].queues => ports::room(self, (lane, places), count),
+            _ => self.model.room(self.world, self.me, lane, count),
+        }
     }
 
     fn gather_block(&mut self, block: Object) -> Payload {

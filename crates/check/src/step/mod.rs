@@ -4,6 +4,7 @@ mod enabled;
 pub(crate) mod ghost;
 pub(crate) mod mechanisms;
 mod performs;
+pub(crate) mod ports;
 pub(crate) mod remember;
 pub(crate) mod through;
 pub(crate) mod usage;
@@ -100,12 +101,13 @@ impl<'m> Stepper<'m> {
         self.memory = Some(Box::new(Memory::new(self.model)));
     }
 
-    /// Executes one event; of several ways in which it can go, the first.
+    /// Executes one event, with these answers where handlers ask for room in an outgoing queue ([`Stepper::answers`]), and yes
+    /// behind them; stores are not open.
     ///
     /// # Errors
     /// What it violates. The state is then what it was when the violation was noticed.
-    pub fn perform(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
-        self.restart_ways();
+    pub fn perform_answering(&mut self, world: &mut World, action: Action, answers: &[bool]) -> Result<(), Violation> {
+        self.effects.choices.want(answers);
         self.perform_in_way(world, action)
     }
 
@@ -127,6 +129,12 @@ impl<'m> Stepper<'m> {
         &self.effects.choices.made
     }
 
+    /// What handlers of the event that was executed last were told when they asked for room in an outgoing queue, where the
+    /// answer depends on what has left the queue, in order.
+    pub fn answers(&self) -> &[bool] {
+        self.effects.ports.answers()
+    }
+
     /// The messages that the event that was executed last has sent.
     pub fn sends(&self) -> &[Flight] {
         &self.effects.sends
@@ -140,7 +148,7 @@ impl<'m> Stepper<'m> {
     /// Executes one event in the way that [`Stepper::restart_ways`] or [`Stepper::next_way`] has set.
     ///
     /// # Errors
-    /// As [`Stepper::perform`].
+    /// As [`Stepper::perform_answering`].
     pub fn perform_in_way(&mut self, world: &mut World, action: Action) -> Result<(), Violation> {
         self.effects.choices.begin();
         self.account.outcome = None;
@@ -151,6 +159,26 @@ impl<'m> Stepper<'m> {
         match self.model.demands.is_empty() {
             true => Ok(()),
             false => note_demands(self.model, world),
+        }
+    }
+
+    /// Executes an event of a state in each way in which it can go, until one is as it is wanted: whether one is.
+    pub fn any_way(
+        &mut self,
+        world: &World,
+        action: Action,
+        mut is_wanted: impl FnMut(&mut Self, World, Result<(), Violation>) -> bool,
+    ) -> bool {
+        self.restart_ways();
+        loop {
+            let mut next = world.clone();
+            let result = self.perform_in_way(&mut next, action);
+            if is_wanted(self, next, result) {
+                return true;
+            }
+            if !self.next_way() {
+                return false;
+            }
         }
     }
 
@@ -401,7 +429,11 @@ impl<'m> Stepper<'m> {
         if let Some(record) = self.model.record(world, node, role, event.object)
             && let Some(column) = engine.column(role, event.kind)
         {
-            self.reached.mark(role, engine.state(role, record), column);
+            let state = engine.state(role, record);
+            self.reached.mark(role, state, column);
+            if self.model.has_queues {
+                self.effects.ports.dispatched(event.kind, role, state);
+            }
         }
     }
 

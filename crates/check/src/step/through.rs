@@ -1,6 +1,7 @@
 //! What must happen from a state on, and which threads get through by it.
 
 use crate::step::Stepper;
+use crate::step::ports::Answers;
 use crate::system::action::Action;
 use crate::system::progress::{Wishes, content, everybody, must_happen};
 use crate::system::world::World;
@@ -19,7 +20,7 @@ pub(crate) fn get_through(stepper: &mut Stepper, start: &World) -> Wishes {
         if through == all {
             break;
         }
-        for (_, next) in moves(stepper, &world) {
+        for Move { next, .. } in moves(stepper, &world) {
             stepper.model.codec.encode(&next, &mut bytes);
             if seen.insert(bytes.clone()) {
                 waiting.push_back(next);
@@ -34,15 +35,27 @@ pub(crate) fn ends(stepper: &mut Stepper, world: &World) -> bool {
     moves(stepper, world).is_empty()
 }
 
-/// What must happen and changes something.
-pub(crate) fn moves(stepper: &mut Stepper, world: &World) -> Vec<(Action, World)> {
+/// An event that must happen and changes something.
+pub(crate) struct Move {
+    pub action: Action,
+    /// What its handlers are told of outgoing queues.
+    pub answers: Answers,
+    pub next: World,
+}
+
+/// What must happen and changes something, in each way in which it can go.
+pub(crate) fn moves(stepper: &mut Stepper, world: &World) -> Vec<Move> {
     let mut actions = Vec::new();
     stepper.actions(world, &mut actions);
     let mut moves = Vec::new();
     for action in actions {
-        let mut next = world.clone();
-        if must_happen(stepper.model, world, action) && stepper.perform(&mut next, action).is_ok() && next != *world {
-            moves.push((action, next));
+        if must_happen(stepper.model, world, action) {
+            stepper.any_way(world, action, |stepper, next, result| {
+                if result.is_ok() && next != *world {
+                    moves.push(Move { action, answers: stepper.answers().to_vec(), next });
+                }
+                false
+            });
         }
     }
     moves

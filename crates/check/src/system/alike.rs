@@ -98,6 +98,7 @@ pub(crate) fn exprs_of(step: &Step) -> Vec<&Expr> {
         | StepKind::Upgrade
         | StepKind::Take(_)
         | StepKind::Invalidate
+        | StepKind::Stop
         | StepKind::Impossible => Vec::new(),
     }
 }

@@ -72,7 +72,7 @@ impl Client {
 }
 
 /// What is chosen while one event is executed. Several open stores may be performed in it, each in several ways; and what
-/// one turns out to be may decide which others are performed, and in how many ways. So the ways are gone through like the
+/// one turns out to be may decide which others are performed, and in how many ways. Answers of `room` are chosen, too, where they are left open. So the ways are gone through like the
 /// leaves of a tree: as far as it can, each goes the way of the one before.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
@@ -88,6 +88,12 @@ impl Choices {
     /// The next event is executed in its first way.
     pub fn restart(&mut self) {
         self.wanted.clear();
+    }
+
+    /// The next event is executed in the way that has these answers ([`Choices::either`]), as far as they go.
+    pub fn want(&mut self, answers: &[bool]) {
+        self.wanted.clear();
+        self.wanted.extend(answers.iter().map(|yes| u32::from(!yes)));
     }
 
     /// An event is executed in the way that is wanted.
@@ -112,6 +118,13 @@ impl Choices {
             }
         }
         false
+    }
+
+    /// Yes or no; yes is the first way.
+    pub fn either(&mut self) -> bool {
+        let way = self.wanted.get(self.taken.len()).copied().unwrap_or(0);
+        self.taken.push((way, 2));
+        way == 0
     }
 
     /// What a thread does that performs an access: the access itself, or one of the stores that an open one may be.

@@ -26,8 +26,10 @@ const MOST_OBJECTS: u32 = 256;
 pub struct LaneModel {
     /// Whether messages between two nodes arrive in the order in which they were sent.
     pub fifo: bool,
-    /// How many messages between two nodes it holds, if a number of them.
+    /// How many messages of a node it holds, if a number of them.
     pub capacity: Option<u32>,
+    /// Whether these are the places of an outgoing queue, which messages leave before they are handled.
+    pub queues: bool,
     /// Whether messages may be lost.
     pub lossy: bool,
     /// Whether messages may arrive twice.
@@ -66,6 +68,8 @@ pub(crate) struct Model {
     access: Vec<Vec<Access>>,
     /// Whether some lane holds a number of messages, so that handlers need room on it.
     pub needs_room: bool,
+    /// Whether some lane is an outgoing queue, so that what handlers see of it is left open.
+    pub has_queues: bool,
     /// Whether `single_writer` is promised.
     pub is_single_writer: bool,
     /// A record of zeros, as long as the longest: what objects look like that are not explored.
@@ -147,7 +151,8 @@ impl Model {
             tags: Vec::new(),
             access: protocol.roles.iter().map(|role| role.states.iter().map(|state| state.access).collect()).collect(),
             is_single_writer: protocol.promises.contains(&Promise::SingleWriter),
-            needs_room: lanes.iter().any(|lane| lane.capacity.is_some()),
+            needs_room: lanes.iter().any(|lane| lane.capacity.is_some() && !lane.queues),
+            has_queues: lanes.iter().any(|lane| lane.queues),
             nodes: system.nodes,
             system: system.clone(),
             engine,
@@ -344,9 +349,11 @@ impl Model {
         }
     }
 
-    /// Whether a node has room for `count` more messages on a lane.
+    /// Whether a node has, or will have without anybody's doing, room for `count` more messages on a lane: what is in an outgoing
+    /// queue leaves it.
     pub fn room(&self, world: &World, node: Node, lane: LaneId, count: u32) -> bool {
         match self.lanes[lane.index()].capacity {
+            Some(capacity) if self.lanes[lane.index()].queues => count <= capacity,
             Some(capacity) => world.sent_by(node, lane) + count as usize <= capacity as usize,
             None => true,
         }
@@ -460,7 +467,7 @@ fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError
     if system.lane_capacity.is_some() && protocol.lanes.iter().all(|lane| lane.holds.is_none()) {
         return Err(ConfigError::new(
             "a lane capacity was given, but every lane of this protocol is buffered",
-            "leave the capacity out, or declare a lane that `holds` a number of messages",
+            "leave the capacity out, or declare a lane that `holds` or `queues` a number of messages",
         ));
     }
     let fifo = |declared| match system.network {
@@ -475,6 +482,7 @@ fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError
         .map(|(at, lane)| LaneModel {
             fifo: fifo(lane.fifo),
             capacity: engine.lane_holds(LaneId::at(at)).map(|holds| system.lane_capacity.unwrap_or(holds)),
+            queues: lane.queues,
             lossy: lane.lossy,
             duplicating: lane.duplicating,
         })

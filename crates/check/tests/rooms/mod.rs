@@ -1,5 +1,5 @@
 //! Random protocols that fill finite lanes: with what they send unasked, and with what they ask for with `room`, in
-//! branches, loops and actions, from calls, messages, tasks, timers and replays.
+//! branches, loops (of which some go on `while room(..)`) and actions, from calls, messages, tasks, timers and replays.
 
 use crate::random::{Random, Text};
 
@@ -28,9 +28,12 @@ pub fn protocol(seed: u64) -> String {
     }
     writer.role();
     // The least that the compiler accepts, or a little more.
-    let [a, b] = writer.most.map(|most| (most + writer.random.below(4)).max(1));
+    let [a, b] = writer.most.map(|most| {
+        let takes = ["holds", "queues"][writer.random.below(2) as usize];
+        format!("{takes} {}", (most + writer.random.below(4)).max(1))
+    });
     format!(
-        "protocol rooms\nwaive lane_rule \"lanes may block each other here\"\nlane a fifo holds {a}\nlane b unordered holds {b}\n\
+        "protocol rooms\nwaive lane_rule \"lanes may block each other here\"\nlane a fifo {a}\nlane b unordered {b}\n\
          object thing\nop poke(t: thing, n: 0..1)\nmessage A(n: 0..1) on a\nmessage B(n: 0..1) on b\n{}",
         writer.text.written
     )
@@ -93,7 +96,7 @@ impl Writer {
     }
 
     fn statement(&mut self, nested: u32, goes: bool) -> Counts {
-        match self.random.below(if nested < 2 { 14 } else { 6 }) {
+        match self.random.below(if nested < 2 { 16 } else { 6 }) {
             0..3 => self.send(),
             3 if self.calls > 0 => {
                 self.calls -= 1;
@@ -110,6 +113,7 @@ impl Writer {
                 [0; LANES]
             }
             6..11 => self.ask(nested, goes),
+            14.. => self.goes_on(nested, goes),
             11 => {
                 self.text.open("for i in 1..2 {");
                 let sent = self.statements(nested + 1, goes);
@@ -127,6 +131,22 @@ impl Writer {
                 std::array::from_fn(|lane| yes[lane].max(no[lane]))
             }
         }
+    }
+
+    /// A loop that goes on while there is room on one of the lanes.
+    fn goes_on(&mut self, nested: u32, goes: bool) -> Counts {
+        let at = self.text.written.len();
+        self.text.depth += 1;
+        let mut sent = self.statements(nested + 1, goes).map(|sent| 2 * sent);
+        self.text.depth -= 1;
+        let lane = self.random.below(2) as usize;
+        let wanted = (sent[lane] / 2 + self.random.below(2)).max(1);
+        let head =
+            format!("{:1$}for i in 1..2 while room({2}, {wanted}) {{\n", "", 2 * self.text.depth, ["a", "b"][lane]);
+        self.text.written.insert_str(at, &head);
+        self.text.line("}");
+        sent[lane] = 0;
+        sent
     }
 
     fn send(&mut self) -> Counts {

@@ -70,6 +70,7 @@ impl Code {
             most_sets: handler.sets,
             charges: 0,
             steps: 0,
+            stops: Vec::new(),
         };
         let entry = lowering.handler(handler);
         if entry.is_none() {
@@ -100,6 +101,8 @@ pub(super) struct Lowering<'a> {
     pub charges: u16,
     /// Steps that have not been counted yet.
     pub steps: u16,
+    /// Jumps out of the innermost loop, which are to go behind it.
+    pub stops: Vec<usize>,
 }
 
 impl Lowering<'_> {

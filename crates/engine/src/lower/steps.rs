@@ -99,6 +99,7 @@ impl Lowering<'_> {
             StepKind::Take(to) => self.effect(Op::Line { step: LineStep::Take(*to) }, span),
             StepKind::Invalidate => self.effect(Op::Line { step: LineStep::Invalidate }, span),
             StepKind::Impossible => self.effect(Op::Impossible, span),
+            StepKind::Stop => self.stop(span)?,
             StepKind::Assert(condition) => {
                 self.charge()?;
                 self.emit(Op::Asserted, span);
@@ -297,11 +298,24 @@ impl Lowering<'_> {
         self.flush(span);
         self.count(span);
         let at = self.emit(next, span);
+        let outer = std::mem::take(&mut self.stops);
         self.steps(body)?;
         self.flush(span);
         let steps = std::mem::take(&mut self.steps);
         self.emit(Op::Jump { steps, to: u32::try_from(at).ok()? }, span);
+        for stop in std::mem::replace(&mut self.stops, outer) {
+            self.land(stop)?;
+        }
         self.land(at)
+    }
+
+    /// The innermost loop is left.
+    fn stop(&mut self, span: Span) -> Option<()> {
+        self.flush(span);
+        let steps = std::mem::take(&mut self.steps);
+        let jump = self.emit(Op::Jump { steps, to: 0 }, span);
+        self.stops.push(jump);
+        Some(())
     }
 
     fn elsewhere(&mut self, owner: &Owner, role: RoleId, body: &[Step], span: Span) -> Option<()> {

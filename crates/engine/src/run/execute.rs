@@ -43,6 +43,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 for value in from..=to {
                     self.element(*local, value, span)?;
                     self.execute(body)?;
+                    if std::mem::take(&mut self.stopped) {
+                        break;
+                    }
                 }
                 Ok(())
             }
@@ -111,6 +114,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             StepKind::Take(to) => self.line(LineStep::Take(*to)).at(span),
             StepKind::Invalidate => self.line(LineStep::Invalidate).at(span),
             StepKind::Impossible => trouble(FaultKind::Impossible, span),
+            // Nothing stands behind it in the loop's body.
+            StepKind::Stop => {
+                self.stopped = true;
+                Ok(())
+            }
             StepKind::Assert(condition) => {
                 self.m.charge(Charge::Steps(1));
                 self.m.way(span, true);
@@ -140,6 +148,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         for bit in elements.iter(false) {
             self.element(local, bit + lo, span)?;
             self.execute(body)?;
+            if std::mem::take(&mut self.stopped) {
+                break;
+            }
         }
         Ok(())
     }
@@ -159,6 +170,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             self.m.charge(Charge::Element);
             self.set_fields(local, &values[..list.fields.len()], span)?;
             self.execute(body)?;
+            if std::mem::take(&mut self.stopped) {
+                break;
+            }
         }
         Ok(())
     }

@@ -88,6 +88,7 @@ impl Hand {
             name: "main".into(),
             fifo: true,
             holds: None,
+            queues: false,
             lossy: false,
             duplicating: false,
             span: Span::default(),

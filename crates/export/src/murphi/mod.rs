@@ -19,6 +19,7 @@ mod memory;
 mod network;
 mod performs;
 mod promises;
+mod queues;
 mod records;
 mod steps;
 mod system;
@@ -131,6 +132,7 @@ impl<'m> Export<'m> {
         }
         let protocol = self.protocol();
         self.check_operations()?;
+        queues::check(protocol)?;
         for role in &protocol.roles {
             for var in &role.vars {
                 self.check_type(&var.name, &var.ty)?;

@@ -109,7 +109,7 @@ impl Export<'_> {
             out.line(format!("clear lane{lane}[dst][src].m[i];"));
             out.line(format!("lane{lane}[dst][src].n := i;"));
         });
-        if self.model.lanes[lane].capacity.is_some() {
+        if self.counted(lane).is_some() {
             out.routine(&format!("function sent{lane}(src: Node): Int"), &["n: Int".into()], |out| {
                 out.line("n := 0;");
                 out.line(format!("for dst: Node do n := n + lane{lane}[dst][src].n; end;"));
@@ -118,9 +118,15 @@ impl Export<'_> {
         }
     }
 
+    /// How many messages of a node a lane holds until they are handled, if they are counted. What an outgoing queue holds beyond that leaves it.
+    pub fn counted(&self, lane: usize) -> Option<u32> {
+        let lane = &self.model.lanes[lane];
+        lane.capacity.filter(|_| !lane.queues)
+    }
+
     /// Whether a node has room for so many more messages on a lane.
     pub fn room(&self, node: &str, lane: usize, count: &str) -> String {
-        match self.model.lanes[lane].capacity {
+        match self.counted(lane) {
             Some(capacity) => format!("(sent{lane}({node}) + {count} <= {capacity})"),
             None => "true".into(),
         }
@@ -142,7 +148,7 @@ impl Export<'_> {
                 "if dst < 0 | dst >= {} then error \"fault: a message to no node\"; end;",
                 self.model.nodes
             ));
-            if self.model.lanes[lane].capacity.is_some() {
+            if self.counted(lane).is_some() {
                 let room = self.room("src", lane, "1");
                 out.line(format!("if !{room} then error \"fault: a message on a lane that is full\"; end;"));
             }

@@ -191,10 +191,8 @@ impl Export<'_> {
             let needs: Vec<(usize, String)> = (0..role.states.len())
                 .filter_map(|state| {
                     let needed = self.engine().room_needed(event, id, StateId::at(state));
-                    let each = needed
-                        .iter()
-                        .enumerate()
-                        .filter(|(lane, count)| **count > 0 && self.model.lanes[*lane].capacity.is_some());
+                    let each =
+                        needed.iter().enumerate().filter(|(lane, count)| **count > 0 && self.counted(*lane).is_some());
                     let each: Vec<String> =
                         each.map(|(lane, count)| self.room("me", lane, &count.to_string())).collect();
                     (!each.is_empty()).then(|| (state, each.join(" & ")))

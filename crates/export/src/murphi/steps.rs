@@ -207,6 +207,8 @@ impl<'s> Writer<'s> {
             StepKind::Take(to) => out.line(format!("take(me, {}, {});", self.scope.object, *to as u8)),
             StepKind::Invalidate => out.line(format!("invalidate(me, {});", self.scope.object)),
             StepKind::Impossible => out.line("error \"fault: this was declared impossible\";"),
+            // What is left of the loop does nothing.
+            StepKind::Stop => {}
             StepKind::Assert(condition) => {
                 out.line(format!("if !({}) then error \"fault: assertion failed\"; end;", self.scope.truth(condition)));
             }

@@ -27,6 +27,7 @@ use Way::{Cannot, InPlaceOf, Program, Text};
 
 const EVICTS: &str = "it needs a copy that leaves by itself, and in a real run none does";
 const ROOM: &str = "it needs a full queue, and with so few nodes it never is";
+const POINTERS: &str = "it needs a pool of directory pointers that is used up, and with so few nodes it never is";
 const ONCE: &str = "it needs a network that delivers a message twice, and in a real run none does";
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
@@ -36,7 +37,7 @@ const ORDERS: &str = include_str!("../../stress/orders.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 33] = [
+const FILES: [(&str, usize, Way); 37] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
@@ -44,8 +45,12 @@ const FILES: [(&str, usize, Way); 33] = [
     ("early-reply", 3, Program("litmus.c")),
     ("flash-early-forgotten", 3, Cannot(EVICTS)),
     ("flash-listed-twice", 3, Cannot(EVICTS)),
+    ("flash-pending-served", 3, Program("lockbench.c")),
+    ("flash-pointer-unreserved", 3, Cannot(POINTERS)),
     ("flash-portion-forgotten", 3, Cannot(ROOM)),
     ("flash-shared-lent", 3, Program("lockbench.c")),
+    ("flash-upgrade-believed", 3, Program("lockbench.c")),
+    ("flash-writeback-forgotten", 3, Cannot(EVICTS)),
     ("flash-writeback-ignored", 2, Cannot(EVICTS)),
     ("msi-forgotten-ack", 2, Program("litmus.c")),
     ("pool-uncounted", 3, Text(POOL, &[], &["stache"])),

@@ -200,8 +200,10 @@ fn judge(
                 .error(
                     handler.span,
                     format!(
-                        "`{}` may send {sends} messages on lane `{}`, which holds {holds}{depends}",
-                        handler.name, lane.name
+                        "`{}` may send {sends} messages on lane `{}`, which {} {holds}{depends}",
+                        handler.name,
+                        lane.name,
+                        if lane.queues { "queues" } else { "holds" }
                     ),
                 )
                 .help("let the lane hold as many, send them one by one from a task, or inside `if room(..)`");

@@ -185,18 +185,20 @@ impl Compiler {
 
     fn lanes(&mut self, file: &ast::File) {
         for item in &file.items {
-            let Item::Lane { name, unordered, holds, lossy, duplicating } = item else { continue };
+            let Item::Lane { name, unordered, holds, queues, lossy, duplicating } = item else { continue };
             let taken: Vec<String> = self.protocol.lanes.iter().map(|l| l.name.clone()).collect();
             if !self.fresh(name, "lane", &taken) {
                 continue;
             }
             if let Some(expr) = holds.as_ref().filter(|_| *lossy || *duplicating) {
-                self.error(expr.span, "a lane that loses or duplicates messages is buffered")
-                    .help("leave `holds` out: nobody knows when the place of a lost message is free again");
+                self.error(expr.span, "a lane that loses or duplicates messages is buffered").help(match queues {
+                    true => "leave `queues` out",
+                    false => "leave `holds` out: nobody knows when the place of a lost message is free again",
+                });
             }
-            let (lossy, duplicating) = (*lossy, *duplicating);
-            let name_of = name.text.clone();
-            let mut lane = Lane { name: name_of, fifo: !unordered, holds: None, lossy, duplicating, span: name.span };
+            let (queues, lossy, duplicating) = (*queues, *lossy, *duplicating);
+            let (name_of, fifo) = (name.text.clone(), !unordered);
+            let mut lane = Lane { name: name_of, fifo, holds: None, queues, lossy, duplicating, span: name.span };
             if let Some(expr) = holds {
                 lane.holds = self.formula(expr);
                 self.check_holds(&lane, expr.span);
@@ -213,7 +215,8 @@ impl Compiler {
         }
         let most = Lane::MOST;
         let ever = if holds.is_fixed() { "" } else { ", whatever the number of nodes" };
-        self.error(span, format!("a lane holds 1 to {most} messages, not {holds}{ever}"));
+        let takes = if lane.queues { "queues" } else { "holds" };
+        self.error(span, format!("a lane {takes} 1 to {most} messages, not {holds}{ever}"));
     }
 
     fn ops(&mut self, file: &ast::File) {

@@ -72,6 +72,7 @@ impl Compiler {
                 one(StepKind::Yield)
             }
             S::Impossible => one(StepKind::Impossible),
+            S::Stop => one(StepKind::Stop),
             S::Assert(condition) => one(StepKind::Assert(self.expr_of(frame, condition, &Type::Bool)?)),
             S::Return { value, to } => self.give_back(frame, value.as_ref(), to.as_ref(), span).map(|k| vec![k]),
             S::Start { task, args } => self.start(frame, task, args),

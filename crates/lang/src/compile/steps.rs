@@ -66,6 +66,13 @@ impl Compiler {
         match &statement.kind {
             ast::StatementKind::If { condition, then, otherwise } => {
                 let condition = self.expr_of(frame, condition, &Type::Bool);
+                if let (Some(asked), [ast::Statement { kind: ast::StatementKind::Stop, .. }]) =
+                    (&condition, &otherwise[..])
+                    && !matches!(asked.kind, ExprKind::Room(..))
+                {
+                    self.error(asked.span, "a loop goes on `while room(LANE, n)`, and while nothing else")
+                        .help("ask for anything else inside the loop, with `if`");
+                }
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
                 let before = frame.went;
                 let a = self.block(frame, then, &mut yes);

@@ -157,7 +157,8 @@ impl Parser<'_> {
         if !unordered {
             self.eat_word("fifo");
         }
-        let holds = if self.eat_word("holds") {
+        let queues = self.is_word("queues");
+        let holds = if self.eat_word("queues") || self.eat_word("holds") {
             Some(self.sum()?)
         } else {
             self.eat_word("buffered");
@@ -169,7 +170,7 @@ impl Parser<'_> {
             duplicating |= self.is_word("duplicating");
             self.advance();
         }
-        Ok(Item::Lane { name, unordered, holds, lossy, duplicating })
+        Ok(Item::Lane { name, unordered, holds, queues, lossy, duplicating })
     }
 
     fn message(&mut self) -> Parsed<Item> {

@@ -196,7 +196,15 @@ impl Parser<'_> {
         self.need_word("in")?;
         let first = self.sum()?;
         let over = if self.eat_mark("..") { Over::Range(first, self.sum()?) } else { Over::Each(first) };
-        Ok(StatementKind::For { name, over, body: self.block()? })
+        let start = self.span();
+        if !self.eat_word("while") {
+            return Ok(StatementKind::For { name, over, body: self.block()? });
+        }
+        let (condition, then) = (self.expression()?, self.block()?);
+        let span = start.to(self.previous_span());
+        let otherwise = vec![Statement { kind: StatementKind::Stop, span }];
+        let asks = Statement { kind: StatementKind::If { condition, then, otherwise }, span };
+        Ok(StatementKind::For { name, over, body: vec![asks] })
     }
 
     fn send(&mut self) -> Parsed<StatementKind> {

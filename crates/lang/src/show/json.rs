@@ -41,7 +41,8 @@ pub fn json(protocol: &Protocol) -> Value {
             "name": r.name, "fields": named(protocol, &r.fields),
         })).collect::<Vec<_>>(),
         "lanes": protocol.lanes.iter().map(|l| value!({
-            "name": l.name, "order": if l.fifo { "fifo" } else { "unordered" }, "holds": l.holds.as_ref().map(held),
+            "name": l.name, "order": if l.fifo { "fifo" } else { "unordered" },
+            "holds": l.holds.as_ref().filter(|_| !l.queues).map(held), "queues": l.holds.as_ref().filter(|_| l.queues).map(held),
             "lossy": l.lossy, "duplicating": l.duplicating,
         })).collect::<Vec<_>>(),
         "messages": protocol.messages.iter().map(|m| message(protocol, m)).collect::<Vec<_>>(),

@@ -160,6 +160,7 @@ impl Lister<'_> {
                 format!("start {}({})", self.protocol.tasks[task.index()].name, self.list(args))
             }
             StepKind::Yield => "yield".into(),
+            StepKind::Stop => "stop".into(),
             StepKind::InstallOwn(at) => format!("install to {}", self.expr(at)),
             StepKind::Install(at) => at.as_ref().map_or("install".into(), |a| format!("install at {}", self.expr(a))),
             StepKind::Copy { from, to, bytes } => {
@@ -304,7 +305,8 @@ pub fn claims(protocol: &Protocol) -> String {
     }
     for lane in &protocol.lanes {
         let order = if lane.fifo { "fifo" } else { "unordered" };
-        let holds = lane.holds.as_ref().map_or("buffered".into(), |k| format!("holds {k}"));
+        let takes = if lane.queues { "queues" } else { "holds" };
+        let holds = lane.holds.as_ref().map_or("buffered".into(), |k| format!("{takes} {k}"));
         let lossy = if lane.lossy { " lossy" } else { "" };
         let duplicating = if lane.duplicating { " duplicating" } else { "" };
         let _ = writeln!(text, "lane {} {order} {holds}{lossy}{duplicating}", lane.name);

@@ -158,6 +158,8 @@ impl NodeState {
         if self.core.protocols.finite[protocol] {
             let lane = self.lane_of(&message);
             match from == self.core.me {
+                // It has left the queue, and is counted no longer.
+                _ if self.core.protocols.engines[protocol].lane_queues(lane) => {}
                 true => self.on_lanes.remove(protocol, lane),
                 false => self.post(from, write_credit(protocol, lane)),
             }
@@ -225,7 +227,8 @@ impl NodeState {
             self.counts.messages_sent += 1;
             self.counts.bytes_sent += sent.bytes;
             *self.counts.by_kind.entry((protocol, sent.message.0)).or_default() += 1;
-            if self.core.protocols.finite[protocol] {
+            // What is sent has left the node when the handler has ended.
+            if self.core.protocols.finite[protocol] && !engine.lane_queues(sent.lane) {
                 self.on_lanes.add(protocol, sent.lane);
             }
             match sent.what {

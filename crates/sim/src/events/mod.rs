@@ -127,7 +127,7 @@ pub struct Expiry {
     pub generation: u64,
 }
 
-/// A message that a node sent has been consumed.
+/// A message that a node sent has been consumed; or, where its lane is an outgoing queue of the node, it has left.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
     /// By whom.
@@ -136,6 +136,8 @@ pub struct Credit {
     pub protocol: usize,
     /// On which lane.
     pub lane: LaneId,
+    /// Whether it has left the node that this is for, and may not have been consumed.
+    pub left: bool,
 }
 
 /// What takes effect on a node without its engine.

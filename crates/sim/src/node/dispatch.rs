@@ -86,6 +86,9 @@ impl NodeState {
     }
 
     fn credit(&mut self, credit: Credit) {
+        if credit.left {
+            return self.model.interface.left(credit.protocol, credit.lane);
+        }
         if let Some((at, envelope)) = self.model.interface.credit(self.now, credit.by, credit.protocol, credit.lane) {
             self.depart(at, envelope);
         }
@@ -188,7 +191,7 @@ impl NodeState {
         let cycles = self.model.interface.receive(arrived, envelope.words());
         let ready = self.model.found(cycles.start);
         self.note_queue(cycles, false, &envelope);
-        let credit = Credit { by: self.core.me, protocol: envelope.protocol, lane: envelope.lane };
+        let credit = Credit { by: self.core.me, protocol: envelope.protocol, lane: envelope.lane, left: false };
         let back = self.now + self.shared.machine.network.latency;
         self.post_credit(envelope.from, back, credit);
         let payload = envelope.data.take().map(|data| self.keep(data));
@@ -502,9 +505,28 @@ impl NodeState {
             }
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
             if let Some((queue, arrival, envelope)) = self.model.send(at, fifo, envelope) {
-                self.note_queue(queue, true, &envelope);
-                self.post_message(arrival, envelope);
+                self.departed(queue, arrival, envelope);
             }
+        }
+    }
+
+    /// A message takes these cycles to leave.
+    #[inline(always)]
+    fn departed(&mut self, queue: std::ops::Range<u64>, arrival: u64, envelope: Box<Envelope>) {
+        if self.shared.protocols.any_queue {
+            self.note_leaving(queue.end, &envelope);
+        }
+        self.note_queue(queue, true, &envelope);
+        self.post_message(arrival, envelope);
+    }
+
+    /// When a message of an outgoing queue has left it, its place is free.
+    #[cold]
+    fn note_leaving(&mut self, at: u64, envelope: &Envelope) {
+        let &Envelope { protocol, lane, .. } = envelope;
+        if self.shared.protocols.engines[protocol].lane_queues(lane) {
+            let by = self.core.me;
+            self.post_credit(by, at, Credit { by, protocol, lane, left: true });
         }
     }
 
@@ -573,8 +595,7 @@ impl NodeState {
     fn depart(&mut self, at: u64, envelope: Box<Envelope>) {
         let fifo = self.shared.protocols.engines[envelope.protocol].protocol().lanes[envelope.lane.index()].fifo;
         let (queue, arrival, envelope) = self.model.interface.depart(at, fifo, envelope);
-        self.note_queue(queue, true, &envelope);
-        self.post_message(arrival, envelope);
+        self.departed(queue, arrival, envelope);
     }
 
     /// A message is on its way.

@@ -155,6 +155,9 @@ impl NodeState {
         let machine = &shared.machine;
         let mut model = NodeModel::new(machine, me, shared.protocols.nodes, seed);
         model.bus.note(shared.traced.is_some());
+        for (protocol, lane) in shared.protocols.queues() {
+            model.interface.queue(protocol, lane);
+        }
         NodeState {
             now: 0,
             recording: shared.traced.is_some() || shared.blamed,

@@ -114,7 +114,7 @@ impl Letter {
                 }
                 Some(envelope)
             }
-            Post { to, key, what: Posted::Credit(credit) } if credit.by == key.source() => {
+            Post { to, key, what: Posted::Credit(credit) } if credit.by == key.source() && !credit.left => {
                 let head = head(CREDIT, [credit.lane.0, 0, 0], to, key.source());
                 self.words.extend([head, key.time, key.number(), credit.protocol as u64]);
                 None
@@ -135,7 +135,7 @@ impl Letter {
             let key = Key::new(time, from, number);
             let lane = LaneId(low_u8(head >> 8));
             let what = if head & 0xff == CREDIT {
-                Posted::Credit(Credit { by: from, protocol: index(words.word()), lane })
+                Posted::Credit(Credit { by: from, protocol: index(words.word()), lane, left: false })
             } else {
                 let mut envelope = receivers.envelope();
                 (envelope.lane, envelope.to, envelope.from) = (lane, to, from);
@@ -254,7 +254,7 @@ mod tests {
             };
             Post { to: 7, key: key(number), what: Posted::Arrival(Arrival::Message(Box::new(envelope))) }
         };
-        let credit = Credit { by: 255, protocol: 3, lane: LaneId(2) };
+        let credit = Credit { by: 255, protocol: 3, lane: LaneId(2), left: false };
         let posts = [
             message(1, None, &[]),
             message(2, data(&[], &[]), &[-1, i64::MIN]),

@@ -19,6 +19,8 @@ struct Lane {
     on_way: u32,
     /// Last arrival at each node, if the lane keeps its order.
     last: Vec<u64>,
+    /// Whether its messages are counted only until they have left this node.
+    queues: bool,
 }
 
 impl Lane {
@@ -80,6 +82,18 @@ impl Interface {
         }
     }
 
+    /// A lane of a protocol is an outgoing queue: its messages are on their way, for those that ask for room, until they have
+    /// left ([`Interface::left`]).
+    pub fn queue(&mut self, protocol: usize, lane: LaneId) {
+        self.lane(protocol, lane).queues = true;
+    }
+
+    /// A message on a lane that queues has left this node.
+    pub fn left(&mut self, protocol: usize, lane: LaneId) {
+        let known = self.lane(protocol, lane);
+        known.on_way = known.on_way.saturating_sub(1);
+    }
+
     /// The next message that leaves for a node on a lane, after those that were forced before, arrives at this cycle,
     /// or as soon after it as it can.
     pub fn force(&mut self, lane: LaneId, to: Node, arrival: u64) {
@@ -103,7 +117,7 @@ impl Interface {
     #[inline(never)]
     fn search_lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
         let at = self.lanes.iter().position(|known| known.is(protocol, lane)).unwrap_or_else(|| {
-            self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.outstanding.len()] });
+            self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.outstanding.len()], queues: false });
             self.lanes.len() - 1
         });
         &mut self.lanes[at]
@@ -129,7 +143,9 @@ impl Interface {
     /// that waited for that, if there is one, can depart ([`Interface::depart`]) from the given cycle on.
     pub fn credit(&mut self, at: u64, by: Node, protocol: usize, lane: LaneId) -> Option<(u64, Box<Envelope>)> {
         let known = self.lane(protocol, lane);
-        known.on_way = known.on_way.saturating_sub(1);
+        if !known.queues {
+            known.on_way = known.on_way.saturating_sub(1);
+        }
         if self.waiting > 0
             && let Some((handed, envelope)) = self.waiting_for[by as usize].pop_front()
         {

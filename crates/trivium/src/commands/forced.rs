@@ -76,6 +76,12 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
             "it is a fault in what records are initially, and a machine makes one when it is first touched",
         ));
     }
+    if let Some(told) = recording.rooms.iter().find(|told| told.room.contains(&false)) {
+        return Err(refused(&format!(
+            "in step {} an outgoing queue is full, and between two steps that a machine is made to take all messages leave",
+            told.step
+        )));
+    }
     let mut order = Force {
         nodes: settings.nodes,
         blocks: blocks(story, settings.objects),
