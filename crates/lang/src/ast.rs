@@ -28,7 +28,11 @@ pub enum Item {
         file: String,
         span: Span,
     },
-    Promises(Vec<Word>),
+    Promises {
+        words: Vec<Word>,
+        /// Where it says `only`: these stand in place of what used files promise.
+        only: Option<Span>,
+    },
     Assume(Vec<Word>),
     Param {
         name: Ident,

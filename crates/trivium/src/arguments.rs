@@ -1,8 +1,10 @@
 //! The command line, as `contract` fixes it.
 
+pub mod environment;
 mod values;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use environment::{Homes, Objects};
 use std::path::PathBuf;
 use std::time::Duration;
 use trivium_check::Method;
@@ -387,9 +389,12 @@ pub struct System {
     /// Number of nodes that have threads (default: as the file declares, else all)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub clients: Option<u32>,
-    /// Objects of each kind; the home of object i is node i mod N (default: as the file declares, else 1)
-    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
-    pub objects: Option<u32>,
+    /// Objects of each kind, `2`; of some kinds, `block=4,job=1`; or both, `2,job=1` (default: as the file declares, else 1)
+    #[arg(long, allow_negative_numbers = true)]
+    pub objects: Option<Objects>,
+    /// Homes of objects 0, 1 and so on of a kind, then from the first again: `block=1/0,job=2` (default: object i at node i mod N)
+    #[arg(long)]
+    pub homes: Option<Homes>,
     /// Number of different values that threads store (default: as the file declares, else 2)
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub values: Option<u32>,

@@ -345,6 +345,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "eager",
         "eager-exclusive",
         "flash-coherence",
+        "flash-relaxed",
         "german",
         "migratory",
         "msi",
@@ -361,7 +362,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..21], built_in);
+    assert_eq!(names[..22], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -361,6 +361,7 @@ fn all_broken_protocols_are_caught() {
         ("broken/flash-pending-served", &[], "single_writer"),
         ("broken/flash-pointer-unreserved", &["--scenario", "last_pointer"], "fault"),
         ("broken/flash-portion-forgotten", &[], "single_writer"),
+        ("broken/flash-relaxed-forgotten-writeback", &[], "livelock"),
         ("broken/flash-shared-lent", &[], "fault"),
         ("broken/flash-upgrade-believed", &[], "fault"),
         ("broken/flash-writeback-forgotten", &[], "single_writer"),

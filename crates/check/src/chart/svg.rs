@@ -95,6 +95,14 @@ pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// At most so many characters of a text; what is left out is shown.
+fn shortened(text: &str, most: usize) -> String {
+    match wrapped(text, most - 2).as_slice() {
+        [line, _, ..] => format!("{line} …"),
+        _ => text.to_string(),
+    }
+}
+
 /// A line of text of a step.
 struct Row {
     class: &'static str,
@@ -231,7 +239,7 @@ impl<'s> Drawing<'s> {
             )?;
             let home = self.story.home_of(node);
             let name = if home.is_empty() { format!("node {node}") } else { format!("node {node} · {home}") };
-            label(out, "node", x + 8.0, self.head + 17.0, &name)?;
+            label(out, "node", x + 8.0, self.head + 17.0, &shortened(&name, letters(COLUMN) - 4))?;
             for (number, text) in rows.iter().enumerate() {
                 label(out, "faint", x + 8.0, self.head + 17.0 + LINE * (number as f64 + 1.0), text)?;
             }

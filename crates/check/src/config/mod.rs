@@ -3,6 +3,7 @@
 pub mod group;
 
 use crate::config::group::Group;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
@@ -96,8 +97,15 @@ pub struct System {
     pub nodes: u32,
     /// How many nodes have threads that act: nodes 0 to this number, less one. `None`: all.
     pub clients: Option<u32>,
-    /// Objects of each kind that the protocol uses; the home of object i is node i mod `nodes`.
+    /// Objects of each kind that the protocol uses, but for those of [`System::kinds`].
     pub objects: u32,
+    /// How many objects there are of some kinds, by name: 1 or more.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, u32>,
+    /// For some kinds, by name, the homes of objects 0, 1 and so on; behind the last it begins anew. The others' object i
+    /// lives at node i mod `nodes`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub homes: BTreeMap<String, Vec<u32>>,
     /// Values that the client stores, and passes as words: 0 to this number, less one. Two show every stale copy.
     pub values: u32,
     /// Accesses and calls that each thread makes at most. `None`: no limit.
@@ -138,6 +146,8 @@ impl Default for System {
             nodes: 3,
             clients: None,
             objects: 1,
+            kinds: BTreeMap::new(),
+            homes: BTreeMap::new(),
             values: 2,
             ops: None,
             threads_per_node: 1,

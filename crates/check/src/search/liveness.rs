@@ -75,10 +75,16 @@ fn threads_that_wait(model: &Model, world: &World) -> Vec<usize> {
     (0..model.client.threads.len()).filter(|thread| content >> thread & 1 == 0).collect()
 }
 
+/// An event, and what its handlers are told of outgoing queues.
+pub(crate) type Happening = (Action, Answers);
+
+/// States by their bytes: the state before, and the event between.
+type Origins = FxHashMap<Vec<u8>, (Vec<u8>, Happening)>;
+
 /// Events from a state on.
 pub(crate) struct Cycle {
     /// The way to the cycle, then the cycle once.
-    pub events: Vec<(Action, Answers)>,
+    pub events: Vec<Happening>,
     /// How many of them are on the way.
     pub before: usize,
 }
@@ -116,7 +122,7 @@ fn walk(stepper: &mut Stepper, start: &World) -> (Cycle, World) {
 }
 
 /// The shortest way from a state to another, if it is found among the first states; `round`: at least one event.
-fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<Vec<(Action, Answers)>> {
+fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<Vec<Happening>> {
     if !round && from == to {
         return Some(Vec::new());
     }
@@ -126,7 +132,7 @@ fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<V
         bytes
     };
     let (first, last) = (encode(stepper, from), encode(stepper, to));
-    let mut reached: FxHashMap<Vec<u8>, (Vec<u8>, (Action, Answers))> = FxHashMap::default();
+    let mut reached = Origins::default();
     let mut waiting = VecDeque::from([(first.clone(), from.clone())]);
     while let Some((name, world)) = waiting.pop_front().filter(|_| reached.len() < MOST_LOOKED_AT) {
         for Move { action, answers, next } in moves(stepper, &world) {
@@ -144,11 +150,7 @@ fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<V
     None
 }
 
-fn back(
-    reached: &FxHashMap<Vec<u8>, (Vec<u8>, (Action, Answers))>,
-    first: &[u8],
-    last: Vec<u8>,
-) -> Vec<(Action, Answers)> {
+fn back(reached: &Origins, first: &[u8], last: Vec<u8>) -> Vec<Happening> {
     let mut events = Vec::new();
     let mut name = last;
     loop {

@@ -11,7 +11,7 @@ use crate::system::client::Intent;
 use crate::system::layout::Layout;
 use crate::system::model::Model;
 use crate::system::progress::{Demand, Wishes, image};
-use crate::system::world::{Flight, Phase, World, node};
+use crate::system::world::{Flight, Phase, World};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use trivium_engine::number::{fit, index};
@@ -91,10 +91,9 @@ pub(crate) fn is_sound(model: &Model) -> bool {
 }
 
 fn classes(model: &Model) -> Vec<Vec<Node>> {
-    let homes = model.objects.iter().copied().enumerate().filter(|(kind, _)| *kind != 1).map(|(_, count)| count);
-    let homes = node(homes.max().unwrap_or(0).min(model.nodes));
+    let others = model.all_nodes().filter(|node| !model.is_any_home(*node));
     let (acting, serving): (Vec<Node>, Vec<Node>) =
-        (homes..model.all_nodes().end).partition(|node| !model.client.threads_of[*node as usize].is_empty());
+        others.partition(|node| !model.client.threads_of[*node as usize].is_empty());
     let mut classes = vec![acting, serving];
     classes.iter_mut().for_each(|class| class.truncate(MOST_ALIKE));
     classes.retain(|class| class.len() > 1);

@@ -130,7 +130,9 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
     let mut counts: Vec<u32> = (0..protocol.objects.len())
         .map(|kind| match ObjectKindId::at(kind) {
             NODE => 1,
-            kind if protocol.uses(kind) => system.objects,
+            kind if protocol.uses(kind) => {
+                system.kinds.get(&protocol.objects[kind.index()]).copied().unwrap_or(system.objects)
+            }
             _ => 0,
         })
         .collect();

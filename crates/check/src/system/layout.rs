@@ -1,10 +1,11 @@
 //! Where everything of fixed size lies in a state: records, memories, threads, and what the properties remember.
 
 use crate::system::client::Client;
+use crate::system::kinds::Homes;
 use crate::system::mark::MarkLayout;
 use std::ops::Range;
 use trivium_engine::number::index;
-use trivium_engine::{Engine, Node};
+use trivium_engine::{Engine, Node, Object};
 use trivium_protocol::walk::performs_for_threads;
 use trivium_protocol::{BLOCK, Promise, Protocol, RoleId};
 
@@ -24,6 +25,7 @@ pub(crate) struct Sizes {
     pub nodes: u32,
     /// Instances of each kind of object.
     pub objects: Vec<u32>,
+    pub homes: Homes,
     pub threads: usize,
     /// Words of each node's memory, blocks included.
     pub words: u32,
@@ -100,7 +102,8 @@ impl Layout {
             let first = take(0);
             for (r, role) in protocol.roles.iter().enumerate() {
                 for object in 0..sizes.objects[role.object.index()] {
-                    if role.kind.is_kept_at(object % sizes.nodes == node) {
+                    let home = sizes.homes.of(Object { kind: role.object, id: object });
+                    if role.kind.is_kept_at(u32::from(home) == node) {
                         let slot = (node as usize * roles + r) * widest_kind + object as usize;
                         let at = take(record_bytes[r]);
                         records[slot] = Some(RecordRange { at, end: at + record_bytes[r] });

@@ -5,6 +5,7 @@ pub(crate) mod action;
 pub(crate) mod alike;
 pub(crate) mod begin;
 pub(crate) mod client;
+pub(crate) mod kinds;
 pub(crate) mod late;
 pub(crate) mod layout;
 pub(crate) mod mark;

@@ -4,6 +4,7 @@ use crate::config::{ConfigError, MAX_NODES, Network, System};
 use crate::system::alike::each_step;
 use crate::system::begin::Begun;
 use crate::system::client::{Client, Intent, object_counts};
+use crate::system::kinds::{self, Homes};
 use crate::system::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::system::mark;
 use crate::system::progress::{Demand, demands, note_demands};
@@ -13,14 +14,14 @@ use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
 use trivium_protocol::copies::role_with_copy;
 use trivium_protocol::{
-    Access, Assume, BLOCK, EventKind, LaneId, NODE, PayloadShape, PayloadSource, Promise, Protocol, RoleId,
-    ScenarioAction, StateId, Step, StepKind, Type,
+    Access, Assume, BLOCK, EventKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource, Promise, Protocol,
+    RoleId, ScenarioAction, StateId, Step, StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
 const MOST_BYTES: usize = 1 << 18;
 /// Objects of a kind.
-const MOST_OBJECTS: u32 = 256;
+pub(crate) const MOST_OBJECTS: u32 = 256;
 
 /// A lane of the explored network.
 pub struct LaneModel {
@@ -52,6 +53,7 @@ pub(crate) struct Model {
     pub nodes: u32,
     /// How many objects of each kind there are.
     pub objects: Vec<u32>,
+    homes: Homes,
     pub client: Client,
     pub lanes: Vec<LaneModel>,
     pub layout: Layout,
@@ -92,6 +94,8 @@ impl Model {
         let explored = if system.clearing { Arc::clone(protocol) } else { Arc::new(protocol.without_clearing()) };
         let engine = Engine::load(explored, system.nodes)
             .map_err(|e| ConfigError::new(e.message, "check it with another number of nodes or other parameters"))?;
+        kinds::check(protocol, system)?;
+        let homes = Homes::new(protocol, system);
         let objects = object_counts(protocol, system, scenario);
         if objects.iter().any(|&count| count > MOST_OBJECTS) {
             return Err(ConfigError::new(
@@ -124,6 +128,7 @@ impl Model {
         let sizes = Sizes {
             nodes: system.nodes,
             objects: objects.clone(),
+            homes: homes.clone(),
             threads: client.threads.len(),
             words,
             stride: stride as usize,
@@ -156,6 +161,7 @@ impl Model {
             nodes: system.nodes,
             system: system.clone(),
             engine,
+            homes,
             objects,
             client,
             lanes,
@@ -179,9 +185,15 @@ impl Model {
         if let Some(clients) = clients.filter(|clients| *clients < self.nodes && scenario.is_none()) {
             parts[0] += &format!(" ({clients} of them with threads)");
         }
-        if self.most_objects() > 0 {
+        if !self.system.kinds.is_empty() {
+            parts.extend(self.kinds_in_words());
+        } else if self.most_objects() > 0 {
             parts.push(counted(self.most_objects(), "object"));
         }
+        parts.extend(self.system.homes.iter().map(|(kind, homes)| {
+            let homes: Vec<String> = homes.iter().map(u32::to_string).collect();
+            format!("homes of {kind} {}", homes.join("/"))
+        }));
         match scenario {
             Some(name) => parts.push(format!("scenario {name}")),
             None => {
@@ -211,6 +223,13 @@ impl Model {
         parts.join(", ")
     }
 
+    /// How many objects there are of each kind that the protocol uses, in words.
+    fn kinds_in_words(&self) -> impl Iterator<Item = String> {
+        let kinds = self.protocol().objects.iter().zip(&self.objects).enumerate();
+        let used = kinds.filter(|(kind, (_, count))| *kind != NODE.index() && **count > 0);
+        used.map(|(_, (name, count))| format!("{count} of {name}"))
+    }
+
     pub fn protocol(&self) -> &Protocol {
         self.engine.protocol()
     }
@@ -231,12 +250,20 @@ impl Model {
 
     /// The home of an object; object i of a kind lives at node i mod the number of nodes.
     pub fn home(&self, object: Object) -> Node {
-        node(object.id % self.nodes)
+        self.homes.of(object)
     }
 
     /// Whether a node is the home of an object. Agents have none.
     pub fn is_home(&self, node: Node, object: Object) -> bool {
         object.kind != NODE && self.home(object) == node
+    }
+
+    /// Whether a node is the home of some object.
+    pub fn is_any_home(&self, node: Node) -> bool {
+        let kinds = self.objects.iter().enumerate().map(|(kind, count)| (ObjectKindId::at(kind), *count));
+        kinds
+            .filter(|(kind, _)| *kind != NODE)
+            .any(|(kind, count)| (0..count).any(|id| self.home(Object { kind, id }) == node))
     }
 
     /// The tag of a block on a node; what its cache allows, where processors are cached.

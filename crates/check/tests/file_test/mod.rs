@@ -64,6 +64,16 @@ impl FileTest {
                 "nodes" => config.system.nodes = number()?,
                 "clients" => config.system.clients = Some(number()?),
                 "objects" => config.system.objects = number()?,
+                "kind" => {
+                    let (kind, count) = value.split_once('=').ok_or("`kind` wants `NAME=COUNT`")?;
+                    let count = count.parse().map_err(|_| format!("`{count}` objects"))?;
+                    config.system.kinds.insert(kind.into(), count);
+                }
+                "homes" => {
+                    let (kind, nodes) = value.split_once('=').ok_or("`homes` wants `KIND=NODE/NODE`")?;
+                    let nodes = nodes.split('/').map(|node| node.parse().map_err(|_| format!("node `{node}`")));
+                    config.system.homes.insert(kind.into(), nodes.collect::<Result<_, _>>()?);
+                }
                 "values" => config.system.values = number()?,
                 "ops" => config.system.ops = Some(number()?),
                 "threads" => config.system.threads_per_node = number()?,

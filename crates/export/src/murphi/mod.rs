@@ -87,6 +87,8 @@ struct Export<'m> {
     moves_memory: bool,
     threads_per_node: usize,
     values: u32,
+    /// Whether objects have other homes than usual.
+    placed: bool,
 }
 
 impl<'m> Export<'m> {
@@ -117,6 +119,7 @@ impl<'m> Export<'m> {
             moves_memory,
             threads_per_node,
             values: system.values,
+            placed: !system.homes.is_empty(),
         };
         export.check()?;
         Ok(export)
@@ -133,6 +136,12 @@ impl<'m> Export<'m> {
         let protocol = self.protocol();
         self.check_operations()?;
         queues::check(protocol)?;
+        if self.placed {
+            return Err(ConfigError::new(
+                "homes cannot be exported",
+                "in exported models object i lives at node i mod N; leave `--homes` out",
+            ));
+        }
         for role in &protocol.roles {
             for var in &role.vars {
                 self.check_type(&var.name, &var.ty)?;

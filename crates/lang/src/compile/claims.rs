@@ -9,7 +9,7 @@ impl Compiler {
     pub(super) fn claims(&mut self, file: &ast::File) {
         for item in &file.items {
             match item {
-                Item::Promises(words) => words.iter().for_each(|w| self.promise(w)),
+                Item::Promises { words, .. } => words.iter().for_each(|w| self.promise(w)),
                 Item::Assume(words) => words.iter().for_each(|w| match &w.when {
                     Some(when) => self.condition(w, when),
                     None => self.assume(w),
@@ -27,7 +27,7 @@ impl Compiler {
     /// The place where a promise is made.
     fn promised_at(file: &ast::File, name: &str) -> Option<Span> {
         let words = file.items.iter().filter_map(|item| match item {
-            Item::Promises(words) => Some(words),
+            Item::Promises { words, .. } => Some(words),
             _ => None,
         });
         words.flatten().find(|word| word.name.text == name).map(|word| word.name.span)

@@ -14,6 +14,13 @@ pub(super) fn judge(file: &File, diagnostics: &mut Diagnostics) {
     let uses = file.items.iter().any(|item| matches!(item, Item::Use { .. }));
     let mut before: Vec<&Extension> = Vec::new();
     for item in &file.items {
+        if let Item::Promises { only: Some(span), .. } = item
+            && !uses
+        {
+            diagnostics
+                .error(*span, "there are no other promises: this file uses no other")
+                .help("leave `only` out, or `use \"FILE\"` first");
+        }
         let Item::Extend(extension) = item else { continue };
         let name = &extension.added.name;
         let declared = file.items.iter().find_map(|item| match item {

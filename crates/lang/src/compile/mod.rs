@@ -151,6 +151,9 @@ fn include(
 /// Most files of a protocol.
 const MAX_FILES: usize = 64;
 
+/// What a file declares that promises something `only`.
+const ALL_PROMISES: &str = "promises";
+
 /// An item without what is declared elsewhere; `None` if nothing is left.
 fn without(item: ast::Item, own: &[(&'static str, String)]) -> Option<ast::Item> {
     let is_own = |kind: &'static str, name: &ast::Ident| own.contains(&(kind, name.text.clone()));
@@ -164,6 +167,7 @@ fn without(item: ast::Item, own: &[(&'static str, String)]) -> Option<ast::Item>
             Some(ast::Item::Object(names))
         }
         ast::Item::Extend(extension) if is_own("role", &extension.added.name) => None,
+        ast::Item::Promises { .. } if own.contains(&(ALL_PROMISES, String::new())) => None,
         item => {
             if declared_names(&item).iter().any(|n| own.contains(n)) {
                 None
@@ -209,6 +213,8 @@ fn declared_names(item: &ast::Item) -> Vec<(&'static str, String)> {
         ast::Item::Object(names) => return names.iter().map(|name| ("object", name.text.clone())).collect(),
         // There is one, whatever it says.
         ast::Item::Check { .. } => return vec![("check", String::new())],
+        // It names all, whatever a used file promises.
+        ast::Item::Promises { only: Some(_), .. } => return vec![(ALL_PROMISES, String::new())],
         _ => return Vec::new(),
     };
     vec![(kind, name.text.clone())]

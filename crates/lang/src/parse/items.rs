@@ -62,7 +62,11 @@ impl Parser<'_> {
                 let sizes = self.listed(Self::size)?;
                 Item::Check { sizes, span: span.to(self.previous_span()) }
             }
-            "promises" => Item::Promises(self.listed(Self::word)?),
+            "promises" => {
+                let only = self.is_word("only").then(|| self.span());
+                self.eat_word("only");
+                Item::Promises { words: self.listed(Self::word)?, only }
+            }
             "assume" => Item::Assume(self.listed(Self::assumption)?),
             "processor" => Item::Processor { kind: self.name("`cached` or `tagged`")? },
             "param" => self.param()?,
@@ -90,10 +94,15 @@ impl Parser<'_> {
             }
             "waits" => {
                 let op = self.name("the name of a call")?;
-                if !self.eat_word("until") {
+                // Without a condition there is none that ends the excuse.
+                let condition = if self.eat_word("until") {
+                    self.expression()?
+                } else if self.token().first || self.token().kind == TokenKind::End {
+                    Expr { span: op.span, kind: ExprKind::Name("false".into()) }
+                } else {
                     return self.expected("`until` and what the call waits for");
-                }
-                Item::Waits { op, condition: self.expression()? }
+                };
+                Item::Waits { op, condition }
             }
             "scenario" => Item::Scenario(self.scenario(span)?),
             _ => {

@@ -24,7 +24,9 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
     trivium_check::System {
         nodes,
         clients: arguments.clients.or(declared.clients.map(|clients| clients.min(nodes))),
-        objects: arguments.objects.unwrap_or(declared.objects),
+        objects: arguments.objects.as_ref().and_then(|objects| objects.each).unwrap_or(declared.objects),
+        kinds: arguments.objects.clone().map_or(declared.kinds, |objects| objects.kinds),
+        homes: arguments.homes.clone().map_or(declared.homes, |homes| homes.0),
         values: arguments.values.unwrap_or(declared.values),
         ops: arguments.ops.map_or(declared.ops, Ops::limit),
         threads_per_node: arguments.threads_per_node.unwrap_or(declared.threads_per_node),

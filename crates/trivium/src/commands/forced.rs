@@ -71,6 +71,9 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
     if settings.threads_per_node > 1 || recording.events.iter().any(is_second) {
         return Err(refused("it has several threads on a node, and a node of a machine has one processor"));
     }
+    if !settings.homes.is_empty() {
+        return Err(refused("its homes were given, and on a machine object i lives at node i mod N"));
+    }
     if recording.events.is_empty() && recording.property == "fault" {
         return Err(refused(
             "it is a fault in what records are initially, and a machine makes one when it is first touched",
@@ -84,7 +87,7 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
     }
     let mut order = Force {
         nodes: settings.nodes,
-        blocks: blocks(story, settings.objects),
+        blocks: blocks(story, settings.kinds.get("block").copied().unwrap_or(settings.objects)),
         block: trivium_check::BLOCK_BYTES,
         steps: story.moments.len() as u32,
         messages: story.arrows.iter().map(message).collect(),

@@ -1,0 +1,70 @@
+//! What is said of the objects of each kind: how many there are, and where they live.
+
+use crate::config::{ConfigError, System};
+use crate::system::model::MOST_OBJECTS;
+use crate::system::world::node;
+use trivium_engine::{Node, Object};
+use trivium_protocol::{NODE, ObjectKindId, Protocol};
+
+/// Of each kind, the homes of objects 0, 1 and so on; behind the last it begins anew.
+#[derive(Clone, Debug)]
+pub(crate) struct Homes(Vec<Vec<Node>>);
+
+impl Homes {
+    /// The homes in a system in which [`check`] has found nothing wrong.
+    pub fn new(protocol: &Protocol, system: &System) -> Homes {
+        let of = |name: &String| match system.homes.get(name) {
+            Some(homes) => homes.iter().map(|&home| node(home)).collect(),
+            None => (0..system.nodes).map(node).collect(),
+        };
+        Homes(protocol.objects.iter().map(of).collect())
+    }
+
+    /// The home of an object.
+    pub fn of(&self, object: Object) -> Node {
+        let homes = &self.0[object.kind.index()];
+        homes[object.id as usize % homes.len()]
+    }
+}
+
+/// The kinds of whose objects something is said are there, and their homes are.
+pub(crate) fn check(protocol: &Protocol, system: &System) -> Result<(), ConfigError> {
+    let used = |name: &str| {
+        let kind = protocol.objects.iter().position(|known| known == name).map(|kind| ObjectKindId::at(kind));
+        kind.is_some_and(|kind| kind != NODE && protocol.uses(kind))
+    };
+    for name in system.kinds.keys().chain(system.homes.keys()) {
+        if !used(name) {
+            let kinds = (0..protocol.objects.len()).map(|kind| ObjectKindId::at(kind));
+            let known: Vec<&str> = kinds
+                .filter(|&kind| kind != NODE && protocol.uses(kind))
+                .map(|kind| protocol.objects[kind.index()].as_str())
+                .collect();
+            return Err(ConfigError::new(
+                format!("{} has no role about objects of the kind `{name}`", protocol.name),
+                match known.as_slice() {
+                    [] => "it has roles about nodes only".to_string(),
+                    known => format!("there is `{}`", known.join("`, `")),
+                },
+            ));
+        }
+    }
+    if let Some((name, count)) = system.kinds.iter().find(|(_, count)| !(1..=MOST_OBJECTS).contains(*count)) {
+        return Err(ConfigError::new(
+            format!("{count} objects of the kind `{name}`"),
+            "explore 1 to 256 objects of a kind",
+        ));
+    }
+    for (name, homes) in &system.homes {
+        let wrong = homes.iter().find(|home| **home >= system.nodes);
+        if homes.is_empty() || wrong.is_some() {
+            let found = wrong
+                .map_or("none is named".to_string(), |home| format!("node {home} is not among {} nodes", system.nodes));
+            return Err(ConfigError::new(
+                format!("the homes of `{name}`: {found}"),
+                format!("name nodes 0 to {}, with `/` between them", system.nodes - 1),
+            ));
+        }
+    }
+    Ok(())
+}
