@@ -1,7 +1,7 @@
 /* em3d.sc: electromagnetic waves on a random bipartite graph, in Split-C (Krashinsky and Machnicki, SWCC-Split-C, 1999, simplified from
  * Culler and others, 1993). Each processor owns as many E as H nodes; the values of one kind are computed from those of the other, which may lie
  * on processors at most `span` away. Values are read through global pointers, and each processor writes its own only.
- * Processor 0 sets all values first, so that each block with values begins as its own.
+ * Processor 0 sets all values first, so that each block with values begins as its own. With -DGETS, what a node depends on is fetched by gets, all at once.
  */
 #include "options.h"
 #include "random.h"
@@ -81,6 +81,17 @@ static struct node *make(int kind, double *others) {
     return nodes;
 }
 
+#ifdef GETS
+/* What a node's value becomes. Its dependencies are fetched while others are on their way, and subtracted in their order. */
+static double by_gets(const struct node *node, double value) {
+    double got[2 * 100]; /* twice the greatest average */
+    for (int k = 0; k < node->count; k++) got[k] := *node->from[k].value;
+    sync();
+    for (int k = 0; k < node->count; k++) value -= node->from[k].weight * got[k];
+    return value;
+}
+#endif
+
 static void compute(struct node *nodes, double *own) {
     int n = (int)options[NODES].value, pad = step();
     double *global values = toglobal(MYPROC, own);
@@ -94,7 +105,11 @@ static void compute(struct node *nodes, double *own) {
     }
     for (int i = 0; i < n; i++) {
         double value = values[i * pad];
+#ifdef GETS
+        value = by_gets(&nodes[i], value);
+#else
         for (int k = 0; k < nodes[i].count; k++) value -= nodes[i].from[k].weight * *nodes[i].from[k].value;
+#endif
         values[i * pad] = value;
     }
 }

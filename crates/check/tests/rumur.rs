@@ -17,6 +17,7 @@ const RUMUR: Oracle = Oracle {
     write: murphi,
     ask,
     most_states: SLOW,
+    longest_model: 120_000,
 };
 
 /// Gives a model to Rumur.

@@ -15,8 +15,14 @@ use std::process::Command;
 use trivium_check::{Network, System};
 use trivium_export::spin;
 
-const SPIN: Oracle =
-    Oracle { name: "spin", tools: &[("spin", "-V"), ("cc", "--version")], write: spin, ask, most_states: FAST };
+const SPIN: Oracle = Oracle {
+    name: "spin",
+    tools: &[("spin", "-V"), ("cc", "--version")],
+    write: spin,
+    ask,
+    most_states: FAST,
+    longest_model: 300_000,
+};
 
 /// Gives a model to SPIN.
 fn ask(folder: &Path, name: &str, model: &str, optimised: bool) -> Result<Answer, String> {
