@@ -99,6 +99,32 @@ fn messages_to_oneself_do_not_enter_the_network() {
     assert_eq!(cycles("0", &[("network.self", "88")]), other);
 }
 
+/// With distances, 16 of MAGIC's cycles and 2 for each link (Heinlein 1998, 5.4.1): 18 to a neighbour, the latency of the timelines of two
+/// nodes, and 22 over three links, the average of the flat network. Node 0 asks node 1 or node 7, which is three links away in a hypercube,
+/// one in a ring and three in a mesh of 3 by 3.
+#[test]
+fn latency_grows_with_the_distance() {
+    const ASK: &str = r#"
+#include <trivium.h>
+int main(void) {
+    char *near = trivium_alloc_on(1, 128), *far = trivium_alloc_on(7, 128);
+    trivium_barrier();
+    return trivium_node() == 0 ? *(volatile int *)(WHICH) : 0;
+}
+"#;
+    let stall = |which: &str, set: &[(&str, &str)]| {
+        let run = Run::with(source(&ASK.replace("WHICH", which)), &[]).under(&["flash-coherence"]).on(flash(set));
+        run.nodes(8).block(128).right().per_node[0].read_stall
+    };
+    let hops = |topology| [("network.latency", "64"), ("network.topology", topology), ("network.per_hop", "8")];
+    // A remote clean miss, whose way goes twice through the network, and one of the stack in the node's own memory.
+    assert_eq!([stall("near", &[]), stall("far", &[])], [(111 + 27) * 4; 2]);
+    for (topology, far) in [("hypercube", 3), ("ring", 1), ("mesh", 3)] {
+        let found = [stall("near", &hops(topology)), stall("far", &hops(topology))];
+        assert_eq!(found, [1, far].map(|links: u64| (111 - 44 + 2 * (16 + 2 * links) + 27) * 4), "{topology}");
+    }
+}
+
 /// The first record of each line of the protocol processor's data cache comes from memory, and the handler waits for it.
 #[test]
 fn records_come_into_the_data_cache_by_the_line() {
@@ -241,9 +267,68 @@ fn impossible_stages_are_refused() {
         "{ bytes = 64, line = 64, associativity = 2, miss = 1 }",
         "`cache.first.associativity` is 2",
     );
+    refused("network.per_hop", "8", "`network.per_hop` is 8, which is not from 0 to 0");
+    refused("network.topology", "torus", "unknown value `torus`");
     refused("pipeline.inbocks", "3", "unknown key `inbocks`");
     refused("engine.kind", "processor", "`pipeline` would mean nothing");
     refused("interface.cut_through", "false", "`interface.message` is 16");
     let typhoon = Machine::load("typhoon", &[("engine.kind".to_string(), "pipeline".to_string())]).unwrap_err();
     assert!(typhoon.what.contains("no table `pipeline`"), "{typhoon}");
+}
+
+/// Each key of the stages, the caches and the network, in a file that begins from `flash`: the error names the line.
+#[test]
+fn what_cannot_be_is_refused_with_its_line() {
+    let all = [
+        ("pipeline", "inbox = 1048577"),
+        ("pipeline", "outbox = 1048577"),
+        ("pipeline", "memory_rest = 1048577"),
+        ("pipeline", "memory_interval = 0"),
+        ("pipeline", "state_reply = 1048577"),
+        ("pipeline", "data_reply = 1048577"),
+        ("pipeline", "data_rest = -1"),
+        ("pipeline", "interventions = 65"),
+        ("pipeline", "buffers = 0"),
+        ("pipeline", "candidates = 0"),
+        ("pipeline", "software_dispatch = 1048577"),
+        ("pipeline", "speculates = 3"),
+        ("pipeline.data_cache", "bytes = 63"),
+        ("pipeline.data_cache", "line = 4"),
+        ("pipeline.data_cache", "record = 0"),
+        ("cache", "associativity = 6"),
+        ("cache", "first = { bytes = 64, line = 64, associativity = 2, miss = 1 }"),
+        ("cache.first", "line = 256"),
+        ("network", "per_hop = 3"),
+        ("network", "topology = \"torus\""),
+        ("interface", "cut_through = false"),
+    ];
+    for (table, line) in all {
+        let text = format!("base = \"flash\"\n\n[{table}] # ours\n{line}\n");
+        let error = Machine::parse("mine.toml", &text, &[]).unwrap_err();
+        let place = error.place.clone().unwrap_or_default();
+        // What is wrong with a key that is not set here is told at the table that has made it so.
+        let expected = if line.starts_with("cut_through") { "mine.toml:3:1" } else { "mine.toml:4:1" };
+        assert_eq!(place, expected, "[{table}] {line}: {error}");
+        assert!(error.help.is_some(), "[{table}] {line}: {error}");
+    }
+}
+
+/// NAKs against the depth of the outgoing queues: what a home cannot forward, it refuses, and is asked again. No depth refuses for ever, and the
+/// shortest queues refuse half as much again at least as deep ones. `docs/machines.md` has the table.
+#[test]
+fn shallow_queues_refuse_more() {
+    let counted = |depth: i64| {
+        let set = ["requests", "replies"].map(|key| (key.to_string(), depth));
+        let path = bench::file("protocols/flash-coherence.tri");
+        let protocol = trivium_lang::compile_file(&path, &set).unwrap_or_else(|error| panic!("{error}"));
+        let mut run = Run::of("lockbench", &[]).on(machine("flash", &[])).nodes(32).block(128);
+        run.protocols = vec![std::sync::Arc::new(protocol)];
+        let result = run.right();
+        (result.messages["flash-coherence.NAK"], result.cycles)
+    };
+    let found = [2, 4, 8, 16, 32].map(counted);
+    println!("NAKs and cycles through queues of 2, 4, 8, 16, 32: {found:?}");
+    let naks = found.map(|(naks, _)| naks);
+    assert!(naks[..3].is_sorted_by(|few, many| few >= many), "{found:?}");
+    assert!(2 * naks[0] > 3 * naks[4] && 2 * found[0].1 > 3 * found[4].1, "{found:?}");
 }

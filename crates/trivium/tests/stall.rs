@@ -34,6 +34,25 @@ fn protocol(folder: &tempfile::TempDir) -> String {
     file.to_str().unwrap().to_string()
 }
 
+/// A protocol that wants more room than its queues have refuses every store, and the processors themselves ask again for ever.
+#[test]
+fn a_protocol_that_does_not_fit_its_queues_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(harness::root().join("protocols/flash-coherence.tri")).unwrap();
+    let asks = "if has_copy and n != me and n != ptr and not (n in others) { refuse(n) }";
+    assert!(text.contains(asks));
+    let file = folder.path().join("greedy.tri");
+    std::fs::write(&file, text.replace(asks, &format!("if not room(request, 8) {{ refuse(n) }} else {asks}"))).unwrap();
+    let file = file.to_str().unwrap();
+    let run = |requests: &str, more: &[&str]| {
+        let set = format!("protocol.requests={requests}");
+        let args = ["sim", "programs/falsesharing.c", "-p", file, "-m", "flash", "-n", "4", "--set", &set];
+        trivium(&[&args, &["--stall-limit", "200000"][..], more].concat())
+    };
+    run("8", &["--format", "json"]).json(0);
+    run("4", &[]).refuses(1, &["no progress of an access", "with a store at shared offset", "falsesharing.c:23"]);
+}
+
 #[test]
 fn a_simulation_without_progress_says_who_waits() {
     let folder = tempfile::tempdir().unwrap();

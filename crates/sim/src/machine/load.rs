@@ -65,9 +65,9 @@ impl Machine {
         if !table_of(file, text)?.contains_key("base") {
             toml::from_str::<Machine>(text).map_err(|error| explain(&error, file, text))?;
         }
-        // What is wrong now lies in this file, since a base is right; where, only its key can tell.
+        // What is wrong now lies in this file, since a base is right; where, only its key can tell, or which of its keys alone is wrong.
         let machine = Machine::try_from_table(&table).map_err(|error| {
-            let place = place_of_name(text, &error.what);
+            let place = place_of_name(text, &error.what).or_else(|| place_of_wrong_key(file, text));
             error.at(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")))
         })?;
         check_times(&table).and_then(|()| machine.validate()).map_err(|error| {
@@ -287,19 +287,65 @@ fn remedy(message: &str) -> Option<String> {
     Some(SEE.into())
 }
 
-/// Where the last part of a key named in `what` is set, for errors found after parsing.
+/// Where the key named in `what` is set, for errors found after parsing; if it is not set here, the table that it belongs to.
 fn place_of_key(text: &str, what: &str) -> Option<(usize, usize)> {
-    let (table, key) = what.split('`').nth(1)?.rsplit_once('.')?;
+    let mut path = what.split('`').nth(1)?;
+    while let Some((table, key)) = path.rsplit_once('.') {
+        if let Some(place) = place_in_table(text, table, key) {
+            return Some(place);
+        }
+        path = table;
+        let header = text.lines().position(|line| line.trim().starts_with(&format!("[{table}]")));
+        if let Some(number) = header {
+            return Some((number + 1, 1));
+        }
+    }
+    None
+}
+
+/// Where a key of a table is set.
+fn place_in_table(text: &str, table: &str, key: &str) -> Option<(usize, usize)> {
     let mut inside = false;
     for (number, line) in text.lines().enumerate() {
         let trimmed = line.trim();
         if trimmed.starts_with('[') {
-            inside = trimmed == format!("[{table}]");
+            inside = trimmed.starts_with(&format!("[{table}]"));
         } else if inside && trimmed.split('=').next().is_some_and(|name| name.trim() == key) {
             return Some((number + 1, line.len() - line.trim_start().len() + 1));
         }
     }
     None
+}
+
+/// Where the first key of a file is set that its base does not stand, even alone.
+fn place_of_wrong_key(file: &str, text: &str) -> Option<(usize, usize)> {
+    let mut own = table_of(file, text).ok()?;
+    let base = whole(file, built_in(own.remove("base")?.as_str()?)?).ok()?;
+    let mut paths = Vec::new();
+    leaves(&own, "", &mut paths);
+    let is_wrong = |(path, value): &&(String, Value)| {
+        let alone = path
+            .rsplit('.')
+            .fold(value.clone(), |value, key| Value::Table(Table::from_iter([(key.to_string(), value)])));
+        let mut table = base.clone();
+        if let Value::Table(alone) = alone {
+            lay_over(&mut table, alone);
+        }
+        Machine::try_from_table(&table).is_err()
+    };
+    let (path, _) = paths.iter().find(is_wrong)?;
+    place_of_key(text, &format!("`{path}`"))
+}
+
+/// All values of a table that are no tables themselves, with their dotted keys.
+fn leaves(table: &Table, above: &str, into: &mut Vec<(String, Value)>) {
+    for (key, value) in table {
+        let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+        match value {
+            Value::Table(inner) => leaves(inner, &path, into),
+            value => into.push((path, value.clone())),
+        }
+    }
 }
 
 /// Where a key named in `what` is set first, whatever its table.

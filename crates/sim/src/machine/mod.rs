@@ -363,12 +363,30 @@ pub struct InterfaceModel {
     pub credits: u32,
 }
 
-/// The network: constant latency, no contention.
+/// How nodes are linked, where distances count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Topology {
+    /// Two nodes have a link whose numbers differ in one binary digit.
+    Hypercube,
+    /// Rows and columns of a square, or nearly so, without links around its edges.
+    Mesh,
+    /// Each node has a link to the next, and the last to the first.
+    Ring,
+}
+
+/// The network: constant latency, or a latency that grows with the distance; no contention.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkModel {
-    /// Cycles from the tail leaving the sender's interface to the head reaching the receiver's.
+    /// Cycles from the tail leaving the sender's interface to the head reaching the receiver's; with a topology, those that do not
+    /// depend on the distance.
     pub latency: u64,
+    /// How nodes are linked; without it, all are as far from each other.
+    pub topology: Option<Topology>,
+    /// With a topology: cycles for each link on the way.
+    #[serde(default)]
+    pub per_hop: u64,
     /// So many cycles more for a message with data, where these go by another way (DMA).
     #[serde(default)]
     pub data_latency: u64,
@@ -514,6 +532,7 @@ impl Machine {
         within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("network.latency", self.network.latency, 0, 1 << 32)?;
+        within("network.per_hop", self.network.per_hop, 0, if self.network.topology.is_some() { 1 << 24 } else { 0 })?;
         within("memory.frames", self.memory.frames.unwrap_or(1), 1, 1 << 32)?;
         within("network.self", self.network.to_self.unwrap_or(0), 0, 1 << 32)?;
         within("network.bytes_per_second", self.network.bytes_per_second.unwrap_or(1), 1, 1 << 40)?;

@@ -115,12 +115,15 @@ fn a_handler_that_interrupts_costs_at_least_as_much() {
 
 #[test]
 fn no_network_is_faster_than_the_lookahead_and_all_repeat_themselves() {
-    for (latency, data, jitter) in [("0", "0", "0"), ("100", "0", "0"), ("100", "40", "300")] {
-        let set = [("network.latency", latency), ("network.data_latency", data), ("network.jitter", jitter)];
-        let set = set.map(|(key, value)| (key.to_string(), value.to_string()));
+    let settings = [("0", "0", "0", None), ("100", "0", "0", None), ("100", "40", "300", None)];
+    let far = ["hypercube", "mesh", "ring"].map(|topology| ("100", "0", "300", Some(topology)));
+    for (latency, data, jitter, topology) in settings.into_iter().chain(far) {
+        let mut set = vec![("network.latency", latency), ("network.data_latency", data), ("network.jitter", jitter)];
+        set.extend(topology.into_iter().flat_map(|name| [("network.topology", name), ("network.per_hop", "30")]));
+        let set: Vec<_> = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         let machine = Machine::load("typhoon", &set).unwrap();
         let arrivals = |me| {
-            let mut network = networks::make(&machine, me, 5);
+            let mut network = networks::make(&machine, me, 4, 5);
             (0..200u64).map(|n| network.arrival(10 * n, (n % 4) as u16, n % 3 == 0)).collect::<Vec<_>>()
         };
         let first = arrivals(2);

@@ -71,7 +71,7 @@ impl Interface {
             cut_through: machine.interface.cut_through.then_some(machine.interface.message),
             credits: machine.interface.credits,
             data: machine.data_rate(),
-            network: networks::make(machine, me, seed),
+            network: networks::make(machine, me, nodes, seed),
             out: Calendar::default(),
             outstanding: vec![0; nodes as usize],
             waiting_for: vec![VecDeque::new(); nodes as usize],

@@ -4,6 +4,7 @@
 //! against what is said here. The interface keeps the order of lanes; a network need not.
 
 mod flat;
+mod hops;
 
 use crate::machine::Machine;
 use trivium_engine::Node;
@@ -15,7 +16,12 @@ pub(crate) trait Network {
     fn arrival(&mut self, departed: u64, to: Node, has_data: bool) -> u64;
 }
 
-/// The share of node `me` of a machine's network.
-pub(crate) fn make(machine: &Machine, me: Node, seed: u64) -> Box<dyn Network> {
-    Box::new(flat::Flat::new(&machine.network, me, seed))
+/// The share of node `me`, of so many, of a machine's network.
+pub(crate) fn make(machine: &Machine, me: Node, nodes: u32, seed: u64) -> Box<dyn Network> {
+    let model = &machine.network;
+    let flat = flat::Flat::new(model, me, seed);
+    match model.topology {
+        None => Box::new(flat),
+        Some(topology) => Box::new(hops::Hops::new(flat, model.per_hop, topology, me, nodes)),
+    }
 }
