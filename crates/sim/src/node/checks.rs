@@ -5,7 +5,7 @@
 use crate::machine::{AccessPrice, CallKind, Machine};
 use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
-use crate::node::processor::{Doing, Wanted, Way};
+use crate::node::processor::{Doing, SharedAccess, Way};
 use crate::reports::counters::{ACCESS_KINDS, AccessOf, Spent};
 use crate::reports::timeline::Reason;
 use crate::timing::pricing::Primitive;
@@ -196,7 +196,7 @@ impl NodeState {
     }
 
     /// An access to shared memory, of at most 8 bytes inside an aligned word, as a call of the library.
-    pub(super) fn reach_by_library(&mut self, access: &Wanted) -> Result<AccessStep, ProgramFault> {
+    pub(super) fn reach_by_library(&mut self, access: &SharedAccess) -> Result<AccessStep, ProgramFault> {
         if self.compute.grant.is_none() && (self.polls() || !self.up_to_date()) {
             return Ok(AccessStep::Wait);
         }

@@ -55,7 +55,7 @@ pub enum Doing {
 
 /// An access as the program asks for it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct SharedAccess {
     pub address: u32,
     pub size: u32,
     pub kind: AccessKind,
@@ -347,7 +347,7 @@ impl NodeState {
     ) -> Result<AccessStep, ProgramFault> {
         self.translate(address);
         if self.checks.concerns(address) {
-            return self.reach_by_library(&Wanted { address, size, kind, value, spent });
+            return self.reach_by_library(&SharedAccess { address, size, kind, value, spent });
         }
         let line = self.model.cache.look(address);
         let hit = match kind {
@@ -381,7 +381,7 @@ impl NodeState {
             self.local_miss(address, kind, line, writable, spent);
             return Ok(AccessStep::Go);
         }
-        let access = Wanted { address, size, kind, value, spent };
+        let access = SharedAccess { address, size, kind, value, spent };
         self.reach_shared(&access, grant, Way::Cache(line))
     }
 
@@ -389,11 +389,11 @@ impl NodeState {
     /// costs.
     pub(super) fn reach_shared(
         &mut self,
-        access: &Wanted,
+        access: &SharedAccess,
         grant: Option<Grant>,
         way: Way,
     ) -> Result<AccessStep, ProgramFault> {
-        let &Wanted { address, size, kind, value, spent } = access;
+        let &SharedAccess { address, size, kind, value, spent } = access;
         let offset = u64::from(address - SHARED_BASE);
         let block = self.core.block_of(offset);
         if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
