@@ -27,6 +27,7 @@ void trivium_fail(const char *message) {
     abort();
 }
 void trivium_barrier(void) {}
+void trivium_parallel_start(void) {}
 void trivium_begin(void) {}
 void trivium_end(void) {}
 
@@ -48,22 +49,33 @@ static int *numbers(int count) {
     return made;
 }
 
+static int edges_of(const struct part *part, int i) { return part->degrees ? part->degrees[i] : degree; }
+
+/* The rank that has the value that an edge points to. */
+static int owner_of(const struct edge *edge, values_t *values) {
+    const char *from = (const char *)edge->from;
+    for (int p = 0; p < ranks; p++) {
+        if (p != me && from >= values[p] && from < values[p] + (int64_t)half * stride) return p;
+    }
+    return me;
+}
+
+static int index_of(const struct edge *edge, values_t values) {
+    return (int)(((const char *)edge->from - values) / stride);
+}
+
 /* Lets the edges to other ranks' values of a kind point to copies here, and asks for these. */
 static struct halo exchange_lists(struct part *part, values_t *values) {
     struct halo halo;
     halo.send_counts = numbers(ranks), halo.recv_counts = numbers(ranks);
     halo.send_at = numbers(ranks), halo.recv_at = numbers(ranks);
-    int edges = part->first[half];
-    int *place = numbers(ranks * half), *owner = numbers(edges), *wanted = numbers(ranks * half);
-    for (int e = 0; e < edges; e++) {
-        owner[e] = me;
-        for (int p = 0; p < ranks; p++) {
-            const char *from = (const char *)part->edges[e].from;
-            if (p != me && from >= values[p] && from < values[p] + (int64_t)half * stride) owner[e] = p;
+    int *place = numbers(ranks * half), *wanted = numbers(ranks * half);
+    for (int i = 0; i < half; i++) {
+        for (int e = 0; e < edges_of(part, i); e++) {
+            const struct edge *edge = &node(part, i)->edges[e];
+            int owner = owner_of(edge, values);
+            if (owner != me) place[owner * half + index_of(edge, values[owner])] = 1;
         }
-        if (owner[e] == me) continue;
-        int index = (int)(((const char *)part->edges[e].from - values[owner[e]]) / stride);
-        place[owner[e] * half + index] = 1;
     }
     halo.receives = 0;
     for (int p = 0; p < ranks; p++) {
@@ -76,10 +88,12 @@ static struct halo exchange_lists(struct part *part, values_t *values) {
         halo.recv_counts[p] = halo.receives - halo.recv_at[p];
     }
     halo.got = malloc(sizeof *halo.got * (size_t)(halo.receives + 1));
-    for (int e = 0; e < edges; e++) {
-        if (owner[e] == me) continue;
-        int index = (int)(((const char *)part->edges[e].from - values[owner[e]]) / stride);
-        part->edges[e].from = &halo.got[place[owner[e] * half + index]];
+    for (int i = 0; i < half; i++) {
+        for (int e = 0; e < edges_of(part, i); e++) {
+            struct edge *edge = &node(part, i)->edges[e];
+            int owner = owner_of(edge, values);
+            if (owner != me) edge->from = &halo.got[place[owner * half + index_of(edge, values[owner])]];
+        }
     }
     MPI_Alltoall(halo.recv_counts, 1, MPI_INT, halo.send_counts, 1, MPI_INT, MPI_COMM_WORLD);
     halo.sends = 0;
@@ -91,7 +105,7 @@ static struct halo exchange_lists(struct part *part, values_t *values) {
     halo.packed = malloc(sizeof *halo.packed * (size_t)(halo.sends + 1));
     MPI_Alltoallv(wanted, halo.recv_counts, halo.recv_at, MPI_INT, halo.indices, halo.send_counts, halo.send_at, MPI_INT,
                   MPI_COMM_WORLD);
-    free(place), free(owner), free(wanted);
+    free(place), free(wanted);
     return halo;
 }
 
@@ -119,14 +133,14 @@ int main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     if (options[TOTAL].value) options[NODES].value = options[TOTAL].value / processors;
     half = (int)options[NODES].value / 2;
-    stride = (int)options[STRIDE].value / 8 * 8;
+    lay_out();
     values_t *values[KINDS];
     for (int kind = 0; kind < KINDS; kind++) {
         values[kind] = malloc(sizeof(values_t) * (size_t)ranks);
-        for (int p = 0; p < ranks; p++) values[kind][p] = trivium_alloc(0 + (uint64_t)half * (uint64_t)stride, 0, p, 0);
+        for (int p = 0; p < ranks; p++) values[kind][p] = trivium_alloc((uint64_t)half * (uint64_t)stride, 0, p, 0);
         initialise(kind, me, values[kind][me]);
     }
-    struct part e = build(E, me, values[H]), h = build(H, me, values[E]);
+    struct part e = build(E, me, values[E][me], values[H]), h = build(H, me, values[H][me], values[E]);
     struct halo of_h = exchange_lists(&e, values[H]), of_e = exchange_lists(&h, values[E]);
     exchange(&of_h, values[H][me]);
     for (int i = 0; i < options[ITERATIONS].value; i++) {
@@ -134,9 +148,9 @@ int main(int argc, char **argv) {
             MPI_Barrier(MPI_COMM_WORLD);
             begun = MPI_Wtime();
         }
-        compute(&e, values[E][me]);
+        compute(&e);
         exchange(&of_e, values[E][me]);
-        compute(&h, values[H][me]);
+        compute(&h);
         exchange(&of_h, values[H][me]);
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -140,3 +140,27 @@ fn records_are_small() {
     assert_eq!(engine(256).record_bytes(HOME), 1 + 2 + 32 + 1 + 1 + 2 * 2);
     assert_eq!(engine(257).record_bytes(HOME), 1 + 2 + 33 + 1 + 1 + 2 * 3);
 }
+
+/// What `show` says is possible is: with a parameter at an end of its range, a shipped protocol can be loaded for two nodes.
+#[test]
+fn parameters_of_shipped_protocols_may_have_the_values_that_they_allow() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
+    let mut tried = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "tri") {
+            continue;
+        }
+        let compiled =
+            |params: &[_]| trivium_lang::compile_file(&path, params).unwrap_or_else(|error| panic!("{error}"));
+        for param in &compiled(&[]).params {
+            for value in [param.lo, param.hi] {
+                let protocol = compiled(&[(param.name.clone(), value)]);
+                let loaded = Engine::load(Arc::new(protocol), 2);
+                assert!(loaded.is_ok(), "{} with {} = {value}: {:?}", path.display(), param.name, loaded.err());
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 10, "{tried}");
+}

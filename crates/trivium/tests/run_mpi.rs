@@ -324,3 +324,20 @@ int main(void) {
     }
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
+
+/// The program by hand, beside which `make bench` puts the custom protocol, computes the same.
+#[test]
+fn em3d_by_hand_computes_the_same() {
+    let by_hand = Path::new(env!("CARGO_TARGET_TMPDIR")).join("em3d-by-hand");
+    let mut compiler = Command::new("mpicc");
+    compiler.args(["-O2", "-w", "-I", "programs/include", "programs/peers/em3d-mpi.c", "-lm", "-o"]).arg(&by_hand);
+    assert!(compiler.current_dir(root()).status().expect("mpicc can be started").success());
+    let arguments = ["-n", "200", "-r", "20", "-i", "3"];
+    let mut command = job();
+    command.args(["-n", "2"]).arg(&by_hand).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let told = ended(start(command));
+    assert_eq!(told.code, Some(0), "{told:?}");
+    let sum = told.out.split_whitespace().nth(1).unwrap();
+    let run = trivium(&[&["run", "programs/em3d.c", "-p", "stache", "--nodes", "2", "--"], &arguments[..]].concat());
+    assert!(run.out.contains(&format!("em3d: ok, sum {sum}\n")), "{sum}: {run:?}");
+}

@@ -56,7 +56,7 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
             .bare(move || programs.seconds(&["--nodes", "2"], "programs/em3d.c", &eight)),
     ];
     if programs.has_mpi() {
-        let custom = ["-p", "deferred-update", "--set", "protocol.most=16000"];
+        let custom = ["-p", "deferred-update", "--set", "protocol.most=8000"];
         rows.extend([
             Row::new("read miss, stache, home waiting: MPI, over MPI_Send and MPI_Recv", (2.0, 1.5))
                 .ours(move || programs.ranks_misses(misses))
