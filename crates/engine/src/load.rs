@@ -77,7 +77,7 @@ fn plan_lane(protocol: &Protocol, lane: &Lane, nodes: u32) -> Result<Option<u32>
         return Ok(Some(room));
     }
     let s = if nodes == 1 { "" } else { "s" };
-    let takes = if lane.queues { "queues" } else { "holds" };
+    let takes = lane.takes();
     let found = holds.at(nodes).map_or("no number of 64 bits".to_string(), |found| found.to_string());
     let message = format!(
         "lane {} {takes} {holds} messages, with {nodes} node{s} {found}; 1 to {} are possible: \

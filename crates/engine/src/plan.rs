@@ -282,7 +282,7 @@ fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) ->
     if let Some(sends) = u32::try_from(sends).ok().filter(|&sends| sends <= holds) {
         return Ok(sends);
     }
-    let takes = if protocol.lanes[lane].queues { "queues" } else { "holds" };
+    let takes = protocol.lanes[lane].takes();
     let message = format!(
         "handler {} may send {sends} messages on lane {} with {nodes} nodes, which {takes} {holds}: \
          ask for room with `if room(..)`, or let the lane hold more",

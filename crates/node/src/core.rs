@@ -13,8 +13,17 @@ use std::fmt::Display;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, Node, Object};
-use trivium_guest::SHARED_BASE;
+use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_protocol::{Access, BLOCK, NODE, RoleId, StateId};
+
+/// Whether a block's tag allows an access.
+#[inline]
+pub fn allows(tag: Access, kind: AccessKind) -> bool {
+    match kind {
+        AccessKind::Read => tag >= Access::Read,
+        AccessKind::Write => tag == Access::Write,
+    }
+}
 
 /// A node as far as no time is concerned. `C` is what is kept of why a deferred event is tried again.
 pub struct NodeCore<C> {

@@ -56,7 +56,7 @@ mod split_phase;
 mod unchecked;
 mod usage;
 
-pub use crate::core::NodeCore;
+pub use crate::core::{NodeCore, allows};
 pub use asked::{Asked, AskedStep, Request, pending};
 pub use binding::{Binding, Purpose, disagree};
 pub use calls::{Refusal, SplitPhaseStep};

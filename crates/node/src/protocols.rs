@@ -50,12 +50,10 @@ pub struct Protocols {
 impl Protocols {
     /// The lanes that are outgoing queues, each with its protocol.
     pub fn queues(&self) -> impl Iterator<Item = (usize, LaneId)> + '_ {
-        let of = |(protocol, engine): (usize, &Rc<Engine>)| {
-            let lanes = (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at));
-            let queues: Vec<LaneId> = lanes.filter(|lane| engine.lane_queues(*lane)).collect();
-            queues.into_iter().map(move |lane| (protocol, lane))
-        };
-        self.engines.iter().enumerate().flat_map(of)
+        self.engines.iter().enumerate().flat_map(|(protocol, engine)| {
+            let lanes = engine.protocol().lanes.iter().enumerate();
+            lanes.filter(|(_, lane)| lane.queues).map(move |(at, _)| (protocol, LaneId::at(at)))
+        })
     }
 
     /// These protocols, with blocks of `block` bytes, on so many nodes; without calls.

@@ -1,6 +1,6 @@
 //! Private memory that is shared (`docs/semantics.md`, section 1): whether it may be, and the node's own accesses there.
 
-use crate::core::NodeCore;
+use crate::core::{NodeCore, allows};
 use crate::error::NodeError;
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, SHARED_BASE};
@@ -37,13 +37,10 @@ impl<C> NodeCore<C> {
     /// # Errors
     /// The tag does not allow it.
     pub fn check_unchecked(&self, address: u32, kind: AccessKind, block: Object, tag: Access) -> Result<(), NodeError> {
-        let (allowed, what) = match kind {
-            AccessKind::Read => (tag >= Access::Read, "loads"),
-            AccessKind::Write => (tag == Access::Write, "stores to"),
-        };
-        if allowed {
+        if allows(tag, kind) {
             return Ok(());
         }
+        let what = if kind == AccessKind::Read { "loads" } else { "stores to" };
         let has = if tag == Access::None { "no access to" } else { "read access to" };
         let what = format!(
             "node {} {what} {address:#x} by its private address, where it has {has} block {} now: another node may have a copy that is newer, or that this store would make old; and under some protocols a home has to ask for its own blocks, too",

@@ -287,6 +287,11 @@ impl Lane {
         let held = u32::try_from(self.holds.as_ref()?.at(nodes)?).ok()?;
         (1..=Lane::MOST).contains(&held).then_some(held)
     }
+
+    /// What a finite lane does with that many messages, as the text says it.
+    pub fn takes(&self) -> &'static str {
+        if self.queues { "queues" } else { "holds" }
+    }
 }
 
 /// What data a message carries.

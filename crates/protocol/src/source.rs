@@ -91,6 +91,11 @@ impl SourceMap {
         }
     }
 
+    /// The same of a span that may be none of these files'.
+    pub fn known_place(&self, span: Span) -> Option<Position> {
+        ((span.file as usize) < self.files.len()).then(|| self.place(span))
+    }
+
     /// The whole line in which a span starts, without its end of line.
     pub fn line(&self, span: Span) -> &str {
         let text = self.text(span.file);

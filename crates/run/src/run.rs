@@ -397,8 +397,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     if stopped.is_none()
         && given_up.is_empty()
         && let Err(error) = asked.check(|protocol, span| {
-            let sources = &setup.protocols.get(protocol)?.sources;
-            (usize::from(span.file) < sources.files().count()).then(|| sources.place(span).to_string())
+            setup.protocols.get(protocol)?.sources.known_place(span).map(|place| place.to_string())
         })
     {
         return Err(Box::new((error, said)));

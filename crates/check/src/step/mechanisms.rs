@@ -191,8 +191,9 @@ impl Mechanisms for Here<'_> {
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
         self.effects.looks_farther = true;
-        match self.model.lanes[lane.index()].capacity {
-            Some(places) if self.model.lanes[lane.index()].queues => ports::room(self, (lane, places), count),
+        let form = &self.model.lanes[lane.index()];
+        match form.capacity {
+            Some(places) if form.queues => ports::room(self, (lane, places), count),
             _ => self.model.room(self.world, self.me, lane, count),
         }
     }

@@ -29,25 +29,20 @@ impl Homes {
 
 /// The kinds of whose objects something is said are there, and their homes are.
 pub(crate) fn check(protocol: &Protocol, system: &System) -> Result<(), ConfigError> {
-    let used = |name: &str| {
-        let kind = protocol.objects.iter().position(|known| known == name).map(|kind| ObjectKindId::at(kind));
-        kind.is_some_and(|kind| kind != NODE && protocol.uses(kind))
-    };
-    for name in system.kinds.keys().chain(system.homes.keys()) {
-        if !used(name) {
-            let kinds = (0..protocol.objects.len()).map(|kind| ObjectKindId::at(kind));
-            let known: Vec<&str> = kinds
-                .filter(|&kind| kind != NODE && protocol.uses(kind))
-                .map(|kind| protocol.objects[kind.index()].as_str())
-                .collect();
-            return Err(ConfigError::new(
-                format!("{} has no role about objects of the kind `{name}`", protocol.name),
-                match known.as_slice() {
-                    [] => "it has roles about nodes only".to_string(),
-                    known => format!("there is `{}`", known.join("`, `")),
-                },
-            ));
-        }
+    let kinds = (0..protocol.objects.len()).map(|kind| ObjectKindId::at(kind));
+    let used: Vec<&str> = kinds
+        .filter(|&kind| kind != NODE && protocol.uses(kind))
+        .map(|kind| protocol.objects[kind.index()].as_str())
+        .collect();
+    let named = system.kinds.keys().chain(system.homes.keys());
+    if let Some(name) = named.into_iter().find(|name| !used.contains(&name.as_str())) {
+        return Err(ConfigError::new(
+            format!("{} has no role about objects of the kind `{name}`", protocol.name),
+            match used.as_slice() {
+                [] => "it has roles about nodes only".to_string(),
+                known => format!("there is `{}`", known.join("`, `")),
+            },
+        ));
     }
     if let Some((name, count)) = system.kinds.iter().find(|(_, count)| !(1..=MOST_OBJECTS).contains(*count)) {
         return Err(ConfigError::new(

@@ -248,7 +248,7 @@ impl Model {
         world
     }
 
-    /// The home of an object; object i of a kind lives at node i mod the number of nodes.
+    /// The home of an object: where the system says, else object i of a kind lives at node i mod the number of nodes.
     pub fn home(&self, object: Object) -> Node {
         self.homes.of(object)
     }
@@ -379,8 +379,9 @@ impl Model {
     /// Whether a node has, or will have without anybody's doing, room for `count` more messages on a lane: what is in an outgoing
     /// queue leaves it.
     pub fn room(&self, world: &World, node: Node, lane: LaneId, count: u32) -> bool {
-        match self.lanes[lane.index()].capacity {
-            Some(capacity) if self.lanes[lane.index()].queues => count <= capacity,
+        let form = &self.lanes[lane.index()];
+        match form.capacity {
+            Some(capacity) if form.queues => count <= capacity,
             Some(capacity) => world.sent_by(node, lane) + count as usize <= capacity as usize,
             None => true,
         }

@@ -203,7 +203,7 @@ fn judge(
                         "`{}` may send {sends} messages on lane `{}`, which {} {holds}{depends}",
                         handler.name,
                         lane.name,
-                        if lane.queues { "queues" } else { "holds" }
+                        lane.takes()
                     ),
                 )
                 .help("let the lane hold as many, send them one by one from a task, or inside `if room(..)`");

@@ -215,7 +215,7 @@ impl Compiler {
         }
         let most = Lane::MOST;
         let ever = if holds.is_fixed() { "" } else { ", whatever the number of nodes" };
-        let takes = if lane.queues { "queues" } else { "holds" };
+        let takes = lane.takes();
         self.error(span, format!("a lane {takes} 1 to {most} messages, not {holds}{ever}"));
     }
 

@@ -285,8 +285,7 @@ pub(super) fn call_signature(protocol: &Protocol, op: &Op) -> String {
 /// A lane's properties in words.
 pub(super) fn lane_words(lane: &Lane) -> String {
     let order = if lane.fifo { "fifo" } else { "unordered" };
-    let takes = if lane.queues { "queues" } else { "holds" };
-    let room = lane.holds.as_ref().map_or("buffered".to_string(), |k| format!("{takes} {k}"));
+    let room = lane.holds.as_ref().map_or("buffered".to_string(), |k| format!("{} {k}", lane.takes()));
     let lossy = if lane.lossy { ", lossy" } else { "" };
     let duplicating = if lane.duplicating { ", duplicating" } else { "" };
     format!("{order}, {room}{lossy}{duplicating}")

@@ -77,11 +77,7 @@ impl NodeState {
     }
 
     fn allows(&mut self, block: Object, kind: AccessKind) -> bool {
-        let tag = self.tag(block);
-        match kind {
-            AccessKind::Read => tag >= Access::Read,
-            AccessKind::Write => tag == Access::Write,
-        }
+        trivium_node::allows(self.tag(block), kind)
     }
 
     /// The access happens, and those after it need not ask as long as nothing is assumed about them.

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Outcome, Thread};
-use trivium_guest::AccessKind;
-use trivium_node::{AskedStep, NodeError, Request};
-use trivium_protocol::{Access, HandlerId, RoleId};
+use trivium_node::{AskedStep, NodeError, Request, allows};
+use trivium_protocol::{HandlerId, RoleId};
 
 /// What happened to an access that handlers may perform for a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +44,9 @@ impl ByHandler {
     fn told(&self, step: Option<&AskedStep>, engines: &[Rc<Engine>]) -> (String, String) {
         let protocol = engines[usize::from(self.protocol)].protocol();
         let handler = &protocol.roles[self.role.index()].handlers[self.handler.index()];
-        let files = protocol.sources.files().count();
-        let written = step.map(|step| step.place).filter(|place| (place.file as usize) < files);
-        (handler.name.clone(), protocol.sources.place(written.unwrap_or(handler.span)).to_string())
+        let written = step.and_then(|step| protocol.sources.known_place(step.place));
+        let place = written.unwrap_or_else(|| protocol.sources.place(handler.span));
+        (handler.name.clone(), place.to_string())
     }
 }
 
@@ -172,6 +171,7 @@ impl NodeState {
             self.watched.asked.push(note(AskedWhat::Itself(0, handler)));
         }
     }
+
     /// Whether a handler that has ended lets the processor perform the access with which it waits.
     fn goes_on_by_itself(&mut self, handling: &Handling) -> bool {
         let completes = handling.effects.asked.iter().any(|step| !step.performs);
@@ -179,10 +179,9 @@ impl NodeState {
         let Some(&(_, done)) = handling.effects.resumed.iter().find(|(resumed, _)| *resumed == object) else {
             return false;
         };
-        match (done, self.compute.pending_kind()) {
-            (Some(_), _) => !completes,
-            (None, AccessKind::Read) => self.tag(object) >= Access::Read,
-            (None, AccessKind::Write) => self.tag(object) == Access::Write,
+        match done {
+            Some(_) => !completes,
+            None => allows(self.tag(object), self.compute.pending_kind()),
         }
     }
 }

@@ -39,15 +39,14 @@ impl NodeState {
             return;
         }
         let offset = self.core.offset_of(object);
-        let (page, home) = (self.core.space.borrow().page_of(offset), self.core.space.borrow().home(offset));
-        match self.blocks.mapped.get_mut(page) {
-            Some(mapped) => *mapped |= home.is_some(),
-            None if home.is_some() => {
-                self.blocks.mapped.resize(page + 16, false);
-                self.blocks.mapped[page] = true;
-            }
-            None => {}
+        let page = self.core.space.borrow().page_of(offset);
+        if self.blocks.mapped.get(page) == Some(&true) || self.core.space.borrow().home(offset).is_none() {
+            return;
         }
+        if page >= self.blocks.mapped.len() {
+            self.blocks.mapped.resize(page + 16, false);
+        }
+        self.blocks.mapped[page] = true;
     }
 
     /// The handler that began at cycle `start` has met no block whose home this node does not know.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
-use trivium_node::{NodeError, NodeSaid, Purpose, pending, shared_u32};
+use trivium_node::{NodeError, NodeSaid, Purpose, allows, pending, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -411,11 +411,7 @@ impl NodeState {
             self.check_home_writes(offset, block)?;
         }
         let tag = self.tag(block);
-        let allowed = match kind {
-            AccessKind::Read => tag >= Access::Read,
-            AccessKind::Write => tag == Access::Write,
-        };
-        if allowed {
+        if allows(tag, kind) {
             if kind == AccessKind::Write {
                 self.note_store(address);
             }

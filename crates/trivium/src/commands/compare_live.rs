@@ -19,6 +19,12 @@ const MOST: u32 = 256;
 /// What a node does with its time in a live run, as far as it is measured.
 pub(super) const PARTS: [&str; 3] = ["compute", "wait", "handler"];
 
+/// The name of this host, and how many processors it has.
+pub(super) fn host() -> (String, usize) {
+    let name = sysinfo::System::host_name().unwrap_or_else(|_| "this host".to_string());
+    (name, std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// One live run.
 pub(super) struct LiveRun {
     pub protocol: String,
@@ -62,12 +68,8 @@ impl Live {
         let runs: Result<Vec<LiveRun>, Failure> =
             protocols.iter().map(|protocol| run(protocol, arguments.run.nodes)).collect();
         let (runs, one_node) = (runs?, run(&protocols[0], 1)?);
-        Ok(Live {
-            host: sysinfo::System::host_name().unwrap_or_else(|_| "this host".to_string()),
-            processors: std::thread::available_parallelism().map_or(1, usize::from),
-            runs,
-            one_node,
-        })
+        let (host, processors) = host();
+        Ok(Live { host, processors, runs, one_node })
     }
 
     /// All of them.

@@ -1,8 +1,9 @@
 //! The live part of a study (`--live`): some of its programs for real on this host, beside simulations of the same, and what a model of counts and unit
 //! costs says of both. Nothing of it is kept, and no row of the study comes from it: what a host needs differs from time to time.
 
-use super::plan::RunPlan;
+use super::plan::{RunPlan, at_or_last, at_place};
 use super::runs::{RunOutcome, StudyRunner};
+use crate::commands::compare_live::host;
 use crate::{Failure, failure, stop};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,6 +72,21 @@ pub struct LiveProgram {
     /// What stands below the picture.
     #[serde(default)]
     pub below: String,
+}
+
+impl LiveProgram {
+    /// As results call it at a place.
+    pub fn name_at(&self, x: u64) -> String {
+        at_place(&self.name, x)
+    }
+
+    fn cc_at(&self, x: u64) -> Option<String> {
+        self.cc.as_ref().map(|cc| at_place(cc, x))
+    }
+
+    fn args_at(&self, x: u64) -> Vec<String> {
+        at_place(&self.args, x).split_whitespace().map(str::to_string).collect()
+    }
 }
 
 /// One quotient of times that is at least a number, or another quotient.
@@ -192,9 +208,10 @@ pub struct LiveFound {
 pub fn measure(plan: &LivePlan, runner: &mut StudyRunner) -> Result<LiveFound, Failure> {
     let without_ranks = without_ranks();
     let transports: &[Over] = if without_ranks.is_some() { &[Over::Threads] } else { &[Over::Threads, Over::Ranks] };
+    let (host, processors) = host();
     let mut found = LiveFound {
-        host: sysinfo::System::host_name().unwrap_or_else(|_| "this host".to_string()),
-        processors: std::thread::available_parallelism().map_or(1, usize::from),
+        host,
+        processors,
         nodes: plan.nodes,
         machine: plan.machine.clone(),
         tolerance: plan.tolerance,
@@ -205,45 +222,54 @@ pub fn measure(plan: &LivePlan, runner: &mut StudyRunner) -> Result<LiveFound, F
         interrupted: false,
     };
     let cancel = stop::flag();
-    let is_stopped = || cancel.load(Ordering::Relaxed);
     for program in &plan.programs {
-        for (at, &x) in program.x.iter().enumerate() {
-            for variant in &plan.variants {
-                if is_stopped() {
-                    return Ok(LiveFound { interrupted: true, ..found });
-                }
-                let Some(simulated) = simulated(plan, program, variant, x, runner)? else {
-                    return Ok(LiveFound { interrupted: true, ..found });
-                };
-                let work = program.work.get(at).or(program.work.last()).copied().unwrap_or(0.0);
-                let alone = wall_ms(plan, program, x, (variant, 1), Over::Threads)?;
-                let mut measured = BTreeMap::new();
-                for &over in transports {
-                    // Measured beside the program, since a host is not equally fast for long.
-                    let units = units(plan, variant, over)?;
-                    let ms = wall_ms(plan, program, x, (variant, plan.nodes), over)?;
-                    let model_ms = modelled_ms(&simulated.accesses, &units.nanoseconds, alone, plan.nodes);
-                    let deviation = 100.0 * (ms / model_ms - 1.0);
-                    let is_within = deviation.abs() <= plan.tolerance;
-                    measured.insert(over, Measured { ms, model_ms, deviation, is_within });
-                    found.units.push(units);
-                }
-                let simulated_ms = simulated.cycles as f64 / mhz(&simulated)? / 1e3;
-                let name = program.name.replace("{x}", &x.to_string());
-                found.rows.push(LiveRow {
-                    program: name,
-                    variant: variant.name.clone(),
-                    x,
-                    work,
-                    simulated_ms,
-                    measured,
-                });
-            }
+        let places = (0..program.x.len()).flat_map(|at| plan.variants.iter().map(move |variant| (at, variant)));
+        for (at, variant) in places {
+            let simulated = match cancel.load(Ordering::Relaxed) {
+                true => None,
+                false => simulated(plan, program, variant, program.x[at], runner)?,
+            };
+            let Some(simulated) = simulated else { return Ok(LiveFound { interrupted: true, ..found }) };
+            let (row, units) = row(plan, (program, at), variant, &simulated, transports)?;
+            found.rows.push(row);
+            found.units.extend(units);
         }
     }
     found.orders = plan.orders.iter().filter_map(|order| holds(order, &found.rows, transports)).collect();
     found.units = medians(found.units);
     Ok(found)
+}
+
+/// A program at one of its places under one library: its times on this host, with the unit costs that were measured beside each.
+fn row(
+    plan: &LivePlan,
+    (program, at): (&LiveProgram, usize),
+    variant: &Variant,
+    simulated: &RunOutcome,
+    transports: &[Over],
+) -> Result<(LiveRow, Vec<Units>), Failure> {
+    let x = program.x[at];
+    let alone = wall_ms(plan, program, x, (variant, 1), Over::Threads)?;
+    let (mut measured, mut all) = (BTreeMap::new(), Vec::new());
+    for &over in transports {
+        // Measured beside the program, since a host is not equally fast for long.
+        let units = units(plan, variant, over)?;
+        let ms = wall_ms(plan, program, x, (variant, plan.nodes), over)?;
+        let model_ms = modelled_ms(&simulated.accesses, &units.nanoseconds, alone, plan.nodes);
+        let deviation = 100.0 * (ms / model_ms - 1.0);
+        let is_within = deviation.abs() <= plan.tolerance;
+        measured.insert(over, Measured { ms, model_ms, deviation, is_within });
+        all.push(units);
+    }
+    let row = LiveRow {
+        program: program.name_at(x),
+        variant: variant.name.clone(),
+        x,
+        work: at_or_last(&program.work, at).unwrap_or(0.0),
+        simulated_ms: simulated.cycles as f64 / mhz(simulated)? / 1e3,
+        measured,
+    };
+    Ok((row, all))
 }
 
 /// Why no ranks can be started, if they cannot.
@@ -263,11 +289,11 @@ fn simulated(
     x: u64,
     runner: &mut StudyRunner,
 ) -> Result<Option<RunOutcome>, Failure> {
-    let args: Vec<String> = arguments(&program.args, x);
+    let args = program.args_at(x);
     let run = RunPlan {
-        name: format!("{} {}", program.name.replace("{x}", &x.to_string()), variant.name),
+        name: format!("{} {}", program.name_at(x), variant.name),
         program: program.program.clone(),
-        cc: program.cc.as_ref().map(|cc| cc.replace("{x}", &x.to_string())),
+        cc: program.cc_at(x),
         protocols: vec![variant.protocol.clone()],
         machine: plan.machine.clone(),
         set: BTreeMap::new(),
@@ -294,10 +320,6 @@ fn mhz(run: &RunOutcome) -> Result<f64, Failure> {
     Ok(run.plan.machine()?.machine.processor.mhz as f64)
 }
 
-fn arguments(template: &str, x: u64) -> Vec<String> {
-    template.replace("{x}", &x.to_string()).split_whitespace().map(str::to_string).collect()
-}
-
 /// The time of a program's region of interest on this host.
 fn wall_ms(
     plan: &LivePlan,
@@ -306,8 +328,7 @@ fn wall_ms(
     (variant, nodes): (&Variant, u32),
     over: Over,
 ) -> Result<f64, Failure> {
-    let cc = program.cc.as_ref().map(|cc| cc.replace("{x}", &x.to_string()));
-    let args = arguments(&program.args, x);
+    let (cc, args) = (program.cc_at(x), program.args_at(x));
     let once = || {
         let result = live(Path::new(&program.program), cc.as_deref(), (variant, nodes), over, &args)?;
         let seconds = result["wall_seconds"].as_f64();
@@ -351,12 +372,12 @@ fn live(
     };
     let own = std::env::current_exe()
         .map_err(|error| Failure::input(format!("this program cannot be started again: {error}"), ""))?;
-    let (ranks, nodes) = (nodes.to_string(), nodes.to_string());
+    let nodes = nodes.to_string();
     let mut command = match over {
         Over::Threads => Command::new(&own),
         Over::Ranks => {
             let mut command = Command::new("mpirun");
-            command.args(["-n", &ranks]).arg(&own);
+            command.args(["-n", &nodes]).arg(&own);
             command
         }
     };

@@ -1,9 +1,10 @@
 //! The live part of a study as text and as pictures.
 
-use super::live::{LiveFound, LivePlan, LiveRow, Over};
+use super::live::{LiveFound, LivePlan, LiveRow, OrderFound, Over, Units};
 use crate::Failure;
 use crate::output::{self, table};
 use crate::picture::{Curve, beside, curves};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A line for each unit cost, each program, and each order.
@@ -35,11 +36,9 @@ pub fn text(found: &LiveFound) -> String {
 }
 
 fn units(found: &LiveFound) -> String {
-    let names: Vec<&String> = found.units.iter().flat_map(|units| units.nanoseconds.keys()).collect();
-    let mut columns: Vec<&str> = names.into_iter().map(String::as_str).collect();
-    columns.sort_unstable();
-    columns.dedup();
-    let line = |units: &super::live::Units| {
+    let columns: BTreeSet<&str> =
+        found.units.iter().flat_map(|units| units.nanoseconds.keys()).map(String::as_str).collect();
+    let line = |units: &Units| {
         let cells =
             columns.iter().map(|name| units.nanoseconds.get(*name).map_or("-".into(), |time| format!("{time:.0}")));
         std::iter::once(format!("{}, {}", units.variant, units.over.name())).chain(cells).collect()
@@ -72,15 +71,12 @@ fn programs(found: &LiveFound) -> String {
     table(&head, &found.rows.iter().map(line).collect::<Vec<_>>())
 }
 
-fn transports(found: &LiveFound) -> Vec<Over> {
-    let mut all: Vec<Over> = found.rows.iter().flat_map(|row| row.measured.keys().copied()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+fn transports(found: &LiveFound) -> BTreeSet<Over> {
+    found.rows.iter().flat_map(|row| row.measured.keys().copied()).collect()
 }
 
 fn orders(found: &LiveFound) -> String {
-    let one = |order: &super::live::OrderFound| {
+    let one = |order: &OrderFound| {
         let times: Vec<String> = order
             .times
             .iter()
@@ -105,7 +101,7 @@ pub fn draw(plan: &LivePlan, found: &LiveFound, folder: &Path) -> Result<Vec<Str
     let mut files = Vec::new();
     for program in &plan.programs {
         let Some((file, title)) = &program.picture else { continue };
-        let of = |row: &&LiveRow| program.x.iter().any(|x| program.name.replace("{x}", &x.to_string()) == row.program);
+        let of = |row: &&LiveRow| program.x.iter().any(|&x| program.name_at(x) == row.program);
         let rows: Vec<&LiveRow> = found.rows.iter().filter(of).collect();
         if rows.is_empty() {
             continue;

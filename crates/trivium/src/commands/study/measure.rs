@@ -1,6 +1,6 @@
 //! Our figures: from keys of machines, from single misses, from runs.
 
-use super::plan::{Count, Measure, MissConfig, MissTable};
+use super::plan::{Count, Measure, MissConfig, MissTable, at_place};
 use super::published::Published;
 use super::runs::{Done, RunOutcome};
 use crate::Failure;
@@ -152,8 +152,7 @@ impl<'a> Figures<'a> {
     fn crossing(&self, of: &str, with: &str, places: &[u64]) -> Result<f64, Why> {
         let mut before: Option<(f64, f64)> = None;
         for place in places {
-            let name = |template: &str| template.replace("{x}", &place.to_string());
-            let more = self.seconds(&name(of))? - self.seconds(&name(with))?;
+            let more = self.seconds(&at_place(of, *place))? - self.seconds(&at_place(with, *place))?;
             let at = *place as f64;
             match before {
                 Some((_, less)) if less > 0.0 => return Err("they take longer at the first place already".into()),

@@ -1,7 +1,7 @@
 //! The pictures of a study.
 
 use super::measure::{Figures, each_of};
-use super::plan::{Picture, PictureKind, Plan};
+use super::plan::{Picture, PictureKind, Plan, at_or_last, at_place};
 use crate::Failure;
 use crate::output;
 use crate::picture::{Bar, Curve, curves, stacked_bars};
@@ -31,9 +31,10 @@ fn absolute(picture: &Picture, source: &Figures) -> Result<Option<String>, Failu
     let mut lines: Vec<Curve> = Vec::new();
     for line in &picture.lines {
         let point = |(at, x): (usize, &u64)| {
-            let seconds = source.seconds(&line.run.replace("{x}", &x.to_string())).ok()?;
-            let work = line.work.get(at).or(line.work.last()).copied().unwrap_or(1.0);
-            let run = source.run(&line.run.replace("{x}", &x.to_string())).ok()?;
+            let name = at_place(&line.run, *x);
+            let seconds = source.seconds(&name).ok()?;
+            let work = at_or_last(&line.work, at).unwrap_or(1.0);
+            let run = source.run(&name).ok()?;
             let each = each_of(run, line.each.as_deref()).ok()?;
             Some((*x as f64, if picture.kind == PictureKind::Rates { work / seconds / 1e6 } else { seconds / each }))
         };
@@ -63,7 +64,7 @@ fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure>
                 let base =
                     line.base.as_ref().and_then(|name| source.run(name).ok()).map_or(base, |run| run.cycles as f64);
                 let point = |x: &u64| {
-                    let run = source.run(&line.run.replace("{x}", &x.to_string())).ok()?;
+                    let run = source.run(&at_place(&line.run, *x)).ok()?;
                     Some((*x as f64, run.cycles as f64 / base))
                 };
                 let points: Vec<(f64, f64)> = line.x.iter().filter_map(point).collect();

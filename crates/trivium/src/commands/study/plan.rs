@@ -706,6 +706,16 @@ fn is_tolerance(number: f64) -> bool {
 /// With it begin keys of `set` that are parameters of protocols.
 const PARAMETER: &str = "protocol.";
 
+/// A text in which `{x}` is this place.
+pub fn at_place(template: &str, x: u64) -> String {
+    template.replace("{x}", &x.to_string())
+}
+
+/// What stands for a place in a list that may be shorter: its last is for all behind it.
+pub fn at_or_last(list: &[f64], at: usize) -> Option<f64> {
+    list.get(at).or(list.last()).copied()
+}
+
 impl Family {
     fn runs(&self) -> Vec<RunPlan> {
         let latencies: Vec<Option<u64>> =
@@ -726,7 +736,7 @@ impl Family {
     }
 
     fn run(&self, machine: &str, (block, nodes): (u32, u32), latency: Option<u64>, x: Option<u64>) -> RunPlan {
-        let place = |text: &str| x.map_or(text.to_string(), |x| text.replace("{x}", &x.to_string()));
+        let place = |text: &str| x.map_or(text.to_string(), |x| at_place(text, x));
         let name = place(&self.name).replace("{machine}", machine).replace("{block}", &block.to_string());
         let name = name.replace("{nodes}", &nodes.to_string());
         let args: Vec<String> = place(&self.args).split_whitespace().map(str::to_string).collect();
