@@ -44,6 +44,7 @@ impl Memory {
         Memory { base, length, alive }
     }
 
+    #[inline]
     fn checked(&self, addr: u32, length: usize) -> Result<*mut u8, ProgramFault> {
         if !self.alive.get() {
             return Err(ProgramFault::new("the memory of a node that no longer exists was used"));
@@ -124,6 +125,47 @@ impl Memory {
         Ok(())
     }
 
+    /// Appends to `into` what lies at each of these places, given as an offset in shared memory and a number of bytes; a
+    /// [`ProgramFault`] if one does not lie in memory.
+    pub fn gather(&self, places: &[(u64, u32)], into: &mut Vec<u8>) -> Result<(), ProgramFault> {
+        into.reserve(places.iter().map(|&(_, bytes)| bytes as usize).sum());
+        for &(offset, bytes) in places {
+            let from = self.checked(shared_address(offset)?, bytes as usize)?;
+            // A word, which most lists are of, is one load and one store.
+            if bytes == 8 {
+                // SAFETY: as in `read`; `checked` has bounded the 8 bytes, which need not be aligned.
+                into.extend_from_slice(&unsafe { from.cast::<[u8; 8]>().read() });
+                continue;
+            }
+            let there = into.len();
+            into.resize(there + bytes as usize, 0);
+            // SAFETY: as in `read`.
+            unsafe { std::ptr::copy_nonoverlapping(from, into[there..].as_mut_ptr(), bytes as usize) };
+        }
+        Ok(())
+    }
+
+    /// Writes to each of these places, given as [`Memory::gather`] has them, as many of `bytes` as belong there, one behind the other; a
+    /// [`ProgramFault`] if one does not lie in memory, or there are too few bytes.
+    pub fn scatter(&self, places: &[(u64, u32)], bytes: &[u8]) -> Result<(), ProgramFault> {
+        let mut rest = bytes;
+        for &(offset, bytes) in places {
+            let to = self.checked(shared_address(offset)?, bytes as usize)?;
+            let Some((now, later)) = rest.split_at_checked(bytes as usize) else {
+                return Err(ProgramFault::new("fewer bytes than the places that they are for"));
+            };
+            rest = later;
+            if let Ok(word) = <[u8; 8]>::try_from(now) {
+                // SAFETY: as in `gather`.
+                unsafe { to.cast::<[u8; 8]>().write(word) };
+                continue;
+            }
+            // SAFETY: as in `read`.
+            unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), to, now.len()) };
+        }
+        Ok(())
+    }
+
     /// `size` (1 to 8) bytes at `addr`, little-endian, zero-extended.
     pub fn read_word(&self, addr: u32, size: u32) -> Result<u64, ProgramFault> {
         let mut word = [0; 8];
@@ -167,6 +209,13 @@ impl Memory {
         self.write_word(rmw.addr, rmw.size, rmw.apply(old))?;
         Ok(old)
     }
+}
+
+/// The address of an offset in shared memory.
+#[inline]
+fn shared_address(offset: u64) -> Result<u32, ProgramFault> {
+    let address = u32::try_from(offset).ok().and_then(|offset| offset.checked_add(SHARED_BASE));
+    address.ok_or_else(|| ProgramFault::new(format!("shared offset {offset:#x} lies outside shared memory")))
 }
 
 /// Puts the same new, empty memory at two places of a node's memory. What was there is gone.

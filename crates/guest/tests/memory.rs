@@ -76,6 +76,40 @@ fn memory_survives_the_program_but_not_the_node() {
 }
 
 #[test]
+fn places_are_gathered_and_scattered_in_their_order() {
+    let (node, _) = node("");
+    let memory = node.memory();
+    memory.write(SHARED_BASE, &std::array::from_fn::<u8, 64, _>(|at| at as u8)).expect("in memory");
+    // A word, one that is not aligned, nothing, and other lengths, one of them at the end of memory.
+    let last = u64::from(SHARED_END - SHARED_BASE) - 3;
+    memory.write(SHARED_END - 3, b"end").expect("in memory");
+    let places = [(8, 8), (21, 8), (40, 0), (0, 3), (last, 3), (32, 16)];
+    let mut gathered = vec![99];
+    memory.gather(&places, &mut gathered).expect("in memory");
+    let expected: Vec<u8> =
+        [99].into_iter().chain(8..16).chain(21..29).chain(0..3).chain(*b"end").chain(32..48).collect();
+    assert_eq!(gathered, expected);
+
+    let to = [(64, 8), (77, 8), (0, 0), (90, 3), (93, 3), (96, 16)];
+    memory.scatter(&to, &gathered[1..]).expect("in memory");
+    let mut seen = vec![0; 48];
+    memory.read(SHARED_BASE + 64, &mut seen).expect("in memory");
+    let mut expected = vec![0; 48];
+    expected[..8].copy_from_slice(&gathered[1..9]);
+    expected[13..21].copy_from_slice(&gathered[9..17]);
+    expected[26..48].copy_from_slice(&gathered[17..39]);
+    assert_eq!(seen, expected);
+
+    assert!(memory.gather(&[(0, 8), (last, 4)], &mut gathered).is_err(), "beyond the end");
+    assert!(memory.gather(&[(u64::MAX - 4, 8)], &mut gathered).is_err(), "an offset that wraps around");
+    assert!(memory.scatter(&[(last - 4, 8)], &[1; 8]).is_err(), "beyond the end");
+    assert!(memory.scatter(&[(0, 8), (8, 8)], &[1; 15]).is_err(), "too few bytes");
+    drop(node);
+    assert!(memory.gather(&[(0, 8)], &mut gathered).is_err());
+    assert!(memory.scatter(&[(0, 8)], &[1; 8]).is_err());
+}
+
+#[test]
 fn memory_may_be_changed_while_an_access_waits() {
     let (mut node, recorder) = node("(i64.store (i32.const 0x40000008) (i64.load (i32.const 0x40000000)))");
     recorder.borrow_mut().waits = 2;

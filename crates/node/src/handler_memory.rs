@@ -58,14 +58,33 @@ pub trait HandlerMemory: Sized {
         self.effects_mut().trouble_of(result);
     }
 
-    /// Appends what lies in places of this node's memory to data, one behind the other; to be put back there if `back`.
+    /// Appends what lies in places of this node's memory to data, one behind the other; to be put back there if `back`. A list may
+    /// then have thousands of words, so that what is the same for all of them is looked at once.
     fn gather_into(&mut self, data: &mut Data, places: impl Iterator<Item = (u64, u64)>, back: bool) {
-        for (offset, length) in places {
-            self.read(offset, length, &mut data.bytes);
-            if back {
-                data.places.push((offset, shared_u32(length)));
-            }
+        if !back {
+            places.for_each(|(offset, length)| self.read(offset, length, &mut data.bytes));
+            return;
         }
+        let there = data.places.len();
+        data.places.extend(places.map(|(offset, length)| (offset, shared_u32(length))));
+        let places = &data.places[there..];
+        if self.is_cached() || !self.are_allocated(places) {
+            for &(offset, length) in places {
+                self.read(offset, length.into(), &mut data.bytes);
+            }
+            return;
+        }
+        for &(offset, _) in places {
+            self.about_to_use(offset);
+        }
+        let gathered = self.memory().gather(places, &mut data.bytes);
+        self.trouble_of(gathered);
+    }
+
+    /// Whether all of these places are allocated.
+    fn are_allocated(&self, places: &[(u64, u32)]) -> bool {
+        let limit = self.core().space.borrow().bytes();
+        places.iter().all(|&(offset, length)| offset <= limit && u64::from(length) <= limit - offset)
     }
 
     /// Whether so many bytes are allocated.
@@ -98,6 +117,7 @@ pub trait HandlerMemory: Sized {
     }
 
     /// Reads bytes that are known to be allocated.
+    #[inline]
     fn read_allocated(&mut self, offset: u64, into: &mut [u8]) {
         self.about_to_use(offset);
         if self.is_cached() {
@@ -118,20 +138,37 @@ pub trait HandlerMemory: Sized {
         self.about_to_use(offset);
         let written = self.memory().write(offset, bytes);
         self.trouble_of(written);
-        let last = offset + bytes.len().max(1) as u64 - 1;
+        self.has_changed(offset, bytes.len() as u64);
+    }
+
+    /// The contents of the blocks of so many bytes have changed.
+    #[inline]
+    fn has_changed(&mut self, offset: u64, bytes: u64) {
         let protocols = &self.core().protocols;
-        let (first, last) = (protocols.block_number(offset), protocols.block_number(last));
+        let first = protocols.block_number(offset);
+        let last = protocols.block_number(offset + bytes.max(1) - 1);
         self.effects_mut().changed.extend((first..=last).map(|id| Object { kind: BLOCK, id }));
     }
 
     /// Writes the data of a payload back to the places that they came from.
     fn put_back(&mut self, data: &Data) {
-        let mut rest = &data.bytes[..];
-        for &(offset, length) in &data.places {
-            let (now, later) = rest.split_at(rest.len().min(length as usize));
-            self.put(offset, now);
-            rest = later;
+        let places = &data.places[..];
+        let needed: u64 = places.iter().map(|&(_, length)| u64::from(length)).sum();
+        if self.is_cached() || needed != data.bytes.len() as u64 || !self.are_allocated(places) {
+            let mut rest = &data.bytes[..];
+            for &(offset, length) in places {
+                let (now, later) = rest.split_at(rest.len().min(length as usize));
+                self.put(offset, now);
+                rest = later;
+            }
+            return;
         }
+        for &(offset, _) in places {
+            self.about_to_use(offset);
+        }
+        let written = self.memory().scatter(places, &data.bytes);
+        self.trouble_of(written);
+        places.iter().for_each(|&(offset, length)| self.has_changed(offset, length.into()));
     }
 
     /// Copies bytes from one place of this node's memory to another.

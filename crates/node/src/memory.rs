@@ -42,6 +42,37 @@ impl NodeMemory {
         }
     }
 
+    /// Appends what lies at each of these places: an offset and a number of bytes.
+    ///
+    /// # Errors
+    /// One does not lie in memory.
+    pub fn gather(&self, places: &[(u64, u32)], into: &mut Vec<u8>) -> Result<(), String> {
+        if let NodeMemory::Program(memory) = self {
+            return memory.gather(places, into).map_err(|fault| fault.message);
+        }
+        places.iter().try_for_each(|&(offset, length)| {
+            let there = into.len();
+            into.resize(there + length as usize, 0);
+            self.read(offset, &mut into[there..])
+        })
+    }
+
+    /// Writes bytes to these places, one behind the other, which need as many as there are.
+    ///
+    /// # Errors
+    /// One does not lie in memory.
+    pub fn scatter(&mut self, places: &[(u64, u32)], bytes: &[u8]) -> Result<(), String> {
+        if let NodeMemory::Program(memory) = self {
+            return memory.scatter(places, bytes).map_err(|fault| fault.message);
+        }
+        let mut rest = bytes;
+        places.iter().try_for_each(|&(offset, length)| {
+            let (now, later) = rest.split_at_checked(length as usize).ok_or_else(|| outside(offset))?;
+            rest = later;
+            self.write(offset, now)
+        })
+    }
+
     /// Reads bytes of the program's own memory, as [`NodeMemory::write_private`] writes them. Memory without a program has at
     /// each byte address the number of it, as the explored systems of `check` have.
     ///

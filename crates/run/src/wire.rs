@@ -144,6 +144,8 @@ pub(crate) const ENDED: u8 = 4;
 /// Bytes of a message before its arguments: kind, kind of object, number of arguments, whether it has data; protocol,
 /// message; object; places; bytes of data.
 const HEAD: usize = 20;
+/// Bytes of a place: offset, length.
+const PLACE: usize = 12;
 
 /// Writes a message into a packet of old, which it gives.
 pub(crate) fn write_message(
@@ -156,7 +158,7 @@ pub(crate) fn write_message(
     let words = args.words();
     let (places, bytes) = data.map_or((&[][..], &[][..]), |data| (&data.places[..], &data.bytes[..]));
     packet.clear();
-    packet.reserve(HEAD + 8 * words.len() + 12 * places.len() + bytes.len());
+    packet.reserve(HEAD + 8 * words.len() + PLACE * places.len() + bytes.len());
     let mut head = [0; HEAD];
     head[..4].copy_from_slice(&[
         MESSAGE,
@@ -173,8 +175,10 @@ pub(crate) fn write_message(
     packet.extend_from_slice(&head);
     words.iter().for_each(|word| packet.extend(word.to_le_bytes()));
     for (offset, length) in places {
-        packet.extend(offset.to_le_bytes());
-        packet.extend(length.to_le_bytes());
+        let mut place = [0; PLACE];
+        place[..8].copy_from_slice(&offset.to_le_bytes());
+        place[8..].copy_from_slice(&length.to_le_bytes());
+        packet.extend_from_slice(&place);
     }
     packet.extend_from_slice(bytes);
     packet
@@ -243,6 +247,10 @@ fn number<const BYTES: usize>(packet: &mut &[u8]) -> Result<[u8; BYTES], String>
     Ok(bytes)
 }
 
+fn place(&[a, b, c, d, e, f, g, h, ref length @ ..]: &[u8; PLACE]) -> (u64, u32) {
+    (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(*length))
+}
+
 fn read_message(mut packet: &[u8], protocols: &Protocols) -> Result<Message, String> {
     let rest = &mut packet;
     let [kind, words, has_data] = number(rest)?;
@@ -268,9 +276,9 @@ fn read_message(mut packet: &[u8], protocols: &Protocols) -> Result<Message, Str
         0 => None,
         1 => {
             let mut data = Data::default();
-            for _ in 0..places {
-                data.places.push((u64::from_le_bytes(number(rest)?), u32::from_le_bytes(number(rest)?)));
-            }
+            let listed = take(rest, index(u64::from(places)).saturating_mul(PLACE))?;
+            let (listed, _) = listed.as_chunks::<PLACE>();
+            data.places.extend(listed.iter().map(place));
             let length: u64 = data.places.iter().map(|&(_, length)| u64::from(length)).sum();
             if places > 0 && length != u64::from(bytes) {
                 return Err(format!("a {} whose data do not go back to where they came from", declared.name));
@@ -337,6 +345,24 @@ mod tests {
         assert_eq!(page, Packet::Page { page: 70_000, contents: vec![1, 2] });
         let bind = Control::Bind(Binding { region: 3, protocol: 1 });
         assert_eq!(super::read(&write_control(&bind), &protocols), Ok(Packet::Control(bind)));
+    }
+
+    #[test]
+    fn places_are_read_as_they_were_written() {
+        let protocols = protocols();
+        let all = &protocols.engines[1].protocol().messages;
+        let push = MessageId::at(all.iter().position(|message| message.name == "Push").unwrap());
+        let object = Object { kind: all[push.index()].object, id: 0 };
+        let data = Data { bytes: (0..24).collect(), places: vec![(8, 8), (0x1_2345_6789, 8), (1 << 20, 8)] };
+        let packet = write_message(Vec::new(), (1, push), object, &Args::NONE, Some(&data));
+        let Ok(Packet::Message(message)) = read(&packet, &protocols) else { panic!() };
+        assert_eq!(message.data.as_deref(), Some(&data));
+        for (at, to, what) in [(12, 200, "ends too early"), (HEAD + 8, 9, "do not go back to where they came from")] {
+            let mut damaged = packet.clone();
+            damaged[at] = to;
+            let told = read(&damaged, &protocols).unwrap_err();
+            assert!(told.contains(what), "{told}, not {what}");
+        }
     }
 
     #[test]

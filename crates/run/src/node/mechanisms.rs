@@ -45,10 +45,10 @@ impl Handling {
 }
 
 impl NodeState {
-    /// What lies in places of this node's memory, one behind the other, as a payload; to be put back there if `back`.
-    fn gather(&mut self, places: impl Iterator<Item = (u64, u64)>, back: bool) -> Payload {
+    /// What lies in a place of this node's memory as a payload.
+    fn gather(&mut self, offset: u64, bytes: u64) -> Payload {
         let mut data = Box::<Data>::default();
-        self.gather_into(&mut data, places, back);
+        self.read(offset, bytes, &mut data.bytes);
         self.gathered(data)
     }
 
@@ -154,19 +154,20 @@ impl Mechanisms for NodeState {
     }
 
     fn gather_block(&mut self, block: Object) -> Payload {
-        let place = (self.core.offset_of(block), self.core.protocols.block);
-        self.gather(std::iter::once(place), false)
+        self.gather(self.core.offset_of(block), self.core.protocols.block)
     }
 
     fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
-        self.gather(std::iter::once((from, to.saturating_sub(from))), false)
+        self.gather(from, to.saturating_sub(from))
     }
 
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
         let block = self.core.protocols.block;
         let place =
             |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
-        self.gather(items.iter().map(place), true)
+        let mut data = Box::<Data>::default();
+        self.gather_into(&mut data, items.iter().map(place), true);
+        self.gathered(data)
     }
 
     fn gather_own(&mut self, from: u64, to: u64) -> Payload {
