@@ -115,6 +115,49 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("fetchadd", &["-n", "3"]).under(&["uncached"]).nodes(3));
 }
 
+/// Handlers that a machine prices as a whole, on engines whose prices are folded and on one that lays them out.
+#[test]
+fn handlers_with_prices_of_their_own() {
+    let stache = [
+        (
+            "handlers.stache.home.Shared.GetRead",
+            r#"{ fixed = 91, per = { send = 7, element = 3 }, after = 33, id = "X-1" }"#,
+        ),
+        ("handlers.stache.cache.Invalid.read", r#"{ fixed = 0, source = "calibration" }"#),
+        (
+            "handlers.stache.home.Lent.GetWrite",
+            r#"{ fixed = 12, per = { record = 5, step = 1, send = 40 }, id = "X-2" }"#,
+        ),
+        ("handlers.stache.cache.ReadOnly.Invalidate", r#"{ source = "calibration" }"#),
+    ];
+    let flash = [
+        (
+            "handlers.flash-coherence.home.Idle.GET",
+            r#"{ fixed = 64, per = { probe = 24, send = 8 }, after = 40, id = "X-3" }"#,
+        ),
+        ("handlers.flash-coherence.cache.Only.PUT", r#"{ fixed = 20, id = "X-4" }"#),
+    ];
+    let jitter = ("network.jitter", "90");
+    let mut runs = Vec::new();
+    for name in ["typhoon", "typhoon-0", "simple-coma"] {
+        let set: Vec<_> = stache.into_iter().chain([jitter]).collect();
+        runs.push(Run::of("em3d", &["-n", "24", "-i", "2"]).on(machine(name, &set)).nodes(5));
+        runs.push(Run::of("lockbench", &["-n", "12"]).on(machine(name, &stache)).nodes(4));
+    }
+    let slow: Vec<_> = stache.into_iter().chain([("engine.kind", "compute"), ("engine.slowdown", "5/2")]).collect();
+    runs.push(Run::of("em3d", &["-n", "24", "-i", "2"]).on(machine("typhoon", &slow)).nodes(4));
+    for program in [("em3d", &["-n", "24", "-i", "2"][..]), ("lockbench", &["-n", "12"])] {
+        let run = Run::of(program.0, program.1).under(&["flash-coherence"]).on(machine("flash", &flash));
+        runs.push(run.nodes(5).block(128));
+    }
+    for run in runs {
+        same_and_right(run.clone());
+        for jobs in 2..4 {
+            same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
+        }
+    }
+}
+
 /// Handlers run in the library's calls: where these come in time must not depend on the order in which nodes are simulated.
 #[test]
 fn accesses_that_a_library_checks() {

@@ -1,9 +1,10 @@
 //! Machines by name or from a file, with overrides, and errors that point into the file.
 
-use crate::machine::Machine;
 use crate::machine::price::Prices;
+use crate::machine::{Machine, handlers};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
+use std::iter::successors;
 use std::path::Path;
 use toml::{Table, Value};
 use trivium_node::NodeError;
@@ -66,7 +67,7 @@ impl Machine {
             toml::from_str::<Machine>(text).map_err(|error| explain(&error, file, text))?;
         }
         // What is wrong now lies in this file, since a base is right; where, only its key can tell, or which of its keys alone is wrong.
-        let machine = Machine::try_from_table(&table).map_err(|error| {
+        let mut machine = Machine::try_from_table(&table).map_err(|error| {
             let place = place_of_name(text, &error.what).or_else(|| place_of_wrong_key(file, text));
             error.at(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")))
         })?;
@@ -76,6 +77,7 @@ impl Machine {
             error.at(place).help(SEE)
         })?;
         if overrides.is_empty() {
+            machine.locate_handlers(file, text);
             return Ok(machine);
         }
         for (key, value) in overrides {
@@ -86,7 +88,21 @@ impl Machine {
                 .and_then(|()| changed.validate())
                 .map_err(|error| error.at(format!("--set machine.{key}={value}")).help(SEE))?;
         }
-        Machine::try_from_table(&table)
+        machine = Machine::try_from_table(&table)?;
+        machine.locate_handlers(file, text);
+        for (key, value) in overrides {
+            let said = handlers::all_mut(&mut machine.handlers).filter(|(of, _)| key.starts_with(of.as_str()));
+            said.for_each(|(_, price)| price.place = Some(format!("--set machine.{key}={value}")));
+        }
+        Ok(machine)
+    }
+
+    /// Where the file gives the prices of handlers, so that one that a protocol does not have is told with its line.
+    fn locate_handlers(&mut self, file: &str, text: &str) {
+        for (key, price) in handlers::all_mut(&mut self.handlers) {
+            let place = place_of_key(text, &format!("`{key}`"));
+            price.place = Some(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")));
+        }
     }
 
     fn try_from_table(table: &Table) -> Result<Machine, NodeError> {
@@ -122,7 +138,7 @@ pub(super) fn later<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 }
 
 /// The tables whose numbers are times of single steps.
-const TIMES: [&str; 7] = ["processor", "bus", "access_control", "interface", "pipeline", "prices", CALLS];
+const TIMES: [&str; 8] = ["processor", "bus", "access_control", "interface", "pipeline", "prices", CALLS, HANDLERS];
 
 /// Such a time is at most so many cycles, so that sums of them, however scaled, are far below 2^64.
 const LONGEST: i64 = 1 << 24;
@@ -180,7 +196,7 @@ pub fn whole(file: &str, text: &str) -> Result<Table, NodeError> {
 fn lay_over(table: &mut Table, own: Table) {
     for (key, value) in own {
         match (table.get_mut(&key), value) {
-            (Some(Value::Table(below)), Value::Table(above)) if !below.contains_key("cycles") => lay_over(below, above),
+            (Some(Value::Table(below)), Value::Table(above)) if !is_price(below) => lay_over(below, above),
             (_, value) => {
                 table.insert(key, value);
             }
@@ -188,11 +204,20 @@ fn lay_over(table: &mut Table, own: Table) {
     }
 }
 
+/// Whether a table is the price of something, and not a list of prices.
+fn is_price(table: &Table) -> bool {
+    let is_said = |key| table.get(key).is_some_and(Value::is_str);
+    table.contains_key("cycles") || is_said("id") || is_said("source")
+}
+
 /// The price list of calls.
 const CALLS: &str = "calls";
 
+/// The prices of single handlers.
+const HANDLERS: &str = "handlers";
+
 /// The tables that a machine's file may leave out.
-const OPTIONAL: [&[&str]; 3] = [&["barrier"], &[CALLS], &["processor", "operators"]];
+const OPTIONAL: [&[&str]; 4] = [&["barrier"], &[CALLS], &[HANDLERS], &["processor", "operators"]];
 
 /// Puts a value at a dotted path, of the type that it reads as.
 fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
@@ -208,7 +233,7 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
     let mut table = table;
     for (depth, step) in steps.iter().copied().enumerate() {
         // All of a price list may be left out that is laid over another one; what is no price is refused afterwards.
-        if OPTIONAL.contains(&&steps[..=depth]) || steps[0] == CALLS {
+        if OPTIONAL.contains(&&steps[..=depth]) || [CALLS, HANDLERS].contains(&steps[0]) {
             table.entry(step).or_insert_with(|| Value::Table(Table::new()));
         }
         let names: Vec<String> = table.keys().cloned().collect();
@@ -288,13 +313,15 @@ fn remedy(message: &str) -> Option<String> {
 }
 
 /// Where the key named in `what` is set, for errors found after parsing; if it is not set here, the table that it belongs to.
-fn place_of_key(text: &str, what: &str) -> Option<(usize, usize)> {
-    let mut path = what.split('`').nth(1)?;
-    while let Some((table, key)) = path.rsplit_once('.') {
-        if let Some(place) = place_in_table(text, table, key) {
+fn place_of_key<'a>(text: &str, what: &'a str) -> Option<(usize, usize)> {
+    let path = what.split('`').nth(1)?;
+    for (dot, _) in path.rmatch_indices('.') {
+        let (table, keys) = (&path[..dot], &path[dot + 1..]);
+        // The key may be written with its dots, and its last parts may be inside of a value.
+        let shorter = |key: &&'a str| key.rsplit_once('.').map(|(shorter, _)| shorter);
+        if let Some(place) = successors(Some(keys), shorter).find_map(|key| place_in_table(text, table, key)) {
             return Some(place);
         }
-        path = table;
         let header = text.lines().position(|line| line.trim().starts_with(&format!("[{table}]")));
         if let Some(number) = header {
             return Some((number + 1, 1));

@@ -1,10 +1,12 @@
 //! A machine: what its TOML file says.
 
+pub mod handlers;
 pub(crate) mod load;
 pub(crate) mod operators;
 pub mod price;
 pub(crate) mod ratio;
 
+use crate::machine::handlers::HandlerPrices;
 use crate::machine::operators::{OperatorCosts, Weighing};
 use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
@@ -50,6 +52,9 @@ pub struct Machine {
     /// file gives what differs from `prices`.
     #[serde(default, deserialize_with = "load::later")]
     pub calls: Option<Prices>,
+    /// What whole handlers cost, in place of what they do.
+    #[serde(default)]
+    pub handlers: HandlerPrices,
 }
 
 /// The compute processor.
@@ -541,6 +546,7 @@ impl Machine {
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
         self.validate_pipeline()?;
+        handlers::all(&self.handlers).try_for_each(|(key, price)| price.validate(key))?;
         within("engine.save", self.engine.save, 0, 1 << 20)?;
         within("engine.restore", self.engine.restore, 0, 1 << 20)?;
         for (key, value) in [("engine.save", self.engine.save), ("engine.restore", self.engine.restore)] {

@@ -140,7 +140,7 @@ fn several(entry: &str) -> Option<(usize, Transaction)> {
 }
 
 /// What it takes to start a handler, by the source of the event.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DispatchPrices {
     /// A load or store that faulted.
@@ -158,7 +158,7 @@ pub struct DispatchPrices {
 }
 
 /// Receiving.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessagePrices {
     /// The first two words: handler and object.
@@ -170,7 +170,7 @@ pub struct MessagePrices {
 }
 
 /// Records.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordPrices {
     /// First look of a handler at a record of a home's role: the directory.
@@ -185,7 +185,7 @@ pub struct RecordPrices {
 }
 
 /// Sending.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SendPrices {
     /// A message without data: its first two words.
@@ -202,7 +202,7 @@ pub struct SendPrices {
 }
 
 /// A block's data going out, each granule, fused with the lowering of its tag in the same handler.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FetchPrices {
     /// The tag stays: no cache can hold newer data, or they are fetched coherently.
@@ -216,7 +216,7 @@ pub struct FetchPrices {
 }
 
 /// A block's data coming in, each granule.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InstallPrices {
     /// Fused with the raising of its tag in the same handler.
@@ -226,7 +226,7 @@ pub struct InstallPrices {
 }
 
 /// A tag changes by itself, each granule.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TagPrices {
     /// Any raising: no bus transaction is needed.
@@ -240,7 +240,7 @@ pub struct TagPrices {
 }
 
 /// What an engine does to a line of its processor's cache, each granule, where processors are cached.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinePrices {
     /// The processor's request is answered, with or without contents.
@@ -252,7 +252,7 @@ pub struct LinePrices {
 }
 
 /// The price list. A key says what it is for; `docs/machines.md` is the reference.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
     /// Starting a handler.

@@ -10,7 +10,7 @@ use crate::reports::timeline::{Cause, Stretch, Work};
 use crate::reports::trace::{Handled, Note};
 use crate::timing::engines::Job;
 use crate::timing::folding::Path;
-use crate::timing::pricing::Trigger;
+use crate::timing::pricing::{Did, Given, Trigger};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
@@ -283,7 +283,7 @@ impl NodeState {
         if matches!(dispatched.source, Trigger::Call(_)) {
             self.note_call(&handling);
         }
-        self.price(shared, dispatched.source, &mut handling);
+        self.price(shared, dispatched, outcome, &mut handling);
         let (start, end) = (handling.start, handling.timing.end);
         if end - start > WATCHDOG {
             return Err(self.endless(start, end));
@@ -382,23 +382,29 @@ impl NodeState {
 
     /// The time of a handler.
     #[inline]
-    fn price(&mut self, shared: &Shared, trigger: Trigger, handling: &mut Handling) {
+    fn price(&mut self, shared: &Shared, dispatched: &Dispatched, outcome: &Outcome, handling: &mut Handling) {
+        let own = shared.given.of(dispatched.protocol, outcome.role, outcome.handler);
+        if let Some((number, _)) = own {
+            handling.path = handling.paths.end_of_priced(handling.path, number);
+        }
+        let given = own.map(|(_, given)| given);
         let (machine, block) = (&shared.machine, shared.protocols.block);
         let start = (handling.start, self.compute.runnable());
         if handling.path != Path::NONE {
-            if let Some(folded) = handling.paths.price(handling.path, machine, block, &self.model.bus) {
+            if let Some(folded) = handling.paths.price(handling.path, given, machine, block, &self.model.bus) {
                 return self.model.price_folded(folded, start, &mut handling.timing);
             }
             handling.primitives = handling.paths.told(handling.path).1;
         }
         if machine.pipeline.is_some() {
-            return self.lay(shared, trigger, handling);
+            return self.lay(shared, (dispatched.source, given), handling);
         }
-        self.model.price(machine, block, (trigger, &handling.primitives), start, &mut handling.timing);
+        let did = Did { trigger: dispatched.source, effects: &handling.primitives, given };
+        self.model.price(machine, block, did, start, &mut handling.timing);
     }
 
     /// The time of a handler that the engine lays out itself.
-    fn lay(&mut self, shared: &Shared, trigger: Trigger, handling: &mut Handling) {
+    fn lay(&mut self, shared: &Shared, (trigger, given): (Trigger, Option<&Given>), handling: &mut Handling) {
         let protocol: u32 = fit(handling.effects.protocol, "a protocol of a run, of which there are at most 65536");
         let key = |touched: &Touched| (protocol << 16 | u32::from(touched.role.0), touched.object.id);
         handling.records.clear();
@@ -406,8 +412,7 @@ impl NodeState {
         let job = Job {
             machine: &shared.machine,
             block: shared.protocols.block,
-            trigger,
-            effects: &handling.primitives,
+            did: Did { trigger, effects: &handling.primitives, given },
             records: &handling.records,
             ready: handling.ready,
             start: handling.start,

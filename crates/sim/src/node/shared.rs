@@ -5,6 +5,7 @@ use crate::machine::{EngineKind, Machine};
 use crate::node::checks::Classes;
 use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
+use crate::timing::given::GivenPrices;
 use crate::timing::jump_table::JumpTable;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -43,6 +44,8 @@ pub struct Shared {
     pub(crate) unfolded: bool,
     /// What the inbox of an engine that is a pipeline knows of events.
     pub(crate) jump_table: JumpTable,
+    /// The prices that single handlers have.
+    pub(crate) given: GivenPrices,
     /// Boxes to write to again.
     pub(crate) spare: RefCell<Spare>,
 }
@@ -53,6 +56,7 @@ impl Shared {
         let machine_lays_out = machine.engine.kind == EngineKind::Pipeline;
         Shared {
             classes: Classes::new(&protocols, &machine),
+            given: GivenPrices::new(&machine, &protocols),
             jump_table: JumpTable::new(&machine, &protocols),
             protocols: Rc::new(protocols),
             cycles_of_work: machine.processor.cycles_of_work(),

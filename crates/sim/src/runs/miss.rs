@@ -6,6 +6,7 @@ use crate::node::script::{Script, plain_memory};
 use crate::node::shared::Shared;
 use crate::order::{Limits, Runner, World};
 use crate::reports::timeline::{Cause, PathStep, Reason, path};
+use crate::timing::given::check_handlers;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -49,6 +50,9 @@ pub struct MissHandler {
     pub occupancy: u64,
     /// How many of these the miss waits for.
     pub adds: u64,
+    /// Where its price is from, if the machine's file says that: the row of a study, or `calibration`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
 }
 
 /// One step of a miss.
@@ -73,7 +77,8 @@ pub struct MissReport {
     pub microseconds: f64,
     /// The steps in order; they sum to the total.
     pub steps: Vec<MissStep>,
-    /// The handlers on its way, where an engine does several things at once: then what a handler adds is less than its occupancy.
+    /// The handlers on its way, where an engine does several things at once, so that what a handler adds is less than its occupancy, or
+    /// where the machine says where a handler's price is from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handlers: Vec<MissHandler>,
     /// Bus transactions of all nodes, those off the critical path included.
@@ -144,7 +149,9 @@ struct Quiet {
 impl Quiet {
     fn new(engine: Engine, machine: Machine, block: u64) -> Result<Quiet, NodeError> {
         let (page, mhz) = (machine.memory.page.max(block), machine.processor.mhz);
-        let shared = Rc::new(Shared::new(Protocols::new(vec![Rc::new(engine)], block, NODES), machine));
+        let protocols = Protocols::new(vec![Rc::new(engine)], block, NODES);
+        check_handlers(&machine, &protocols)?;
+        let shared = Rc::new(Shared::new(protocols, machine));
         let space = Rc::new(RefCell::new(Space::new(page, NODES)));
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
         let nodes = (0..trivium_engine::number::fit::<_, Node>(NODES, "the number of a node")).map(|me| {
@@ -172,7 +179,9 @@ impl Quiet {
         let cause = requester.borrow().compute.cause.clone();
         let path = cause.as_ref().map_or(Vec::new(), |(run, left)| path(run, *left));
         let staged = requester.borrow().shared.machine.pipeline.is_some();
-        let handlers = if staged { handlers(&cause, by) } else { Vec::new() };
+        let handlers = handlers(&cause, by, &requester.borrow().shared);
+        let is_told = staged || handlers.iter().any(|handler| handler.given.is_some());
+        let handlers = if is_told { handlers } else { Vec::new() };
         let total = requester.borrow().compute.clock() - begun;
         self.world.settle()?;
         // What comes next starts on a machine at rest.
@@ -212,7 +221,13 @@ fn name_of(node: Node, by: Node) -> String {
 }
 
 /// The handlers that led to something, in order.
-fn handlers(last: &Cause, by: Node) -> Vec<MissHandler> {
+fn handlers(last: &Cause, by: Node, shared: &Shared) -> Vec<MissHandler> {
+    let protocol = shared.protocols.engines.first().map_or("", |engine| &engine.protocol().name);
+    let given = |name: &str| {
+        let mut prices = crate::machine::handlers::all(&shared.machine.handlers);
+        let price = prices.find(|(key, _)| key[0] == protocol && key[1..].join(".") == name);
+        price.map(|(_, price)| price.origin().to_string())
+    };
     let mut handlers = Vec::new();
     let mut cause = last;
     while let Some((run, until)) = cause {
@@ -224,6 +239,7 @@ fn handlers(last: &Cause, by: Node) -> Vec<MissHandler> {
                 handler: handler.clone(),
                 occupancy: *occupancy,
                 adds,
+                given: given(handler),
             });
         }
         cause = &run.cause;

@@ -5,6 +5,7 @@ use crate::node::NodeState;
 use crate::node::shared::Shared;
 use crate::order::budget::Budget;
 use crate::order::{Limits, Runner, World};
+use crate::timing::given::check_handlers;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -111,6 +112,7 @@ pub(super) fn share(setup: &Setup, traced: Option<Range<u64>>) -> Result<Shared,
     let protocols = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), reference)?;
     let shared = Shared::new(protocols, setup.machine.clone());
     shared.classes.check(&shared.protocols, &setup.machine)?;
+    check_handlers(&setup.machine, &shared.protocols)?;
     Ok(Shared {
         has_tags: setup.machine.build(setup.program, traced.is_some()) == Build::Fast,
         traced,

@@ -3,7 +3,7 @@
 use super::engines::{self, Job, KINDS};
 use super::model::NodeModel;
 use super::networks;
-use super::pricing::{DataFrom, HandlerTime, Primitive, Trigger};
+use super::pricing::{DataFrom, Did, HandlerTime, Primitive, Trigger};
 use crate::machine::{EngineKind, Machine};
 use trivium_engine::Object;
 use trivium_protocol::{Access, BLOCK};
@@ -33,19 +33,10 @@ fn price(model: &mut NodeModel, machine: &Machine, start: u64, interrupts: bool)
         Primitive::Tag(block, Access::Write, Access::None),
     ];
     let mut time = HandlerTime { stretches: Some(Vec::new()), ..HandlerTime::default() };
-    let job = Job {
-        machine,
-        block: 64,
-        trigger: Trigger::Task,
-        effects: &effects,
-        records: &[],
-        ready: start,
-        start,
-        speculates: false,
-        software: false,
-    };
+    let did = Did { trigger: Trigger::Task, effects: &effects, given: None };
+    let job = Job { machine, block: 64, did, records: &[], ready: start, start, speculates: false, software: false };
     if !model.lay(&job, &mut time) {
-        model.price(machine, 64, (Trigger::Task, &effects), (start, interrupts), &mut time);
+        model.price(machine, 64, did, (start, interrupts), &mut time);
     }
     time
 }

@@ -7,7 +7,7 @@
 //! list keeps its one meaning, which is `lay`; what was taken seldom, or is watched, is priced by it directly.
 
 use super::bus::Bus;
-use super::pricing::{Booking, DataFrom, HandlerTime, Primitive, Trigger, lay};
+use super::pricing::{Booking, DataFrom, Did, Given, HandlerTime, Primitive, Trigger, lay};
 use crate::machine::Machine;
 use crate::machine::price::Transaction;
 use trivium_engine::Object;
@@ -63,6 +63,8 @@ enum What {
     Start,
     Trigger(Trigger),
     Did(Primitive),
+    /// A handler that has a price of its own.
+    Priced,
 }
 
 /// Paths of handlers, and their prices.
@@ -118,6 +120,16 @@ impl Paths {
         self.grow(at, code, What::Did(what))
     }
 
+    /// The end of a path of a handler that has a price of its own, which has this number.
+    #[cold]
+    pub fn end_of_priced(&mut self, at: Path, number: u16) -> Path {
+        let Some(code) = pack(40, u64::from(number), 0, 0).filter(|_| at != Path::NONE) else { return Path::NONE };
+        match self.follow(at, code) {
+            Path::NONE => self.grow(at, code, What::Priced),
+            path => path,
+        }
+    }
+
     #[cold]
     fn grow(&mut self, at: Path, code: u64, what: What) -> Path {
         if self.places.len() >= MOST_PLACES {
@@ -139,7 +151,7 @@ impl Paths {
             match self.what[at as usize] {
                 What::Did(primitive) => effects.push(primitive),
                 What::Trigger(of) => trigger = of,
-                What::Start => {}
+                What::Start | What::Priced => {}
             }
             at = self.places[at as usize].before;
         }
@@ -148,20 +160,27 @@ impl Paths {
     }
 
     /// The price of a handler that ends here, on a machine with blocks of `block` bytes (always the same two); none if it is
-    /// not folded.
+    /// not folded. `given` is its own price, if the path has the end of one that has.
     #[inline]
-    pub fn price(&mut self, at: Path, machine: &Machine, block: u64, bus: &Bus) -> Option<&Folded> {
+    pub fn price(
+        &mut self,
+        at: Path,
+        given: Option<&Given>,
+        machine: &Machine,
+        block: u64,
+        bus: &Bus,
+    ) -> Option<&Folded> {
         let mut folded = self.places[at.0 as usize].folded;
         if folded == UNKNOWN {
-            folded = self.fold(at, machine, block, bus);
+            folded = self.fold(at, given, machine, block, bus);
         }
         self.folded.get((folded as usize).wrapping_sub(1))
     }
 
     #[cold]
-    fn fold(&mut self, at: Path, machine: &Machine, block: u64, bus: &Bus) -> u32 {
+    fn fold(&mut self, at: Path, given: Option<&Given>, machine: &Machine, block: u64, bus: &Bus) -> u32 {
         let (trigger, effects) = self.told(at);
-        let known = Folded::of(trigger, &effects, machine, block, bus).map(|folded| {
+        let known = Folded::of(Did { trigger, effects: &effects, given }, machine, block, bus).map(|folded| {
             self.folded.push(folded);
             fit(self.folded.len(), "a price, of which there are at most 65536")
         });
@@ -193,10 +212,10 @@ pub(crate) struct Folded {
 
 impl Folded {
     /// Works it out; none if it is too long.
-    pub fn of(trigger: Trigger, effects: &[Primitive], machine: &Machine, block: u64, bus: &Bus) -> Option<Folded> {
+    pub fn of(did: Did, machine: &Machine, block: u64, bus: &Bus) -> Option<Folded> {
         let mut quiet = QuietBus { bus, parts: Vec::new() };
         let mut time = HandlerTime::default();
-        lay(trigger, effects, 0, machine, block, &mut quiet, &mut time);
+        lay(did, 0, machine, block, &mut quiet, &mut time);
         (quiet.parts.len() <= LONGEST).then_some(Folded { parts: quiet.parts, end: time.end })
     }
 
@@ -427,17 +446,17 @@ mod tests {
                     bus.book(Transaction::Read, now + booked);
                 }
                 let mut expected = HandlerTime::default();
-                lay(*trigger, effects, now, &machine, bytes, &mut bus, &mut expected);
+                lay(Did { trigger: *trigger, effects, given: None }, now, &machine, bytes, &mut bus, &mut expected);
                 let mut found = HandlerTime::default();
                 // Twice: a path is grown, and then found again.
                 for _ in 0..2 {
                     let path = taken(&mut paths, *trigger, effects);
-                    let Some(folded) = path.and_then(|path| paths.price(path, &machine, bytes, &other)) else { continue };
+                    let Some(folded) = path.and_then(|path| paths.price(path, None, &machine, bytes, &other)) else { continue };
                     folded.lay(now, &mut other.clone(), &mut found);
                 }
-                match taken(&mut paths, *trigger, effects).and_then(|path| paths.price(path, &machine, bytes, &other)) {
+                match taken(&mut paths, *trigger, effects).and_then(|path| paths.price(path, None, &machine, bytes, &other)) {
                     Some(folded) => folded.lay(now, &mut other, &mut found),
-                    None => lay(*trigger, effects, now, &machine, bytes, &mut other, &mut found),
+                    None => lay(Did { trigger: *trigger, effects, given: None }, now, &machine, bytes, &mut other, &mut found),
                 }
                 prop_assert_eq!(&expected, &found);
                 prop_assert_eq!((bus.busy(), bus.transactions()), (other.busy(), other.transactions()));

@@ -7,6 +7,7 @@ pub(crate) mod calendar;
 mod contract;
 pub(crate) mod engines;
 pub(crate) mod folding;
+pub(crate) mod given;
 pub(crate) mod interface;
 pub(crate) mod jump_table;
 pub(crate) mod model;

@@ -11,7 +11,7 @@ use super::cache::{Cache, LineState};
 use super::engines::{self, Engine, Job};
 use super::folding::Folded;
 use super::interface::Interface;
-use super::pricing::{HandlerTime, Primitive, Trigger, lay, surround};
+use super::pricing::{Did, HandlerTime, lay, surround};
 use crate::events::Envelope;
 use crate::machine::Machine;
 use crate::machine::price::Transaction;
@@ -131,15 +131,15 @@ impl NodeModel {
         &mut self,
         machine: &Machine,
         block: u64,
-        (trigger, effects): (Trigger, &[Primitive]),
+        did: Did,
         (start, interrupts): (u64, bool),
         time: &mut HandlerTime,
     ) {
         if !self.shares_processor {
-            return lay(trigger, effects, start, machine, block, &mut self.bus, time);
+            return lay(did, start, machine, block, &mut self.bus, time);
         }
         let (before, after) = self.engine.switch(interrupts);
-        lay(trigger, effects, start + before, machine, block, &mut self.bus, time);
+        lay(did, start + before, machine, block, &mut self.bus, time);
         surround(time, before, start, after);
     }
 

@@ -99,6 +99,38 @@ pub enum Primitive {
     Resume,
 }
 
+/// The price of a handler that its machine gives as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// In place of the machine's price list.
+    pub prices: Prices,
+    /// What comes behind its last effect.
+    pub after: Price,
+}
+
+/// A handler that has run.
+#[derive(Clone, Copy)]
+pub struct Did<'a> {
+    /// What started it.
+    pub trigger: Trigger,
+    /// What it did, in order.
+    pub effects: &'a [Primitive],
+    /// Its own price, if it has one.
+    pub given: Option<&'a Given>,
+}
+
+impl Did<'_> {
+    /// The price list that says what it costs, and by how much its own cycles are longer than that says.
+    pub fn prices<'m>(&'m self, machine: &'m Machine) -> (&'m Prices, Ratio) {
+        // A processor that handles its program's calls does so at its own speed.
+        let (prices, slowdown) = match (&machine.calls, self.trigger) {
+            (Some(prices), Trigger::Call(_)) => (prices, Ratio::one()),
+            _ => (&machine.prices, machine.engine.slowdown),
+        };
+        (self.given.map_or(prices, |given| &given.prices), slowdown)
+    }
+}
+
 /// The time of a handler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandlerTime {
@@ -160,24 +192,13 @@ struct Pricing<'a, B> {
     timing: &'a mut HandlerTime,
 }
 
-/// Works out the time of a handler that `source` starts at cycle `start`, on a machine with blocks of `block` bytes.
-pub fn lay<B: Booking>(
-    source: Trigger,
-    effects: &[Primitive],
-    start: u64,
-    machine: &Machine,
-    block: u64,
-    bus: &mut B,
-    timing: &mut HandlerTime,
-) {
+/// Works out the time of a handler that begins at cycle `start`, on a machine with blocks of `block` bytes.
+pub fn lay<B: Booking>(did: Did, start: u64, machine: &Machine, block: u64, bus: &mut B, timing: &mut HandlerTime) {
     timing.restart();
-    // A processor that handles its program's calls does so at its own speed.
-    let (prices, slowdown) = match (&machine.calls, source) {
-        (Some(prices), Trigger::Call(_)) => (prices, Ratio::one()),
-        _ => (&machine.prices, machine.engine.slowdown),
-    };
+    let (prices, slowdown) = did.prices(machine);
+    let effects = did.effects;
     let mut pricing = Pricing { machine, prices, slowdown, bus, now: start, timing };
-    pricing.dispatch(source);
+    pricing.dispatch(did.trigger);
     if effects.contains(&Primitive::First) {
         pricing.spend("make the record, copy the block", &prices.record.first, 1);
     }
@@ -242,6 +263,9 @@ pub fn lay<B: Booking>(
                 }
             }
         }
+    }
+    if let Some(given) = did.given {
+        pricing.spend("end of the handler", &given.after, 1);
     }
     pricing.timing.end = pricing.now;
 }
@@ -451,7 +475,7 @@ mod tests {
         let machine = Machine::load(machine, &[]).unwrap();
         let mut bus = Bus::new(&machine.bus);
         let mut timing = HandlerTime { stretches: Some(Vec::new()), ..HandlerTime::default() };
-        lay(source, effects, 1000, &machine, block, &mut bus, &mut timing);
+        lay(Did { trigger: source, effects, given: None }, 1000, &machine, block, &mut bus, &mut timing);
         timing
     }
 
@@ -512,7 +536,7 @@ mod tests {
             Primitive::Tag(B, Access::Write, Access::Read),
         ];
         let (mut bus, mut timing) = (Bus::new(&machine.bus), HandlerTime::default());
-        lay(MESSAGE, &effects, 0, &machine, 32, &mut bus, &mut timing);
+        lay(Did { trigger: MESSAGE, effects: &effects, given: None }, 0, &machine, 32, &mut bus, &mut timing);
         assert_eq!(timing.end, 46 * 4 + 48);
     }
 

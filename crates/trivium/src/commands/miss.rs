@@ -130,6 +130,9 @@ fn divide(value: &mut serde_json::Value, unit: u64) {
     }
 }
 
+/// What a price that is an input means for a sum with it.
+const GIVEN: &str = "The total rests on prices of handlers that are inputs: in a study it is `given`.\n";
+
 /// The handlers on the way, where an engine does several things at once.
 fn handlers(report: &trivium_sim::MissReport, cycles: &dyn Fn(u64) -> String) -> String {
     if report.handlers.is_empty() {
@@ -137,11 +140,18 @@ fn handlers(report: &trivium_sim::MissReport, cycles: &dyn Fn(u64) -> String) ->
     }
     let width = report.handlers.iter().map(|h| h.handler.chars().count()).max().unwrap_or(0);
     let row = |h: &trivium_sim::MissHandler| {
-        vec![h.node.clone(), format!("{:width$}", h.handler), cycles(h.occupancy), cycles(h.adds)]
+        let name = format!("{:width$}", h.handler);
+        vec![h.node.clone(), name, cycles(h.occupancy), cycles(h.adds), h.given.clone().unwrap_or_default()]
     };
     let rows: Vec<Vec<String>> = report.handlers.iter().map(row).collect();
-    let head = ["where", &format!("{:width$}", "handler"), "keeps the engine", "adds to the miss"];
-    format!("{}\n", table(&head, &rows))
+    let head = ["where", &format!("{:width$}", "handler"), "keeps the engine", "adds to the miss", "given by"];
+    match report.handlers.iter().any(|handler| handler.given.is_some()) {
+        true => format!("{}\n{GIVEN}\n", table(&head, &rows)),
+        false => {
+            let rows: Vec<Vec<String>> = rows.iter().map(|row| row[..4].to_vec()).collect();
+            format!("{}\n", table(&head[..4], &rows))
+        }
+    }
 }
 
 /// Two columns of words and one of numbers.

@@ -12,7 +12,7 @@ mod processor;
 
 pub(crate) use data_cache::RecordKey;
 
-use super::pricing::{HandlerTime, Primitive, Trigger};
+use super::pricing::{Did, HandlerTime};
 use crate::machine::{EngineKind, Machine};
 
 /// A handler that an engine lays out itself.
@@ -21,10 +21,8 @@ pub(crate) struct Job<'a> {
     pub machine: &'a Machine,
     /// Bytes of a block.
     pub block: u64,
-    /// What started it.
-    pub trigger: Trigger,
-    /// What it did.
-    pub effects: &'a [Primitive],
+    /// The handler.
+    pub did: Did<'a>,
     /// Which records it has looked at, in the order of its first looks.
     pub records: &'a [RecordKey],
     /// From when on its event was there.

@@ -5,7 +5,7 @@
 
 use super::data_cache::DataCache;
 use super::{Engine, Job};
-use crate::machine::price::Price;
+use crate::machine::price::{Price, Prices};
 use crate::machine::ratio::Ratio;
 use crate::machine::{EngineModel, Machine, PipelineModel};
 use crate::reports::timeline::{Reason, Stretch};
@@ -144,6 +144,7 @@ struct Contents {
 struct Course<'a> {
     pipeline: &'a mut Pipeline,
     job: &'a Job<'a>,
+    prices: &'a Prices,
     time: &'a mut HandlerTime,
     /// When the inbox began with it, and when it had chosen its handler.
     chosen: u64,
@@ -169,10 +170,11 @@ struct Course<'a> {
 impl<'a> Course<'a> {
     fn new(pipeline: &'a mut Pipeline, job: &'a Job<'a>, chosen: u64, time: &'a mut HandlerTime) -> Course<'a> {
         let picked = chosen + pipeline.times.inbox;
-        let brought = matches!(job.trigger, Trigger::Message { data: true, .. });
+        let brought = matches!(job.did.trigger, Trigger::Message { data: true, .. });
         let came = Contents { first: picked, what: "data of the message", reason: Reason::Interface, from: picked };
         Course {
             job,
+            prices: job.did.prices(job.machine).0,
             time,
             chosen,
             picked,
@@ -197,8 +199,11 @@ impl<'a> Course<'a> {
             self.speculated = Some(self.read_memory(self.picked, "memory, first word (speculative)"));
         }
         self.dispatch();
-        for (at, effect) in self.job.effects.iter().enumerate() {
+        for (at, effect) in self.job.did.effects.iter().enumerate() {
             self.effect(at, effect);
+        }
+        if let Some(given) = self.job.did.given {
+            self.spend(&given.after, 1);
         }
         self.time.end = self.now;
         self.pipeline.take_buffer(self.now.max(self.drained));
@@ -210,7 +215,7 @@ impl<'a> Course<'a> {
     /// What came before the handler: its port, the inbox, others.
     fn told_before(&mut self) {
         let mut at = self.chosen;
-        if matches!(self.job.trigger, Trigger::Message { .. }) {
+        if matches!(self.job.did.trigger, Trigger::Message { .. }) {
             at -= self.pipeline.times.receive.min(at);
             self.tell("network interface, in", Reason::Interface, at, self.chosen);
         }
@@ -265,12 +270,12 @@ impl<'a> Course<'a> {
     }
 
     fn dispatch(&mut self) {
-        let prices = &self.job.machine.prices;
+        let prices = self.prices;
         if self.job.software {
             let until = self.now + self.pipeline.slowdown.of(self.pipeline.times.software);
             self.stall("software dispatch", Reason::Handler, until);
         }
-        match self.job.trigger {
+        match self.job.did.trigger {
             Trigger::Fault => {
                 self.spend(&prices.dispatch.fault, 1);
                 self.spend(&prices.fault_state, 1);
@@ -292,7 +297,7 @@ impl<'a> Course<'a> {
     }
 
     fn effect(&mut self, at: usize, effect: &Primitive) {
-        let prices = &self.job.machine.prices;
+        let prices = self.prices;
         let granules = self.job.machine.granules(self.job.block);
         match *effect {
             Primitive::Record(home) => {
@@ -355,7 +360,7 @@ impl<'a> Course<'a> {
     }
 
     fn send(&mut self, words: u64, data: Option<(DataFrom, u64)>) {
-        let prices = &self.job.machine.prices;
+        let prices = self.prices;
         let header = if data.is_some() { &prices.send.data_header } else { &prices.send.header };
         self.spend(header, 1);
         self.spend(&prices.send.word, words);
@@ -405,8 +410,8 @@ impl<'a> Course<'a> {
 
     /// Data that came with a message go on to the processor, if it is answered with them; else to memory.
     fn install(&mut self, at: usize, granules: u64) {
-        self.spend(&self.job.machine.prices.install.keep, granules);
-        let passed_on = self.job.effects[at..].contains(&Primitive::FillLine);
+        self.spend(&self.prices.install.keep, granules);
+        let passed_on = self.job.did.effects[at..].contains(&Primitive::FillLine);
         if !passed_on {
             self.write_memory(granules);
         }
@@ -421,8 +426,8 @@ impl<'a> Course<'a> {
 
     /// The state of a line is asked for, and its contents too if they are taken.
     fn probe(&mut self, at: usize) {
-        self.spend(&self.job.machine.prices.probe, 1);
-        let takes = self.job.effects[at..].contains(&Primitive::TakeLine);
+        self.spend(&self.prices.probe, 1);
+        let takes = self.job.did.effects[at..].contains(&Primitive::TakeLine);
         let issued = self.intervene(if takes { self.pipeline.times.transfer } else { self.pipeline.times.state });
         self.asked = takes.then_some(issued);
         self.stall("processor's cache, state", Reason::Memory, issued + self.pipeline.times.state);
@@ -439,7 +444,7 @@ impl<'a> Course<'a> {
         self.held =
             Some(Contents { first, what: "processor's cache, first word", reason: Reason::Memory, from: issued });
         self.drained = self.drained.max(issued + transfer);
-        self.spend(&self.job.machine.prices.line.take, 1);
+        self.spend(&self.prices.line.take, 1);
     }
 
     /// An intervention that keeps the interface to the processor for so many cycles: when it begins. So many may be outstanding;
@@ -455,7 +460,7 @@ impl<'a> Course<'a> {
     }
 
     fn resume(&mut self) {
-        self.spend(&self.job.machine.prices.resume, 1);
+        self.spend(&self.prices.resume, 1);
         let answer = self.answer;
         let reply = self.pipeline.times.reply;
         if self.time.resume.is_none() {
