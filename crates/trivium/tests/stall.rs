@@ -84,9 +84,12 @@ fn a_simulation_without_progress_says_who_waits() {
 #[test]
 fn a_run_without_progress_says_who_waits() {
     let folder = tempfile::tempdir().unwrap();
-    let (file, recording) = (protocol(&folder), folder.path().join("run.rec"));
+    let (file, recording) = (folder.path().join("refuses.tri"), folder.path().join("run.rec"));
+    // Refusals with a pause, so that no access is refused 10,000 times before all nodes together are told to stand still.
+    std::fs::write(&file, REFUSES.replace("on after 50", "on after 2000000")).unwrap();
+    let file = file.to_str().unwrap();
     let run = |more: &[&str]| {
-        let args = ["run", "programs/em3d.c", "-p", &file, "-n", "3", "--stall-limit", "1"];
+        let args = ["run", "programs/em3d.c", "-p", file, "-n", "3", "--stall-limit", "1"];
         trivium(&[&args, more].concat())
     };
     let recorded = run(&["--record", recording.to_str().unwrap()]);
@@ -131,6 +134,107 @@ fn an_access_that_is_refused_beside_a_processor_that_spins_is_told() {
     // Without a limit, it is a matter of --max-cycles.
     run(&["--stall-limit", "0", "--max-cycles", "4000000", "--format", "json"]).json(3);
 }
+
+/// The same for real: beside a program that spins, and where processors themselves make refused requests again, so that each program "goes on" all the time.
+#[test]
+fn a_run_tells_an_access_that_is_refused_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let refuses = protocol(&folder);
+    let nak = folder.path().join("nak.tri");
+    let text = std::fs::read_to_string(harness::root().join("protocols/flash-coherence.tri")).unwrap();
+    let asks = "if has_copy and n != me and n != ptr and not (n in others) { refuse(n) }";
+    assert!(text.contains(asks));
+    std::fs::write(&nak, text.replace(asks, &format!("if n != me {{ refuse(n) }} else {asks}"))).unwrap();
+    let (spins, stores) = (folder.path().join("spins.c"), folder.path().join("stores.c"));
+    std::fs::write(&spins, SPINS).unwrap();
+    std::fs::write(&stores, STORES).unwrap();
+    for (program, protocol, says) in [
+        (&spins, refuses.as_str(), ["with a load at shared offset 0x4 (block 0)", "spins.c:6", "far: "]),
+        (&stores, nak.to_str().unwrap(), ["with a store at shared offset 0x8 (block 0)", "stores.c:4", "cache: "]),
+    ] {
+        let recording = folder.path().join("run.rec");
+        let run = |limit: &str, more: &[&str]| {
+            let args = ["run", program.to_str().unwrap(), "-p", protocol, "-n", "3", "--stall-limit", limit];
+            trivium(&[&args, more].concat())
+        };
+        let recorded = run("1", &["--record", recording.to_str().unwrap()]);
+        recorded.refuses(
+            1,
+            &["no progress of an access: node ", says[0], says[1], says[2], " handlers of the block have run on it"],
+        );
+        assert_eq!(run("1", &["--replay", recording.to_str().unwrap()]).err, recorded.err);
+        // Without a limit, it is a matter of time.
+        run("0", &["--max-seconds", "3", "--format", "json"]).json(3);
+    }
+}
+
+/// All nodes but one store to what that one has.
+const STORES: &str = r#"#include "trivium.h"
+int main(void) {
+    volatile int *box = trivium_alloc_on(0, 64);
+    if (trivium_node() > 0) box[2] = 1;
+    trivium_barrier();
+    return 0;
+}
+"#;
+
+/// Patience: who is refused for longer than the limit and then answered has made progress, and so has who waits for a lock that another holds for longer.
+#[test]
+fn a_run_that_is_slow_goes_on_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let late = folder.path().join("late.tri");
+    std::fs::write(&late, refuses_times("2000")).unwrap();
+    let (slow, locks) = (folder.path().join("slow.c"), folder.path().join("locks.c"));
+    // Each of many accesses is refused 2,000 times; all together take longer than the limit.
+    std::fs::write(&slow, SLOW).unwrap();
+    std::fs::write(&locks, LOCKS).unwrap();
+    for (program, protocol) in
+        [(&slow, late.to_str().unwrap()), (&locks, "stache"), (&locks, "msi"), (&locks, "flash-coherence")]
+    {
+        let args = ["run", program.to_str().unwrap(), "-p", protocol, "-n", "2", "--stall-limit", "1"];
+        let run = trivium(&args);
+        assert_eq!(run.code, Some(0), "{protocol}: {run:?}");
+    }
+}
+
+/// Each refuses so often before it answers.
+fn refuses_times(times: &str) -> String {
+    let home = "role home of block { var times: 0..TIMES state Here: write {
+  on Get when times == TIMES { send Here to sender; times = 0 }
+  on Get { times += 1; send Nack to sender } } }";
+    REFUSES
+        .replace("message Get, Nack on main", "message Get, Nack on main\nmessage Here on main with block")
+        .replace(
+            "    on Nack { goto Pausing }",
+            "    on Nack { goto Pausing }\n    on Here { install; complete; goto Away }",
+        )
+        .replace("role home of block { state Here: write { on Get { send Nack to sender } } }", home)
+        .replace("TIMES", times)
+}
+
+const SLOW: &str = r#"#include "trivium.h"
+int main(void) {
+    volatile int *box = trivium_alloc_on(0, 64);
+    int64_t begun = trivium_cycles();
+    if (trivium_node() == 1) while (trivium_cycles() - begun < 2500000000) { int seen = box[1]; (void)seen; }
+    trivium_barrier();
+    return 0;
+}
+"#;
+
+/// The lock is held for longer than the limit.
+const LOCKS: &str = r#"#include "trivium.h"
+#include <stdatomic.h>
+int main(void) {
+    _Atomic int *held = trivium_alloc_on(0, 64);
+    while (atomic_exchange(held, 1)) { }
+    int64_t begun = trivium_cycles();
+    while (trivium_cycles() - begun < 2000000000) { }
+    atomic_store(held, 0);
+    trivium_barrier();
+    return 0;
+}
+"#;
 
 /// Patience: an access that is refused a thousand times and then answered, and one that waits for long without being refused.
 #[test]

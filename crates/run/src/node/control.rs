@@ -349,6 +349,7 @@ impl NodeState {
 
     /// It is an error if no program goes on for so long.
     pub(crate) fn stalls_after(&mut self, limit: Option<Duration>) {
+        self.tried.limit(limit);
         if let Some(known) = &mut self.coordinator {
             known.stall_limit = limit;
         }
@@ -492,7 +493,7 @@ impl NodeState {
     }
 
     /// What the program waits for, in words, and what this node's handlers have not come to.
-    fn told(&self) -> String {
+    pub(super) fn told(&self) -> String {
         let mut told = match self.doing {
             Doing::Running | Doing::Waiting(Wait::Sleep(_)) => "runs".to_string(),
             Doing::Waiting(Wait::End) => "has left main".to_string(),

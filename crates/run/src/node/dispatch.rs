@@ -213,6 +213,8 @@ impl NodeState {
             _ => {}
         }
         self.lines.empty_buffers();
+        // Before the access may end by it.
+        self.tries(outcome.object)?;
         self.release(protocol, engine);
         Ok(())
     }

@@ -14,6 +14,7 @@ mod past;
 mod reach;
 #[cfg(test)]
 mod strange_tests;
+mod tried;
 mod waiting;
 
 use crate::history::{History, Moment};
@@ -33,6 +34,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+use tried::Tried;
 use trivium_engine::{Event, Node, Object, Pending};
 use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
 use trivium_node::{Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
@@ -235,6 +237,8 @@ pub(crate) struct NodeState {
     moved: u64,
     /// Times that its program went on.
     went_on: u64,
+    /// What has been done about the access with which its program waits.
+    tried: Tried,
     /// The phase between two barriers, and blocks that it has stored to in it, where only one node may.
     phase: u64,
     stored: Vec<u32>,
@@ -321,6 +325,7 @@ impl NodeState {
             received: 0,
             moved: 0,
             went_on: 0,
+            tried: Tried::default(),
             phase: 0,
             stored: Vec::new(),
             told_stores: 0,

@@ -33,6 +33,7 @@ impl NodeState {
             return Ok(self.goes(block, kind));
         }
         let begun = self.clock();
+        self.tried.begins(begun);
         let step = loop {
             let size = fit(size, "the size of an access, which is at most 16 bytes");
             self.pending = pending(offset, size, value, self.atomic.as_ref());
