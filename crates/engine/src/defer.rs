@@ -39,6 +39,8 @@ fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_protocol::N
         EventKind::Read
         | EventKind::Write
         | EventKind::Rmw
+        | EventKind::Prefetch
+        | EventKind::PrefetchWrite
         | EventKind::Evict
         | EventKind::WriteBack
         | EventKind::Timer => &[],

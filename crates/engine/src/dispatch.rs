@@ -8,7 +8,7 @@ use crate::frame::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, Small
 use crate::layout::Shape;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object};
 use crate::run::{Run, Start};
-use trivium_protocol::{Access, EventKind, HandlerId, NODE, Response, RoleId, StateId};
+use trivium_protocol::{EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
 /// What came of an event: what an [`Outcome`] says besides who answered, in parts that are read as they were written.
 struct Came {
@@ -185,13 +185,12 @@ impl Engine {
         let state = &declared.states[before.index()];
         // The tag may have been raised since the access faulted.
         let access = |m: &mut M| if self.protocol.cached { m.line(event.object).access() } else { state.access };
-        let allowed = match event.kind {
-            EventKind::Read => access(m) >= Access::Read,
-            EventKind::Write | EventKind::Rmw => access(m) == Access::Write,
-            _ => false,
-        };
-        if allowed {
-            m.resume(event.object);
+        if let Some(wanted) = event.kind.wants()
+            && access(m) >= wanted
+        {
+            if !event.kind.is_hint() {
+                m.resume(event.object);
+            }
             came.disposition = Disposition::Passed;
             return Ok(());
         }

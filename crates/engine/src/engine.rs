@@ -137,7 +137,13 @@ impl Engine {
         match event {
             EventKind::Message(m) => self.protocol.messages.get(m.index()).map(|m| m.role),
             EventKind::Task(t) => self.protocol.tasks.get(t.index()).map(|t| t.role),
-            EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Evict | EventKind::WriteBack
+            EventKind::Read
+            | EventKind::Write
+            | EventKind::Rmw
+            | EventKind::Prefetch
+            | EventKind::PrefetchWrite
+            | EventKind::Evict
+            | EventKind::WriteBack
                 if object == BLOCK =>
             {
                 self.tag_role(is_home)

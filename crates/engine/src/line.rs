@@ -12,12 +12,14 @@ pub struct CacheLine {
     pub written_back: bool,
     /// Whether an intervention has removed the line, or would have, since the processor made its request.
     pub overtaken: bool,
+    /// Whether a request is outstanding for which no thread waits: a prefetch.
+    pub hinted: bool,
 }
 
 impl CacheLine {
-    /// As a number below 16; 0 is an absent line of which nothing is remembered.
+    /// As a number below 32; 0 is an absent line of which nothing is remembered.
     pub fn number(self) -> u8 {
-        self.line as u8 | u8::from(self.written_back) << 2 | u8::from(self.overtaken) << 3
+        self.line as u8 | u8::from(self.written_back) << 2 | u8::from(self.overtaken) << 3 | u8::from(self.hinted) << 4
     }
 
     /// Back from [`CacheLine::number`].
@@ -26,6 +28,7 @@ impl CacheLine {
             line: Line::ALL[usize::from(number & 3)],
             written_back: number & 4 != 0,
             overtaken: number & 8 != 0,
+            hinted: number & 16 != 0,
         }
     }
 
@@ -33,7 +36,7 @@ impl CacheLine {
     /// shared and an intervention has overtaken them, which makes the answer a refusal.
     pub fn fill(&mut self, to: Line) -> bool {
         let stale = self.overtaken && to == Line::Shared;
-        self.overtaken = false;
+        self.answered();
         if !stale {
             self.line = to;
         }
@@ -47,7 +50,12 @@ impl CacheLine {
 
     /// The request is refused, or has been answered.
     pub fn answered(&mut self) {
-        self.overtaken = false;
+        (self.overtaken, self.hinted) = (false, false);
+    }
+
+    /// A request for which no thread waits is dispatched.
+    pub fn hint(&mut self) {
+        self.hinted = true;
     }
 
     /// The engine takes the contents, and leaves the cache a shared line or (exclusive) none.
@@ -91,7 +99,7 @@ mod tests {
 
     #[test]
     fn numbers_come_back() {
-        for number in 0..16 {
+        for number in 0..32 {
             assert_eq!(CacheLine::of(number).number(), number);
         }
         assert_eq!(CacheLine::default().number(), 0);

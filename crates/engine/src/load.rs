@@ -48,8 +48,10 @@ impl Engine {
         let gives = |&id: &RoleId| self.protocol.roles[id.index()].states.iter().any(|s| s.access != Access::None);
         let answers = |&id: &RoleId| {
             let plan = &self.roles[id.index()];
+            let prefetches = [EventKind::Prefetch, EventKind::PrefetchWrite];
             [EventKind::Read, EventKind::Write, EventKind::Rmw, EventKind::Evict]
                 .iter()
+                .chain(&prefetches)
                 .any(|&e| plan.column(e).is_some())
         };
         self.roles_of(BLOCK, is_home).find(gives).or_else(|| self.roles_of(BLOCK, is_home).find(answers))

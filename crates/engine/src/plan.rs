@@ -36,7 +36,7 @@ pub(crate) struct RolePlan {
 /// The column of each event in a role's table.
 #[derive(Clone, Debug)]
 struct Columns {
-    fixed: [u16; 6],
+    fixed: [u16; 8],
     messages: Vec<u16>,
     ops: Vec<u16>,
     tasks: Vec<u16>,
@@ -54,6 +54,8 @@ impl RolePlan {
             EventKind::Timer => columns.fixed[3],
             EventKind::WriteBack => columns.fixed[4],
             EventKind::Rmw => columns.fixed[5],
+            EventKind::Prefetch => columns.fixed[6],
+            EventKind::PrefetchWrite => columns.fixed[7],
             EventKind::Message(m) => *columns.messages.get(m.index())?,
             EventKind::Op(o) => *columns.ops.get(o.index())?,
             EventKind::Task(t) => *columns.tasks.get(t.index())?,
@@ -183,6 +185,8 @@ fn plan_columns(protocol: &Protocol, role: &Role) -> Columns {
             EventKind::Timer,
             EventKind::WriteBack,
             EventKind::Rmw,
+            EventKind::Prefetch,
+            EventKind::PrefetchWrite,
         ]
         .map(column),
         messages: (0..protocol.messages.len()).map(|i| column(message_event(i))).collect(),

@@ -523,6 +523,10 @@ pub enum EventKind {
     Write,
     /// The local thread's read-modify-write faulted, where the role answers that; elsewhere it is a store.
     Rmw,
+    /// A hint of the processor: it may load from the block soon. No thread waits.
+    Prefetch,
+    /// The same of a store.
+    PrefetchWrite,
     /// The node wants the block's place. With a cached processor: its cache has given up a shared line.
     Evict,
     /// The processor's cache has given up an exclusive line, whose contents the event brings.
@@ -535,6 +539,24 @@ pub enum EventKind {
     Task(TaskId),
     /// The time of an `after` in the present state has passed.
     Timer,
+}
+
+impl EventKind {
+    /// The access to the block that it is for, if it is for one: where that is given, the event does not happen.
+    #[inline]
+    pub fn wants(self) -> Option<Access> {
+        match self {
+            EventKind::Read | EventKind::Prefetch => Some(Access::Read),
+            EventKind::Write | EventKind::Rmw | EventKind::PrefetchWrite => Some(Access::Write),
+            _ => None,
+        }
+    }
+
+    /// Whether nobody waits for what it is for, so that it is ignored where nothing answers it.
+    #[inline]
+    pub fn is_hint(self) -> bool {
+        matches!(self, EventKind::Prefetch | EventKind::PrefetchWrite)
+    }
 }
 
 /// What a role does about an event in a state.

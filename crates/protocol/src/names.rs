@@ -9,6 +9,8 @@ impl Protocol {
             EventKind::Read => "read".into(),
             EventKind::Write => "write".into(),
             EventKind::Rmw => "rmw".into(),
+            EventKind::Prefetch => "prefetch".into(),
+            EventKind::PrefetchWrite => "prefetch_write".into(),
             EventKind::Evict => "evict".into(),
             EventKind::WriteBack => "writeback".into(),
             EventKind::Message(m) => self.messages[m.index()].name.clone(),

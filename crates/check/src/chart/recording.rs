@@ -78,6 +78,15 @@ pub enum Event {
         /// The block.
         block: u32,
     },
+    /// A processor hints that it may use a block.
+    Prefetch {
+        /// The node.
+        node: Node,
+        /// The block.
+        block: u32,
+        /// Whether it may store there.
+        write: bool,
+    },
     /// An engine hears of the line that its processor's cache gave up.
     Leave {
         /// The node.
@@ -289,6 +298,9 @@ fn event(model: &Model, label: &Label) -> Event {
             Event::Retry { node: place.node, thread: place.number }
         }
         Label::Plain(Action::Evict { node, block }) => Event::Evict { node: *node, block: *block },
+        Label::Plain(Action::Prefetch { node, block, kind }) => {
+            Event::Prefetch { node: *node, block: *block, write: *kind == EventKind::PrefetchWrite }
+        }
         Label::Plain(Action::Leave { node, block }) => Event::Leave { node: *node, block: *block },
         Label::Plain(Action::Replay { node, role, object }) => {
             Event::Replay { node: *node, role: role_name(role), object: object.id }
@@ -324,6 +336,9 @@ fn matches(event: &Event, stepper: &Stepper, world: &World, action: Action) -> b
         (Event::Retry { node, thread: number }, Action::Retry { thread }) => is_thread(thread, *node, *number),
         (Event::Evict { node, block }, Action::Evict { node: n, block: b })
         | (Event::Leave { node, block }, Action::Leave { node: n, block: b }) => (*node, *block) == (n, b),
+        (Event::Prefetch { node, block, write }, Action::Prefetch { node: n, block: b, kind }) => {
+            (*node, *block, *write) == (n, b, kind == EventKind::PrefetchWrite)
+        }
         (Event::Deliver { fate, to, from, message, object, args, data }, _) => {
             let Some((_, flight)) = action.flight().filter(|(f, _)| f == fate) else { return false };
             let flight: &Flight = &world.flights[flight];

@@ -401,10 +401,11 @@ pub(crate) fn place(protocol: &Protocol, span: Span) -> String {
     format!("{}:{}", place.file, place.line)
 }
 
-/// Whether a pair is one that the protocol answers: a time must have been set, and no node insists on an eviction.
+/// Whether a pair is one that the protocol answers: a time must have been set, and no node insists on an eviction or a prefetch.
 fn can_happen(state: &State, event: EventKind, response: &Response) -> bool {
     match (event, response) {
         (_, Response::Impossible | Response::Passes) | (EventKind::Evict, Response::Hold) => false,
+        (event, Response::Hold) if event.is_hint() => false,
         (EventKind::Timer, _) => state.timer.is_some(),
         _ => true,
     }

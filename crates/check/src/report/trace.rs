@@ -267,6 +267,9 @@ pub(crate) fn subject(model: &Model, world: &World, action: Action) -> Subject {
             thread_subject(model, thread, intent, " again")
         }
         Action::Evict { node, block } => of(node, EventKind::Evict, Object { kind: BLOCK, id: block }, "evict".into()),
+        Action::Prefetch { node, block, kind } => {
+            of(node, kind, Object { kind: BLOCK, id: block }, model.protocol().event_name(kind))
+        }
         Action::Leave { node, block } => {
             let kind = world.line(&model.layout, node, block).left();
             of(node, kind, Object { kind: BLOCK, id: block }, model.protocol().event_name(kind))

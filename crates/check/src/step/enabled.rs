@@ -132,17 +132,34 @@ pub(super) fn has_open_phases(protocol: &Protocol) -> bool {
     protocol.has_phases() && !protocol.promises.iter().any(|p| matches!(p, Promise::Barrier(_)))
 }
 
-/// The blocks of which a node with threads may wish to be rid: the role that answers that, and where its record lies.
-pub(super) fn evictable(model: &Model) -> Vec<(Node, u32, RoleId, Range<usize>)> {
+/// What a node with threads may raise of its own accord about a block: the role that answers that, and where its record lies.
+pub(super) struct Unasked {
+    node: Node,
+    block: u32,
+    kind: EventKind,
+    role: RoleId,
+    record: Range<usize>,
+}
+
+/// What the most general client may prefetch. A scenario's program is given, and has no prefetches.
+pub(super) fn prefetchable(model: &Model) -> Vec<Unasked> {
+    if model.client.script.is_some() {
+        return Vec::new();
+    }
+    [EventKind::Prefetch, EventKind::PrefetchWrite].into_iter().flat_map(|kind| unasked(model, kind)).collect()
+}
+
+/// The blocks of which a node may wish to be rid, or which it may prefetch.
+pub(super) fn unasked(model: &Model, kind: EventKind) -> Vec<Unasked> {
     let with_threads = model.all_nodes().zip(&model.client.threads_of).filter(|(_, threads)| !threads.is_empty());
     let blocks = with_threads.flat_map(|(node, _)| (0..model.objects[BLOCK.index()]).map(move |block| (node, block)));
-    let evictable = blocks.filter_map(|(node, block)| {
+    let answered = blocks.filter_map(|(node, block)| {
         let is_home = model.is_home(node, Object { kind: BLOCK, id: block });
-        let role = model.engine.role_for(EventKind::Evict, BLOCK, is_home)?;
-        let record = model.engine.answers(role, EventKind::Evict).then(|| model.layout.record(node, role, block))?;
-        Some((node, block, role, record?))
+        let role = model.engine.role_for(kind, BLOCK, is_home)?;
+        let record = model.engine.answers(role, kind).then(|| model.layout.record(node, role, block))??;
+        Some(Unasked { node, block, kind, role, record })
     });
-    evictable.collect()
+    answered.collect()
 }
 
 impl Stepper<'_> {
@@ -165,6 +182,7 @@ impl Stepper<'_> {
         } else {
             self.evictions(world, out);
         }
+        self.prefetches(world, out);
         self.phase(world, out);
     }
 
@@ -339,12 +357,9 @@ impl Stepper<'_> {
         let intent = &model.client.intents[number];
         let node = model.client.threads[thread].node;
         let (kind, object) = (event_kind(intent), intent.object());
-        if model.protocol().cached && intent.is_access() {
-            // One request for a block at a time, behind what the cache gave up before.
-            let leaving = world.line(&model.layout, node, object.id).line == Line::Leaving;
-            if leaving || model.requested(world, node, object.id) {
-                return false;
-            }
+        if model.protocol().cached && intent.is_access() && self.is_busy(world, node, object.id) {
+            // It joins a prefetch, so that it is seen to wait for its answer.
+            return first && world.line(&model.layout, node, object.id).hinted;
         }
         let held = |role, record: &[u8]| {
             *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold
@@ -372,16 +387,35 @@ impl Stepper<'_> {
 
     fn evictions(&self, world: &World, out: &mut Vec<Action>) {
         let model = self.model;
-        for (node, block, role, record) in &self.evictable {
-            let state = model.engine.state(*role, &world.fixed[record.clone()]);
-            let response = model.engine.response(*role, state, EventKind::Evict);
-            let (node, block) = (*node, *block);
+        for &Unasked { node, block, kind, role, ref record } in &self.evictable {
+            let record = &world.fixed[record.clone()];
+            let response = model.engine.response(role, model.engine.state(role, record), kind);
             if matches!(response, Response::Handle(_) | Response::Defer)
-                && self.ready_there(world, node, *role, &world.fixed[record.clone()], EventKind::Evict)
+                && self.ready_there(world, node, role, record, kind)
             {
                 out.push(Action::Evict { node, block });
             }
         }
+    }
+
+    /// Prefetches, of threads or of processors that speculate: where a handler answers them.
+    fn prefetches(&self, world: &World, out: &mut Vec<Action>) {
+        let model = self.model;
+        for &Unasked { node, block, kind, role, ref record } in &self.prefetchable {
+            let record = &world.fixed[record.clone()];
+            if matches!(model.engine.response(role, model.engine.state(role, record), kind), Response::Handle(_))
+                && kind.wants().is_some_and(|wanted| model.tag(world, node, block) < wanted)
+                && !(model.protocol().cached && self.is_busy(world, node, block))
+                && self.ready_there(world, node, role, record, kind)
+            {
+                out.push(Action::Prefetch { node, block, kind });
+            }
+        }
+    }
+
+    /// Whether a cached processor makes no request for a block now: one at a time, behind what its cache gave up before.
+    fn is_busy(&self, world: &World, node: Node, block: u32) -> bool {
+        world.line(&self.model.layout, node, block).line == Line::Leaving || self.model.requested(world, node, block)
     }
 
     /// What processors' caches do: give up lines, of which engines then hear.

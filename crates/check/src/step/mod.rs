@@ -21,8 +21,7 @@ use crate::system::progress::note_demands;
 use crate::system::promise::FAULT;
 use crate::system::promise::{Violation, new_phase, note_contention, once, perform_access, returned, started, word_of};
 use crate::system::world::{Flight, Phase, World};
-use enabled::{Answer, Due, Starts, evictable, has_open_phases};
-use std::ops::Range;
+use enabled::{Answer, Due, Starts, Unasked, has_open_phases, prefetchable, unasked};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome};
 use trivium_protocol::{Access, BLOCK, EventKind, NODE, RoleId};
 
@@ -60,7 +59,8 @@ pub(crate) struct Stepper<'m> {
     has_timers: bool,
     /// Whether any event may be dispatched in the state whose events are being found: see [`Stepper::actions`].
     is_calm: bool,
-    evictable: Vec<(Node, u32, RoleId, Range<usize>)>,
+    evictable: Vec<Unasked>,
+    prefetchable: Vec<Unasked>,
 }
 
 impl<'m> Stepper<'m> {
@@ -80,7 +80,8 @@ impl<'m> Stepper<'m> {
             always_ready: protocol.roles.iter().map(|role| role.defers.is_none() && !model.needs_room).collect(),
             loses: model.lanes.iter().any(|lane| lane.lossy),
             answers: Answer::all(model),
-            evictable: evictable(model),
+            evictable: unasked(model, EventKind::Evict),
+            prefetchable: prefetchable(model),
             due: Due::all(model),
             starts: Starts::all(model),
             has_open_phases: has_open_phases(protocol),
@@ -225,6 +226,7 @@ impl<'m> Stepper<'m> {
                 self.empty_copy(world, node, event.object);
                 Ok(())
             }
+            Action::Prefetch { node, block, kind } => self.prefetch(world, node, block, kind),
             Action::Lose { flight } => {
                 world.flights.remove(flight);
                 Ok(())
@@ -257,6 +259,21 @@ impl<'m> Stepper<'m> {
         }
     }
 
+    /// A processor's hint is dispatched. With a cache it is a request from now on, for which no thread waits.
+    fn prefetch(&mut self, world: &mut World, node: Node, block: u32, kind: EventKind) -> Result<(), Violation> {
+        let object = Object { kind: BLOCK, id: block };
+        if self.model.protocol().cached {
+            let mut line = world.line(&self.model.layout, node, block);
+            line.hint();
+            world.set_line(&self.model.layout, node, block, line);
+        }
+        let name = Some(Name::of_prefetch(block, kind));
+        if self.finds(node, name, world) {
+            return self.redo(world, node, None);
+        }
+        self.dispatch(world, node, None, &Event::local(kind, object, 0), None, name)
+    }
+
     /// What left a processor's cache comes to its engine.
     fn leave(&mut self, world: &mut World, node: Node, block: u32) -> Result<(), Violation> {
         let object = Object { kind: BLOCK, id: block };
@@ -280,6 +297,13 @@ impl<'m> Stepper<'m> {
             return self.finish_access(world, thread, number);
         }
         let place = model.client.threads[thread];
+        if model.protocol().cached
+            && intent.is_access()
+            && world.line(&model.layout, place.node, intent.object().id).hinted
+        {
+            world.set_thread(&model.layout, thread, Phase::Held, number);
+            return Ok(());
+        }
         // It waits from the start, so that the handler itself can complete it or return.
         world.set_thread(&model.layout, thread, Phase::Waiting, number);
         let name = Some(Name::of_raised(thread, number));

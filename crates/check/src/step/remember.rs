@@ -15,7 +15,7 @@ use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use trivium_engine::number::index;
 use trivium_engine::{Node, Object, Outcome, Payload, Thread};
-use trivium_protocol::RoleId;
+use trivium_protocol::{EventKind, RoleId};
 
 /// Bytes of memory for what is remembered, about: a newer handler takes the place of an older.
 const MOST_BYTES: usize = 4 << 20;
@@ -70,6 +70,11 @@ impl Name {
             kind: 6 | u64::from(written_back.is_some()) << 8,
             which: u64::from(block) << 32 | u64::from(written_back.map_or(0, |payload| payload.0)),
         }
+    }
+
+    /// That a processor hints that it may use a block.
+    pub fn of_prefetch(block: u32, kind: EventKind) -> Name {
+        Name { kind: 7 | u64::from(kind == EventKind::PrefetchWrite) << 8, which: u64::from(block) }
     }
 
     /// That a node wants to be rid of its copy of a block.

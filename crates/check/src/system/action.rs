@@ -13,6 +13,8 @@ pub(crate) enum Action {
     Retry { thread: usize },
     /// A node wants to be rid of its copy of a block; a processor's cache gives up its line.
     Evict { node: Node, block: u32 },
+    /// A processor hints that a thread of it may use a block: `kind` is a prefetch.
+    Prefetch { node: Node, block: u32, kind: EventKind },
     /// An engine hears of the line that its processor's cache gave up.
     Leave { node: Node, block: u32 },
     /// A message is handled: its index among [`World::flights`].

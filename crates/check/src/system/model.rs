@@ -353,9 +353,12 @@ impl Model {
         })
     }
 
-    /// Whether a cached processor waits for an answer about a block.
+    /// Whether a cached processor has a request for a block outstanding.
     pub fn requested(&self, world: &World, node: Node, block: u32) -> bool {
         let object = Object { kind: BLOCK, id: block };
+        if world.line(&self.layout, node, block).hinted {
+            return true;
+        }
         self.client.threads_of[node as usize].iter().any(|&thread| {
             let (phase, number) = world.thread(&self.layout, usize::from(thread));
             let asks = |intent: &Intent| intent.is_access() && intent.object() == object;

@@ -135,7 +135,11 @@ pub(crate) fn must_happen(model: &Model, world: &World, action: Action) -> bool 
         | Action::Task { .. }
         | Action::Timer { .. } => true,
         // The network need not repeat or lose anything.
-        Action::Evict { .. } | Action::Phase | Action::Repeat { .. } | Action::Lose { .. } => false,
+        Action::Prefetch { .. }
+        | Action::Evict { .. }
+        | Action::Phase
+        | Action::Repeat { .. }
+        | Action::Lose { .. } => false,
         Action::Start { thread, intent } => must_start(model, world, thread, &model.client.intents[intent]),
     }
 }

@@ -5,10 +5,65 @@ use super::Export;
 use super::lines::Lines;
 use trivium_protocol::{BLOCK, EventKind, Response, RoleId, StateId};
 
+/// Hints of a processor.
+const PREFETCHES: [EventKind; 2] = [EventKind::Prefetch, EventKind::PrefetchWrite];
+
 impl Export<'_> {
+    /// A node with threads hints that it may use a block, where a handler answers that.
+    pub fn prefetches(&self, out: &mut Lines) {
+        if self.model.client.script.is_some() {
+            return;
+        }
+        for (event, is_home) in PREFETCHES.into_iter().flat_map(|event| [(event, false), (event, true)]) {
+            let Some((role, column)) = self.answering(event, is_home).filter(|_| self.has_blocks()) else { continue };
+            let states: Vec<String> = (0..self.role(role).states.len())
+                .map(StateId::at)
+                .filter(|&s| matches!(self.engine().response(role, s, event), Response::Handle(_)))
+                .map(|s| format!("{}[me][o] = {}", self.state_var(role), self.state_name(role, s)))
+                .collect();
+            if states.is_empty() {
+                continue;
+            }
+            let sign = if is_home { "=" } else { "!=" };
+            let free = match (self.cached(), event) {
+                (false, _) => "",
+                (true, EventKind::Prefetch) => " & cache[me][o] = 0 & !requested(me, o)",
+                (true, _) => " & cache[me][o] < 2 & !requested(me, o)",
+            };
+            let guard = format!(
+                "thread_at(me, 0) != -1 & o % {} {sign} me & ({}){free} & ready{}_{column}(me, o)",
+                self.model.nodes,
+                states.join(" | "),
+                role.0
+            );
+            out.open("ruleset me: Node; o: Obj_block do");
+            self.rule(&self.protocol().event_name(event), &guard, "var fx: Effects;", out, |out| {
+                if self.cached() {
+                    out.line("hinted[me][o] := true;");
+                }
+                out.line("begin_effects(fx);");
+                out.line(format!("on{}_{column}(me, o, me, -1, 0, -1, fx);", role.0));
+                out.line("settle(me, -1, fx);");
+            });
+            out.close("end;");
+            out.blank();
+        }
+    }
+
     /// Whether there are caches to describe.
     pub fn cached(&self) -> bool {
         self.protocol().cached && self.has_blocks()
+    }
+
+    /// Whether a cached processor may have a request outstanding for which no thread waits.
+    pub fn hints_lines(&self) -> bool {
+        self.cached() && PREFETCHES.iter().any(|&event| [false, true].iter().any(|&at| self.answering(event, at).is_some()))
+    }
+
+    /// A request for the block is answered, whoever waits for it.
+    pub fn answered(&self, block: &str) -> String {
+        let hinted = if self.hints_lines() { format!(" hinted[me][{block}] := false;") } else { String::new() };
+        format!("overtaken[me][{block}] := false;{hinted}")
     }
 
     pub fn cache_variables(&self, out: &mut Lines) {
@@ -17,6 +72,9 @@ impl Export<'_> {
             out.line("cached: array [Node] of array [Obj_block] of Word;");
             out.line("writes_back: array [Node] of array [Obj_block] of boolean;");
             out.line("overtaken: array [Node] of array [Obj_block] of boolean;");
+        }
+        if self.hints_lines() {
+            out.line("hinted: array [Node] of array [Obj_block] of boolean;");
         }
     }
 
@@ -27,6 +85,9 @@ impl Export<'_> {
             out.line(
                 "for x: Node do for b: Obj_block do writes_back[x][b] := false; overtaken[x][b] := false; end; end;",
             );
+        }
+        if self.hints_lines() {
+            out.line("for x: Node do for b: Obj_block do hinted[x][b] := false; end; end;");
         }
     }
 
@@ -44,6 +105,9 @@ impl Export<'_> {
         }
         let copy = format!("mem[me][b * {}]", self.stride);
         out.routine("function requested(me: Node; b: Obj_block): boolean", &[], |out| {
+            if self.hints_lines() {
+                out.line("if hinted[me][b] then return true; end;");
+            }
             out.open("for t: Thread do");
             out.open("if node_of(t) = me & (phase[t] = 1 | phase[t] = 3) then");
             out.line("if block_of(intent[t]) = b then return true; end;");
@@ -57,14 +121,14 @@ impl Export<'_> {
             out.line("cache[me][b] := to_;");
             out.line(format!("cached[me][b] := {copy};"));
             out.close("end;");
-            out.line("overtaken[me][b] := false;");
+            out.line(self.answered("b"));
             out.line("fx.resumed[b] := true;");
         });
         out.routine("procedure upgrade(me: Node; b: Obj_block; var fx: Effects)", &[], |out| {
             out.line("if cache[me][b] != 1 then error \"fault: the line is not shared\"; end;");
             out.line("if !requested(me, b) then error \"fault: the processor has not asked for this block\"; end;");
             out.line("cache[me][b] := 2;");
-            out.line("overtaken[me][b] := false;");
+            out.line(self.answered("b"));
             out.line("fx.resumed[b] := true;");
         });
         out.routine("procedure take(me: Node; b: Obj_block; to_: Int)", &[], |out| {
@@ -94,7 +158,7 @@ impl Export<'_> {
     }
 
     /// The role and column that answers an event for a block, at its home or elsewhere.
-    fn answering(&self, event: EventKind, is_home: bool) -> Option<(RoleId, usize)> {
+    pub(super) fn answering(&self, event: EventKind, is_home: bool) -> Option<(RoleId, usize)> {
         let role = self.engine().role_for(event, BLOCK, is_home)?;
         Some((role, self.role(role).column(event)?))
     }

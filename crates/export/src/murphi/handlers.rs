@@ -3,7 +3,7 @@
 use super::Export;
 use super::lines::Lines;
 use super::steps::Writer;
-use trivium_protocol::{Access, EventKind, Handler, HandlerId, Response, Role, RoleId, StateId, Type};
+use trivium_protocol::{EventKind, Handler, HandlerId, Response, Role, RoleId, StateId, Type};
 
 impl Export<'_> {
     pub fn handlers(&self, out: &mut Lines) {
@@ -129,19 +129,13 @@ impl Export<'_> {
             }
             if self.protocol().cached && matches!(event, EventKind::Read | EventKind::Write) {
                 let needed = if event == EventKind::Read { 1 } else { 2 };
-                out.line(format!(
-                    "if tag(me, o) >= {needed} then fx.how := 1; overtaken[me][o] := false; return; end;"
-                ));
+                let answered = self.answered("o");
+                out.line(format!("if tag(me, o) >= {needed} then fx.how := 1; {answered} return; end;"));
             }
             out.open(format!("switch {}[me][o]", self.state_var(id)));
             for (state, declared) in role.states.iter().enumerate() {
                 out.open(format!("case {}:", self.state_name(id, StateId::at(state))));
-                let allowed = match event {
-                    EventKind::Read => declared.access >= Access::Read,
-                    EventKind::Write | EventKind::Rmw => declared.access == Access::Write,
-                    _ => false,
-                };
-                if allowed {
+                if event.wants().is_some_and(|wanted| declared.access >= wanted) {
                     out.line("fx.how := 1;");
                 } else {
                     self.respond(id, column, &role.table[state][column], &declared.name, out);

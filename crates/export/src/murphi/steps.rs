@@ -136,7 +136,7 @@ impl<'s> Writer<'s> {
                 if self.about_block() {
                     out.line(format!("fx.resumed[{}] := true;", self.scope.object));
                     if self.scope.export.cached() {
-                        out.line(format!("overtaken[me][{}] := false;", self.scope.object));
+                        out.line(self.scope.export.answered(&self.scope.object));
                     }
                 }
             }

@@ -131,6 +131,7 @@ impl Export<'_> {
         self.replays_and_timers(out);
         self.thread_rules(out);
         self.evictions(out);
+        self.prefetches(out);
         self.phase_rule(out);
         out.line("startstate");
         out.open("begin");

@@ -266,7 +266,8 @@ impl Export<'_> {
                     }
                     if intent.is_access() && self.cached() {
                         let block = intent.object().id;
-                        out.line(format!("if cache[me][{block}] = 3 | requested(me, {block}) then return false; end;"));
+                        let joins = if self.hints_lines() { format!("first & hinted[me][{block}]") } else { "false".into() };
+                        out.line(format!("if cache[me][{block}] = 3 | requested(me, {block}) then return {joins}; end;"));
                     }
                     self.by_role(intent, out, |answers, out| match answers {
                         Some((role, column)) => self.can_raise(role, column, intent, out),
@@ -281,6 +282,10 @@ impl Export<'_> {
                 out.line("me := node_of(t);");
                 if intent.is_access() {
                     out.line(format!("if allowed(t, {i}) then finish(t, {i}); return; end;"));
+                }
+                if intent.is_access() && self.hints_lines() {
+                    let block = intent.object().id;
+                    out.line(format!("if hinted[me][{block}] then phase[t] := 2; intent[t] := {i}; return; end;"));
                 }
                 out.line("begin_effects(fx);");
                 out.line("phase[t] := 1;");

@@ -7,7 +7,7 @@ use crate::ast::Item;
 const MAX_FIELDS: usize = 16;
 
 /// Names that mean something in every expression or type.
-pub(super) const KEYWORDS: [&str; 30] = [
+pub(super) const KEYWORDS: [&str; 32] = [
     "me",
     "home",
     "sender",
@@ -34,6 +34,8 @@ pub(super) const KEYWORDS: [&str; 30] = [
     "flight",
     "after",
     "evict",
+    "prefetch",
+    "prefetch_write",
     "writeback",
     "read",
     "write",

@@ -6,6 +6,17 @@ use super::*;
 use crate::ast::{Body, Otherwise};
 use crate::diagnostics::counted;
 
+/// The events of a block's role that are neither messages nor calls.
+const BLOCK_EVENTS: [(&str, EventKind); 7] = [
+    ("read", EventKind::Read),
+    ("write", EventKind::Write),
+    ("rmw", EventKind::Rmw),
+    ("evict", EventKind::Evict),
+    ("writeback", EventKind::WriteBack),
+    ("prefetch", EventKind::Prefetch),
+    ("prefetch_write", EventKind::PrefetchWrite),
+];
+
 impl Compiler {
     pub(super) fn roles(&mut self) {
         self.find_handling_roles();
@@ -118,7 +129,7 @@ impl Compiler {
                 r.object == BLOCK
                     && r.kind.lives_at(is_home)
                     && (r.states.iter().any(|s| s.access != Access::None)
-                        || r.events.iter().any(|e| matches!(e, EventKind::Read | EventKind::Write | EventKind::Rmw)))
+                        || r.events.iter().any(|e| e.wants().is_some()))
             };
             let roles: Vec<(Span, String)> =
                 self.protocol.roles.iter().filter(gives).map(|r| (r.span, r.name.clone())).collect();
@@ -154,6 +165,10 @@ impl Compiler {
 
     /// `on EVENT defer`, `on EVENT impossible`; behind clauses with guards it is what happens when none of these holds.
     fn direct(&mut self, r: usize, s: usize, event: EventKind, what: Otherwise, span: Span) {
+        // `on prefetch as M`, where M is deferred or impossible: nobody waits for what is not answered.
+        if event.is_hint() {
+            return;
+        }
         let at = self.answers[r][s].list.iter().position(|(e, _)| *e == event);
         let Some(at) = at else {
             self.answers[r][s].list.push((event, Answer::Direct(what)));
@@ -169,7 +184,7 @@ impl Compiler {
         if what == Otherwise::Defer && self.protocol.roles[r].defers.is_none() {
             self.needs_defer_space(RoleId(r as u8), span);
         }
-        let id = self.fallback(r, s, &guarded, what, span);
+        let id = self.fallback(r, s, &guarded, Some(what), span);
         if let Answer::Handlers(list) = &mut self.answers[r][s].list[at].1 {
             list.push(id);
         }
@@ -180,18 +195,18 @@ impl Compiler {
         list.last().is_some_and(|last| self.protocol.roles[r].handlers[last.index()].guard.is_some())
     }
 
-    /// A handler for what is left when no guard of these holds.
-    fn fallback(&mut self, r: usize, s: usize, list: &[HandlerId], what: Otherwise, span: Span) -> HandlerId {
-        let kind = match what {
+    /// A handler for what is left when no guard of these holds; without a `what`, nothing is done then.
+    fn fallback(&mut self, r: usize, s: usize, list: &[HandlerId], what: Option<Otherwise>, span: Span) -> HandlerId {
+        let kind = what.map(|what| match what {
             Otherwise::Defer => StepKind::Defer,
             Otherwise::Impossible => StepKind::Impossible,
-        };
+        });
         let role = &mut self.protocol.roles[r];
         let last = &role.handlers[list.last().expect("a clause has a handler").index()];
         let mut fallback = last.clone();
         fallback.guard = None;
         fallback.name = format!("{}.otherwise", last.name);
-        fallback.steps = vec![Step { kind, span }];
+        fallback.steps = kind.map(|kind| Step { kind, span }).into_iter().collect();
         fallback.state = StateId(s as u16);
         fallback.span = span;
         role.handlers.push(fallback);
@@ -202,6 +217,7 @@ impl Compiler {
         let name = event.name.text.as_str();
         let role = &self.protocol.roles[frame.role.index()];
         let of_block = role.object == BLOCK;
+        let of_blocks = BLOCK_EVENTS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
         match name {
             "writeback" if of_block && !self.protocol.cached => {
                 self.error(event.name.span, "`writeback` is about a processor's cache, which this protocol has not")
@@ -213,14 +229,13 @@ impl Compiler {
                     .help("answer `write`, which also asks for what a read-modify-write needs");
                 None
             }
-            "read" | "write" | "rmw" | "evict" | "writeback" if of_block => Some(match name {
-                "read" => EventKind::Read,
-                "write" => EventKind::Write,
-                "rmw" => EventKind::Rmw,
-                "evict" => EventKind::Evict,
-                _ => EventKind::WriteBack,
-            }),
-            "read" | "write" | "rmw" | "evict" | "writeback" => {
+            _ if of_blocks.is_some_and(EventKind::is_hint) && !matches!(clause.body, Body::Steps(_) | Body::As(_)) => {
+                self.error(event.name.span, format!("`{name}` is a hint: where nothing answers it, nothing happens"))
+                    .help(format!("leave this out, or write `on {name} {{ .. }}`"));
+                None
+            }
+            _ if of_block && of_blocks.is_some() => of_blocks,
+            _ if of_blocks.is_some() => {
                 self.error(event.name.span, format!("only roles of a block have the event `{name}`"));
                 None
             }
@@ -261,7 +276,7 @@ impl Compiler {
                         .help(format!("a state can only say `on {name} impossible`"));
                     return None;
                 }
-                let mut known: Vec<String> = ["read", "write", "rmw", "evict", "writeback"].map(String::from).to_vec();
+                let mut known: Vec<String> = BLOCK_EVENTS.iter().map(|(name, _)| name.to_string()).collect();
                 known.extend(self.protocol.messages.iter().map(|m| m.name.clone()));
                 known.extend(self.protocol.ops.iter().map(|o| o.name.clone()));
                 self.unknown(event.name.span, "event", name, known.iter().map(String::as_str));
@@ -270,7 +285,7 @@ impl Compiler {
         }
     }
 
-    /// `on read as GetRead`: the handlers of the message in the same state, for the local event.
+    /// `on read as GetRead`, `on prefetch as read`: the handlers of the message, or of another local event, in the same state, for the local event.
     fn handled_as(
         &mut self,
         frame: &Frame,
@@ -284,16 +299,18 @@ impl Compiler {
             self.error(message.span, "`as` is for the clauses of a state");
             return;
         };
-        if self.message_of(message).is_some_and(|m| !self.protocol.messages[m.index()].args.is_empty()) {
+        let is_local = BLOCK_EVENTS.iter().any(|(name, _)| *name == message.text);
+        let has_arguments = match is_local {
+            true => named(state, message).any(|(_, event)| event.args.is_some()),
+            false => self.message_of(message).is_some_and(|m| !self.protocol.messages[m.index()].args.is_empty()),
+        };
+        if has_arguments {
             self.error(message.span, format!("`{}` has arguments, which a local event has not", message.text))
                 .help("write an action and call it from both handlers");
             return;
         }
         let mut found = false;
-        for clause in &state.clauses {
-            if !clause.events.iter().any(|e| e.name.text == message.text) {
-                continue;
-            }
+        for (clause, _) in named(state, message) {
             found = true;
             match &clause.body {
                 Body::Steps(steps) => {
@@ -356,6 +373,7 @@ impl Compiler {
                 self.bind_args(&mut frame, &declared, names, event.name.span);
             }
             EventKind::Read | EventKind::Write | EventKind::Rmw => self.bind_fault(&mut frame, kind, event),
+            _ if kind.is_hint() => self.no_arguments(event),
             _ => {
                 frame.sender = frame::Origin::Nowhere;
             }
@@ -368,6 +386,14 @@ impl Compiler {
         // A mistake in a guard is told once: without its guard the clause would hide those behind it.
         if guard.is_some() || !is_guarded {
             self.add_handler(frame, guard, steps, &name, span);
+        }
+    }
+
+    /// A hint is about a block: it has no address.
+    fn no_arguments(&mut self, event: &ast::Event) {
+        if event.args.is_some() {
+            self.error(event.name.span, format!("`{}` is about a block and has no arguments", event.name.text))
+                .help("no access is made yet, which could have an address");
         }
     }
 
@@ -526,11 +552,28 @@ impl Compiler {
                 _ => false,
             })
         };
+        self.check_hints(r, &events, &table, &deferring);
         let deferrable = events.iter().enumerate().filter(|(i, _)| may_defer(*i)).map(|(_, e)| *e).collect();
         let role = &mut self.protocol.roles[r];
         role.deferrable = deferrable;
         role.events = events;
         role.table = table;
+    }
+
+    /// A hint is answered at once or ignored: nobody asks for it again, and it is not kept.
+    fn check_hints(&mut self, r: usize, events: &[EventKind], table: &[Vec<Response>], deferring: &[HandlerId]) {
+        for (column, event) in events.iter().enumerate().filter(|(_, event)| event.is_hint()) {
+            let handlers = table.iter().flat_map(|row| match &row[column] {
+                Response::Handle(list) => &list[..],
+                _ => &[],
+            });
+            for handler in handlers.filter(|handler| deferring.contains(handler)).copied().collect::<Vec<_>>() {
+                let span = self.protocol.roles[r].handlers[handler.index()].span;
+                let name = self.protocol.event_name(*event);
+                self.error(span, format!("a handler of `{name}` defers it, and a hint is not kept"))
+                    .help("do nothing instead: whoever needs the block asks for it");
+            }
+        }
     }
 
     /// `in STATE on EVENT impossible`: a pair that would have an answer cannot happen.
@@ -546,6 +589,11 @@ impl Compiler {
                 self.unknown(event.span, "event", &event.text, names.iter().map(String::as_str));
                 continue;
             };
+            if events[column].is_hint() {
+                self.error(event.span, format!("`{}` is a hint: it cannot be impossible", event.text))
+                    .help("leave it out: where nothing answers it, nothing happens");
+                continue;
+            }
             let response = &mut table[s][column];
             if matches!(response, Response::Impossible | Response::Passes) {
                 self.error(event.span, format!("`{}` is impossible in `{}` already", event.text, states[s]))
@@ -564,12 +612,7 @@ impl Compiler {
 
     fn cell(&mut self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Response {
         let state = &self.protocol.roles[r].states[s];
-        let passes = match event {
-            EventKind::Read => state.access >= Access::Read,
-            EventKind::Write | EventKind::Rmw => state.access == Access::Write,
-            _ => false,
-        };
-        if passes {
+        if event.wants().is_some_and(|wanted| state.access >= wanted) {
             return Response::Passes;
         }
         let otherwise = self.otherwise(r, s, event, ast);
@@ -624,13 +667,17 @@ impl Compiler {
             return Response::Handle(list);
         }
         let span = self.protocol.roles[r].handlers[last].span;
+        if event.is_hint() {
+            list.push(self.fallback(r, s, &list, None, span));
+            return Response::Handle(list);
+        }
         let Some(what) = otherwise else {
             let name = self.protocol.event_name(event);
             self.error(span, format!("all guards for `{name}` may be false"))
                 .help(format!("add a clause `on {name} {{ .. }}` without guard behind it"));
             return Response::Impossible;
         };
-        list.push(self.fallback(r, s, &list, what, span));
+        list.push(self.fallback(r, s, &list, Some(what), span));
         Response::Handle(list)
     }
 
@@ -638,7 +685,7 @@ impl Compiler {
         let state = &self.protocol.roles[r].states[s];
         let (waiting, span) = (state.waiting, state.span);
         match (otherwise, event) {
-            (_, EventKind::Timer) => Response::Hold,
+            (_, EventKind::Timer | EventKind::Prefetch | EventKind::PrefetchWrite) => Response::Hold,
             (_, EventKind::Evict) if !self.protocol.cached => Response::Hold,
             // What the processor's cache gave up waits on its way to the engine.
             (None, EventKind::Evict | EventKind::WriteBack) if waiting => Response::Hold,
@@ -664,6 +711,12 @@ impl Compiler {
             }
         }
     }
+}
+
+/// The clauses of a state for an event of a name.
+fn named<'a>(state: &'a ast::State, name: &'a ast::Ident) -> impl Iterator<Item = (&'a ast::Clause, &'a ast::Event)> {
+    let event = |clause: &'a ast::Clause| clause.events.iter().find(|event| event.name.text == name.text);
+    state.clauses.iter().filter_map(move |clause| Some((clause, event(clause)?)))
 }
 
 fn handlers_that_defer(role: &Role) -> Vec<HandlerId> {

@@ -263,7 +263,7 @@ impl Parser<'_> {
             return Ok(Event { name: self.name("an event")?, args: None, after: None });
         }
         let name =
-            self.name("an event: `read`, `write`, `evict`, `writeback`, `after T`, a message, a call or a task")?;
+            self.name("an event: `read`, `write`, `evict`, `writeback`, `prefetch`, `after T`, a message, a call or a task")?;
         if name.text == "after" {
             let time = self.sum()?;
             return Ok(Event { name, args: None, after: Some(time) });
