@@ -47,7 +47,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
 ];
 
 /// Broken protocols whose counterexamples no machine can be made to follow: its network delivers each message once, and nobody prefetches.
-const REFUSED: [&str; 4] = ["alternating-bit-unordered", "flash-prefetch-dropped", "stache-prefetch-forgotten", "uncached-duplicated"];
+const REFUSED: [&str; 4] =
+    ["alternating-bit-unordered", "flash-prefetch-dropped", "stache-prefetch-forgotten", "uncached-duplicated"];
 
 /// File tests whose counterexamples need a timer of a first state at a moment of the recording's choice: a machine counts it from
 /// when the record was made.

@@ -36,6 +36,14 @@ fn cache(random: &mut Random, text: &mut String) {
         let _ = writeln!(text, "  state {state}: {access} {{");
         if access == "none" {
             let _ = writeln!(text, "    on read {{ {} }}", miss(random));
+            if random.below(4) == 0 {
+                let event = random.one(&["prefetch", "prefetch_write"]);
+                let goes = random.one(&["goto Seen; resume", "goto Own; resume", "goto Seen"]);
+                let _ = writeln!(
+                    text,
+                    "    on {event} {{ send Want to home; await Data {{ install; {goes} }} otherwise defer }}"
+                );
+            }
         }
         if access != "write" {
             let _ = writeln!(text, "    on {write} {{ {} }}", otherwise(miss(random)));

@@ -57,7 +57,8 @@ impl Export<'_> {
 
     /// Whether a cached processor may have a request outstanding for which no thread waits.
     pub fn hints_lines(&self) -> bool {
-        self.cached() && PREFETCHES.iter().any(|&event| [false, true].iter().any(|&at| self.answering(event, at).is_some()))
+        self.cached()
+            && PREFETCHES.iter().any(|&event| [false, true].iter().any(|&at| self.answering(event, at).is_some()))
     }
 
     /// A request for the block is answered, whoever waits for it.

@@ -266,8 +266,11 @@ impl Export<'_> {
                     }
                     if intent.is_access() && self.cached() {
                         let block = intent.object().id;
-                        let joins = if self.hints_lines() { format!("first & hinted[me][{block}]") } else { "false".into() };
-                        out.line(format!("if cache[me][{block}] = 3 | requested(me, {block}) then return {joins}; end;"));
+                        let joins =
+                            if self.hints_lines() { format!("first & hinted[me][{block}]") } else { "false".into() };
+                        out.line(format!(
+                            "if cache[me][{block}] = 3 | requested(me, {block}) then return {joins}; end;"
+                        ));
                     }
                     self.by_role(intent, out, |answers, out| match answers {
                         Some((role, column)) => self.can_raise(role, column, intent, out),

@@ -262,8 +262,9 @@ impl Parser<'_> {
         if self.is_word("after") && (self.next_is_mark(",") || self.next_is_word("impossible")) {
             return Ok(Event { name: self.name("an event")?, args: None, after: None });
         }
-        let name =
-            self.name("an event: `read`, `write`, `evict`, `writeback`, `prefetch`, `after T`, a message, a call or a task")?;
+        let name = self.name(
+            "an event: `read`, `write`, `evict`, `writeback`, `prefetch`, `after T`, a message, a call or a task",
+        )?;
         if name.text == "after" {
             let time = self.sum()?;
             return Ok(Event { name, args: None, after: Some(time) });

@@ -114,7 +114,9 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
                 });
                 order.starts.push(ForcedStart { step, node: *node, does: ForcedDoes::Evict { block: *block, heard } });
             }
-            Event::Prefetch { .. } => return Err(refused(&format!("step {step} is a prefetch, which cannot be forced"))),
+            Event::Prefetch { .. } => {
+                return Err(refused(&format!("step {step} is a prefetch, which cannot be forced")));
+            }
             Event::Retry { node, .. } => order.retries.push((step, *node)),
             Event::Task { node } => order.tasks.push((step, *node)),
             Event::Timer { node, role, object } => {
