@@ -479,7 +479,7 @@ fn no_side_effects<B: Bench>(bench: &B, book: &mut Book) {
     m.charge(Charge::Steps(1));
     m.charge(Charge::Element);
     if let Some(&(role, object)) = instances.first() {
-        m.charge(Charge::Record(role));
+        m.charge(Charge::Record(role, bench.engine().protocol().roles[role.index()].kind));
         m.timer(role, object, Some(100));
         m.timer(role, object, None);
     }

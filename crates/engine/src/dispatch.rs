@@ -197,7 +197,7 @@ impl Engine {
         let Some(column) = self.roles[role.index()].column(event.kind) else {
             return trouble(FaultKind::Unanswered, state.span);
         };
-        m.charge(Charge::Record(role));
+        m.charge(Charge::Record(role, declared.kind));
         let reaction = &self.flat.ways[role.index()][before.index() * declared.events.len() + column];
         let start = Start { event, role, before, column, replay };
         // Which role is meant where none is named was resolved for objects of its kind.

@@ -1,7 +1,7 @@
 //! `Mechanisms`: all that a handler can do to the world. Each backend implements this and nothing more.
 
 use trivium_protocol::source::Span;
-use trivium_protocol::{Access, LaneId, Line, MessageId, ObjectKindId, Operation, RoleId, StateId, TaskId};
+use trivium_protocol::{Access, LaneId, Line, MessageId, ObjectKindId, Operation, RoleId, RoleKind, StateId, TaskId};
 
 /// The number of a node, from 0.
 pub type Node = u16;
@@ -144,8 +144,8 @@ pub enum Deed {
 /// What costs time without having any other effect; `sim` prices it, others ignore it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
-    /// The handler looks at the record of a role for the first time.
-    Record(RoleId),
+    /// The handler looks at the record of a role, which is of this kind, for the first time.
+    Record(RoleId, RoleKind),
     /// So many plain steps, one after the other: assignments, branches and the like.
     Steps(u16),
     /// An element of a set or list is visited.

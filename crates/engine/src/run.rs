@@ -219,7 +219,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
             touch.written |= written;
             return;
         }
-        self.m.charge(Charge::Record(role));
+        self.m.charge(Charge::Record(role, self.engine.protocol.roles[role.index()].kind));
         let before = self.engine.state(role, self.m.record(role, object));
         self.others.push(Touch { role, object, before, written });
     }

@@ -5,7 +5,7 @@ use trivium_contract::local::{Effect, Local, Waiting};
 use trivium_engine::{
     Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, SystemView,
 };
-use trivium_protocol::{Access, BLOCK, CopyIn, EventKind, MessageId, NODE, OpId, RoleId, TaskId};
+use trivium_protocol::{Access, BLOCK, CopyIn, EventKind, MessageId, NODE, OpId, RoleId, RoleKind, TaskId};
 
 fn load(text: &str, nodes: u32) -> Engine {
     let protocol = trivium_lang::compile("test.tri", text, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -187,8 +187,14 @@ fn a_task_yields_until_it_is_done_and_tells_the_agent() {
     assert_eq!(sent(&m, &engine), ["Done[]->1"]);
     let node = Object { kind: NODE, id: 0 };
     assert_eq!(describe(&engine, &mut m, "agent", node), "Up seen={1} latest=block 2");
-    let touched: Vec<&Charge> = m.charges.iter().filter(|c| matches!(c, Charge::Record(_))).collect();
-    assert_eq!(touched, [&Charge::Record(RoleId(0)), &Charge::Record(engine.protocol().role("agent").unwrap())]);
+    let touched: Vec<&Charge> = m.charges.iter().filter(|c| matches!(c, Charge::Record(..))).collect();
+    assert_eq!(
+        touched,
+        [
+            &Charge::Record(RoleId(0), RoleKind::Home),
+            &Charge::Record(engine.protocol().role("agent").unwrap(), RoleKind::Agent)
+        ]
+    );
 }
 
 const FAULTS: &str = "protocol faults

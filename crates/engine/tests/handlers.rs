@@ -313,8 +313,8 @@ fn steps_elsewhere_change_the_other_record_and_settle_it() {
     let node = trivium_engine::Object { kind: NODE, id: 0 };
     assert_eq!(engine.describe(agent, m.record(agent, node)), "Working count=5");
     assert_eq!(m.effects, [Effect::Changed { role: agent, object: node, from: resting, to: working }]);
-    let records: Vec<_> = m.charges.iter().filter(|c| matches!(c, Charge::Record(_))).collect();
-    assert_eq!(records, [&Charge::Record(HOME), &Charge::Record(agent)]);
+    let records: Vec<_> = m.charges.iter().filter(|c| matches!(c, Charge::Record(..))).collect();
+    assert_eq!(records, [&Charge::Record(HOME, RoleKind::Home), &Charge::Record(agent, RoleKind::Agent)]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use wasmtime::{AsContext, Caller, Engine, FuncType, Global, Linker, Result, Val,
 use crate::debug_info::frames;
 use crate::inspect::{PAGE, RESERVED};
 use crate::loaded::LoadedProgram;
-use crate::memory::{HOST_PAGE, Memory, SHARED_BASE, SURPLUS};
+use crate::memory::{HOST_PAGE, Memory, SHARED_BASE, SURPLUS, TLB_MISSES};
 use crate::processor::{AccessKind, AccessStep, Call, LoadStore, Processor, ProgramFault};
 use crate::rewrite::{GO, SLOWLY, WAIT, WRITE};
 use crate::switching::Switching;
@@ -361,7 +361,7 @@ impl<P: Processor> NodeState<P> {
     /// Tells the processor of misses of its TLB. Gives the work that stands for those since the countdown was set.
     fn note_misses(&self) -> u64 {
         let Some(translations) = &self.translations else { return 0 };
-        let misses = translations.misses();
+        let misses = self.memory.counted(TLB_MISSES).cast_unsigned();
         let untold = misses - self.told_misses.replace(misses);
         if untold > 0 {
             self.processor.borrow_mut().has_looked_up(untold);

@@ -8,11 +8,15 @@ use crate::processor::{ProgramFault, ReadModifyWrite};
 /// A node's private memory (stack, globals, `malloc`) ends here at the latest, in bytes: 1 GiB but for a page of
 /// WebAssembly.
 pub const PRIVATE_LIMIT: u32 = SHARED_BASE - 0x1_0000;
-/// Here compiled code keeps what is not the program's, out of its reach: the count of work (8 bytes; the fast build counts down),
-/// values that are put aside while the host is asked, and the surplus.
+/// Here compiled code keeps what is not the program's, out of its reach: the count of work (8 bytes; the fast build counts down). What
+/// the host looks at whenever it is asked lies beside it, in one line of the host's cache, with the first of the values that are put aside.
 pub(crate) const HOST_PAGE: u32 = PRIVATE_LIMIT;
-/// Where the surplus of work is, 8 bytes: far behind what is put aside.
-pub(crate) const SURPLUS: u32 = HOST_PAGE + 1024;
+/// Where the surplus of work is: 8 bytes.
+pub(crate) const SURPLUS: u32 = HOST_PAGE + 8;
+/// How often compiled code has missed in its [TLB](crate::translations): 8 bytes.
+pub(crate) const TLB_MISSES: u32 = HOST_PAGE + 16;
+/// Where values are put aside while the host is asked, 8 bytes for each.
+pub(crate) const ASIDE: u32 = HOST_PAGE + 24;
 /// Shared memory starts at this byte address, on every node.
 pub const SHARED_BASE: u32 = 0x4000_0000;
 /// Shared memory ends before this byte address: there is 1 GiB of it.
@@ -178,7 +182,7 @@ impl Memory {
         self.write(addr, &value.to_le_bytes()[..size.min(8) as usize])
     }
 
-    /// What compiled code last stored in the host's page: the work or its countdown, at [`HOST_PAGE`], or the [`SURPLUS`].
+    /// What compiled code last stored in the host's page: the work or its countdown, at [`HOST_PAGE`], the [`SURPLUS`], or [`TLB_MISSES`].
     pub(crate) fn counted(&self, address: u32) -> i64 {
         debug_assert!(self.alive.get() && address >= HOST_PAGE && (address as usize) < self.length);
         // SAFETY: memories of nodes are longer than this; the caller is the node, or runs inside it. It is aligned,

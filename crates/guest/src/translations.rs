@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use wasm_encoder::{BlockType, Function, Instruction as I, MemArg, ValType};
 
-use crate::memory::SHARED_END;
+use crate::memory::{SHARED_END, TLB_MISSES};
 
 /// A TLB, as compiled code has to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,20 +86,18 @@ impl TlbShape {
         push(&[I::I32Const(4 * self.entries as i32), I::I32Eq, I::If(BlockType::Empty)]);
         push(&[I::I32Const(0), I::LocalSet(next), I::End]);
         push(&[I::I32Const(0), I::LocalGet(next), I::I32Store(at(PLACE + NEXT, 2))]);
-        push(&[I::I32Const(0), I::I32Const(0), I::I64Load(at(PLACE + MISSES, 3))]);
-        push(&[I::I64Const(1), I::I64Add, I::I64Store(at(PLACE + MISSES, 3)), I::End]);
+        push(&[I::I32Const(0), I::I32Const(0), I::I64Load(at(TLB_MISSES, 3))]);
+        push(&[I::I64Const(1), I::I64Add, I::I64Store(at(TLB_MISSES, 3)), I::End]);
         f
     }
 }
 
 /// Where the contents are in a node's memory in the fast build: behind all that is the program's.
 const PLACE: u32 = SHARED_END;
-/// How often compiled code has missed: 8 bytes.
-const MISSES: u32 = 0;
 /// Which entry is replaced next, times 4: 4 bytes.
-const NEXT: u32 = 8;
+const NEXT: u32 = 0;
 /// The entries, 4 bytes each: 1 + the page, or 0.
-const ENTRIES: u32 = 16;
+const ENTRIES: u32 = 8;
 
 fn at(offset: u32, align: u32) -> MemArg {
     MemArg { offset: offset.into(), align, memory_index: 0 }
@@ -203,15 +201,6 @@ impl Translations {
                 entries.filter(|entry| entry.read() == page + 1).for_each(|entry| entry.write(0));
             }
         }
-    }
-
-    /// How often compiled code has missed.
-    pub(crate) fn misses(&self) -> u64 {
-        if !self.alive.get() {
-            return 0;
-        }
-        // SAFETY: as in `holds`; it is aligned.
-        unsafe { self.base.add(MISSES as usize).cast::<u64>().read() }
     }
 
     /// How many of the `words` aligned words of 8 bytes from `address` on lie in pages that it holds, up to the first that does not.

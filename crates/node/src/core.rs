@@ -47,6 +47,8 @@ pub struct NodeCore<C> {
     pub usage: Usage,
     /// What it has shared of its private memory.
     pub parts: Parts,
+    /// The block whose home was asked for last, and that home, where no first touch decides it: a handler asks several times.
+    asked_home: Cell<(Object, Node)>,
     /// The first block that the running handler has met whose home is not known here.
     homeless: Cell<Option<Object>>,
 }
@@ -65,6 +67,7 @@ impl<C> NodeCore<C> {
             schedule: Schedule::default(),
             usage: Usage::default(),
             parts: Parts::default(),
+            asked_home: Cell::new((Object { kind: NODE, id: 0 }, me)),
             homeless: Cell::new(None),
         }
     }
@@ -94,18 +97,29 @@ impl<C> NodeCore<C> {
     /// The home of an object, as a handler sees it. A block has one that this node knows: else the block is noted
     /// ([`NodeCore::check_homes`]), and the run must end with the error that it makes. `is_placed` says whether this node has
     /// learned where a page lies that is placed by first touch.
-    #[inline]
+    #[inline(always)]
     pub fn home_for_handler(&self, object: Object, is_placed: impl FnOnce(usize) -> bool) -> Node {
+        let (asked, home) = self.asked_home.get();
+        if asked == object { home } else { self.look_up_home(object, is_placed) }
+    }
+
+    /// The same of an object that was not asked for last.
+    #[inline(never)]
+    fn look_up_home(&self, object: Object, is_placed: impl FnOnce(usize) -> bool) -> Node {
+        let home = self.home_of(object);
         if object.kind == BLOCK {
             let space = self.space.borrow();
             let offset = self.offset_of(object);
             let page = space.page_of(offset);
-            let is_known = offset < space.bytes() && (!space.by_first_touch(page) || is_placed(page));
-            if !is_known && self.homeless.get().is_none() {
+            let is_allocated = offset < space.bytes();
+            let moves = space.by_first_touch(page);
+            if is_allocated && !moves {
+                self.asked_home.set((object, home));
+            } else if !(is_allocated && is_placed(page)) && self.homeless.get().is_none() {
                 self.homeless.set(Some(object));
             }
         }
-        self.home_of(object)
+        home
     }
 
     /// The handler that has just run, at this place, is about no block, and has named none, whose home this node does not know.

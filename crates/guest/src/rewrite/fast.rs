@@ -31,7 +31,7 @@ use super::classes::class;
 use super::code::{self, change, needs_count};
 use super::values::float;
 use super::{Build, Layout};
-use crate::memory::{HOST_PAGE, SURPLUS};
+use crate::memory::{ASIDE, HOST_PAGE, SURPLUS};
 use crate::tags::{self, FIRST_PUBLISHED, GRANULE_BITS};
 use crate::weights::{Executed, OperatorClass};
 
@@ -129,7 +129,7 @@ fn stored_count() -> MemArg {
 
 /// Where a value of a type is put aside.
 fn aside(place: usize) -> MemArg {
-    MemArg { offset: 8 + 8 * place as u64, align: 2, memory_index: 0 }
+    MemArg { offset: u64::from(ASIDE - HOST_PAGE) + 8 * place as u64, align: 2, memory_index: 0 }
 }
 
 /// Pushes the countdown as it was last stored.

@@ -441,14 +441,11 @@ impl Mechanisms for NodeState {
         self.handling.effects.trouble.get_or_insert_with(|| what.into());
     }
 
+    #[inline]
     fn charge(&mut self, what: Charge) {
         // `ARCHITECTURE.md`, "Written where it stays".
         match what {
-            Charge::Record(role) => {
-                let kind =
-                    self.shared.protocols.engines[self.handling.effects.protocol].protocol().roles[role.index()].kind;
-                self.did(Primitive::Record(kind == RoleKind::Home));
-            }
+            Charge::Record(_, kind) => self.did(Primitive::Record(kind == RoleKind::Home)),
             Charge::Steps(steps) => self.did(Primitive::Steps(steps)),
             Charge::Element => self.did(Primitive::Element),
         }

@@ -69,6 +69,17 @@ impl NodeState {
     /// What the engine or the node itself does next. Of two at the same time a credit goes first, then a signal.
     #[inline(always)]
     pub(crate) fn next(&self) -> Next {
+        let is_quiet = self.queues.signals.is_empty() && self.core.schedule.has_no_replays();
+        let calls = matches!(self.compute.doing, Doing::Waiting(Wait::Call { .. }));
+        if self.is_plain && is_quiet && !calls && !self.model.interface.has_waiting() {
+            return self.first_arrival();
+        }
+        self.next_of_many()
+    }
+
+    /// The same where more than what came first can be next.
+    #[inline(never)]
+    fn next_of_many(&self) -> Next {
         let next = self.choose();
         if self.queues.signals.is_empty() && !self.waits_for_credits() {
             return next;
@@ -77,7 +88,6 @@ impl NodeState {
     }
 
     /// The same where there are signals, or credits may let something go on; `next` is what the engine does.
-    #[inline(never)]
     fn next_with_signals(&self, mut next: Next) -> Next {
         let mut earlier = |key: Key, action: Action| {
             let time = key.time.max(self.now);
@@ -136,7 +146,6 @@ impl NodeState {
     }
 
     /// What the engine does next, or the processor with a call.
-    #[inline(always)]
     fn choose(&self) -> Next {
         if self.is_out_of_library() {
             return Next::NOTHING;
@@ -166,11 +175,16 @@ impl NodeState {
     }
 
     /// What comes next in order: a replay that is due, else what came first, unless a lane has no room for it.
-    #[inline(always)]
     fn choose_in_order(&self) -> Next {
         if !self.core.schedule.has_no_replays() || self.core.protocols.any_finite {
             return self.choose_with_care();
         }
+        self.first_arrival()
+    }
+
+    /// What came first.
+    #[inline(always)]
+    fn first_arrival(&self) -> Next {
         match self.queues.inbox.first() {
             None => Next::NOTHING,
             Some(&(key, ref arrival)) => Next { time: self.start_of(key, arrival), action: Action::Arrival(0) },

@@ -382,12 +382,10 @@ impl World {
             self.positions[number] = Some(Next::NEVER);
             return false;
         }
-        self.positions[number] = None;
-        let node = self.nodes[number].clone();
-        let mut state = node.borrow_mut();
-        let goes_on = loop {
+        let mut state = self.nodes[number].borrow_mut();
+        let (position, goes_on) = loop {
             match state.turn(end) {
-                Turn::Processor => break true,
+                Turn::Processor => break (None, true),
                 Turn::Engine(next) => {
                     if let Err(error) = state.act(next) {
                         drop(state);
@@ -395,28 +393,25 @@ impl World {
                         return false;
                     }
                 }
-                Turn::Nobody(position) => {
-                    self.positions[number] = Some(position);
-                    break false;
-                }
+                Turn::Nobody(position) => break (Some(position), false),
             }
         };
         let reaches = state.has_reached_others();
         drop(state);
+        self.positions[number] = position;
         if reaches {
-            self.collect(number, &node);
+            self.collect(number);
         }
         goes_on
     }
 
     /// Lets a node's processor go on. Whether anything is left to do before cycle `end`.
     fn go_on(&mut self, number: usize, end: u64) -> bool {
-        let node = self.nodes[number].clone();
-        if let Err(error) = self.run_processor(number, &node) {
+        if let Err(error) = self.run_processor(number) {
             self.stop(number, error);
             return false;
         }
-        let mut state = node.borrow_mut();
+        let mut state = self.nodes[number].borrow_mut();
         let turn = state.turn(end);
         let reaches = state.has_reached_others();
         drop(state);
@@ -424,7 +419,7 @@ impl World {
             self.positions[number] = Some(position);
         }
         if reaches {
-            self.collect(number, &node);
+            self.collect(number);
         }
         !matches!(turn, Turn::Nobody(_))
     }
@@ -496,22 +491,17 @@ impl World {
 
     /// Simulates a node up to cycle `end`, or up to cycle `alone` as long as nothing that it does reaches another.
     fn run_node(&mut self, number: usize, end: u64, alone: u64) -> Result<(), NodeError> {
-        let node = self.nodes[number].clone();
         self.active.push(number);
-        let result = self.take_steps(number, &node, end, alone);
-        if node.borrow().has_reached_others() {
-            self.collect(number, &node);
+        let result = self.take_steps(number, end, alone);
+        let reaches = self.nodes[number].borrow().has_reached_others();
+        if reaches {
+            self.collect(number);
         }
         result
     }
 
-    fn take_steps(
-        &mut self,
-        number: usize,
-        node: &Rc<RefCell<NodeState>>,
-        soon: u64,
-        alone: u64,
-    ) -> Result<(), NodeError> {
+    fn take_steps(&mut self, number: usize, soon: u64, alone: u64) -> Result<(), NodeError> {
+        let node = self.nodes[number].clone();
         let mut end = alone;
         self.positions[number] = None;
         let mut state = node.borrow_mut();
@@ -519,7 +509,7 @@ impl World {
             match state.turn(end) {
                 Turn::Processor => {
                     drop(state);
-                    self.run_processor(number, node)?;
+                    self.run_processor(number)?;
                     state = node.borrow_mut();
                 }
                 Turn::Engine(next) => state.act(next)?,
@@ -540,7 +530,8 @@ impl World {
         }
     }
 
-    fn run_processor(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) -> Result<(), NodeError> {
+    fn run_processor(&mut self, number: usize) -> Result<(), NodeError> {
+        let node = &self.nodes[number];
         let outcome = match &mut self.runners[number] {
             Runner::Program(program) => program.resume(),
             Runner::Script(script) => script.resume(node),
@@ -570,8 +561,8 @@ impl World {
     }
 
     /// What a node did to others reaches them.
-    fn collect(&mut self, number: usize, node: &Rc<RefCell<NodeState>>) {
-        let mut state = node.borrow_mut();
+    fn collect(&mut self, number: usize) {
+        let mut state = self.nodes[number].borrow_mut();
         let arrived = state.compute.arrived.take();
         for post in state.queues.outbox.drain(..) {
             let to = usize::from(post.to).wrapping_sub(self.first);
