@@ -158,6 +158,23 @@ static inline int64_t trivium_compare_swap64(volatile int64_t *word, int64_t exp
     return trivium_rmw(word, 8, TRIVIUM_COMPARE_SWAP, value, expected);
 }
 
+/* ---- Prefetching ----------------------------------------------------------------------------- */
+
+TRIVIUM_IMPORT("trivium", "prefetch")
+void trivium_prefetch_for(const volatile void *place, int32_t write);
+
+/* Hints that this node will soon load from, or store to, the block that `place` lies in: the
+ * protocol may fetch it while the program goes on. A hint changes no answer. Where it brings nothing
+ * (private memory, a block that is there, a protocol without prefetches), nothing happens.
+ * The compiler drops __builtin_prefetch: WebAssembly has no such instruction. */
+static inline void trivium_prefetch(const volatile void *place) {
+    trivium_prefetch_for(place, 0);
+}
+
+static inline void trivium_prefetch_write(volatile void *place) {
+    trivium_prefetch_for(place, 1);
+}
+
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
 TRIVIUM_IMPORT("trivium", "wait_until_changed")

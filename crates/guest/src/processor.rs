@@ -230,6 +230,13 @@ pub enum Call {
     },
     /// `trivium_barrier()`: the machine's own barrier.
     Barrier,
+    /// `trivium_prefetch()` and `trivium_prefetch_write()`: a hint, whose address may be any.
+    Prefetch {
+        /// Byte address.
+        addr: u32,
+        /// Whether the program may store there, and not only load.
+        write: bool,
+    },
     /// An atomic read-modify-write; the processor performs it (see
     /// [`Memory::read_modify_write`](crate::Memory::read_modify_write)) and gives the old word.
     ReadModifyWrite(ReadModifyWrite),

@@ -17,6 +17,8 @@ pub struct LiveNode {
     pub write_faults: u64,
     /// Stores that access control stopped though the block could be read.
     pub upgrades: u64,
+    /// Prefetches that went to the block's role; those that nothing answers, or that bring nothing, are not counted.
+    pub prefetches: u64,
     /// Messages that the node's handlers sent, those to the node itself included.
     pub messages_sent: u64,
     /// Bytes of these messages: two header words, arguments, data.

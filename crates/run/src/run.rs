@@ -423,6 +423,7 @@ fn of_node(counts: &Counts) -> LiveNode {
         read_faults: counts.read_faults,
         write_faults: counts.write_faults,
         upgrades: counts.upgrades,
+        prefetches: counts.prefetches,
         messages_sent: counts.messages_sent,
         bytes_sent: counts.bytes_sent,
         handler_seconds: seconds(counts.handlers),

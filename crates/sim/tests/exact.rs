@@ -545,7 +545,7 @@ fn random_run(seed: u64, wild: bool, nodes: u32, machine_number: usize, shape: u
     let set = [("cache.bytes", bytes), ("cache.line", line), ("network.jitter", jitter)];
     let program = text_program(&random::program(seed, wild));
     let run = Run::with(program, &[]).on(machine(MACHINES[machine_number], &set)).nodes(nodes).seed(seed);
-    run.under(&[["stache", "msi"][(seed % 2) as usize]]).block(32 << (seed % 3))
+    run.under(&[["stache", "msi", "stache-prefetch", "flash-prefetch"][(seed % 4) as usize]]).block(32 << (seed % 3))
 }
 
 /// A run that is cut off has come equally far on every node: an access that an event let through belongs to the event.

@@ -28,7 +28,6 @@ use Way::{Cannot, InPlaceOf, Program, Text};
 const EVICTS: &str = "it needs a copy that leaves by itself, and in a real run none does";
 const ROOM: &str = "it needs a full queue, and with so few nodes it never is";
 const POINTERS: &str = "it needs a pool of directory pointers that is used up, and with so few nodes it never is";
-const PREFETCHES: &str = "it needs a processor that prefetches, and in a real run none does";
 const ONCE: &str = "it needs a network that delivers a message twice, and in a real run none does";
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
@@ -49,7 +48,7 @@ const FILES: [(&str, usize, Way); 40] = [
     ("flash-pending-served", 3, Program("lockbench.c")),
     ("flash-pointer-unreserved", 3, Cannot(POINTERS)),
     ("flash-portion-forgotten", 3, Cannot(ROOM)),
-    ("flash-prefetch-dropped", 3, Cannot(PREFETCHES)),
+    ("flash-prefetch-dropped", 2, Program("copy.c")),
     ("flash-relaxed-forgotten-writeback", 3, Cannot(EVICTS)),
     ("flash-shared-lent", 3, Program("lockbench.c")),
     ("flash-upgrade-believed", 3, Program("lockbench.c")),
@@ -61,7 +60,7 @@ const FILES: [(&str, usize, Way); 40] = [
     ("squeezed-lanes", 3, Program("litmus.c")),
     ("stache-lost-upgrade", 3, Program("lockbench.c")),
     ("stache-pages-forgotten", 3, Cannot(EVICTS)),
-    ("stache-prefetch-forgotten", 3, Cannot(PREFETCHES)),
+    ("stache-prefetch-forgotten", 2, Program("copy.c")),
     ("stache-unordered", 3, Program("lockbench.c")),
     ("swcc-get-without-copy", 3, InPlaceOf("splitphase.c", "swcc", &[])),
     ("swcc-late-answer", 3, InPlaceOf("splitphase.c", "swcc", &[])),

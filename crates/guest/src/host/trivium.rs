@@ -23,10 +23,11 @@ pub(super) enum Function {
     Name,
     ParallelStart,
     SplitPhase,
+    Prefetch,
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 15] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 16] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
@@ -49,6 +50,8 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 15] = [
     ("parallel_start", "", "", Function::ParallelStart),
     // what, address, bytes, place -> result
     ("split_phase", "iiIi", "I", Function::SplitPhase),
+    // address, whether to store
+    ("prefetch", "ii", "", Function::Prefetch),
 ];
 
 pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
@@ -69,6 +72,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
         }
         Function::ParallelStart => node.call(Call::ParallelStart).await,
         Function::SplitPhase => split_phase(node, args).await,
+        Function::Prefetch => node.call(Call::Prefetch { addr: args[0] as u32, write: args[1] != 0 }).await,
         Function::Barrier => node.call(Call::Barrier).await,
         Function::Rmw => rmw(node, args).await,
         Function::WaitUntilChanged => {

@@ -70,6 +70,10 @@ impl Processor for NodeState {
             }
             Call::Barrier => self.arrive(Purpose::Barrier)?,
             Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw)?,
+            Call::Prefetch { addr, write } => {
+                self.prefetch(*addr, *write, instructions);
+                0
+            }
             Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old)?,
             Call::RegionBegin => {
                 self.region_begin(instructions);

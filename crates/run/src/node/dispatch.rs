@@ -33,7 +33,11 @@ impl NodeState {
             Action::Timer(at) => self.timer_ended(at)?,
             Action::Incoming(at) => match self.inbox.remove(at) {
                 Some(Incoming::Message(from, message)) => self.message(from, message)?,
-                Some(Incoming::Local(protocol, event)) => self.dispatch(protocol, None, &event)?,
+                Some(Incoming::Local(protocol, event)) if event.kind.is_hint() => self.hint(protocol, &event)?,
+                Some(Incoming::Local(protocol, event)) if self.is_awaited(&event) => {
+                    self.dispatch(protocol, None, &event)?
+                }
+                Some(Incoming::Local(..)) => {}
                 None => {}
             },
         }
@@ -172,7 +176,7 @@ impl NodeState {
         self.dispatch(protocol, None, &event)
     }
 
-    fn dispatch(&mut self, protocol: usize, role: Option<RoleId>, event: &Event) -> Result<(), NodeError> {
+    pub(super) fn dispatch(&mut self, protocol: usize, role: Option<RoleId>, event: &Event) -> Result<(), NodeError> {
         let protocols = self.core.protocols.clone();
         let engine = &protocols.engines[protocol];
         self.handling.restart(protocol);
@@ -284,7 +288,7 @@ impl NodeState {
     }
 
     /// Handlers resumed an object, or have completed its access, which read `completed`.
-    fn resume_access(&mut self, object: Object, completed: Option<u64>) {
+    pub(super) fn resume_access(&mut self, object: Object, completed: Option<u64>) {
         if self.doing != Doing::Waiting(Wait::Access(object)) {
             return;
         }

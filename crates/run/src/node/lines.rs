@@ -10,7 +10,7 @@ use trivium_protocol::Line;
 
 impl NodeState {
     fn requests(&self, block: Object) -> bool {
-        self.doing == Doing::Waiting(Wait::Access(block))
+        self.doing == Doing::Waiting(Wait::Access(block)) || self.lines.line(block).hinted
     }
 
     /// The line's access becomes what its state gives.

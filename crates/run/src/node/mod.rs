@@ -11,6 +11,7 @@ mod mechanisms;
 mod mechanisms_tests;
 mod noting;
 mod past;
+mod prefetch;
 mod reach;
 #[cfg(test)]
 mod strange_tests;
@@ -89,6 +90,7 @@ pub(crate) struct Counts {
     pub read_faults: u64,
     pub write_faults: u64,
     pub upgrades: u64,
+    pub prefetches: u64,
     pub messages_sent: u64,
     pub bytes_sent: u64,
     pub instructions: u64,
@@ -110,6 +112,7 @@ impl Counts {
             read_faults: self.read_faults - earlier.read_faults,
             write_faults: self.write_faults - earlier.write_faults,
             upgrades: self.upgrades - earlier.upgrades,
+            prefetches: self.prefetches - earlier.prefetches,
             messages_sent: self.messages_sent - earlier.messages_sent,
             bytes_sent: self.bytes_sent - earlier.bytes_sent,
             instructions: self.instructions - earlier.instructions,
@@ -129,6 +132,7 @@ impl Counts {
             read_faults: self.read_faults + other.read_faults,
             write_faults: self.write_faults + other.write_faults,
             upgrades: self.upgrades + other.upgrades,
+            prefetches: self.prefetches + other.prefetches,
             messages_sent: self.messages_sent + other.messages_sent,
             bytes_sent: self.bytes_sent + other.bytes_sent,
             instructions: self.instructions + other.instructions,

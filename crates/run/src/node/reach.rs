@@ -238,7 +238,9 @@ impl NodeState {
                 }
             }
         };
-        self.inbox.push_back(super::Incoming::Local(protocol, Event::local(event, block, 0)));
+        if !self.joins_prefetch(protocol, block) {
+            self.inbox.push_back(super::Incoming::Local(protocol, Event::local(event, block, 0)));
+        }
         Ok(())
     }
 

@@ -80,6 +80,11 @@ pub struct ProcessorModel {
     pub finish: u64,
     /// Cycles for each word that a program's call hands to the engine.
     pub call_word: u64,
+    /// Cycles of a prefetch, besides its instructions.
+    #[serde(default)]
+    pub prefetch: u64,
+    /// Requests that it may have outstanding at once, that of a waiting access included; unlimited, if not said.
+    pub outstanding: Option<u64>,
 }
 
 impl ProcessorModel {
@@ -529,6 +534,7 @@ impl Machine {
             power("tlb.page", self.tlb_page(), self.cache.line, self.memory.page)?;
             within("tlb.miss", tlb.miss, 0, 1 << 24)?;
         }
+        within("processor.outstanding", self.processor.outstanding.unwrap_or(1), 1, 1 << 16)?;
         within("processor.mhz", self.processor.mhz, 1, 1_000_000)?;
         self.processor
             .operators

@@ -123,6 +123,7 @@ impl Processor for NodeState {
             }
             Call::Barrier => Ok(self.arrive(Purpose::Barrier)),
             Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw),
+            Call::Prefetch { addr, write } => Ok(self.prefetch(*addr, *write)),
             Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old),
             Call::RegionBegin => {
                 self.region_begin();

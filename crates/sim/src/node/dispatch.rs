@@ -168,7 +168,12 @@ impl NodeState {
     fn begin_local(&mut self, arrived: u64, local: Box<Local>) -> Result<(), NodeError> {
         let Some(mut local) = self.hear(local) else { return Ok(()) };
         let Local { protocol, ref event, .. } = *local;
-        if event.kind != EventKind::Evict || self.still_evicts(protocol, event, self.now) {
+        let is_wanted = match event.kind {
+            EventKind::Evict => self.still_evicts(protocol, event, self.now),
+            kind if kind.is_hint() => self.hears_prefetch(protocol, event),
+            kind => kind.wants().is_none_or(|wanted| self.is_awaited(event.object, wanted)),
+        };
+        if is_wanted {
             let source = match event.kind {
                 EventKind::Op(_) => Trigger::Call(event.args.words().len() as u64),
                 EventKind::Task(_) => Trigger::Task,
@@ -306,6 +311,7 @@ impl NodeState {
             self.blocks.lines.empty_buffers();
         }
         self.release(dispatched.protocol, engine, &mut handling, &runs);
+        self.look_at_prefetches(handling.timing.resume.unwrap_or(end));
         self.tries(outcome.object)?;
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
             let cause = runs.all.map(|run| (run, end));

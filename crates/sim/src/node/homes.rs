@@ -33,6 +33,12 @@ impl NodeState {
         false
     }
 
+    /// Whether the home of a byte's page is known; nobody asks for it.
+    pub(super) fn is_placed(&self, offset: u64) -> bool {
+        let page = self.core.space.borrow().page_of(offset);
+        self.blocks.mapped.get(page) == Some(&true) || !self.core.space.borrow().by_first_touch(page)
+    }
+
     /// A message about an object has come: its sender knows the object's home, and so does this node from now on.
     pub(super) fn hear_of(&mut self, object: Object) {
         if object.kind != BLOCK {

@@ -20,7 +20,7 @@ use trivium_protocol::{Access, BLOCK, EventKind, Line, Response};
 
 impl NodeState {
     fn requests(&self, block: Object) -> bool {
-        self.compute.doing == Doing::Waiting(Wait::Access(block))
+        self.compute.doing == Doing::Waiting(Wait::Access(block)) || self.blocks.lines.line(block).hinted
     }
 
     /// The line's access becomes what its state gives, for the processor and for those who watch.
@@ -61,20 +61,30 @@ impl NodeState {
         let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
         self.show_line(block, protocol, line, time);
         if fills {
-            self.bring_in(block, to, time);
+            self.bring_in(block, protocol, to, time);
         }
         true
     }
 
     /// The lines of a block come into the modelled cache; what was in their places leaves.
-    fn bring_in(&mut self, block: Object, to: Line, time: u64) {
+    fn bring_in(&mut self, block: Object, protocol: usize, to: Line, time: u64) {
         let held = if to == Line::Shared { LineState::Shared } else { LineState::Exclusive };
         let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
         let step = index(self.shared.machine.cache.line);
         for address in (address..address + shared_u32(self.shared.protocols.block)).step_by(step) {
+            if self.must_keep_displaced(address) {
+                self.evict_line(block, protocol, time, time);
+                return;
+            }
             self.make_room(address, time);
             self.model.cache.fill(address, held);
         }
+    }
+
+    /// Whether a line would have to leave of a block for which a request is outstanding. What a prefetch has brought then leaves at once.
+    fn must_keep_displaced(&mut self, address: u32) -> bool {
+        let displaced = self.model.cache.displaced(address).filter(|&other| other >= SHARED_BASE);
+        displaced.is_some_and(|other| self.requests(self.core.block_of(u64::from(other - SHARED_BASE))))
     }
 
     /// See [`trivium_engine::Mechanisms::upgrade`].

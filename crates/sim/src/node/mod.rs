@@ -19,6 +19,7 @@ pub(crate) mod mechanisms;
 mod mechanisms_tests;
 pub(crate) mod next;
 mod notes;
+mod prefetch;
 pub(crate) mod processor;
 pub(crate) mod script;
 pub(crate) mod shared;
@@ -33,6 +34,7 @@ use crate::node::checks::Checks;
 use crate::node::forced::Times;
 use crate::node::frames::Frames;
 use crate::node::mechanisms::Handling;
+use crate::node::prefetch::Prefetches;
 use crate::node::processor::Compute;
 use crate::node::shared::Shared;
 use crate::node::tried::Tried;
@@ -143,6 +145,8 @@ pub struct NodeState {
     pub(crate) watched: Watched,
     /// The access with which its processor waits.
     tried: Tried,
+    /// Its requests for which nobody waits.
+    prefetches: Prefetches,
     pub(crate) noted: Noted,
     /// Times that are forced, where an order of events is.
     pub(crate) forced: Option<Box<Times>>,
@@ -185,6 +189,7 @@ impl NodeState {
             },
             watched: Watched::default(),
             tried: Tried::default(),
+            prefetches: Prefetches::default(),
             noted: Noted::default(),
             forced: None,
             failure: None,

@@ -101,6 +101,7 @@ impl NodeState {
             Wait::Change(block) => (format!("a word of block {}", block.id), Reason::Change),
             Wait::Page(page) => (format!("page {page}"), Reason::Placement),
             Wait::Frame(page) => (format!("the frame of page {page}"), Reason::Placement),
+            Wait::Answer => ("an answer to a prefetch".into(), Reason::Turn),
             Wait::Sleep => ("a time to pass".into(), Reason::Sleep),
             Wait::Call { protocol, op, object } => {
                 let protocol = self.shared.protocols.engines[protocol].protocol();

@@ -38,6 +38,8 @@ pub enum Wait {
     Page(usize),
     /// The frame of a page that is being given up.
     Frame(usize),
+    /// The answer to one of its requests: it has as many outstanding as it can.
+    Answer,
     /// The end of a time for which the program sleeps.
     Sleep,
 }
@@ -331,6 +333,12 @@ impl NodeState {
         self.compute.cause = cause;
     }
 
+    /// Whether an access that has been raised, and perhaps held, still has its thread, or is allowed: one that was held has been resumed
+    /// since, and may have been performed.
+    pub(crate) fn is_awaited(&mut self, object: Object, wanted: Access) -> bool {
+        self.compute.doing == Doing::Waiting(Wait::Access(object)) || self.tag(object) >= wanted
+    }
+
     /// Whether all earlier events of the node have happened, so that a miss or a call may go on.
     pub(crate) fn up_to_date(&self) -> bool {
         self.compute.clock() < self.compute.limit
@@ -607,6 +615,9 @@ impl NodeState {
             }
             AccessKind::Write => EventKind::Write,
         };
+        if self.waits_for_answer(spent) {
+            return Ok(());
+        }
         match (kind, tag) {
             (AccessKind::Read, _) => self.counts.counters.read_faults += 1,
             (AccessKind::Write, Access::Read) => {
@@ -622,9 +633,13 @@ impl NodeState {
         self.compute.trapped = trapped;
         let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
         self.blame.iter_mut().for_each(|log| log.faulting = None);
-        let mut fault = self.local(protocol, event, block);
-        fault.cause = cause;
-        self.raise(grant, Arrival::Local(fault));
+        if self.joins_prefetch(protocol, block) {
+            self.counts.counters.prefetches_late += 1;
+        } else {
+            let mut fault = self.local(protocol, event, block);
+            fault.cause = cause;
+            self.raise(grant, Arrival::Local(fault));
+        }
         self.wait(Wait::Access(block), spent);
         if self.shared.protocols.performs_for_threads[protocol] {
             self.note_waits(begun);

@@ -54,6 +54,7 @@ impl World {
             Doing::Waiting(Wait::Barrier) => "waits at the barrier".to_string(),
             Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
             Doing::Waiting(Wait::Frame(page)) => format!("waits for the frame of page {page}, which is being given up"),
+            Doing::Waiting(Wait::Answer) => "waits for an answer to one of its prefetches".to_string(),
             Doing::Waiting(Wait::Sleep) => "sleeps".to_string(),
             Doing::Waiting(Wait::Change(block)) => {
                 let (address, size) = state.compute.watches;

@@ -142,6 +142,10 @@ counters! {
     bus_busy: "cycles",
     /// Stores that access control stopped though the block could be read.
     upgrades: "faults",
+    /// Prefetches that went to the block's role; those that nothing answers, or that bring nothing, are not counted.
+    prefetches: "prefetches",
+    /// Accesses that waited for what a prefetch was to bring, with cached processors.
+    prefetches_late: "faults",
     /// Pages of other homes that gave their frame to another page.
     pages_replaced: "pages",
 }

@@ -94,6 +94,13 @@ pub enum ForcedDoes {
         /// Its arguments; an address is a byte offset into the blocks, side by side.
         args: Vec<i64>,
     },
+    /// The processor hints that it may load from a block, or store to it.
+    Prefetch {
+        /// Which block.
+        block: u32,
+        /// Whether it may store.
+        write: bool,
+    },
     /// The node wants to be rid of its copy of a block; the cache of its processor gives its line up.
     Evict {
         /// Which block.
@@ -248,8 +255,15 @@ impl Plan<'_> {
         node.forced = Some(Box::new(Times { retries, tasks, timers, performed: Vec::new() }));
         let me = node.core.me;
         for start in self.order.starts.iter().filter(|start| start.node == me) {
-            if let ForcedDoes::Evict { block, heard } = start.does {
-                self.evict(node, block, self.time(Some(start.step)), self.time(heard));
+            let at = self.time(Some(start.step));
+            match start.does {
+                ForcedDoes::Evict { block, heard } => self.evict(node, block, at, self.time(heard)),
+                ForcedDoes::Prefetch { block, write } => {
+                    let kind = if write { EventKind::PrefetchWrite } else { EventKind::Prefetch };
+                    let hint = node.local(0, kind, Object { kind: BLOCK, id: block });
+                    node.raise(at, Arrival::Local(hint));
+                }
+                ForcedDoes::Access { .. } | ForcedDoes::Call { .. } => {}
             }
         }
         Ok(())
@@ -286,7 +300,7 @@ impl Plan<'_> {
                     exchanges: *exchanges,
                 },
                 ForcedDoes::Call { op, object, args } => self.call(op, *object, args)?,
-                ForcedDoes::Evict { .. } => continue,
+                ForcedDoes::Evict { .. } | ForcedDoes::Prefetch { .. } => continue,
             };
             script.push(Planned { not_before: self.time(Some(start.step)), does });
         }

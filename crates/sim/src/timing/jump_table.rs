@@ -54,8 +54,8 @@ impl JumpTable {
     pub fn entry(&self, protocol: usize, event: &Event, is_home: bool) -> Dispatching {
         let Some(entries) = self.protocols.get(protocol) else { return Dispatching::default() };
         let known = match event.kind {
-            EventKind::Read => entries.read,
-            EventKind::Write | EventKind::Rmw => entries.write,
+            EventKind::Read | EventKind::Prefetch => entries.read,
+            EventKind::Write | EventKind::Rmw | EventKind::PrefetchWrite => entries.write,
             EventKind::Message(id) => entries.messages.get(id.index()).copied().unwrap_or_default(),
             _ => Dispatching::default(),
         };

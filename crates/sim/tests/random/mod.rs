@@ -71,6 +71,7 @@ pub fn program(seed: u64, wild: bool) -> String {
 (import "trivium" "barrier" (func $barrier))
 (import "trivium" "rmw" (func $rmw (param i32 i32 i32 i64 i64) (result i64)))
 (import "trivium" "cycles" (func $cycles (result i64)))
+(import "trivium" "prefetch" (func $prefetch (param i32 i32)))
 (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
 (memory 2)
 (global $shared (mut i32) (i32.const 0))
@@ -229,7 +230,10 @@ impl Writer {
         let text = match self.random.below(4) {
             0 => format!("(memory.copy {shared} {private} (i32.const {length}))"),
             1 => format!("(memory.copy {private} {shared} (i32.const {length}))"),
-            2 => format!("(memory.fill {private} (i32.const {length}) (i32.const {length}))"),
+            2 => format!(
+                "(call $prefetch {shared} (i32.const {}))\n(memory.fill {private} (i32.const {length}) (i32.const {length}))",
+                length % 2
+            ),
             _ => format!(
                 "(local.set $x (i64.add (local.get $x) (call $rmw (i32.and {shared} (i32.const -8)) (i32.const 8) (i32.const {}) (i64.const 3) (local.get $x))))",
                 length % 6
@@ -244,6 +248,12 @@ impl Writer {
         self.loops += 1;
         let label = self.loops;
         let _ = writeln!(self.text, "(local.set {counter} (i32.const 0)) (block $out{label} (loop $loop{label}");
+        let ahead = format!("(i32.mul (local.get {counter}) (i32.const {}))", 64 << (label % 3));
+        let _ = writeln!(
+            self.text,
+            "(call $prefetch (i32.add (global.get $shared) (i32.and {ahead} (i32.const 2047))) (i32.const {}))",
+            label % 2
+        );
         for _ in 0..1 + self.random.below(4) {
             self.statement(depth + 1);
         }
@@ -282,7 +292,12 @@ impl Writer {
             _ => {
                 let load = self.load();
                 let store = self.store();
-                let _ = writeln!(self.text, "(if (i64.eqz {load}) (then {store}))");
+                // Hints about what comes, or about nothing at all.
+                let _ = writeln!(
+                    self.text,
+                    "(call $prefetch (i32.add (global.get $shared) {index}) (i32.const {}))\n(if (i64.eqz {load}) (then {store}))",
+                    self.loops % 2
+                );
             }
         }
     }

@@ -114,8 +114,9 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
                 });
                 order.starts.push(ForcedStart { step, node: *node, does: ForcedDoes::Evict { block: *block, heard } });
             }
-            Event::Prefetch { .. } => {
-                return Err(refused(&format!("step {step} is a prefetch, which cannot be forced")));
+            Event::Prefetch { node, block, write } => {
+                let does = ForcedDoes::Prefetch { block: *block, write: *write };
+                order.starts.push(ForcedStart { step, node: *node, does });
             }
             Event::Retry { node, .. } => order.retries.push((step, *node)),
             Event::Task { node } => order.tasks.push((step, *node)),

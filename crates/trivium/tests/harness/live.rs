@@ -15,7 +15,7 @@ pub const PROGRAMS: [(&str, &[&str]); 9] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 9] = [
+pub const CUSTOM: [(&str, &[&str]); 11] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
@@ -23,6 +23,8 @@ pub const CUSTOM: [(&str, &[&str]); 9] = [
     ("splitphase.c", &["swcc"]),
     ("scatter.c", &["stache", "remote-write"]),
     ("allgather.c", &["stache", "channel"]),
+    ("copy.c", &["stache-prefetch"]),
+    ("copy.c", &["flash-prefetch"]),
     ("symmetric.c", &["stache"]),
     ("symmetric.c", &["swcc"]),
 ];
