@@ -125,6 +125,33 @@ int main(void) {
     }
 }
 
+/// An uncached load of a remote word, in the processor's cycles: issue 28, then inbox 12, handler 28, outbox 4, port 16 and network 88; port 32,
+/// inbox 12, handler 36, outbox 4, port 16 and network 88; port 32, inbox 12, handler 4, outbox 4 and the processor's interface 12. The
+/// answer has the word, so that no further transaction follows. What is not cached costs the same again.
+#[test]
+fn uncached_loads_are_transactions_each() {
+    const ASK: &str = r#"
+#include <trivium.h>
+int main(void) {
+    volatile int *far = trivium_alloc_on_under(PROTOCOL, 1, 128);
+    trivium_barrier();
+    int sum = 0;
+    if (trivium_node() == 0) for (int i = 0; i < TIMES; i++) sum += *far;
+    return sum;
+}
+"#;
+    let stall = |protocol: &str, times: u64| {
+        let text = ASK.replace("PROTOCOL", &format!("\"{protocol}\"")).replace("TIMES", &times.to_string());
+        let run = Run::with(source(&text), &[]).under(&["flash-coherence", "uncached"]).on(flash(&[]));
+        run.nodes(2).block(128).right().per_node[0].read_stall
+    };
+    let stack = 27 * 4;
+    for times in [1, 2, 5] {
+        assert_eq!(stall("uncached", times), stack + times * 428, "{times} loads");
+        assert_eq!(stall("flash-coherence", times), stack + 111 * 4, "{times} loads");
+    }
+}
+
 /// The first record of each line of the protocol processor's data cache comes from memory, and the handler waits for it.
 #[test]
 fn records_come_into_the_data_cache_by_the_line() {

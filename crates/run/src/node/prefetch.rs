@@ -59,7 +59,9 @@ impl NodeState {
     pub(super) fn hint(&mut self, protocol: usize, event: &Event) -> Result<(), NodeError> {
         if !self.is_useful(protocol, event.object, event.kind) {
             // An access that has joined it makes its own request.
-            self.resume_access(event.object, None);
+            if self.core.protocols.cached[protocol] {
+                self.resume_access(event.object, None);
+            }
             return Ok(());
         }
         if self.core.protocols.cached[protocol] {

@@ -27,9 +27,9 @@ impl NodeState {
         let kind = if write { EventKind::PrefetchWrite } else { EventKind::Prefetch };
         let spent = if write { Spent::Write } else { Spent::Read };
         let wanted = self.prefetchable(address, kind);
-        if wanted.is_some() {
+        if let Some((_, block)) = wanted {
             self.translate(address);
-            if self.waits_for_answer(spent) {
+            if self.waits_for_answer(block, spent) {
                 return CallStep::Wait;
             }
         }
@@ -45,9 +45,11 @@ impl NodeState {
         let offset = u64::from(address.checked_sub(SHARED_BASE)?);
         let protocol = self.core.protocol_at(offset)?;
         let block = self.core.block_of(offset);
-        let is_new = self.prefetches.0.iter().all(|request| request.block != block);
-        (is_new && self.is_placed(offset) && self.is_in_memory(offset) && self.is_useful(protocol, block, kind))
-            .then_some((protocol, block))
+        (!self.has_prefetched(block)
+            && self.is_placed(offset)
+            && self.is_in_memory(offset)
+            && self.is_useful(protocol, block, kind))
+        .then_some((protocol, block))
     }
 
     /// Whether the prefetch of a block would be answered by a handler, and would bring anything.
@@ -76,20 +78,23 @@ impl NodeState {
         self.compute.limit = self.compute.limit.min(at);
     }
 
-    /// Whether as many requests are outstanding as the processor can have; it then waits until one is answered.
-    pub(super) fn waits_for_answer(&mut self, spent: Spent) -> bool {
+    /// Whether as many requests are outstanding as the processor can have, none of them for this block; it then waits until one is answered.
+    pub(super) fn waits_for_answer(&mut self, block: Object, spent: Spent) -> bool {
         let most = self.shared.machine.processor.outstanding;
-        let waits = most.is_some_and(|most| self.prefetches.0.len() as u64 >= most);
+        let waits = most.is_some_and(|most| self.prefetches.0.len() as u64 >= most) && !self.has_prefetched(block);
         if waits {
             self.wait(Wait::Answer, spent);
         }
         waits
     }
 
+    fn has_prefetched(&self, block: Object) -> bool {
+        self.prefetches.0.iter().any(|request| request.block == block)
+    }
+
     /// Whether a prefetch of the block is outstanding which an access joins: a processor with a cache makes no second request.
     pub(super) fn joins_prefetch(&self, protocol: usize, block: Object) -> bool {
-        self.shared.protocols.cached[protocol]
-            && (self.prefetches.0.iter().any(|request| request.block == block) || self.blocks.lines.line(block).hinted)
+        self.shared.protocols.cached[protocol] && (self.has_prefetched(block) || self.blocks.lines.line(block).hinted)
     }
 
     /// The engine is about to hear of a prefetch: whether it still may bring anything. With a cache it is a request from now on.
@@ -102,7 +107,9 @@ impl NodeState {
                 self.has_answer(self.now);
             }
             // An access that has joined it makes its own request.
-            self.resume_access(block, None, self.now, None);
+            if self.shared.protocols.cached[protocol] {
+                self.resume_access(block, None, self.now, None);
+            }
             return false;
         }
         if let Some(at) = at {

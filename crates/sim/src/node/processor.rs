@@ -408,7 +408,8 @@ impl NodeState {
             return Ok(AccessStep::Wait);
         }
         if let Some(Grant::Complete(read)) = grant {
-            if let Way::Cache(_) = way {
+            // Where the engine's answer completes the access, it has brought the word.
+            if matches!(way, Way::Cache(_)) && !self.model.answers_accesses() {
                 self.uncached(address, kind, spent);
             }
             self.blame_access(address, size, kind);
@@ -615,7 +616,7 @@ impl NodeState {
             }
             AccessKind::Write => EventKind::Write,
         };
-        if self.waits_for_answer(spent) {
+        if self.waits_for_answer(block, spent) {
             return Ok(());
         }
         match (kind, tag) {
