@@ -2,7 +2,7 @@
 
 mod bench;
 
-use bench::{Run, machine, same_in, windows};
+use bench::{Run, machine, same_in, source, windows};
 use trivium_sim::SimResult;
 
 /// `copy`: lines of 16 words, of 128 bytes.
@@ -49,6 +49,33 @@ fn other_protocols_ignore_prefetches() {
     }
     let priced = |cycles: &str| on_flash("4", &[("processor.prefetch", cycles)]).right().cycles;
     assert!(priced("100") > priced("0"));
+}
+
+/// A load that comes while a prefetch is under way is held, and goes on with its answer. The block is recalled at once, before the load that was
+/// held would be raised again: it has been performed, and asks for nothing.
+#[test]
+fn a_load_that_was_held_asks_once() {
+    let protocol = "protocol taken\nlane main fifo buffered\nmessage Get, Recall on main\nmessage Data on main with block\n\
+        role cache of block {\n otherwise impossible\n state Away {\n on read, prefetch { send Get to home; await Data { install; goto Here; resume } }\n\
+        on write impossible\n }\n state Here: read { on write impossible on Recall { goto Away } }\n }\n\
+        role home of block { state Home: write { on Get { send Data to sender; send Recall to sender } } }";
+    let protocol =
+        trivium_lang::compile("taken.tri", protocol, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    const LOADS: &str = r#"
+#include <trivium.h>
+int main(void) {
+    volatile int *far = trivium_alloc_on(1, 64);
+    if (trivium_node() > 0) return 0;
+    trivium_prefetch(far);
+    return *far;
+}
+"#;
+    for name in ["typhoon", "simple-coma", "flash"] {
+        let mut run = Run::with(source(LOADS), &[]).on(machine(name, &[])).block(128);
+        run.protocols = vec![std::sync::Arc::new(protocol.clone())];
+        let result = run.right();
+        assert_eq!((prefetched(&result), result.messages["taken.Get"]), (1, 1), "{name}");
+    }
 }
 
 /// In all windows, and on several host threads: where lines drive each other out of small caches while requests are outstanding, too.

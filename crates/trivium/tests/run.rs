@@ -54,6 +54,44 @@ fn every_program_is_right_under_every_protocol_on_threads() {
     }
 }
 
+/// A prefetch starts its handler while the program goes on, whatever the delays, so that accesses find what they need: the answer is right, and
+/// each line that would be a fault is fetched once, as in the simulator. Other protocols ignore prefetches.
+#[test]
+fn prefetches_fetch_each_line_once() {
+    let prefetched = |result: &serde_json::Value| {
+        let nodes = result["per_node"].as_array().unwrap().iter();
+        nodes.map(|node| node["prefetches"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    for (protocol, each) in
+        [("flash-prefetch", 3 * 10), ("stache-prefetch", 2 * 10), ("stache", 0), ("flash-coherence", 0)]
+    {
+        for delays in ["1", "2", "3"] {
+            let more = ["--block", "128", "--delays", delays, "--", "-n", "160", "-d", "3"];
+            let result = live("copy.c", &[protocol], 3, &more).json(0);
+            assert!(result["output"].as_str().unwrap().contains("ok"), "{protocol}: {result}");
+            assert_eq!(prefetched(&result), [each; 3], "{protocol} with delays {delays}");
+        }
+        let simulated = trivium(&[
+            "sim",
+            "programs/copy.c",
+            "-p",
+            protocol,
+            "-m",
+            "flash",
+            "-n",
+            "3",
+            "--format",
+            "json",
+            "--",
+            "-n",
+            "160",
+            "-d",
+            "3",
+        ]);
+        assert_eq!(prefetched(&simulated.json(0)), [each; 3], "{protocol} in sim");
+    }
+}
+
 /// What does not depend on timing: faults of the region of interest. Without regions, messages by kind too.
 #[test]
 fn faults_and_messages_are_those_of_the_simulator() {

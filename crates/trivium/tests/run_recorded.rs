@@ -44,6 +44,8 @@ fn a_replay_gives_the_same_result() {
         ("em3d-update.c", &["stache", "deferred-update"], 4, &[], &["--", "-n", "60"]),
         ("em3d.c", &["stache"], 4, &["--delays", "2"], &["--", "-n", "600", "-i", "1", "-z", "1", "-f", "2"]),
         ("hello.c", &["stache"], 1, &[], &[]),
+        ("copy.c", &["flash-prefetch"], 3, &["--delays", "2"], &["--", "-n", "160"]),
+        ("copy.c", &["stache-prefetch"], 3, &["--delays", "3"], &["--", "-n", "160"]),
     ] {
         let run = replayed(&file, program, protocols, nodes, (record, args));
         assert!(run.json(0)["instructions"].as_u64() > Some(0), "{run:?}");
