@@ -11,7 +11,7 @@ static struct option options[OPTIONS] = {
     [ROUNDS] = {'n', 10, 1, 200, "rounds of each node"},
 };
 
-enum { MOST = 64 }; /* nodes */
+enum { MOST = 256 }; /* nodes */
 
 struct shared {
     _Atomic uint32_t sum;

@@ -281,6 +281,9 @@ static void move(int what, uintptr_t global, uintptr_t local, size_t bytes) {
 }
 
 static void get(uintptr_t local, uintptr_t global, size_t bytes) {
+#ifdef SPLITC_POISON
+    memset((void *)local, 0xa5, bytes); /* whoever looks before `sync` sees it */
+#endif
     if (!memory.block) return copy_in(local, global, bytes);
     memory.under_way = 1;
     move(TRIVIUM_SPLIT_GET, global, local, bytes);

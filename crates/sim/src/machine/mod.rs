@@ -231,6 +231,8 @@ pub struct SoftwareChecks {
     /// An access that the block's state allows, where `hit` says nothing of the state; and one that it does not, where `miss` says
     /// nothing of the protocol.
     pub other: AccessPrice,
+    /// So many blocks each node's directory has memory for, if that is limited: one more ends the run.
+    pub entries: Option<u64>,
     /// What the library does itself for an access that the state does not allow, by protocol: what handlers do comes on top.
     #[serde(default)]
     pub miss: BTreeMap<String, AccessPrice>,
@@ -544,6 +546,8 @@ impl Machine {
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("network.latency", self.network.latency, 0, 1 << 32)?;
         within("network.per_hop", self.network.per_hop, 0, if self.network.topology.is_some() { 1 << 24 } else { 0 })?;
+        let entries = self.access_control.software.as_ref().and_then(|checks| checks.entries).unwrap_or(1);
+        within("access_control.software.entries", entries, 1, 1 << 32)?;
         within("memory.frames", self.memory.frames.unwrap_or(1), 1, 1 << 32)?;
         within("network.self", self.network.to_self.unwrap_or(0), 0, 1 << 32)?;
         within("network.bytes_per_second", self.network.bytes_per_second.unwrap_or(1), 1, 1 << 40)?;

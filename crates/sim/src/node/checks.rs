@@ -314,9 +314,12 @@ impl NodeState {
     }
 
     /// What handlers have done to blocks: their states are looked up again, and what has left its first state has an entry.
-    pub(super) fn note_states(&mut self, engine: &Engine, handling: &Handling) {
+    ///
+    /// # Errors
+    /// The node's directory has no memory for one more entry.
+    pub(super) fn note_states(&mut self, engine: &Engine, handling: &Handling) -> Result<(), NodeError> {
         if !self.checks.is_on {
-            return;
+            return Ok(());
         }
         for touched in handling.effects.touched.iter().filter(|touched| touched.object.kind == BLOCK) {
             let at = touched.object.id as usize;
@@ -326,17 +329,31 @@ impl NodeState {
             let is_home = self.core.is_at_home(touched.object);
             let state = engine.state(touched.role, self.core.records.at(touched.place));
             if engine.tag_role(is_home) == Some(touched.role) && state != StateId(0) {
-                self.enter(at);
+                self.enter(at)?;
             }
         }
+        Ok(())
     }
 
     /// A block has an entry in the node's directory from now on.
-    fn enter(&mut self, at: usize) {
+    fn enter(&mut self, at: usize) -> Result<(), NodeError> {
         if at >= self.checks.entered.len() {
             self.checks.entered.resize(at + 64, false);
         }
         let was = std::mem::replace(&mut self.checks.entered[at], true);
-        self.counts.counters.entries += u64::from(!was);
+        if was {
+            return Ok(());
+        }
+        let most = self.shared.machine.access_control.software.as_ref().and_then(|checks| checks.entries);
+        if most.is_some_and(|most| self.counts.counters.entries >= most) {
+            let what = format!(
+                "cycle {}: the directory of node {} is full: it has {} entries, and none for block {at}",
+                self.now, self.core.me, self.counts.counters.entries
+            );
+            let help = "access_control.software.entries is the machine's memory for them: larger blocks need fewer, or --set machine.access_control.software.entries=N";
+            return Err(NodeError::subject(what).help(help));
+        }
+        self.counts.counters.entries += 1;
+        Ok(())
     }
 }

@@ -281,7 +281,7 @@ impl NodeState {
         if self.recording != handling.timing.stretches.is_some() {
             handling.timing.stretches = self.recording.then(Vec::new);
         }
-        self.note_states(engine, &handling);
+        self.note_states(engine, &handling)?;
         if shared.protocols.performs_for_threads[dispatched.protocol] {
             self.note_asked(&handling, outcome);
         }
