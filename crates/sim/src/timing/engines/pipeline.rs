@@ -25,8 +25,9 @@ pub(super) struct Pipeline {
     processor: Calendar,
     /// When the latest interventions are over, as many as may be outstanding.
     interventions: Vec<u64>,
-    /// When each data buffer is free.
+    /// When each data buffer is free, and when the first of them is.
     buffers: Vec<u64>,
+    buffer_free: u64,
     cache: Option<DataCache>,
 }
 
@@ -77,21 +78,23 @@ impl Pipeline {
             processor: Calendar::default(),
             interventions: vec![0; index(interventions)],
             buffers: vec![0; index(buffers)],
+            buffer_free: 0,
             cache: model.data_cache.as_ref().map(DataCache::new),
         }
     }
 
     /// When the inbox begins with what is there from cycle `ready` on: it is free, and a data buffer is.
     fn chosen(&self, ready: u64) -> u64 {
-        let buffer = self.buffers.iter().copied().min().unwrap_or(0);
-        ready.max(self.inbox_free).max(buffer)
+        ready.max(self.inbox_free).max(self.buffer_free)
     }
 
     /// The message, or the line that a handler reads, has had a buffer of its own.
     fn take_buffer(&mut self, until: u64) {
-        if let Some(buffer) = self.buffers.iter_mut().min() {
+        let first = self.buffer_free;
+        if let Some(buffer) = self.buffers.iter_mut().find(|buffer| **buffer == first) {
             *buffer = until;
         }
+        self.buffer_free = self.buffers.iter().copied().min().unwrap_or(0);
     }
 }
 
