@@ -152,6 +152,44 @@ int main(void) {
     }
 }
 
+/// A timer runs out at the next beat of the idle handler, and goes before messages that have waited for longer; without one, at its own time, behind them. The
+/// protocol processor is so slow that the messages which the call's handler sends to its own node wait.
+#[test]
+fn timers_run_out_at_beats_and_go_first() {
+    let text = r#"(module
+        (import "trivium" "cycles" (func $cycles (result i64)))
+        (import "trivium:beat" "ask" (func $ask (result i64)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+        (memory (export "memory") 1)
+        (func (export "_start") (local $seen i64)
+            (local.set $seen (call $ask))
+            (call $exit (i32.wrap_i64 (i64.add (i64.mul (call $cycles) (i64.const 32)) (local.get $seen))))))"#;
+    let beat = "protocol beat\nop ask(): 0..31\nlane main fifo buffered\nmessage Ping on main\n\
+        role agent of node { var asker: thread? var seen: 0..31\n\
+        state Rest { on ask { asker = caller; PINGS goto Beating } on Ping { } }\n\
+        state Beating { on ask impossible on Ping { seen += 1 } on after 2000 { goto Rest; return seen to asker } } }";
+    let beat = beat.replace("PINGS", &"send Ping to me; ".repeat(16));
+    let beat = trivium_lang::compile("beat.tri", &beat, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let asked = |period: Option<u64>| {
+        let mut flash = flash(&[("engine.slowdown", "64")]);
+        flash.pipeline.as_mut().unwrap().idle_period = period;
+        let mut run = Run::with(text_program(text), &[]).on(flash).nodes(1).block(128);
+        run.protocols = vec![std::sync::Arc::new(beat.clone())];
+        let code = run.go().unwrap_or_else(|error| panic!("{error}")).exit_codes[&0] as u64;
+        same_in(&run, &windows(&run));
+        (code / 32, code % 32)
+    };
+    let (without, all) = asked(None);
+    assert_eq!(all, 16, "{without}");
+    // 1000 of MAGIC's cycles are 4000 of the processor's. The call's handler sends 16 messages in 8 x 64 cycles each, and the timer would run out some 2000 later;
+    // the next beat is at 12,000, when about half of the messages are handled, and the timer's handler waits for the one that runs.
+    let (with, some) = asked(Some(1000));
+    assert!((1..16).contains(&some), "{some} after {with}");
+    assert!((12_000..14_500).contains(&with), "{some} after {with}");
+    let (late, all) = asked(Some(10_000));
+    assert!((40_000..42_500).contains(&late) && all == 16, "{all} after {late}");
+}
+
 /// The first record of each line of the protocol processor's data cache comes from memory, and the handler waits for it.
 #[test]
 fn records_come_into_the_data_cache_by_the_line() {
@@ -450,6 +488,7 @@ fn what_cannot_be_is_refused_with_its_line() {
         ("pipeline", "state_reply = 1048577"),
         ("pipeline", "data_reply = 1048577"),
         ("pipeline", "data_rest = -1"),
+        ("pipeline", "idle_period = 0"),
         ("pipeline", "interventions = 65"),
         ("pipeline", "buffers = 0"),
         ("pipeline", "candidates = 0"),

@@ -308,6 +308,9 @@ pub struct PipelineModel {
     pub candidates: u64,
     /// What that takes.
     pub software_dispatch: u64,
+    /// The beat of the idle handler, at least 1: timers run out at a multiple of it, and go before all other events. Without it they run out at their own
+    /// times, and are events as others.
+    pub idle_period: Option<u64>,
     /// Events for which memory is read before the handler begins, at the block's home: `read`, `write`, and messages by name.
     #[serde(default)]
     pub speculates: Vec<String>,
@@ -615,6 +618,7 @@ impl Machine {
             within(key, cycles, 0, 1 << 20)?;
         }
         within("pipeline.memory_interval", model.memory_interval, 1, 1 << 20)?;
+        within("pipeline.idle_period", model.idle_period.unwrap_or(1), 1, 1 << 20)?;
         within("pipeline.interventions", model.interventions, 1, 64)?;
         within("pipeline.buffers", model.buffers, 1, 1024)?;
         within("pipeline.candidates", model.candidates, 1, 64)?;

@@ -38,7 +38,7 @@ impl NodeState {
 
     /// When a timer that is set runs out, which would at cycle `at`; the handler that sets it ends at cycle `end`.
     pub(crate) fn timer_time(&self, role: RoleId, object: Object, end: u64, at: u64) -> u64 {
-        let Some(times) = &self.forced else { return at };
+        let Some(times) = &self.forced else { return self.model.timer_runs_out(at) };
         let mut mine = times.timers.iter().filter(|timer| (timer.0, timer.1) == (role, object));
         mine.find(|timer| timer.2 >= end).map_or(NEVER, |timer| timer.2)
     }

@@ -150,10 +150,31 @@ impl NodeState {
         if self.is_out_of_library() {
             return Next::NOTHING;
         }
-        let next = self.choose_in_order();
+        let next = match self.model.has_idle_handler() {
+            true => self.timer_before(self.choose_in_order()),
+            false => self.choose_in_order(),
+        };
         match self.model.handles_calls() && matches!(self.compute.doing, Doing::Waiting(Wait::Call { .. })) {
             true => self.earlier_call(next),
             false => next,
+        }
+    }
+
+    /// A timer that has run out before what would be `next` in order can begin: the engine's idle handler goes first.
+    #[inline(never)]
+    fn timer_before(&self, next: Next) -> Next {
+        let mut arrivals = self.queues.inbox.iter().enumerate();
+        let first = arrivals.find_map(|(at, (key, arrival))| match arrival {
+            Arrival::Timer(expiry) => {
+                let &Expiry { protocol, role, object, generation } = &**expiry;
+                let waits = self.core.timer_must_wait(&self.model.interface, (protocol, role, object), generation);
+                (!waits).then(|| (at, self.start_of(*key, arrival)))
+            }
+            _ => None,
+        });
+        match first {
+            Some((at, time)) if time <= next.time => Next { time, action: Action::Arrival(fit(at, PLACE)) },
+            _ => next,
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct NodeModel {
     only_in_library: bool,
     /// Whether the compute processor handles its program's calls, beside an engine.
     handles_calls: bool,
+    /// The beat of the engine's idle handler, if it has one.
+    beat: Option<u64>,
     /// When the compute processor has ended the last call that it handled.
     called: u64,
     /// The processor's cache, and its TLB.
@@ -48,6 +50,11 @@ impl NodeModel {
             shares_processor: engine.shares_processor(),
             only_in_library: engine.only_in_library(),
             handles_calls: machine.calls.is_some() && !engine.shares_processor(),
+            beat: machine
+                .pipeline
+                .as_ref()
+                .and_then(|pipeline| pipeline.idle_period)
+                .map(|beat| machine.bus.cycles(beat)),
             called: 0,
             cache: Cache::new(machine),
             bus: Bus::new(&machine.bus),
@@ -72,6 +79,17 @@ impl NodeModel {
     #[inline]
     pub fn handles_calls(&self) -> bool {
         self.handles_calls
+    }
+
+    /// Whether timers are handled before all other events.
+    #[inline]
+    pub fn has_idle_handler(&self) -> bool {
+        self.beat.is_some()
+    }
+
+    /// When a timer runs out that is set for cycle `at`: at the next beat of the idle handler, if there is one.
+    pub fn timer_runs_out(&self, at: u64) -> u64 {
+        self.beat.map_or(at, |beat| at.next_multiple_of(beat))
     }
 
     /// When the engine can take the next event.
