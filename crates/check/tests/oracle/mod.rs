@@ -110,16 +110,7 @@ impl Oracle {
         config: &Config,
         report: &Report,
     ) -> Result<(), String> {
-        let asks = protocol.name.starts_with(ASK_OF_QUEUES);
-        let model = match (self.write)(protocol, &config.system, 8) {
-            Ok(model) if !asks => model,
-            Err(e) if asks && e.message.contains("an outgoing queue") => {
-                println!("{name}: {e}");
-                return Ok(());
-            }
-            Ok(_) => return Err(format!("{name}: it is exported, although it asks for room in an outgoing queue")),
-            Err(e) => return Err(format!("{name}: {e}")),
-        };
+        let model = (self.write)(protocol, &config.system, 8).map_err(|e| format!("{name}: {e}"))?;
         let answer = self.asked(name, &model, report.states > FAST)?;
         let line = format!(
             "{name}: {} nodes, {} objects: check {} {} states {} transitions; {} {answer:?}",
@@ -282,9 +273,6 @@ impl Oracle {
         expect_none(&wrong);
     }
 }
-
-/// How the names of the protocols begin that ask for room in outgoing queues, which exported models do not know (docs/checking.md).
-const ASK_OF_QUEUES: &str = "flash-";
 
 /// The kinds of steps that a protocol's handlers are made of.
 fn kinds(protocol: &Protocol) -> HashSet<Discriminant<StepKind>> {

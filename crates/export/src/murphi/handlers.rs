@@ -138,6 +138,7 @@ impl Export<'_> {
                 if event.wants().is_some_and(|wanted| declared.access >= wanted) {
                     out.line("fx.how := 1;");
                 } else {
+                    self.keep_places(event, id, state, out);
                     self.respond(id, column, &role.table[state][column], &declared.name, out);
                 }
                 out.close("");

@@ -16,16 +16,22 @@ impl Export<'_> {
         !self.model.client.open_stores.is_empty()
     }
 
-    /// In how many ways the stores of one event can turn out: those of all threads of a node.
+    /// Whether a rule fires in several ways.
+    pub fn has_ways(&self) -> bool {
+        self.is_late() || !self.asked.is_empty()
+    }
+
+    /// In how many ways an event can turn out: its answers, and the stores of all threads of a node.
     pub fn most_ways(&self) -> u64 {
         let most = self.model.client.open_stores.iter().map(|store| store.ways.len() as u64).max().unwrap_or(1);
-        (0..self.threads_per_node).fold(1, |ways: u64, _| ways.saturating_mul(most))
+        (0..self.threads_per_node).fold(self.ways_of_answers(), |ways: u64, _| ways.saturating_mul(most))
     }
 
     pub fn first_chosen(&self, out: &mut Lines) {
-        if self.is_late() {
+        if self.has_ways() {
             out.line("chosen := 0;");
         }
+        self.forget_queues(out);
     }
 
     /// The condition under which an idle thread `t` begins a store in this form: left open, if it is not performed at once.

@@ -89,6 +89,8 @@ struct Export<'m> {
     values: u32,
     /// Whether objects have other homes than usual.
     placed: bool,
+    /// Outgoing queues in which handlers ask for room.
+    asked: Vec<usize>,
 }
 
 impl<'m> Export<'m> {
@@ -120,6 +122,7 @@ impl<'m> Export<'m> {
             threads_per_node,
             values: system.values,
             placed: !system.homes.is_empty(),
+            asked: queues::asked(model.protocol()),
         };
         export.check()?;
         Ok(export)
@@ -135,7 +138,7 @@ impl<'m> Export<'m> {
         }
         let protocol = self.protocol();
         self.check_operations()?;
-        queues::check(protocol)?;
+        self.check_queues()?;
         if self.placed {
             return Err(ConfigError::new(
                 "homes cannot be exported",

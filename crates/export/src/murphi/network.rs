@@ -109,13 +109,14 @@ impl Export<'_> {
             out.line(format!("clear lane{lane}[dst][src].m[i];"));
             out.line(format!("lane{lane}[dst][src].n := i;"));
         });
-        if self.counted(lane).is_some() {
+        if self.counted(lane).or(self.places_asked(lane)).is_some() {
             out.routine(&format!("function sent{lane}(src: Node): Int"), &["n: Int".into()], |out| {
                 out.line("n := 0;");
                 out.line(format!("for dst: Node do n := n + lane{lane}[dst][src].n; end;"));
                 out.line("return n;");
             });
         }
+        self.queue_routines(lane, out);
     }
 
     /// How many messages of a node a lane holds until they are handled, if they are counted. What an outgoing queue holds beyond that leaves it.
@@ -127,6 +128,7 @@ impl Export<'_> {
     /// Whether a node has room for so many more messages on a lane.
     pub fn room(&self, node: &str, lane: usize, count: &str) -> String {
         match self.counted(lane) {
+            None if self.asked.contains(&lane) => format!("asked{lane}({node}, {count})"),
             Some(capacity) => format!("(sent{lane}({node}) + {count} <= {capacity})"),
             None => "true".into(),
         }
@@ -152,6 +154,9 @@ impl Export<'_> {
                 let room = self.room("src", lane, "1");
                 out.line(format!("if !{room} then error \"fault: a message on a lane that is full\"; end;"));
             }
+            if self.places_asked(lane).is_some() {
+                out.line(format!("takes{lane}(src);"));
+            }
             let mut values = vec![(message + 1).to_string(), "o".to_string()];
             for (a, arg) in declared.args.iter().enumerate() {
                 let (lo, hi) = self.range(&arg.ty, true);
@@ -163,6 +168,9 @@ impl Export<'_> {
                 values.push("p".into());
             }
             out.line(format!("post{lane}(dst, src, {});", values.join(", ")));
+            if self.places_asked(lane).is_some() {
+                out.line(format!("mine{lane} := mine{lane} + 1;"));
+            }
         });
     }
 

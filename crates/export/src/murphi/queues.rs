@@ -1,38 +1,130 @@
-//! What `room` says of an outgoing queue is no part of a state, and a rule of a model has one outcome: so no model is made of a protocol that asks.
+//! What handlers are told of outgoing queues (`docs/semantics.md`, section 5). Which messages that are on their way have not left the queue is no part of a
+//! state: where both answers are possible, the rule fires once with each, a binary digit of its `way` ([`super::late`]), and later answers agree
+//! with what has been told. What is known meanwhile is in variables that have their first values again when the rule has fired.
 
+use super::Export;
+use super::lines::Lines;
+use std::collections::BTreeSet;
 use trivium_check::ConfigError;
 use trivium_protocol::walk::{expressions, inner, parts};
-use trivium_protocol::{Expr, ExprKind, Handler, LaneId, Protocol, Step, StepKind};
+use trivium_protocol::{EventKind, Expr, ExprKind, Protocol, RoleId, StateId, Step, StepKind};
 
-/// Refuses a protocol that asks for room in an outgoing queue.
-pub(super) fn check(protocol: &Protocol) -> Result<(), ConfigError> {
-    let handlers = protocol.roles.iter().flat_map(|role| &role.handlers);
-    let Some((handler, lane)) = handlers.filter_map(|h| Some((h, asked(protocol, h)?))).next() else { return Ok(()) };
-    let lane = &protocol.lanes[lane.index()].name;
-    Err(ConfigError::new(
-        format!("`{}` cannot be exported: it asks for room on lane `{lane}`, an outgoing queue", handler.name),
-        "what it is told depends on what has left the queue, which exported models do not know; `trivium check` tries each answer",
-    ))
+/// Places of all queues that are asked about, at most: so many answers an event may get, and a rule fires in two ways for each.
+const MOST_PLACES: u32 = 10;
+
+/// The outgoing queues in which a protocol's handlers ask for room.
+pub(super) fn asked(protocol: &Protocol) -> Vec<usize> {
+    let mut lanes = BTreeSet::new();
+    for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
+        handler.guard.iter().for_each(|guard| in_expr(protocol, guard, &mut lanes));
+        in_steps(protocol, &handler.steps, &mut lanes);
+    }
+    lanes.into_iter().collect()
 }
 
-/// The queue of which a handler asks, if it does.
-fn asked(protocol: &Protocol, handler: &Handler) -> Option<LaneId> {
-    handler.guard.as_ref().and_then(|guard| in_expr(protocol, guard)).or_else(|| in_steps(protocol, &handler.steps))
+fn in_steps(protocol: &Protocol, steps: &[Step], lanes: &mut BTreeSet<usize>) {
+    for step in steps {
+        expressions(&step.kind).into_iter().for_each(|expr| in_expr(protocol, expr, lanes));
+        match &step.kind {
+            StepKind::Elsewhere(_, _, body) => in_steps(protocol, body, lanes),
+            kind => inner(kind).for_each(|steps| in_steps(protocol, steps, lanes)),
+        }
+    }
 }
 
-fn in_steps(protocol: &Protocol, steps: &[Step]) -> Option<LaneId> {
-    steps.iter().find_map(|step| {
-        let here = expressions(&step.kind).into_iter().find_map(|expr| in_expr(protocol, expr));
-        here.or_else(|| match &step.kind {
-            StepKind::Elsewhere(_, _, body) => in_steps(protocol, body),
-            kind => inner(kind).find_map(|steps| in_steps(protocol, steps)),
-        })
-    })
-}
-
-fn in_expr(protocol: &Protocol, expr: &Expr) -> Option<LaneId> {
+fn in_expr(protocol: &Protocol, expr: &Expr, lanes: &mut BTreeSet<usize>) {
     match expr.kind {
-        ExprKind::Room(lane, _) if protocol.lanes[lane.index()].queues => Some(lane),
-        _ => parts(expr).into_iter().find_map(|part| in_expr(protocol, part)),
+        ExprKind::Room(lane, _) if protocol.lanes[lane.index()].queues => drop(lanes.insert(lane.index())),
+        _ => parts(expr).into_iter().for_each(|part| in_expr(protocol, part, lanes)),
+    }
+}
+
+impl Export<'_> {
+    /// Places of a queue in which handlers ask for room; none if they do not.
+    pub fn places_asked(&self, lane: usize) -> Option<u32> {
+        self.model.lanes[lane].capacity.filter(|_| self.asked.contains(&lane))
+    }
+
+    fn queues_asked(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.asked.iter().filter_map(|&lane| Some((lane, self.places_asked(lane)?)))
+    }
+
+    /// Refuses queues of so many places that a rule would fire in too many ways.
+    pub fn check_queues(&self) -> Result<(), ConfigError> {
+        let places: u32 = self.queues_asked().map(|(_, places)| places).fold(0, u32::saturating_add);
+        if places <= MOST_PLACES {
+            return Ok(());
+        }
+        let lanes: Vec<&str> = self.asked.iter().map(|&lane| self.protocol().lanes[lane].name.as_str()).collect();
+        Err(ConfigError::new(
+            format!("queues of {places} places cannot be exported"),
+            format!(
+                "handlers ask for room on `{}`, and a rule fires in two ways for each place: let the queues have {MOST_PLACES} places at most",
+                lanes.join("`, `")
+            ),
+        ))
+    }
+
+    /// In how many ways the questions of one event can be answered: a queue's answers with two sides are at most as many as its places.
+    pub fn ways_of_answers(&self) -> u64 {
+        self.queues_asked().fold(1, |ways, (_, places)| ways << places)
+    }
+
+    /// Variables of each queue, while a rule fires: whether anything is known of it, the least and the most messages that were on their way and may still be
+    /// in it, those sent meanwhile, and the places that dispatch has kept.
+    pub fn queue_variables(&self, out: &mut Lines) {
+        for (lane, places) in self.queues_asked() {
+            out.line(format!("known{lane}: boolean; -- of an outgoing queue, while a rule fires"));
+            for name in ["least", "most", "mine", "kept"] {
+                out.line(format!("{name}{lane}: 0..{places};"));
+            }
+        }
+    }
+
+    /// Nothing is known of any queue.
+    pub fn forget_queues(&self, out: &mut Lines) {
+        for (lane, _) in self.queues_asked() {
+            out.line(format!("known{lane} := false;"));
+            ["least", "most", "mine", "kept"].iter().for_each(|name| out.line(format!("{name}{lane} := 0;")));
+        }
+    }
+
+    /// An event is dispatched to a role in a state: places are kept for what its handlers may send unasked.
+    pub fn keep_places(&self, event: EventKind, role: RoleId, state: usize, out: &mut Lines) {
+        let needed = self.engine().room_needed(event, role, StateId::at(state));
+        for (lane, _) in self.queues_asked() {
+            out.line(format!("kept{lane} := {};", needed.get(lane).copied().unwrap_or(0)));
+        }
+    }
+
+    /// The routines of a queue in which handlers ask for room.
+    pub fn queue_routines(&self, lane: usize, out: &mut Lines) {
+        let Some(places) = self.places_asked(lane) else { return };
+        out.routine(&format!("procedure look{lane}(me: Node)"), &["n: Int".into()], |out| {
+            out.open(format!("if !known{lane} then"));
+            out.line(format!("known{lane} := true;"));
+            out.line(format!("n := sent{lane}(me) - mine{lane};"));
+            out.line(format!("if n > {places} - kept{lane} then n := {places} - kept{lane}; end;"));
+            out.line(format!("most{lane} := n;"));
+            out.close("end;");
+        });
+        let locals = ["fits: Int".to_string(), "digit: Int".to_string()];
+        out.routine(&format!("function asked{lane}(me: Node; count: Int): boolean"), &locals, |out| {
+            out.line(format!("look{lane}(me);"));
+            out.line(format!("fits := {places} - mine{lane} - count;"));
+            out.line(format!("if most{lane} <= fits then return true; end;"));
+            out.line(format!("if least{lane} > fits then return false; end;"));
+            out.line("digit := chosen % 2;");
+            out.line("chosen := chosen / 2;");
+            out.line(format!("if digit = 1 then most{lane} := fits; return true; end;"));
+            out.line(format!("least{lane} := fits + 1;"));
+            out.line("return false;");
+        });
+        out.routine(&format!("procedure takes{lane}(me: Node)"), &["fits: Int".into()], |out| {
+            out.line(format!("look{lane}(me);"));
+            out.line(format!("fits := {places} - mine{lane} - 1;"));
+            out.line(format!("if least{lane} > fits then error \"fault: a message on a lane that is full\"; end;"));
+            out.line(format!("if most{lane} > fits then most{lane} := fits; end;"));
+        });
     }
 }

@@ -99,9 +99,9 @@ impl Export<'_> {
         self.firing(text, &format!("{first}{guard}"), locals, out, body);
     }
 
-    /// A rule. Where what is stored is chosen late, it fires once in each way in which its stores can turn out (`late`).
+    /// A rule. Where what is stored is chosen late, or a queue's answers are, it fires once in each way in which these can turn out (`late`, `queues`).
     fn firing(&self, text: &str, guard: &str, locals: &str, out: &mut Lines, body: impl FnOnce(&mut Lines)) {
-        if self.is_late() {
+        if self.has_ways() {
             out.open("ruleset way: Way do");
         }
         out.line(format!("rule \"{text}\" {guard} ==>"));
@@ -111,15 +111,16 @@ impl Export<'_> {
             out.open(locals);
             out.middle("begin");
         }
-        if self.is_late() {
+        if self.has_ways() {
             out.line("chosen := way;");
         }
         body(out);
-        if self.is_late() {
+        self.forget_queues(out);
+        if self.has_ways() {
             out.line("assume chosen = 0;");
         }
         out.close("end;");
-        if self.is_late() {
+        if self.has_ways() {
             out.close("end;");
         }
     }

@@ -156,8 +156,11 @@ impl Export<'_> {
         out.line(format!("Int: -{MOST_NUMBER}..{MOST_NUMBER};"));
         out.line(format!("Node: 0..{};", model.nodes - 1));
         out.line(format!("Thread: 0..{};", model.client.threads.len().max(1) - 1));
-        if self.is_late() {
-            out.line(format!("Way: 0..{}; -- in which the stores of one event turn out", self.most_ways() - 1));
+        if self.has_ways() {
+            out.line(format!(
+                "Way: 0..{}; -- in which the stores and answers of one event turn out",
+                self.most_ways() - 1
+            ));
         }
         out.line(format!("Number: 0..{};", self.threads_per_node - 1));
         for kind in (0..protocol.objects.len()).map(|kind| ObjectKindId::at(kind)) {
@@ -235,9 +238,10 @@ impl Export<'_> {
         if let Some(most) = self.most_count() {
             out.line(format!("count: array [Thread] of 0..{most};"));
         }
-        if self.is_late() {
+        if self.has_ways() {
             out.line("chosen: Way; -- while a rule fires");
         }
+        self.queue_variables(out);
         self.remembered(out);
         out.close("");
     }
