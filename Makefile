@@ -5,7 +5,7 @@ PYTHON ?= python3
 TRIVIUM = target/release/trivium
 OUT = demo-out
 
-.PHONY: help setup build mpi mpi-ready demo test test-fast test-mpi test-slow lint demo-short bench bench-run fuzz stress clean
+.PHONY: help setup build mpi mpi-ready demo test test-fast test-loom test-mpi test-slow lint demo-short bench bench-run fuzz stress clean
 
 help:
 	@echo "make demo       build, simulate EM3D on four machines, print a table, draw a picture"
@@ -52,7 +52,7 @@ demo-short:
 		--machines simple-coma,typhoon,typhoon-1,typhoon-0 --nodes 32 \
 		--svg $(OUT)/em3d-short.svg -- -t 19200 -i 3
 
-test: lint test-fast test-mpi
+test: lint test-fast test-loom test-mpi
 	@$(MAKE) --no-print-directory demo-short
 
 lint: setup
@@ -61,6 +61,10 @@ lint: setup
 
 test-fast: setup
 	$(CARGO) test --release --locked --workspace
+
+# The queue between two threads in every order of what they do and see; by itself, since what it needs would have other crates compiled again.
+test-loom:
+	$(CARGO) test --release --locked --manifest-path crates/run/loom/Cargo.toml --target-dir target/loom
 
 # Tests with 2 to 4 ranks.  Where there is no MPI they are skipped, unless CI says that they must not be.
 test-mpi: setup

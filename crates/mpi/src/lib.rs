@@ -11,6 +11,8 @@
 mod launcher;
 #[cfg(feature = "mpi")]
 mod mail;
+#[cfg(any(feature = "mpi", test))]
+mod processors;
 #[cfg(feature = "mpi")]
 mod world;
 

@@ -16,6 +16,8 @@ const MORE: Tag = 1;
 const PIECE: usize = 1 << 30;
 /// What is not longer is received at once: every MPI sends so little along with its header, so that nobody has to answer.
 const AT_ONCE: usize = 1 << 10;
+/// So many buffers of such packets are kept.
+const SPARE: usize = 64;
 
 /// A process's way to all, itself included. Sending never waits, however many packets of whatever size are on their way, both ways at
 /// once; what is on its way moves on in [`Mail::take`] and [`Mail::has_sent`]. It belongs to the thread that has called [`World::join`].
@@ -27,8 +29,10 @@ pub struct Mail {
     pieces: Vec<Vec<u8>>,
     /// What this process sends itself.
     own: VecDeque<Vec<u8>>,
+    /// Buffers of short packets, to be used again.
+    spare: Vec<Vec<u8>>,
     me: usize,
-    neighbours: usize,
+    is_crowded: bool,
     piece: usize,
     all: SimpleCommunicator,
     // Dropped last: nothing of MPI may be used afterwards.
@@ -48,8 +52,9 @@ impl Mail {
             incoming: VecDeque::new(),
             pieces: vec![Vec::new(); world.size()],
             own: VecDeque::new(),
+            spare: Vec::new(),
             me: world.rank(),
-            neighbours: world.neighbours(),
+            is_crowded: world.is_crowded(),
             piece: piece.clamp(1, PIECE),
             all: world.universe.world(),
             _universe: world.universe.clone(),
@@ -61,9 +66,9 @@ impl Mail {
         self.me
     }
 
-    /// How many of the processes share this one's memory, this one included.
-    pub fn neighbours(&self) -> usize {
-        self.neighbours
+    /// Whether more processes share this one's host than there are processors there for them ([`World::is_crowded`]).
+    pub fn is_crowded(&self) -> bool {
+        self.is_crowded
     }
 
     /// How many processes there are.
@@ -87,10 +92,28 @@ impl Mail {
 
     fn post(&mut self, to: usize, bytes: Vec<u8>, tag: Tag) {
         let to = i32::try_from(to).expect("the number of a process of MPI");
-        let sending = Sending::begin(bytes, |bytes| {
+        let mut sending = Sending::begin(bytes, |bytes| {
             self.all.process_at_rank(to).immediate_send_with_tag(StaticScope, bytes, tag)
         });
-        self.outgoing.push_back(sending);
+        // MPI has taken a short packet into buffers of its own, mostly.
+        match sending.is_done() {
+            true => self.keep(sending),
+            false => self.outgoing.push_back(sending),
+        }
+    }
+
+    /// The buffer of what has been sent is used again.
+    fn keep(&mut self, mut sent: Sending) {
+        if self.spare.len() < SPARE && sent.bytes.capacity() <= AT_ONCE {
+            self.spare.push(std::mem::take(&mut sent.bytes));
+        }
+    }
+
+    /// A buffer of so many bytes for what has come.
+    fn buffer(&mut self, length: usize) -> Vec<u8> {
+        let mut bytes = if length <= AT_ONCE { self.spare.pop().unwrap_or_default() } else { Vec::new() };
+        bytes.resize(length, 0);
+        bytes
     }
 
     /// A packet that has arrived, and who sent it. Those of one process arrive in the order in which it sent them.
@@ -108,7 +131,7 @@ impl Mail {
             }
             let (message, status) = self.all.any_process().immediate_matched_probe()?;
             let from = usize::try_from(status.source_rank()).expect("the number of a process of MPI");
-            let mut bytes = vec![0; usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or(0)];
+            let mut bytes = self.buffer(usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or(0));
             let is_next = self.incoming.iter().all(|receiving| receiving.from != from);
             if is_next && bytes.len() <= AT_ONCE {
                 message.matched_receive_into(&mut bytes[..]);
@@ -152,7 +175,9 @@ impl Mail {
     /// Whether all that was sent has left the buffers of this process.
     pub fn has_sent(&mut self) -> bool {
         while self.outgoing.front_mut().is_some_and(Sending::is_done) {
-            self.outgoing.pop_front();
+            if let Some(sent) = self.outgoing.pop_front() {
+                self.keep(sent);
+            }
         }
         self.outgoing.is_empty()
     }

@@ -1,6 +1,8 @@
 //! All processes of the job, as MPI knows them.
 
+use crate::processors;
 use mpi::Threading;
+use mpi::collective::SystemOperation;
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::environment::{Universe, initialize_with_threading, library_version};
 use mpi::topology::SimpleCommunicator;
@@ -70,6 +72,21 @@ impl World {
     pub fn neighbours(&self) -> usize {
         let near = self.all.split_shared(self.all.rank());
         usize::try_from(near.size()).unwrap_or(1)
+    }
+
+    /// Whether more processes share this one's memory than there are processors which at least one of them may use: they take turns. A launcher may have kept each on
+    /// a processor of its own, so that one alone cannot tell. All ask at once; not to be called often.
+    pub fn is_crowded(&self) -> bool {
+        let near = self.all.split_shared(self.all.rank());
+        let mine = processors::usable();
+        let mut theirs = mine;
+        near.all_reduce_into(&mine[..], &mut theirs[..], SystemOperation::bitwise_or());
+        let processors = match mine == theirs {
+            // It may be fewer, where a container has a share of their time.
+            true => std::thread::available_parallelism().map_or(usize::MAX, usize::from),
+            false => theirs.iter().map(|word| word.count_ones() as usize).sum(),
+        };
+        usize::try_from(near.size()).unwrap_or(1) > processors
     }
 
     /// What MPI calls itself.

@@ -150,6 +150,7 @@ impl Space {
     }
 
     /// Bytes allocated so far, whole pages.
+    #[inline]
     pub fn bytes(&self) -> u64 {
         self.pages.len() as u64 * self.page
     }
@@ -160,6 +161,7 @@ impl Space {
     }
 
     /// The home of the page of a byte offset, if there is such a page and it has one.
+    #[inline]
     pub fn home(&self, offset: u64) -> Option<Node> {
         match self.pages.get(self.page_of(offset))?.0 {
             Home::At(node) | Home::Provisional(node) => Some(node),
@@ -168,6 +170,7 @@ impl Space {
     }
 
     /// The protocol of the region of a byte offset.
+    #[inline]
     pub fn protocol(&self, offset: u64) -> Option<usize> {
         self.region(self.page_of(offset)).map(|region| region.protocol)
     }
@@ -189,11 +192,13 @@ impl Space {
         begin..begin + region.bytes.next_multiple_of(self.page)
     }
 
+    #[inline]
     fn region(&self, page: usize) -> Option<&Region> {
         self.pages.get(page).map(|page| &self.regions[page.1])
     }
 
     /// Whether a page's home is decided by its first use, so that each node must ask for it.
+    #[inline]
     pub fn by_first_touch(&self, page: usize) -> bool {
         self.region(page).is_some_and(|region| region.placement == Placement::FirstTouch)
     }

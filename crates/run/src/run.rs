@@ -289,8 +289,9 @@ fn run_node(
     let span = node.region.span.unwrap_or((0, now));
     // Nodes enter and leave their regions of interest one after the other, so that a message between two nodes may be of a region
     // for one of them only: which, depends on timing.
-    let Counts { messages_sent, bytes_sent, by_kind, .. } = node.counts.clone();
-    let of_region = node.region.ended.take().unwrap_or_else(|| node.counts.clone());
+    let all = node.counted(instructions);
+    let of_region = node.region.ended.take().unwrap_or_else(|| all.clone());
+    let Counts { messages_sent, bytes_sent, by_kind, .. } = all;
     let counts = Counts { messages_sent, bytes_sent, by_kind, ..of_region };
     let memory = MemoryUsed { private: node.private_memory, shared: node.core.space.borrow().bytes() };
     let end = NodeEnd {
@@ -455,8 +456,8 @@ mod tests {
             self.0.nodes()
         }
 
-        fn neighbours(&self) -> u32 {
-            self.0.neighbours()
+        fn is_crowded(&self) -> bool {
+            self.0.is_crowded()
         }
 
         fn send(&mut self, to: Node, packet: Vec<u8>) {

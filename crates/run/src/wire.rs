@@ -207,13 +207,13 @@ pub(crate) fn write_page(page: usize, contents: &[u8]) -> Vec<u8> {
     [&[PAGE][..], &page.to_le_bytes(), contents].concat()
 }
 
-/// Reads a packet.
+/// Reads a packet; a message's data come into some of old, which `spare` has, if it has.
 ///
 /// # Errors
 /// No node of this run has written it.
-pub(crate) fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, String> {
+pub(crate) fn read(packet: &[u8], protocols: &Protocols, spare: &mut Vec<Box<Data>>) -> Result<Packet, String> {
     match packet {
-        [MESSAGE, rest @ ..] => read_message(rest, protocols).map(Packet::Message),
+        [MESSAGE, rest @ ..] => read_message(rest, protocols, spare).map(Packet::Message),
         &[CREDIT, lane, low, high] => {
             let protocol = usize::from(u16::from_le_bytes([low, high]));
             let engine = protocols.engines.get(protocol).ok_or("a credit of a protocol that there is not")?;
@@ -251,7 +251,7 @@ fn place(&[a, b, c, d, e, f, g, h, ref length @ ..]: &[u8; PLACE]) -> (u64, u32)
     (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(*length))
 }
 
-fn read_message(mut packet: &[u8], protocols: &Protocols) -> Result<Message, String> {
+fn read_message(mut packet: &[u8], protocols: &Protocols, spare: &mut Vec<Box<Data>>) -> Result<Message, String> {
     let rest = &mut packet;
     let [kind, words, has_data] = number(rest)?;
     let protocol = usize::from(u16::from_le_bytes(number(rest)?));
@@ -275,7 +275,8 @@ fn read_message(mut packet: &[u8], protocols: &Protocols) -> Result<Message, Str
     let data = match has_data {
         0 => None,
         1 => {
-            let mut data = Data::default();
+            let mut data = spare.pop().unwrap_or_default();
+            data.clear();
             let listed = take(rest, index(u64::from(places)).saturating_mul(PLACE))?;
             let (listed, _) = listed.as_chunks::<PLACE>();
             data.places.extend(listed.iter().map(place));
@@ -284,7 +285,7 @@ fn read_message(mut packet: &[u8], protocols: &Protocols) -> Result<Message, Str
                 return Err(format!("a {} whose data do not go back to where they came from", declared.name));
             }
             data.bytes.extend_from_slice(take(rest, index(u64::from(bytes)))?);
-            Some(Box::new(data))
+            Some(data)
         }
         other => return Err(format!("a {} with {other} data", declared.name)),
     };
@@ -304,13 +305,19 @@ fn read_message(mut packet: &[u8], protocols: &Protocols) -> Result<Message, Str
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{read as read_into, *};
     use proptest::prelude::*;
     use std::path::Path;
     use std::rc::Rc;
     use std::sync::Arc;
     use trivium_engine::Engine;
     use trivium_protocol::BLOCK;
+
+    fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, String> {
+        // Data of old, of which nothing may be left.
+        let old = Data { bytes: vec![1; 200], places: vec![(1, 2)] };
+        read_into(packet, protocols, &mut vec![Box::new(old)])
+    }
 
     fn protocols() -> Protocols {
         let engine = |name: &str| {
@@ -336,15 +343,15 @@ mod tests {
     #[test]
     fn what_is_read_is_what_was_written() {
         let protocols = protocols();
-        let Ok(Packet::Message(read)) = read(&readable(&protocols), &protocols) else { panic!() };
-        assert_eq!((read.protocol, read.object, read.args), (0, BLOCK_5, Args::NONE));
-        assert_eq!(read.data.unwrap().bytes, (0..64).collect::<Vec<u8>>());
-        let credit = super::read(&write_credit(2, LaneId(0)), &protocols).unwrap();
+        let Ok(Packet::Message(found)) = read(&readable(&protocols), &protocols) else { panic!() };
+        assert_eq!((found.protocol, found.object, found.args), (0, BLOCK_5, Args::NONE));
+        assert_eq!(found.data.unwrap().bytes, (0..64).collect::<Vec<u8>>());
+        let credit = read(&write_credit(2, LaneId(0)), &protocols).unwrap();
         assert_eq!(credit, Packet::Credit { protocol: 2, lane: LaneId(0) });
-        let page = super::read(&write_page(70_000, &[1, 2]), &protocols).unwrap();
+        let page = read(&write_page(70_000, &[1, 2]), &protocols).unwrap();
         assert_eq!(page, Packet::Page { page: 70_000, contents: vec![1, 2] });
         let bind = Control::Bind(Binding { region: 3, protocol: 1 });
-        assert_eq!(super::read(&write_control(&bind), &protocols), Ok(Packet::Control(bind)));
+        assert_eq!(read(&write_control(&bind), &protocols), Ok(Packet::Control(bind)));
     }
 
     #[test]

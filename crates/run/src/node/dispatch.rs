@@ -159,11 +159,13 @@ impl NodeState {
     fn message(&mut self, from: Node, message: Message) -> Result<(), NodeError> {
         self.core.check_binding(message.protocol, message.message, message.object, from)?;
         let protocol = message.protocol;
-        if self.core.protocols.finite[protocol] {
-            let lane = self.lane_of(&message);
+        let lane = self.lane_of(&message);
+        let engine = &self.core.protocols.engines[protocol];
+        // Nobody counts the messages of a lane that is never full.
+        if engine.lane_holds(lane).is_some() {
             match from == self.core.me {
                 // It has left the queue, and is counted no longer.
-                _ if self.core.protocols.engines[protocol].lane_queues(lane) => {}
+                _ if engine.lane_queues(lane) => {}
                 true => self.on_lanes.remove(protocol, lane),
                 false => self.post(from, write_credit(protocol, lane)),
             }
@@ -213,7 +215,11 @@ impl NodeState {
                 self.core.schedule.hold(Held { protocol, role: outcome.role, event: *event });
             }
             (Disposition::Deferred, _) => {}
-            (_, Some(Event { payload: Some(payload), .. })) => drop(self.core.payloads.forget(*payload)),
+            (_, Some(Event { payload: Some(payload), .. })) => {
+                if let Some(data) = self.core.payloads.forget(*payload) {
+                    self.keep_data(data);
+                }
+            }
             _ => {}
         }
         self.lines.empty_buffers();
@@ -227,14 +233,16 @@ impl NodeState {
     fn release(&mut self, protocol: usize, engine: &Engine) {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
         for payload in handling.gathered.drain(..) {
-            self.core.payloads.forget(payload);
+            if let Some(data) = self.core.payloads.forget(payload) {
+                self.keep_data(data);
+            }
         }
         for sent in handling.sends.drain(..) {
             self.counts.messages_sent += 1;
             self.counts.bytes_sent += sent.bytes;
-            *self.counts.by_kind.entry((protocol, sent.message.0)).or_default() += 1;
+            self.kinds[protocol][sent.message.index()] += 1;
             // What is sent has left the node when the handler has ended.
-            if self.core.protocols.finite[protocol] && !engine.lane_queues(sent.lane) {
+            if engine.lane_holds(sent.lane).is_some() && !engine.lane_queues(sent.lane) {
                 self.on_lanes.add(protocol, sent.lane);
             }
             match sent.what {

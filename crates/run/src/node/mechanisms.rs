@@ -45,11 +45,41 @@ impl Handling {
 }
 
 impl NodeState {
+    /// Data without anything in them.
+    fn no_data(&mut self) -> Box<Data> {
+        let mut data = self.spare.pop().unwrap_or_default();
+        data.clear();
+        data
+    }
+
     /// What lies in a place of this node's memory as a payload.
     fn gather(&mut self, offset: u64, bytes: u64) -> Payload {
-        let mut data = Box::<Data>::default();
+        let mut data = self.no_data();
         self.read(offset, bytes, &mut data.bytes);
         self.gathered(data)
+    }
+
+    /// A message with these data, if it has any, leaves when the running handler has ended.
+    fn send_data(&mut self, to: Node, message: &Outgoing, data: Option<&Data>) {
+        self.home(message.object);
+        let protocol = self.handling.effects.protocol;
+        let lane = self.core.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
+        let length = data.map_or(0, |data| data.bytes.len() as u64);
+        let what = if to == self.core.me {
+            let (message, object, args) = (message.message, message.object, message.args);
+            What::Own(Message { protocol, message, object, args, data: data.cloned().map(Box::new), number: 0 })
+        } else {
+            let packet = self.packets.pop().unwrap_or_default();
+            let kind = (protocol, message.message);
+            What::Packet(write_message(packet, kind, message.object, &message.args, data))
+        };
+        if self.core.protocols.finite[protocol] && !self.is_room(lane, 1) {
+            let name = &self.core.protocols.engines[protocol].protocol().lanes[lane.index()].name;
+            let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
+            self.handling.effects.trouble.get_or_insert(what);
+        }
+        let bytes = 8 * (2 + message.args.words().len() as u64) + length;
+        self.handling.sends.push(Sent { to, message: message.message, lane, bytes, what });
     }
 
     fn gathered(&mut self, data: Box<Data>) -> Payload {
@@ -124,29 +154,19 @@ impl Mechanisms for NodeState {
     }
 
     fn send(&mut self, to: Node, message: &Outgoing) {
-        self.home(message.object);
-        let protocol = self.handling.effects.protocol;
-        let lane = self.core.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
         let data = message.payload.and_then(|payload| self.core.payloads.take(payload));
-        let length = data.as_ref().map_or(0, |data| data.bytes.len() as u64);
-        let what = if to == self.core.me {
-            let (message, object, args) = (message.message, message.object, message.args);
-            What::Own(Message { protocol, message, object, args, data: data.clone(), number: 0 })
-        } else {
-            let packet = self.packets.pop().unwrap_or_default();
-            let kind = (protocol, message.message);
-            What::Packet(write_message(packet, kind, message.object, &message.args, data.as_deref()))
-        };
+        self.send_data(to, message, data.as_deref());
         if let (Some(payload), Some(data)) = (message.payload, data) {
             self.core.payloads.put_back(payload, data);
         }
-        if self.core.protocols.finite[protocol] && !self.is_room(lane, 1) {
-            let name = &self.core.protocols.engines[protocol].protocol().lanes[lane.index()].name;
-            let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
-            self.handling.effects.trouble.get_or_insert(what);
-        }
-        let bytes = 8 * (2 + message.args.words().len() as u64) + length;
-        self.handling.sends.push(Sent { to, message: message.message, lane, bytes, what });
+    }
+
+    /// The contents become no payload in between.
+    fn send_block(&mut self, to: Node, message: &mut Outgoing) {
+        let mut data = self.no_data();
+        self.read(self.core.offset_of(message.object), self.core.protocols.block, &mut data.bytes);
+        self.send_data(to, message, Some(&data));
+        self.keep_data(data);
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
@@ -165,19 +185,19 @@ impl Mechanisms for NodeState {
         let block = self.core.protocols.block;
         let place =
             |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
-        let mut data = Box::<Data>::default();
+        let mut data = self.no_data();
         self.gather_into(&mut data, items.iter().map(place), true);
         self.gathered(data)
     }
 
     fn gather_own(&mut self, from: u64, to: u64) -> Payload {
-        let mut data = Box::<Data>::default();
+        let mut data = self.no_data();
         self.read_own(from, to.saturating_sub(from), &mut data.bytes);
         self.gathered(data)
     }
 
     fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
-        let mut data = Box::<Data>::default();
+        let mut data = self.no_data();
         self.load_data(block, access, &mut data);
         self.gathered(data)
     }

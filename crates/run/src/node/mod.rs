@@ -38,8 +38,10 @@ use std::time::Instant;
 use tried::Tried;
 use trivium_engine::{Event, Node, Object, Pending};
 use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
-use trivium_node::{Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
-use trivium_protocol::{Access, OpId};
+use trivium_node::{
+    Asked, Data, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space,
+};
+use trivium_protocol::{Access, MessageId, OpId};
 use waiting::Patience;
 
 /// For what a program waits.
@@ -97,7 +99,7 @@ pub(crate) struct Counts {
     /// Nanoseconds in handlers, and in waiting without handlers.
     pub handlers: u64,
     pub waits: u64,
-    /// Messages by protocol and kind.
+    /// Messages by protocol and kind. While the node runs they are in [`NodeState::kinds`].
     #[serde(skip)]
     pub by_kind: BTreeMap<(usize, u16), u64>,
 }
@@ -210,6 +212,8 @@ pub(crate) struct NodeState {
     resting: Option<Box<Handling>>,
     /// Packets that have been read, to be written again: what one thread allocates and another frees is slow.
     packets: Vec<Vec<u8>>,
+    /// Data that no handler has in its hands any more, to be filled again.
+    spare: Vec<Box<Data>>,
     pub doing: Doing,
     grant: Option<Grant>,
     pending: Pending,
@@ -230,6 +234,8 @@ pub(crate) struct NodeState {
     begun: Instant,
     limits: Limits,
     pub counts: Counts,
+    /// Of each protocol, the messages of each kind that it has sent.
+    kinds: Vec<Vec<u64>>,
     pub region: Region,
     pub latency: Latency,
     pub said: NodeSaid,
@@ -289,9 +295,10 @@ impl NodeState {
         let (me, nodes) = (transport.me(), transport.nodes());
         let space = Rc::new(RefCell::new(Space::new(page, nodes)));
         NodeState {
+            kinds: protocols.engines.iter().map(|engine| vec![0; engine.protocol().messages.len()]).collect(),
             on_lanes: OnLanes::new(&protocols),
             core: NodeCore::new(me, protocols, space),
-            patience: Patience::beside(transport.neighbours()),
+            patience: Patience::of(transport.is_crowded()),
             transport,
             arrived: VecDeque::new(),
             ends: Vec::new(),
@@ -307,6 +314,7 @@ impl NodeState {
             handling: Box::default(),
             resting: None,
             packets: Vec::new(),
+            spare: Vec::new(),
             doing: Doing::Running,
             grant: None,
             pending: Pending::default(),
@@ -383,7 +391,13 @@ impl NodeState {
 
     /// The counts so far.
     pub(crate) fn counted(&self, instructions: u64) -> Counts {
-        Counts { instructions, ..self.counts.clone() }
+        let kinds = self.kinds.iter().enumerate();
+        let of = |(protocol, counts): (usize, &Vec<u64>)| {
+            let sent = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            let named = sent.map(|(kind, &count)| ((protocol, MessageId::at(kind).0), count));
+            named.collect::<Vec<_>>()
+        };
+        Counts { instructions, by_kind: kinds.flat_map(of).collect(), ..self.counts.clone() }
     }
 
     fn region_begin(&mut self, instructions: u64) {

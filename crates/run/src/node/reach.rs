@@ -34,12 +34,16 @@ impl NodeState {
         }
         let begun = self.clock();
         self.tried.begins(begun);
+        let (mut took, mut is_stopped_again) = (0, false);
         let step = loop {
             let size = fit(size, "the size of an access, which is at most 16 bytes");
             self.pending = pending(offset, size, value, self.atomic.as_ref());
             self.pending_kind = kind;
             self.fault(offset, block, kind)?;
-            self.wait(Wait::Access(block))?;
+            took += match std::mem::replace(&mut is_stopped_again, true) {
+                false => self.wait_for_access(block)?,
+                true => self.wait(Wait::Access(block))?,
+            };
             match self.grant.take() {
                 Some(Grant::Tag) => break self.goes(block, kind),
                 Some(Grant::Complete(read)) => {
@@ -52,7 +56,6 @@ impl NodeState {
                 None => {}
             }
         };
-        let took = self.clock().saturating_sub(begun);
         self.latency.add(took);
         Ok(step)
     }

@@ -5,10 +5,10 @@ use crate::history::{History, PastEvent};
 use crate::wire::{self, Control, Packet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use trivium_engine::Node;
 use trivium_engine::number::index;
+use trivium_engine::{Node, Object};
 use trivium_guest::ProgramFault;
-use trivium_node::{Claimed, NodeError};
+use trivium_node::{Claimed, Data, NodeError};
 use trivium_protocol::BLOCK;
 
 /// Who waits looks so long without a pause; then it lets others have the processor. Where nodes take turns on too few
@@ -25,7 +25,7 @@ const HANDLERS_AT_A_POLL: u32 = 32;
 const UNTOLD: &str = "memory that it has not allocated";
 /// So many packets are taken in before handlers get their turn.
 const PACKETS: u32 = 64;
-/// So many packets are kept to be written again, of so many bytes at most.
+/// So many packets, and data, are kept to be written again, of so many bytes at most.
 const KEPT: usize = 64;
 const MOST_KEPT: usize = 4096;
 /// Who waits looks at the clock, which takes as long as to look for packets, only after so many looks.
@@ -39,10 +39,9 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Of a node that shares the processors of its host with others: so many nodes altogether.
-    pub(super) fn beside(neighbours: u32) -> Patience {
-        let processors = std::thread::available_parallelism().map_or(usize::MAX, usize::from);
-        match index(neighbours.into()) > processors {
+    /// Of a node that has a processor, or takes turns with others.
+    pub(super) fn of(is_crowded: bool) -> Patience {
+        match is_crowded {
             true => Patience { looks: 1, spin: Duration::ZERO },
             false => Patience { looks: LOOKS, spin: SPIN },
         }
@@ -50,20 +49,41 @@ impl Patience {
 }
 
 impl NodeState {
-    /// The program waits, and the node runs handlers, until it may go on.
-    pub(super) fn wait(&mut self, wait: Wait) -> Result<(), ProgramFault> {
+    /// The program waits, and the node runs handlers, until it may go on. For how long, in nanoseconds.
+    pub(super) fn wait(&mut self, wait: Wait) -> Result<u64, ProgramFault> {
+        self.wait_after(wait, |_| Ok(()))
+    }
+
+    /// The program waits for an access that has just been stopped. What its handlers do about that is begun before anybody looks for packets. Not where
+    /// it has been stopped again: if handlers let it try again and again, what they wait for has to come in between.
+    pub(super) fn wait_for_access(&mut self, block: Object) -> Result<u64, ProgramFault> {
+        self.wait_after(Wait::Access(block), |node| {
+            if node.left.is_none() && node.handle_one().map_err(|error| node.fail(error))? {
+                node.had_a_turn();
+            }
+            Ok(())
+        })
+    }
+
+    /// Waits; something is done before anybody looks for packets.
+    fn wait_after(
+        &mut self,
+        wait: Wait,
+        first: impl FnOnce(&mut Self) -> Result<(), ProgramFault>,
+    ) -> Result<u64, ProgramFault> {
         self.doing = Doing::Waiting(wait);
         let noted = self.note_wait(wait);
         let begun = Instant::now();
-        let waited = match self.history {
+        let waited = first(self).and_then(|()| match self.history {
             History::Replayed(_) => self.wait_as_recorded(),
             _ => self.wait_for_others(wait),
-        };
+        });
         self.note_waited(noted);
         waited?;
         let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.counts.waits += self.took(took);
-        Ok(())
+        let took = self.took(took);
+        self.counts.waits += took;
+        Ok(took)
     }
 
     fn wait_for_others(&mut self, wait: Wait) -> Result<(), ProgramFault> {
@@ -181,7 +201,7 @@ impl NodeState {
             let next = self.arrived.pop_front().or_else(|| self.transport.poll());
             let Some((from, packet)) = next else { break };
             any = true;
-            let read = wire::read(&packet, &self.core.protocols);
+            let read = wire::read(&packet, &self.core.protocols, &mut self.spare);
             let late = match &read {
                 Ok(Packet::Message(message)) if self.delays.is_some() => self.late_until(from, message),
                 _ => None,
@@ -207,7 +227,7 @@ impl NodeState {
                 }
                 Some(event @ (PastEvent::Packet(from) | PastEvent::Late(from))) => {
                     let packet = self.recorded_packet(from)?;
-                    let read = wire::read(&packet, &self.core.protocols);
+                    let read = wire::read(&packet, &self.core.protocols, &mut self.spare);
                     let late = matches!(event, PastEvent::Late(_)).then(Instant::now);
                     self.happened(event);
                     self.take(from, read, late)?;
@@ -234,6 +254,13 @@ impl NodeState {
     fn keep_packet(&mut self, packet: Vec<u8>) {
         if self.packets.len() < KEPT && packet.capacity() <= MOST_KEPT {
             self.packets.push(packet);
+        }
+    }
+
+    /// Data that are no longer needed are filled again.
+    pub(super) fn keep_data(&mut self, data: Box<Data>) {
+        if self.spare.len() < KEPT && data.bytes.capacity() <= MOST_KEPT && data.places.capacity() <= MOST_KEPT / 16 {
+            self.spare.push(data);
         }
     }
 

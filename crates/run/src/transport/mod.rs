@@ -3,6 +3,7 @@
 pub mod contract;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod ring;
 pub mod threads;
 
 use trivium_engine::Node;
@@ -18,8 +19,8 @@ pub trait Transport {
     /// How many nodes there are.
     fn nodes(&self) -> u32;
 
-    /// How many of them share this node's processors, this one included.
-    fn neighbours(&self) -> u32;
+    /// Whether more of them share this node's host than there are processors there which they may use, so that they take turns.
+    fn is_crowded(&self) -> bool;
 
     /// Sends a packet, to this node too. It never waits, however many packets of whatever size are on their way. What is sent to a node
     /// that has left is lost.

@@ -18,8 +18,8 @@ impl Transport for Mail {
         fit(self.size(), "a number of nodes")
     }
 
-    fn neighbours(&self) -> u32 {
-        fit(Mail::neighbours(self), "a number of nodes")
+    fn is_crowded(&self) -> bool {
+        Mail::is_crowded(self)
     }
 
     fn send(&mut self, to: Node, packet: Vec<u8>) {

@@ -1,0 +1,116 @@
+//! A queue of short packets from one thread to one other, which nobody has to wait for.
+//!
+//! A packet lies in a slot of its own, together with the word that tells that it is there. So the receiver has all of it when the lines of that
+//! slot have come to its processor, and looks at nothing else. A slot is free again when the receiver has set that word to 0.
+//!
+//! `crates/run/loom` runs this file under a model checker of threads, so that it uses nothing of Trivium's.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A word that two threads share; another than the standard library's only where a model checker of threads looks at the queue.
+pub(super) trait SharedWord: Default {
+    fn load(&self, ordering: Ordering) -> u64;
+    fn store(&self, value: u64, ordering: Ordering);
+}
+
+impl SharedWord for AtomicU64 {
+    fn load(&self, ordering: Ordering) -> u64 {
+        self.load(ordering)
+    }
+
+    fn store(&self, value: u64, ordering: Ordering) {
+        self.store(value, ordering);
+    }
+}
+
+/// Words of a slot: two lines of the cache, which most processors fetch together.
+const WORDS: usize = 16;
+/// Bytes of a packet at most, behind the word that tells of it.
+pub(super) const SHORT: usize = 8 * (WORDS - 1);
+/// The lower bits of that word are the packet's length, the others one more than its number, so that it is not 0.
+const LENGTH_BITS: u32 = u8::BITS;
+
+#[repr(align(128))]
+#[derive(Default)]
+struct RingSlot<W>([W; WORDS]);
+
+/// The slots. Each end remembers how many packets it has put in, or taken.
+pub(super) struct Ring<W> {
+    slots: Box<[RingSlot<W>]>,
+}
+
+impl<W: SharedWord> Ring<W> {
+    /// One with so many slots.
+    pub(super) fn new(slots: usize) -> Ring<W> {
+        Ring { slots: (0..slots).map(|_| RingSlot::default()).collect() }
+    }
+
+    fn slot(&self, at: u64) -> &[W; WORDS] {
+        let slots = self.slots.len() as u64;
+        &self.slots[usize::try_from(at % slots).unwrap_or_default()].0
+    }
+
+    /// Puts a packet with a number into it, as the one behind the first `before`. Whether it is short enough, and there is room.
+    pub(super) fn put(&self, before: u64, number: u64, packet: &[u8]) -> bool {
+        if packet.len() > SHORT || self.slots.is_empty() {
+            return false;
+        }
+        let [told, words @ ..] = self.slot(before);
+        // What the receiver has read here before comes before what is written now.
+        if told.load(Ordering::Acquire) != 0 {
+            return false;
+        }
+        let (whole, rest) = packet.as_chunks::<8>();
+        for (word, bytes) in words.iter().zip(whole) {
+            word.store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+        }
+        if !rest.is_empty() {
+            let mut bytes = [0; 8];
+            bytes[..rest.len()].copy_from_slice(rest);
+            words[whole.len()].store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+        }
+        told.store((number + 1) << LENGTH_BITS | packet.len() as u64, Ordering::Release);
+        true
+    }
+
+    /// Takes the packet behind the first `before`, if it has come and has this number, into a buffer that is empty.
+    #[inline]
+    pub(super) fn take(&self, before: u64, number: u64, buffer: impl FnOnce() -> Vec<u8>) -> Option<Vec<u8>> {
+        let [told, words @ ..] = self.slot(before);
+        let found = told.load(Ordering::Acquire);
+        if found >> LENGTH_BITS != number + 1 {
+            return None;
+        }
+        let [length, ..] = found.to_le_bytes();
+        let length = usize::from(length);
+        let mut bytes = [0; SHORT];
+        let (chunks, _) = bytes.as_chunks_mut::<8>();
+        for (chunk, word) in chunks.iter_mut().zip(&words[..length.div_ceil(8)]) {
+            *chunk = word.load(Ordering::Relaxed).to_le_bytes();
+        }
+        told.store(0, Ordering::Release);
+        let mut packet = buffer();
+        packet.extend_from_slice(&bytes[..length]);
+        Some(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_full_or_too_long_takes_nothing() {
+        let ring: Ring<AtomicU64> = Ring::new(2);
+        let longest = [5; SHORT];
+        assert!(ring.put(0, 0, &longest) && ring.put(1, 3, &[]));
+        assert!(!ring.put(2, 4, &[1]), "it is full");
+        assert_eq!(ring.take(0, 1, Vec::new), None, "another number");
+        assert_eq!(ring.take(0, 0, Vec::new), Some(longest.to_vec()));
+        assert!(ring.put(2, 4, &[1]), "there is room again");
+        assert_eq!(ring.take(1, 3, Vec::new), Some(Vec::new()));
+        assert!(!ring.put(3, 5, &[0; SHORT + 1]), "too long");
+        assert_eq!(ring.take(3, 5, Vec::new), None);
+        assert!(!Ring::<AtomicU64>::new(0).put(0, 0, &[1]));
+    }
+}
