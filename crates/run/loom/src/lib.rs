@@ -27,6 +27,7 @@ fn packet(number: u64) -> Vec<u8> {
     bytes
 }
 
+/// What loom does not try is a load that sees a store of later: whether a slot may be filled again too early is not shown here.
 /// Who takes sees the packets, whole and in their order, and who puts overwrites none that has not been taken.
 #[test]
 fn packets_come_whole_and_in_their_order_whatever_the_threads_see() {
