@@ -16,6 +16,7 @@ mod node;
 mod pin;
 mod result;
 mod run;
+mod spare;
 mod trace;
 mod transport;
 mod wire;

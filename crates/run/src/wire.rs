@@ -1,6 +1,7 @@
 //! What nodes tell each other, as bytes. What comes in is looked at as if anybody could have sent it: what is wrong with
 //! it is an error, before an engine or memory sees any of it.
 
+use crate::spare::SpareData;
 use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
@@ -211,7 +212,7 @@ pub(crate) fn write_page(page: usize, contents: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// No node of this run has written it.
-pub(crate) fn read(packet: &[u8], protocols: &Protocols, spare: &mut Vec<Box<Data>>) -> Result<Packet, String> {
+pub(crate) fn read(packet: &[u8], protocols: &Protocols, spare: &mut SpareData) -> Result<Packet, String> {
     match packet {
         [MESSAGE, rest @ ..] => read_message(rest, protocols, spare).map(Packet::Message),
         &[CREDIT, lane, low, high] => {
@@ -251,7 +252,7 @@ fn place(&[a, b, c, d, e, f, g, h, ref length @ ..]: &[u8; PLACE]) -> (u64, u32)
     (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(*length))
 }
 
-fn read_message(mut packet: &[u8], protocols: &Protocols, spare: &mut Vec<Box<Data>>) -> Result<Message, String> {
+fn read_message(mut packet: &[u8], protocols: &Protocols, spare: &mut SpareData) -> Result<Message, String> {
     let rest = &mut packet;
     let [kind, words, has_data] = number(rest)?;
     let protocol = usize::from(u16::from_le_bytes(number(rest)?));
@@ -275,8 +276,7 @@ fn read_message(mut packet: &[u8], protocols: &Protocols, spare: &mut Vec<Box<Da
     let data = match has_data {
         0 => None,
         1 => {
-            let mut data = spare.pop().unwrap_or_default();
-            data.clear();
+            let mut data = spare.take();
             let listed = take(rest, index(u64::from(places)).saturating_mul(PLACE))?;
             let (listed, _) = listed.as_chunks::<PLACE>();
             data.places.extend(listed.iter().map(place));
@@ -316,7 +316,9 @@ mod tests {
     fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, String> {
         // Data of old, of which nothing may be left.
         let old = Data { bytes: vec![1; 200], places: vec![(1, 2)] };
-        read_into(packet, protocols, &mut vec![Box::new(old)])
+        let mut spare = SpareData::default();
+        spare.keep(Box::new(old));
+        read_into(packet, protocols, &mut spare)
     }
 
     fn protocols() -> Protocols {

@@ -217,7 +217,7 @@ impl NodeState {
             (Disposition::Deferred, _) => {}
             (_, Some(Event { payload: Some(payload), .. })) => {
                 if let Some(data) = self.core.payloads.forget(*payload) {
-                    self.keep_data(data);
+                    self.spare.keep(data);
                 }
             }
             _ => {}
@@ -234,7 +234,7 @@ impl NodeState {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
         for payload in handling.gathered.drain(..) {
             if let Some(data) = self.core.payloads.forget(payload) {
-                self.keep_data(data);
+                self.spare.keep(data);
             }
         }
         for sent in handling.sends.drain(..) {

@@ -45,16 +45,9 @@ impl Handling {
 }
 
 impl NodeState {
-    /// Data without anything in them.
-    fn no_data(&mut self) -> Box<Data> {
-        let mut data = self.spare.pop().unwrap_or_default();
-        data.clear();
-        data
-    }
-
     /// What lies in a place of this node's memory as a payload.
     fn gather(&mut self, offset: u64, bytes: u64) -> Payload {
-        let mut data = self.no_data();
+        let mut data = self.spare.take();
         self.read(offset, bytes, &mut data.bytes);
         self.gathered(data)
     }
@@ -163,10 +156,10 @@ impl Mechanisms for NodeState {
 
     /// The contents become no payload in between.
     fn send_block(&mut self, to: Node, message: &mut Outgoing) {
-        let mut data = self.no_data();
+        let mut data = self.spare.take();
         self.read(self.core.offset_of(message.object), self.core.protocols.block, &mut data.bytes);
         self.send_data(to, message, Some(&data));
-        self.keep_data(data);
+        self.spare.keep(data);
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
@@ -185,19 +178,19 @@ impl Mechanisms for NodeState {
         let block = self.core.protocols.block;
         let place =
             |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
-        let mut data = self.no_data();
+        let mut data = self.spare.take();
         self.gather_into(&mut data, items.iter().map(place), true);
         self.gathered(data)
     }
 
     fn gather_own(&mut self, from: u64, to: u64) -> Payload {
-        let mut data = self.no_data();
+        let mut data = self.spare.take();
         self.read_own(from, to.saturating_sub(from), &mut data.bytes);
         self.gathered(data)
     }
 
     fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
-        let mut data = self.no_data();
+        let mut data = self.spare.take();
         self.load_data(block, access, &mut data);
         self.gathered(data)
     }

@@ -20,6 +20,7 @@ mod waiting;
 
 use crate::history::{History, Moment};
 use crate::latency::Latency;
+use crate::spare::SpareData;
 use crate::trace::Tracer;
 use crate::transport::Transport;
 use crate::wire::Message;
@@ -38,9 +39,7 @@ use std::time::Instant;
 use tried::Tried;
 use trivium_engine::{Event, Node, Object, Pending};
 use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
-use trivium_node::{
-    Asked, Data, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space,
-};
+use trivium_node::{Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
 use trivium_protocol::{Access, MessageId, OpId};
 use waiting::Patience;
 
@@ -213,7 +212,7 @@ pub(crate) struct NodeState {
     /// Packets that have been read, to be written again: what one thread allocates and another frees is slow.
     packets: Vec<Vec<u8>>,
     /// Data that no handler has in its hands any more, to be filled again.
-    spare: Vec<Box<Data>>,
+    spare: SpareData,
     pub doing: Doing,
     grant: Option<Grant>,
     pending: Pending,
@@ -314,7 +313,7 @@ impl NodeState {
             handling: Box::default(),
             resting: None,
             packets: Vec::new(),
-            spare: Vec::new(),
+            spare: SpareData::default(),
             doing: Doing::Running,
             grant: None,
             pending: Pending::default(),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use trivium_engine::number::index;
 use trivium_engine::{Node, Object};
 use trivium_guest::ProgramFault;
-use trivium_node::{Claimed, Data, NodeError};
+use trivium_node::{Claimed, NodeError};
 use trivium_protocol::BLOCK;
 
 /// Who waits looks so long without a pause; then it lets others have the processor. Where nodes take turns on too few
@@ -25,7 +25,7 @@ const HANDLERS_AT_A_POLL: u32 = 32;
 const UNTOLD: &str = "memory that it has not allocated";
 /// So many packets are taken in before handlers get their turn.
 const PACKETS: u32 = 64;
-/// So many packets, and data, are kept to be written again, of so many bytes at most.
+/// So many packets are kept to be written again, of so many bytes at most.
 const KEPT: usize = 64;
 const MOST_KEPT: usize = 4096;
 /// Who waits looks at the clock, which takes as long as to look for packets, only after so many looks.
@@ -254,13 +254,6 @@ impl NodeState {
     fn keep_packet(&mut self, packet: Vec<u8>) {
         if self.packets.len() < KEPT && packet.capacity() <= MOST_KEPT {
             self.packets.push(packet);
-        }
-    }
-
-    /// Data that are no longer needed are filled again.
-    pub(super) fn keep_data(&mut self, data: Box<Data>) {
-        if self.spare.len() < KEPT && data.bytes.capacity() <= MOST_KEPT && data.places.capacity() <= MOST_KEPT / 16 {
-            self.spare.push(data);
         }
     }
 
