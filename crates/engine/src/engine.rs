@@ -208,6 +208,11 @@ impl Engine {
         self.roles[role.index()].room(event, state).unwrap_or(&self.no_room)
     }
 
+    /// The most room on a lane that any event needs in any state ([`Engine::room_needed`]).
+    pub fn most_room_needed(&self, lane: LaneId) -> u32 {
+        self.roles.iter().map(|role| role.most_room(lane)).max().unwrap_or(0)
+    }
+
     /// Whether a deferred event is to be tried before any other event of the record.
     #[inline]
     pub fn replay_due(&self, role: RoleId, record: &[u8]) -> bool {

@@ -6,7 +6,7 @@ use crate::frame::{FRAME_SCALARS, FRAME_SETS};
 use crate::layout::{Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
 use crate::number::fit;
-use trivium_protocol::{Bound, EventKind, Handler, Named, Protocol, Response, Role, StateId, Step, StepKind};
+use trivium_protocol::{Bound, EventKind, Handler, LaneId, Named, Protocol, Response, Role, StateId, Step, StepKind};
 
 /// Most bytes of a record.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024;
@@ -76,6 +76,11 @@ impl RolePlan {
         let column = self.column(event)?;
         let columns = self.room.len() / self.dead.len();
         self.room.get(state.index() * columns + column).map(|room| &room[..])
+    }
+
+    /// The most room on a lane that any event needs in any state.
+    pub fn most_room(&self, lane: LaneId) -> u32 {
+        self.room.iter().filter_map(|room| room.get(lane.index()).copied()).max().unwrap_or(0)
     }
 }
 

@@ -69,7 +69,7 @@ pub use memory::NodeMemory;
 pub use next::Lanes;
 pub use parts::Parts;
 pub use payload::{Data, Payloads};
-pub use protocols::Protocols;
+pub use protocols::{Protocols, Roomy};
 pub use records::{Records, Slot};
 pub use said::{NodeSaid, Said, Saying};
 pub use schedule::{Held, Instance, Schedule};

@@ -30,7 +30,7 @@ impl<C> NodeCore<C> {
 
     /// Whether there is room for all that an event may send unasked.
     pub fn can_start(&self, lanes: &impl Lanes, protocol: usize, event: &Event) -> bool {
-        if !self.protocols.finite[protocol] {
+        if !self.protocols.finite[protocol] || self.is_roomy(lanes, protocol) {
             return true;
         }
         self.role_of(protocol, event).is_none_or(|role| self.has_room(lanes, protocol, role, event))
@@ -50,6 +50,13 @@ impl<C> NodeCore<C> {
         self.schedule.is_current(&instance, number)
             && (self.schedule.is_due(&instance)
                 || !self.has_room(lanes, protocol, role, &Event::local(EventKind::Timer, object, 0)))
+    }
+
+    /// Whether there is room for whatever any event may send unasked, so that it does not matter which one it is.
+    #[inline]
+    fn is_roomy(&self, lanes: &impl Lanes, protocol: usize) -> bool {
+        let roomy = self.protocols.roomy[protocol].as_deref();
+        roomy.is_some_and(|roomy| roomy.iter().all(|roomy| lanes.on_lane(protocol, roomy.lane) <= roomy.up_to))
     }
 
     fn has_room(&self, lanes: &impl Lanes, protocol: usize, role: RoleId, event: &Event) -> bool {

@@ -7,6 +7,25 @@ use trivium_protocol::walk::performs_for_threads;
 use trivium_protocol::{Assume, LaneId, OpId, Promise, Protocol};
 use trivium_protocol::{NoRmw, refuses_rmw};
 
+/// A finite lane on which any event finds the room that it needs while there are few messages on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Roomy {
+    /// Which lane.
+    pub lane: LaneId,
+    /// With so many messages of the node on it, or fewer.
+    pub up_to: u32,
+}
+
+/// The finite lanes of a protocol; none if some event needs more room than one has.
+fn roomy(engine: &Engine) -> Option<Vec<Roomy>> {
+    let lanes = (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at));
+    let finite = lanes.filter_map(|lane| engine.lane_holds(lane).map(|holds| (lane, holds)));
+    let of = |(lane, holds): (LaneId, u32)| {
+        holds.checked_sub(engine.most_room_needed(lane)).map(|up_to| Roomy { lane, up_to })
+    };
+    finite.map(of).collect()
+}
+
 /// The protocols of a run, and what of them is asked often. Nothing of it changes while nodes run.
 pub struct Protocols {
     /// The protocols.
@@ -21,6 +40,8 @@ pub struct Protocols {
     pub calls: Vec<(usize, OpId)>,
     /// Of each protocol, whether some lane is finite.
     pub finite: Vec<bool>,
+    /// Of each protocol, with how many messages on its finite lanes any event may start, if there is such a number.
+    pub roomy: Vec<Option<Vec<Roomy>>>,
     /// Whether any protocol has a finite lane.
     pub any_finite: bool,
     /// Whether any protocol has a lane that is an outgoing queue.
@@ -72,6 +93,7 @@ impl Protocols {
             calls: Vec::new(),
             any_finite: finite.contains(&true),
             any_queue: engines.iter().any(|engine| engine.protocol().lanes.iter().any(|lane| lane.queues)),
+            roomy: engines.iter().map(|engine| roomy(engine)).collect(),
             finite,
             watched: of_each(|protocol| protocol.promises.contains(&Promise::SingleWriter)),
             any_one_writer: one_writer.contains(&true),

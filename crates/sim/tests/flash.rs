@@ -190,6 +190,39 @@ fn timers_run_out_at_beats_and_go_first() {
     assert!((40_000..42_500).contains(&late) && all == 16, "{all} after {late}");
 }
 
+/// The same while the program computes and waits for nothing, under a protocol whose lanes are never full.
+#[test]
+fn timers_go_first_beside_a_program_that_computes() {
+    let text = r#"(module
+        (import "trivium:beat" "ask" (func $ask (result i64)))
+        (import "trivium:beat" "look" (func $look (result i64)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+        (memory (export "memory") 1)
+        (func (export "_start") (local $left i32)
+            (drop (call $ask))
+            (local.set $left (i32.const 20000))
+            (loop $again
+                (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+                (br_if $again (local.get $left)))
+            (call $exit (i32.wrap_i64 (call $look)))))"#;
+    let beat = "protocol beat\nop ask(): 0..31\nop look(): 0..31\nlane main fifo buffered\nmessage Ping on main\n\
+        role agent of node { var seen: 0..31 var then: 0..31\n\
+        state Rest { on ask { PINGS goto Beating; return 0 } on Ping { seen += 1 } on look { return then } }\n\
+        state Beating { on ask, look impossible on Ping { seen += 1 } on after 2000 { then = seen; goto Rest } } }";
+    let beat = beat.replace("PINGS", &"send Ping to me; ".repeat(16));
+    let beat = trivium_lang::compile("beat.tri", &beat, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let seen = |period: Option<u64>| {
+        let mut flash = flash(&[("engine.slowdown", "64")]);
+        flash.pipeline.as_mut().unwrap().idle_period = period;
+        let mut run = Run::with(text_program(text), &[]).on(flash).nodes(1).block(128);
+        run.protocols = vec![std::sync::Arc::new(beat.clone())];
+        run.go().unwrap_or_else(|error| panic!("{error}")).exit_codes[&0]
+    };
+    assert_eq!(seen(None), 16);
+    let some = seen(Some(1000));
+    assert!((1..16).contains(&some), "{some}");
+}
+
 /// The first record of each line of the protocol processor's data cache comes from memory, and the handler waits for it.
 #[test]
 fn records_come_into_the_data_cache_by_the_line() {

@@ -126,8 +126,8 @@ pub struct NodeState {
     pub shared: Rc<Shared>,
     /// Whether it is recorded what leads to what.
     pub recording: bool,
-    /// Whether its engine takes whatever came first, as far as its machine and protocols are concerned: no lane is ever full, and
-    /// handlers wait for no call of a library.
+    /// Whether its engine takes whatever came first, as far as its machine and protocols are concerned: no lane is ever full, handlers
+    /// wait for no call of a library, and no idle handler lets timers go first.
     is_plain: bool,
     pub(crate) queues: Queues,
     /// What it is as far as no time is concerned; of what is tried again it is kept why, if that is recorded.
@@ -168,7 +168,7 @@ impl NodeState {
         NodeState {
             now: 0,
             recording: shared.traced.is_some() || shared.blamed,
-            is_plain: !(model.only_in_library() || shared.protocols.any_finite),
+            is_plain: !(model.only_in_library() || model.has_idle_handler() || shared.protocols.any_finite),
             queues: Queues::default(),
             core: NodeCore::new(me, shared.protocols.clone(), space),
             compute: Compute::new(shared.cycles_of_work),
