@@ -54,7 +54,7 @@ impl<C> NodeCore<C> {
 
     /// Whether there is room for whatever any event may send unasked, so that it does not matter which one it is.
     #[inline]
-    fn is_roomy(&self, lanes: &impl Lanes, protocol: usize) -> bool {
+    pub fn is_roomy(&self, lanes: &impl Lanes, protocol: usize) -> bool {
         let roomy = self.protocols.roomy[protocol].as_deref();
         roomy.is_some_and(|roomy| roomy.iter().all(|roomy| lanes.on_lane(protocol, roomy.lane) <= roomy.up_to))
     }

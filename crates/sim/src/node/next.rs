@@ -221,6 +221,9 @@ impl NodeState {
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for (at, &(key, ref arrival)) in self.queues.inbox.iter().enumerate() {
             let next = || Next { time: self.start_of(key, arrival), action: Action::Arrival(fit(at, PLACE)) };
+            if stuck.is_empty() && self.goes_at_once(arrival) {
+                return next();
+            }
             let (protocol, event, lane) = match arrival {
                 Arrival::Message(envelope) => (
                     envelope.protocol,
@@ -242,6 +245,14 @@ impl NodeState {
             stuck.extend(lane);
         }
         Next::NOTHING
+    }
+
+    /// Whether a message may start, as can be seen without a look at what it is: nothing is to be tried again before it, and there is room
+    /// for whatever its handler may send.
+    #[inline]
+    fn goes_at_once(&self, arrival: &Arrival) -> bool {
+        let Arrival::Message(envelope) = arrival else { return false };
+        self.core.schedule.has_no_replays() && self.core.is_roomy(&self.model.interface, envelope.protocol)
     }
 
     /// Whether nothing that came before must be handled first, and there is room for what the event's handler may send.
