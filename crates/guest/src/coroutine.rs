@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use wasmtime::{Instance, Result, Store, TypedFunc};
 
-use crate::host::{Seats, count_executed};
+use crate::host::{Seats, count_executed, wind_up};
 use crate::processor::Processor;
 use crate::rewrite::RESUME_EXPORT;
 
@@ -52,6 +52,7 @@ impl<P: Processor> Stack<P> {
             return Some(Err(wasmtime::Error::msg("a node was resumed by a callback of another one of its stage")));
         };
         store.data_mut().seat(self.seat);
+        wind_up(&*store);
         let result = match self.resume.call(&mut *store, ()) {
             Ok(0) => Ok(()),
             Ok(_) => return None,

@@ -30,7 +30,7 @@ use crate::weights::{Executed, OperatorClass, OperatorWeights};
 pub(crate) use files::Descriptors;
 use running::suspend;
 use seats::{Answer, begin, go_on};
-pub(crate) use seats::{Seats, count_executed};
+pub(crate) use seats::{Seats, count_executed, wind_up};
 
 /// A node, as the host knows it.
 pub(crate) struct NodeState<P> {
@@ -220,7 +220,10 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
             node.go_on()?;
             node.note_count(count);
             let step = node.access(base as u32, offset as u32, meta, value as u64);
-            node.wind_up();
+            // Before a program that waits goes on, that is done anyway.
+            if !matches!(step, Ok(WAIT)) {
+                node.wind_up();
+            }
             if let Ok(WAIT | GO) = step {
                 node.tell_stack(&caller);
             }
@@ -231,9 +234,11 @@ fn link_rewriting<P: Processor>(linker: &mut Linker<Seats<P>>) -> Result<()> {
         let node = caller.data().node();
         node.go_on()?;
         let executed = node.note_count(count);
-        let step = node.processor.borrow_mut().poll(executed)?;
+        if node.processor.borrow_mut().poll(executed)? == AccessStep::Wait {
+            return Ok(WAIT);
+        }
         node.wind_up();
-        Ok(if step == AccessStep::Wait { WAIT } else { GO })
+        Ok(GO)
     })?;
     linker.func_wrap(RESERVED, "again", |mut caller: Caller<'_, Seats<P>>| -> Answer {
         caller.data().node().go_on()?;

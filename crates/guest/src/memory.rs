@@ -1,5 +1,6 @@
 //! A node's memory, as the rest of the product reads and writes it.
 
+use crate::prefetch::prefetch_at;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -64,18 +65,8 @@ impl Memory {
 
     /// The host's processor is about to need what lies at `addr`. It changes nothing.
     #[inline]
-    pub(crate) fn prefetch(&self, addr: u32) {
-        #[cfg(target_arch = "x86_64")]
-        if self.alive.get() && (addr as usize) < self.length {
-            // SAFETY: a prefetch reads nothing and never faults; `addr` lies in the mapping.
-            unsafe {
-                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
-                    self.base.add(addr as usize).cast(),
-                )
-            };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = addr;
+    pub fn prefetch(&self, addr: u32) {
+        prefetch_at(self.base.wrapping_add(addr as usize));
     }
 
     /// Copies memory from `addr` on into `into`; a [`ProgramFault`] if it does not lie in memory.

@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::memory::{PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
+use crate::prefetch::prefetch_at;
 
 /// Length of the host's memory in bytes. Nobody touches most of it.
 pub(crate) const BYTES: u64 = 1 << 32;
@@ -229,6 +230,12 @@ impl Tags {
     #[inline]
     pub fn are_for(line: u64) -> bool {
         line.is_power_of_two() && (8..=1 << 16).contains(&line)
+    }
+
+    /// The tags of an address are going to be set.
+    #[inline]
+    pub fn prefetch(&self, address: u32) {
+        prefetch_at(self.base.wrapping_add((address >> GRANULE_BITS) as usize));
     }
 
     /// Lets loads (`read`), or stores (`write`), that lie in the `line` bytes from `address` on happen without asking,

@@ -12,6 +12,14 @@ pub enum NodeMemory {
 }
 
 impl NodeMemory {
+    /// What lies at an offset is going to be needed.
+    #[inline]
+    pub fn prefetch(&self, offset: u64) {
+        if let (NodeMemory::Program(memory), Ok(address)) = (self, address(offset)) {
+            memory.prefetch(address);
+        }
+    }
+
     /// Reads bytes from an offset on.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Object};
+use trivium_guest::prefetch;
 use trivium_protocol::RoleId;
 
 /// Where a record lies. It stays there, since records are never removed.
@@ -146,6 +147,16 @@ impl Records {
         let page = fit(from + 1, RECORDS);
         table.set_page(id >> table.shift, page);
         page
+    }
+
+    /// A record is going to be looked at.
+    #[inline]
+    pub fn prefetch(&self, protocol: usize, role: RoleId, object: Object) {
+        let table = &self.tables[protocol * self.roles + role.index()];
+        let page = table.page(object.id >> table.shift);
+        if let Some(touched) = self.bytes.get(table.place(page.max(1), object.id).from as usize - 1) {
+            prefetch(touched);
+        }
     }
 
     /// The place of a record, if it has been touched.

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use wasmtime::{AsContextMut, Caller, Result, Val};
+use wasmtime::{AsContext, AsContextMut, Caller, Result, Val};
 
 use super::{Counter, NodeState};
 use crate::memory::HOST_PAGE;
@@ -65,6 +65,15 @@ pub(crate) fn count_executed<P: Processor>(mut store: impl AsContextMut<Data = S
         Counter::Down(_) => node.memory.counted(HOST_PAGE),
     };
     node.note_count(count);
+}
+
+/// The present node's program, which has waited, is about to go on: its countdown is wound up. One that is to end where it stands is left
+/// as it is, so that it asks.
+pub(crate) fn wind_up<P: Processor>(store: impl AsContext<Data = Seats<P>>) {
+    let node = store.as_context().data().node();
+    if !node.interrupted.get() {
+        node.wind_up();
+    }
 }
 
 /// Tells compiled code what a host function has counted; where it counts down, the host has done so all along.

@@ -200,7 +200,8 @@ impl Kind {
     }
 }
 
-/// Asks the host at a loop head or a function entry until it lets the program go on.
+/// Asks the host at a loop head or a function entry until it lets the program go on. In the fast build the host winds the countdown
+/// up before a program that has waited goes on, so that it need not be asked again.
 pub(super) fn poll(layout: &Layout) -> Function {
     let mut f = Function::new([]);
     f.instruction(&I::Loop(BlockType::Empty));
@@ -208,7 +209,15 @@ pub(super) fn poll(layout: &Layout) -> Function {
     f.instruction(&I::Call(layout.host(POLL)));
     f.instruction(&I::If(BlockType::Empty));
     f.instruction(&I::Call(layout.wait()));
-    f.instruction(&I::Br(1));
+    match layout.build {
+        Build::Reference => f.instruction(&I::Br(1)),
+        Build::Fast => {
+            layout.push_count(&mut f);
+            f.instruction(&I::I64Const(0));
+            f.instruction(&I::I64LeS);
+            f.instruction(&I::BrIf(1))
+        }
+    };
     f.instruction(&I::End);
     f.instruction(&I::End);
     f.instruction(&I::End);

@@ -49,8 +49,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object, Payload};
+use trivium_guest::SHARED_BASE;
 use trivium_node::{Data, Lines, NodeCore, NodeError, NodeMemory, Space};
-use trivium_protocol::{Access, EventKind, MessageId};
+use trivium_protocol::{Access, BLOCK, EventKind, MessageId};
 
 /// What is on its way to a node, in the order in which it takes effect, and from it to others.
 #[derive(Default)]
@@ -253,6 +254,27 @@ impl NodeState {
     /// Whether it has done anything since the world looked that others can feel.
     pub(crate) fn has_reached_others(&self) -> bool {
         !self.queues.outbox.is_empty() || self.compute.arrived.is_some()
+    }
+
+    /// Something from another node is going to be handled here: what its handler looks at first is brought nearer to the host's processor,
+    /// which has time for that until then.
+    #[inline]
+    pub(crate) fn look_forward_to(&self, post: &Post) {
+        let Posted::Arrival(Arrival::Message(envelope)) = &post.what else { return };
+        if envelope.object.kind != BLOCK {
+            return;
+        }
+        let protocol = self.shared.protocols.engines[envelope.protocol].protocol();
+        self.core.records.prefetch(
+            envelope.protocol,
+            protocol.messages[envelope.message.index()].role,
+            envelope.object,
+        );
+        let offset = self.core.offset_of(envelope.object);
+        self.blocks.memory.prefetch(offset);
+        if let Ok(offset) = u32::try_from(offset) {
+            self.model.cache.prefetch(SHARED_BASE.saturating_add(offset));
+        }
     }
 
     /// Something from another node, or this one.

@@ -93,8 +93,6 @@ pub struct World {
     positions: Vec<Option<u64>>,
     /// Nodes that did something in this round.
     active: Vec<usize>,
-    /// Nodes that have something left to do in this window; empty but for the space that it takes.
-    due: Vec<usize>,
     /// How many programs have ended.
     finished: usize,
     /// When the last of those did.
@@ -180,7 +178,6 @@ impl World {
             runners,
             positions: vec![None; count],
             active: Vec::with_capacity(count),
-            due: Vec::with_capacity(count),
             finished: 0,
             last_end: 0,
             failures: Vec::new(),
@@ -362,18 +359,15 @@ impl World {
         self.run_window(end);
     }
 
-    /// Simulates all nodes up to cycle `end`: the engines of all, then the processors of all, until nobody has anything
-    /// left to do. The code of either fills the host's cache of instructions, so that going from one to the other and
-    /// back on each node would take more time.
+    /// Simulates all nodes up to cycle `end`, one after the other: what a node has left in the host's nearer caches by the next window is
+    /// little, so that a second visit in the same window would cost more than going from its engine to its processor and back.
     fn run_window(&mut self, end: u64) {
-        let mut due = std::mem::take(&mut self.due);
-        due.extend((0..self.nodes.len()).filter(|&node| self.positions[node].is_none_or(|position| position < end)));
-        self.active.extend(&due);
-        while !due.is_empty() {
-            keep(&mut due, |node| self.run_engine(node, end));
-            keep(&mut due, |node| self.go_on(node, end));
+        let due = |position: &Option<u64>| position.is_none_or(|position| position < end);
+        self.active.extend((0..self.nodes.len()).filter(|&node| due(&self.positions[node])));
+        for at in 0..self.active.len() {
+            let node = self.active[at];
+            while self.run_engine(node, end) && self.go_on(node, end) {}
         }
-        self.due = due;
     }
 
     /// Simulates a node up to where its processor goes on, or up to cycle `end`. Whether its processor goes on.
@@ -570,6 +564,7 @@ impl World {
                 Some(node) => {
                     let mut node = node.borrow_mut();
                     reach(&mut self.positions[to], &node, &post, self.window);
+                    node.look_forward_to(&post);
                     node.accept(post);
                 }
                 None => self.abroad.push(post),
@@ -727,20 +722,6 @@ impl World {
     fn left(&self) -> Vec<usize> {
         (0..self.nodes.len()).filter(|&n| matches!(self.nodes[n].borrow().compute.doing, Doing::Finished(_))).collect()
     }
-}
-
-/// Keeps the nodes of which it holds, as [`Vec::retain`] does, which expects that little is kept and much dropped.
-#[inline(always)]
-fn keep(nodes: &mut Vec<usize>, mut holds: impl FnMut(usize) -> bool) {
-    let mut kept = 0;
-    for at in 0..nodes.len() {
-        let node = nodes[at];
-        if holds(node) {
-            nodes[kept] = node;
-            kept += 1;
-        }
-    }
-    nodes.truncate(kept);
 }
 
 /// The access that a block's home has before any change.

@@ -4,7 +4,7 @@ use super::page_table::PageTable;
 use crate::machine::Machine;
 use std::ops::Range;
 use trivium_engine::number::index;
-use trivium_guest::{Tags, Translations};
+use trivium_guest::{Tags, Translations, prefetch};
 
 /// How a line is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,6 +187,17 @@ impl Cache {
     /// The translation of an address, which was missing, comes into the TLB.
     pub fn load_translation(&mut self, address: u32) {
         self.tlb.iter().for_each(|tlb| tlb.load(address));
+    }
+
+    /// The line of an address is going to be looked up or changed.
+    #[inline]
+    pub fn prefetch(&self, address: u32) {
+        if let Some(physical) = self.pages.physical(address)
+            && let Some(place) = self.lines.places.get(self.lines.set(physical).start)
+        {
+            prefetch(place);
+        }
+        self.published.iter().for_each(|tags| tags.prefetch(address));
     }
 
     /// Where the line of an address is, if it is held.
