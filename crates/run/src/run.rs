@@ -504,6 +504,7 @@ mod tests {
                 checks_unchecked: false,
                 stall_limit: None,
                 is_pinned: false,
+                warm_up: Duration::ZERO,
                 trace: None,
             };
             let ways = threads::join(3).into_iter().map(|end| {

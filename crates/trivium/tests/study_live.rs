@@ -82,6 +82,7 @@ fn programs_are_measured_beside_simulations() {
                 ["ms", "model_ms", "deviation", "round_trips_ms"].map(|key| measured[key].as_f64().unwrap());
             assert!(ms > 0.0 && model > 0.0 && plain > 0.0, "{row}");
             assert!((more - 100.0 * (ms / model - 1.0)).abs() < 1e-6, "{row}");
+            assert_eq!(measured["repeats_ms"], serde_json::json!([ms]), "{row}");
             assert_eq!(measured["is_within"], more.abs() <= 30.0, "{row}");
             // Counts are those of the simulation.
             assert_eq!(measured["missed"][0], measured["missed"][1], "{row}");

@@ -150,6 +150,8 @@ impl Over {
 pub struct Measured {
     /// Milliseconds: the median of all repeats.
     pub ms: f64,
+    /// Each of them, in order.
+    pub repeats_ms: Vec<f64>,
     /// Counts times unit costs, in milliseconds: each miss by its kind.
     pub model_ms: f64,
     /// The same if each miss were a round trip.
@@ -271,18 +273,21 @@ fn row(
     let (cc, args) = (program.cc_at(x), program.args_at(x));
     let subject = Subject { file: Path::new(&program.program), cc: cc.as_deref(), args: &args, set: &program.set };
     let (alone, _) = wall(plan, &subject, (variant, 1), Over::Threads)?;
+    let alone = median(alone);
     let apart = program.apart.unwrap_or(0).max(variant.block.into());
     let words = words(apart, &simulated.accesses);
     let mut measured = BTreeMap::new();
     for &over in transports {
         // Measured beside the program, since a host is not equally fast for long.
         let (units, empty_ms) = units(plan, (program, at), (variant, words), over)?;
-        let (ms, missed) = wall(plan, &subject, (variant, plan.nodes), over)?;
+        let (repeats_ms, missed) = wall(plan, &subject, (variant, plan.nodes), over)?;
+        let ms = median(repeats_ms.clone());
         let region = Region { alone_ms: alone, empty_ms, nodes: plan.nodes };
         let model = modelled(&simulated.accesses, &units, region);
         let deviation = 100.0 * (ms / model.by_kind_ms - 1.0);
         let one = Measured {
             ms,
+            repeats_ms,
             model_ms: model.by_kind_ms,
             round_trips_ms: model.round_trips_ms,
             alone_ms: alone,
@@ -381,13 +386,13 @@ struct Subject<'a> {
     set: &'a BTreeMap<String, i64>,
 }
 
-/// The time of a program's region of interest on this host in milliseconds, and how many loads and stores of all nodes missed: medians.
+/// The times of a program's region of interest on this host in milliseconds, and how many loads and stores of all nodes missed, which is a median.
 fn wall(
     plan: &LivePlan,
     subject: &Subject,
     (variant, nodes): (&Variant, u32),
     over: Over,
-) -> Result<(f64, u64), Failure> {
+) -> Result<(Vec<f64>, u64), Failure> {
     let (mut times, mut missed) = (Vec::new(), Vec::new());
     for _ in 0..plan.repeats.max(1) {
         let result = live(plan, subject, (variant, nodes), over)?;
@@ -395,7 +400,7 @@ fn wall(
         let kinds = ["read", "write", "upgrade"].map(|kind| result["misses"][kind].as_u64().unwrap_or(0));
         missed.push(kinds.iter().sum::<u64>() as f64);
     }
-    Ok((median(times), median(missed) as u64))
+    Ok((times, median(missed) as u64))
 }
 
 fn wall_ms(result: &Value) -> Result<f64, Failure> {
@@ -514,6 +519,7 @@ mod tests {
     fn measured(ms: f64) -> Measured {
         Measured {
             ms,
+            repeats_ms: vec![ms],
             model_ms: ms,
             round_trips_ms: ms,
             alone_ms: ms,

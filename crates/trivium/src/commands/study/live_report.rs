@@ -37,6 +37,7 @@ pub fn text(found: &LiveFound) -> String {
             out.push_str(&format!("  {name}: {what}\n"));
         }
     }
+    out.push_str(&repeats(found));
     out.push_str(&missed(found));
     out.push_str(&orders(found));
     out
@@ -57,6 +58,18 @@ fn within(found: &LiveFound, rows: &[&LiveRow]) -> String {
         )
     };
     transports(found).iter().map(one).collect()
+}
+
+/// All repeats of what is off: whether the host was busy, or the model is wrong.
+fn repeats(found: &LiveFound) -> String {
+    let one = |row: &LiveRow, over: &Over, measured: &Measured| {
+        let times: Vec<String> = measured.repeats_ms.iter().map(|ms| format!("{ms:.3}")).collect();
+        format!("  {}, {}, {}: {} ms\n", row.program, row.variant, over.name(), times.join(", "))
+    };
+    let all = found.rows.iter().flat_map(|row| row.measured.iter().map(move |(over, measured)| (row, over, measured)));
+    let off: String =
+        all.filter(|(.., measured)| !measured.is_within).map(|(row, over, m)| one(row, over, m)).collect();
+    if off.is_empty() { off } else { format!("all repeats of those that are off\n{off}") }
 }
 
 /// Where counts of this host are not those that the model takes from the simulation.
