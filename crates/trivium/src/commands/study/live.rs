@@ -25,7 +25,7 @@ pub struct LivePlan {
     pub nodes: u32,
     /// The machine that is simulated beside.
     pub machine: String,
-    /// How often each is measured; the median counts.
+    /// How often each is measured; the least counts, since what else a host does only adds to a time.
     pub repeats: usize,
     /// For how many milliseconds each node computes before its program begins (`trivium run --warm-up`).
     #[serde(default)]
@@ -148,7 +148,7 @@ impl Over {
 /// A time on this host, beside the model's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// Milliseconds: the median of all repeats.
+    /// Milliseconds: the least of all repeats.
     pub ms: f64,
     /// Each of them, in order.
     pub repeats_ms: Vec<f64>,
@@ -273,7 +273,7 @@ fn row(
     let (cc, args) = (program.cc_at(x), program.args_at(x));
     let subject = Subject { file: Path::new(&program.program), cc: cc.as_deref(), args: &args, set: &program.set };
     let (alone, _) = wall(plan, &subject, (variant, 1), Over::Threads)?;
-    let alone = median(alone);
+    let alone = least(&alone);
     let apart = program.apart.unwrap_or(0).max(variant.block.into());
     let words = words(apart, &simulated.accesses);
     let mut measured = BTreeMap::new();
@@ -281,7 +281,7 @@ fn row(
         // Measured beside the program, since a host is not equally fast for long.
         let (units, empty_ms) = units(plan, (program, at), (variant, words), over)?;
         let (repeats_ms, missed) = wall(plan, &subject, (variant, plan.nodes), over)?;
-        let ms = median(repeats_ms.clone());
+        let ms = least(&repeats_ms);
         let region = Region { alone_ms: alone, empty_ms, nodes: plan.nodes };
         let model = modelled(&simulated.accesses, &units, region);
         let deviation = 100.0 * (ms / model.by_kind_ms - 1.0);
@@ -398,9 +398,10 @@ fn wall(
         let result = live(plan, subject, (variant, nodes), over)?;
         times.push(wall_ms(&result)?);
         let kinds = ["read", "write", "upgrade"].map(|kind| result["misses"][kind].as_u64().unwrap_or(0));
-        missed.push(kinds.iter().sum::<u64>() as f64);
+        missed.push(kinds.iter().sum::<u64>());
     }
-    Ok((times, median(missed) as u64))
+    missed.sort_unstable();
+    Ok((times, missed.get(missed.len() / 2).copied().unwrap_or(0)))
 }
 
 fn wall_ms(result: &Value) -> Result<f64, Failure> {
@@ -439,8 +440,8 @@ fn units(
             }
         }
     }
-    let units = all.into_iter().map(|(what, times)| (what, median(times).max(0.0))).collect();
-    Ok((units, median(empty)))
+    let units = all.into_iter().map(|(what, times)| (what, least(&times).max(0.0))).collect();
+    Ok((units, least(&empty)))
 }
 
 /// One `trivium run` of its own, as JSON.
@@ -487,9 +488,8 @@ fn live(plan: &LivePlan, subject: &Subject, (variant, nodes): (&Variant, u32), o
         .map_err(|error| wrong(format!("the result of a live run is no JSON: {error}"), &output.stdout))
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+fn least(times: &[f64]) -> f64 {
+    times.iter().copied().reduce(f64::min).unwrap_or(f64::NAN)
 }
 
 /// How far an order holds: 1 is just so.
