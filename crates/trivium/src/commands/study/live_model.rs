@@ -36,7 +36,7 @@ pub fn modelled(accesses: &[NodeAccesses], units: &Units, region: Region) -> Mod
         misses as f64 * unit(units, "read")
     };
     let by_kind = |node: &NodeAccesses| {
-        let mut new = new_blocks(accesses);
+        let mut new = node.entries;
         let mut cost = |access: &AccessOf| {
             let first = if is_fetch(access) { access.misses.min(new) } else { 0 };
             new -= first;
@@ -52,16 +52,12 @@ fn is_fetch(access: &AccessOf) -> bool {
     !access.at_home && ["read", "get"].contains(&access.kind.as_str())
 }
 
-/// How many blocks were fetched from a home where nobody had asked for them before: then both get an entry. Of two nodes both may have fetched
-/// some of them.
-fn new_blocks(accesses: &[NodeAccesses]) -> u64 {
-    accesses.iter().map(|node| node.entries).sum::<u64>() / 2
-}
-
-/// The same of one node, at most.
+/// How many blocks a node fetches for the first time, at most, where that is most: each of them gets an entry there. So does a block of its own that another
+/// node asks for; then it may have fetched fewer.
 pub fn new_of_one(accesses: &[NodeAccesses]) -> u64 {
-    let of_node = |node: &NodeAccesses| node.accesses.iter().filter(|one| is_fetch(one)).map(|one| one.misses).sum();
-    accesses.iter().map(of_node).max().unwrap_or(0).min(new_blocks(accesses))
+    let fetched = |node: &NodeAccesses| node.accesses.iter().filter(|one| is_fetch(one)).map(|one| one.misses).sum();
+    let of_node = |node: &NodeAccesses| node.entries.min(fetched(node));
+    accesses.iter().map(of_node).max().unwrap_or(0)
 }
 
 /// What accesses of one kind cost beyond what they cost on one node, the `first` of their misses being of blocks that the node never had: there each of them
@@ -136,7 +132,7 @@ mod tests {
         let region = Region { alone_ms: 8.0, empty_ms: 0.25, nodes: 2 };
         let same = 4.25 + 20.0 * 0.004 + 10.0 * 0.003 + 100.0 * 0.005 + 10_000.0 * 0.0001 + 2000.0 * 0.0075;
         // Of its 1010 remote misses none, 4 and 1000 are of blocks that it never had.
-        for (entries, new, reads, gets) in [(0, 0, 10.0, 5500.0), (8, 4, 14.0, 5500.0), (2000, 1000, 20.0, 6490.0)] {
+        for (entries, new, reads, gets) in [(0, 0, 10.0, 5500.0), (8, 8, 18.0, 5500.0), (2000, 1010, 20.0, 6500.0)] {
             let accesses = [idle.clone(), busy(entries)];
             assert_eq!(new_of_one(&accesses), new);
             let model = modelled(&accesses, &units, region);
