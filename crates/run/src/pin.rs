@@ -1,6 +1,16 @@
-//! Threads that stay on one of the host's processors.
+//! Threads that stay on one of the host's processors, and that have one of their own from the beginning.
 
+use std::time::{Duration, Instant};
 use trivium_engine::Node;
+
+/// Computes for so long. A host that was idle may give several threads, or a guest's processors, one processor until they have all been busy
+/// for some tenths of a second.
+pub(crate) fn warm_up(time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
 
 /// Keeps this thread on the `node`-th of the processors that it may use, which begin again behind the last.
 ///

@@ -6,7 +6,7 @@ use crate::history::meeting::meet;
 use crate::history::{History, RecordedRun};
 use crate::latency::Latency;
 use crate::node::{Counts, Delays, Left, Limits, NodeState};
-use crate::pin::pin;
+use crate::pin::{pin, warm_up};
 use crate::result::{LiveNode, RunResult};
 use crate::trace::RunTrace;
 use crate::transport::Transport;
@@ -54,6 +54,8 @@ pub struct Setup<'a> {
     pub stall_limit: Option<Duration>,
     /// Each node's thread stays on one of the host's processors.
     pub is_pinned: bool,
+    /// Each node computes for so long before its program begins.
+    pub warm_up: Duration,
     /// Filled with what nodes that are threads of this process do, and when.
     pub trace: Option<&'a RunTrace>,
 }
@@ -106,6 +108,7 @@ pub fn replay(setup: &Setup, recording: &RecordedRun) -> LiveOutcome {
         cancel: setup.cancel.clone(),
         delays: recording.delays,
         poll_every: None,
+        warm_up: Duration::ZERO,
         ..*setup
     };
     let meeting = meet(setup.nodes);
@@ -155,7 +158,10 @@ fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, 
                 let Way { mut transport, history } = way;
                 let pinned = if setup.is_pinned { pin(transport.me()) } else { Ok(()) };
                 match pinned {
-                    Ok(()) => run_node(setup, transport, history, beginning),
+                    Ok(()) => {
+                        warm_up(setup.warm_up);
+                        run_node(setup, transport, history, beginning)
+                    }
                     Err(what) => (leave_at_once(transport.as_mut(), NodeError::input(what)), history),
                 }
             };
@@ -204,6 +210,7 @@ pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<End
     let name = transport.name();
     // Before the others are kept waiting by this node's clock.
     let prepared = setup.program.prepare(setup.block);
+    warm_up(setup.warm_up);
     let beginning = begin(transport.as_mut());
     let parted = match prepared {
         Ok(()) => run_node(setup, transport, History::None, beginning).0,
@@ -497,6 +504,7 @@ mod tests {
                 checks_unchecked: false,
                 stall_limit: None,
                 is_pinned: false,
+                warm_up: Duration::ZERO,
                 trace: None,
             };
             let ways = threads::join(3).into_iter().map(|end| {

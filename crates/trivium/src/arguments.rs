@@ -292,6 +292,9 @@ pub struct Run {
     /// Keep each node on one of the processors that this process may use (threads only; mpirun has --bind-to)
     #[arg(long)]
     pub pin: bool,
+    /// Each node computes for so many milliseconds before its program begins, so that a host that was idle gives each a processor
+    #[arg(long, value_name = "MS", default_value_t = 0, allow_negative_numbers = true, value_parser = whole)]
+    pub warm_up: u64,
     /// A program that computes looks for messages after so many instructions (default: 1,000 to 16,000, as messages come)
     #[arg(long, value_name = "INSTRUCTIONS", allow_negative_numbers = true, value_parser = at_least_one::<u64>,
         conflicts_with_all = ["record", "replay", "delays"])]

@@ -264,3 +264,49 @@ fn em3d_at_the_published_size() {
         assert_eq!(row(&result, id)["status"], "ok", "{}", row(&result, id));
     }
 }
+
+/// What single accesses come to where the machine prices whole handlers is an input, whatever the study says.
+#[test]
+fn a_figure_that_rests_on_prices_of_handlers_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let machine = std::fs::read_to_string(harness::root().join("machines/now.toml")).unwrap();
+    let priced = format!("{machine}\n[handlers.swcc]\nhome.Null.Read = {{ fixed = 500, id = \"X-1\" }}\n");
+    std::fs::write(file("plain.toml"), machine).unwrap();
+    std::fs::write(file("priced.toml"), priced).unwrap();
+    std::fs::write(file("none.csv"), "id,source,experiment,config,quantity,unit,value,note\n").unwrap();
+    let mut study = "about = \"prices\"\npublished = \"none.csv\"\ntolerance = 5\n[quick]\nargs = {}\n".to_string();
+    for name in ["plain", "priced"] {
+        let machine = file(&format!("{name}.toml"));
+        study += &format!(
+            r#"
+[[runs]]
+name = "{name}"
+program = "programs/split-c/latency.sc"
+protocols = ["swcc"]
+machines = ["{machine}"]
+nodes = 2
+blocks = [8]
+args = "-n 2"
+
+[[derived]]
+id = "{name}"
+config = "a read"
+quantity = "time"
+unit = "us"
+value = 53
+
+[[rows]]
+ids = ["{name}"]
+class = "composed"
+ours = {{ printed_cycles = {{ run = "{name}", after = "read  remote, not present" }} }}
+"#
+        );
+    }
+    std::fs::write(file("study.toml"), study).unwrap();
+    let (study, work) = (folder.path().display().to_string(), file("work"));
+    let result = trivium(&["study", &study, "--format", "json", "--work", &work]).json(0);
+    let of = |id: &str| (row(&result, id)["class"].clone(), row(&result, id)["ours"].as_f64().unwrap());
+    assert_eq!(of("plain").0, "composed", "{result}");
+    assert!(of("priced").0 == "given" && of("priced").1 != of("plain").1, "{result}");
+}

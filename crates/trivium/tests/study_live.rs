@@ -34,6 +34,17 @@ work = [128, 1024]
 picture = ["naive.svg", "Naive multiplication"]
 below = "rows"
 
+[[live.programs]]
+name = "blocked, one get at a time"
+program = "programs/split-c/matmul-blocked.sc"
+args = "-d 8 -o 1"
+x = [8]
+tiles = [128]
+work = [1024]
+set = { "protocol.window" = 1 }
+variants = ["swcc_64"]
+experiment = "one get at a time"
+
 [[live.orders]]
 what = "more rows take longer"
 of = ["naive 8, sc", "naive 4, sc"]
@@ -60,24 +71,29 @@ fn programs_are_measured_beside_simulations() {
     let over: &[&str] = if live["without_ranks"].is_null() { &["threads", "ranks"] } else { &["threads"] };
     assert_eq!(over.len() == 2, cfg!(feature = "mpi"), "{live}");
     let rows = live["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 4, "{live}");
+    let experiments = rows.iter().filter(|row| row["is_experiment"] == true).count();
+    assert_eq!((rows.len(), experiments), (5, 1), "{live}");
+    assert_eq!(live["experiments"]["blocked, one get at a time"], "one get at a time");
     for row in rows {
         assert!(row["simulated_ms"].as_f64().unwrap() > 0.0, "{row}");
         for over in over {
             let measured = &row["measured"][over];
-            let [ms, model, more] = ["ms", "model_ms", "deviation"].map(|key| measured[key].as_f64().unwrap());
-            assert!(ms > 0.0 && model > 0.0 && (more - 100.0 * (ms / model - 1.0)).abs() < 1e-6, "{row}");
+            let [ms, model, more, plain] =
+                ["ms", "model_ms", "deviation", "round_trips_ms"].map(|key| measured[key].as_f64().unwrap());
+            assert!(ms > 0.0 && model > 0.0 && plain > 0.0, "{row}");
+            assert!((more - 100.0 * (ms / model - 1.0)).abs() < 1e-6, "{row}");
+            assert_eq!(measured["repeats_ms"], serde_json::json!([ms]), "{row}");
             assert_eq!(measured["is_within"], more.abs() <= 30.0, "{row}");
-        }
-    }
-    let units = live["units"].as_array().unwrap();
-    assert_eq!(units.len(), 2 * over.len(), "{live}");
-    for one in units {
-        let cost = |name: &str| one["nanoseconds"][name].as_f64().unwrap_or_else(|| panic!("{name}: {one}"));
-        assert!(cost("read") > 0.0 && cost("write") > 0.0 && cost("get") > 0.0, "{one}");
-        // Under the plain library a get of what is away is one each time.
-        if one["variant"] == "swcc_64" {
-            assert!(cost("hit") < cost("read") && cost("get again") < cost("read"), "{one}");
+            // Counts are those of the simulation.
+            assert_eq!(measured["missed"][0], measured["missed"][1], "{row}");
+            let cost = |name: &str| measured["units"][name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"));
+            let kinds = ["read", "read new", "write", "get", "get new", "get home"];
+            assert!(kinds.iter().all(|kind| cost(kind) > 0.0), "{row}");
+            // Under the plain library what is away is a round trip each time.
+            if row["variant"] == "swcc_64" {
+                assert!(cost("hit") < cost("read") && cost("get hit") < cost("get"), "{row}");
+                assert!(cost("read lent") > 0.0 && cost("get lent") > 0.0 && cost("upgrade") > 0.0, "{row}");
+            }
         }
     }
     assert_eq!(live["orders"][0]["times"].as_object().unwrap().len(), 1 + over.len(), "{live}");
@@ -85,10 +101,7 @@ fn programs_are_measured_beside_simulations() {
     let svg = std::fs::read_to_string(work.join("naive.svg")).unwrap();
     assert!(svg.matches("<svg ").count() == 3 && svg.contains(live["host"].as_str().unwrap()), "{svg}");
     let text = trivium(&["study", &study, "--work", &work.display().to_string(), "--live"]);
-    assert!(
-        text.code == Some(0) && text.out.contains("counts x units") && text.out.contains("measured on "),
-        "{text:?}"
-    );
+    assert!(text.code == Some(0) && text.out.contains("by kind") && text.out.contains("measured on "), "{text:?}");
 }
 
 #[test]

@@ -142,6 +142,7 @@ fn live_run(arguments: &Compare, bench: &Bench, protocol: &Arc<Protocol>, nodes:
         checks_unchecked: false,
         stall_limit: Some(trivium_run::STALL_LIMIT),
         is_pinned: false,
+        warm_up: Duration::ZERO,
         trace: None,
     };
     let begun = Instant::now();

@@ -52,6 +52,7 @@ pub(super) fn setup<'a>(arguments: &Run, loaded: &'a Loaded, nodes: u32) -> Setu
         checks_unchecked: arguments.check_unchecked,
         stall_limit: Some(Duration::from_secs(arguments.stall_limit)).filter(|limit| !limit.is_zero()),
         is_pinned: arguments.pin,
+        warm_up: Duration::from_millis(arguments.warm_up),
         trace: None,
     }
 }

@@ -60,6 +60,7 @@ fn wrong_live(protocol: &Arc<Protocol>, uses: &Uses, seed: u64) -> Option<String
         checks_unchecked: false,
         stall_limit: Some(Duration::from_secs(20)),
         is_pinned: false,
+        warm_up: Duration::ZERO,
         trace: None,
     };
     match trivium_run::run(&setup) {

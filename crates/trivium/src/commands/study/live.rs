@@ -1,6 +1,7 @@
 //! The live part of a study (`--live`): some of its programs for real on this host, beside simulations of the same, and what a model of counts and unit
 //! costs says of both. Nothing of it is kept, and no row of the study comes from it: what a host needs differs from time to time.
 
+use super::live_model::{Region, Units, modelled, new_of_one};
 use super::plan::{RunPlan, at_or_last, at_place};
 use super::runs::{RunOutcome, StudyRunner};
 use crate::commands::compare_live::host;
@@ -11,10 +12,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::Ordering;
-use trivium_sim::NodeAccesses;
+use trivium_sim::{ACCESS_KINDS, NodeAccesses};
 
-/// Bytes between the first and the last word of which the program of units measures each access.
-const UNIT_BYTES: u32 = 2 << 20;
+/// Bytes between the first and the last word of which the program of units measures each access, at most.
+const UNIT_BYTES: u64 = 1 << 20;
 
 /// What a study says of its live part.
 #[derive(Debug, Deserialize)]
@@ -24,8 +25,11 @@ pub struct LivePlan {
     pub nodes: u32,
     /// The machine that is simulated beside.
     pub machine: String,
-    /// How often each is measured; the median counts.
+    /// How often each is measured; the least counts, since what else a host does only adds to a time.
     pub repeats: usize,
+    /// For how many milliseconds each node computes before its program begins (`trivium run --warm-up`).
+    #[serde(default)]
+    pub warm_up: u64,
     /// How far a time may be from counts times unit costs, in percent.
     pub tolerance: f64,
     /// The program that measures unit costs.
@@ -63,6 +67,19 @@ pub struct LiveProgram {
     pub cc: Option<String>,
     /// Its arguments, with `{x}`.
     pub args: String,
+    /// Which libraries it is run under; all if there are none.
+    #[serde(default)]
+    pub variants: Vec<String>,
+    /// Parameters of the protocols that are otherwise, as `protocol.NAME`: also where units are measured.
+    #[serde(default)]
+    pub set: BTreeMap<String, i64>,
+    /// Bytes of its bulk gets at each place, or at all: `-t` of the program of units.
+    #[serde(default)]
+    pub tiles: Vec<u64>,
+    /// Bytes from one of its values to the next, if that may be more than a block: `-w` of the program of units.
+    pub apart: Option<u64>,
+    /// It is an experiment: what it shows. It counts apart.
+    pub experiment: Option<String>,
     /// The places.
     pub x: Vec<u64>,
     /// Floating-point operations of all nodes at each place, or at all.
@@ -86,6 +103,10 @@ impl LiveProgram {
 
     fn args_at(&self, x: u64) -> Vec<String> {
         at_place(&self.args, x).split_whitespace().map(str::to_string).collect()
+    }
+
+    fn is_under(&self, variant: &Variant) -> bool {
+        self.variants.is_empty() || self.variants.contains(&variant.name)
     }
 }
 
@@ -124,24 +145,23 @@ impl Over {
     }
 }
 
-/// Mean times of single accesses, in nanoseconds, as the program of units prints them.
-#[derive(Clone, Debug, Serialize)]
-pub struct Units {
-    /// The library.
-    pub variant: String,
-    /// The transport.
-    pub over: Over,
-    /// By what the program calls them.
-    pub nanoseconds: BTreeMap<String, f64>,
-}
-
 /// A time on this host, beside the model's.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// Milliseconds: the median of all repeats.
+    /// Milliseconds: the least of all repeats.
     pub ms: f64,
-    /// Counts times unit costs, in milliseconds.
+    /// Each of them, in order.
+    pub repeats_ms: Vec<f64>,
+    /// Counts times unit costs, in milliseconds: each miss by its kind.
     pub model_ms: f64,
+    /// The same if each miss were a round trip.
+    pub round_trips_ms: f64,
+    /// The same program on one node.
+    pub alone_ms: f64,
+    /// Unit costs, measured beside it, in nanoseconds.
+    pub units: Units,
+    /// Loads and stores of all nodes that missed: on this host, and simulated.
+    pub missed: [u64; 2],
     /// By how many percent the time is more than the model's.
     pub deviation: f64,
     /// Whether that is within the tolerance.
@@ -159,6 +179,8 @@ pub struct LiveRow {
     pub x: u64,
     /// Floating-point operations of all nodes.
     pub work: f64,
+    /// Whether it is an experiment.
+    pub is_experiment: bool,
     /// Simulated milliseconds.
     pub simulated_ms: f64,
     /// On this host, by transport.
@@ -189,10 +211,10 @@ pub struct LiveFound {
     pub machine: String,
     /// How far a time may be from the model, in percent.
     pub tolerance: f64,
-    /// Unit costs.
-    pub units: Vec<Units>,
     /// Programs.
     pub rows: Vec<LiveRow>,
+    /// What experiments show, by their programs' names.
+    pub experiments: BTreeMap<String, String>,
     /// Orders.
     pub orders: Vec<OrderFound>,
     /// Why there are no ranks.
@@ -215,28 +237,27 @@ pub fn measure(plan: &LivePlan, runner: &mut StudyRunner) -> Result<LiveFound, F
         nodes: plan.nodes,
         machine: plan.machine.clone(),
         tolerance: plan.tolerance,
-        units: Vec::new(),
         rows: Vec::new(),
+        experiments: plan.programs.iter().filter_map(|one| Some((one.name.clone(), one.experiment.clone()?))).collect(),
         orders: Vec::new(),
         without_ranks,
         interrupted: false,
     };
     let cancel = stop::flag();
     for program in &plan.programs {
-        let places = (0..program.x.len()).flat_map(|at| plan.variants.iter().map(move |variant| (at, variant)));
+        let places = (0..program.x.len()).flat_map(|at| {
+            plan.variants.iter().filter(|variant| program.is_under(variant)).map(move |variant| (at, variant))
+        });
         for (at, variant) in places {
             let simulated = match cancel.load(Ordering::Relaxed) {
                 true => None,
                 false => simulated(plan, program, variant, program.x[at], runner)?,
             };
             let Some(simulated) = simulated else { return Ok(LiveFound { interrupted: true, ..found }) };
-            let (row, units) = row(plan, (program, at), variant, &simulated, transports)?;
-            found.rows.push(row);
-            found.units.extend(units);
+            found.rows.push(row(plan, (program, at), variant, &simulated, transports)?);
         }
     }
     found.orders = plan.orders.iter().filter_map(|order| holds(order, &found.rows, transports)).collect();
-    found.units = medians(found.units);
     Ok(found)
 }
 
@@ -247,29 +268,62 @@ fn row(
     variant: &Variant,
     simulated: &RunOutcome,
     transports: &[Over],
-) -> Result<(LiveRow, Vec<Units>), Failure> {
+) -> Result<LiveRow, Failure> {
     let x = program.x[at];
-    let alone = wall_ms(plan, program, x, (variant, 1), Over::Threads)?;
-    let (mut measured, mut all) = (BTreeMap::new(), Vec::new());
+    let (cc, args) = (program.cc_at(x), program.args_at(x));
+    let subject = Subject { file: Path::new(&program.program), cc: cc.as_deref(), args: &args, set: &program.set };
+    let (alone, _) = wall(plan, &subject, (variant, 1), Over::Threads)?;
+    let alone = least(&alone);
+    let apart = program.apart.unwrap_or(0).max(variant.block.into());
+    let words = words(apart, &simulated.accesses);
+    let mut measured = BTreeMap::new();
     for &over in transports {
         // Measured beside the program, since a host is not equally fast for long.
-        let units = units(plan, variant, over)?;
-        let ms = wall_ms(plan, program, x, (variant, plan.nodes), over)?;
-        let model_ms = modelled_ms(&simulated.accesses, &units.nanoseconds, alone, plan.nodes);
-        let deviation = 100.0 * (ms / model_ms - 1.0);
-        let is_within = deviation.abs() <= plan.tolerance;
-        measured.insert(over, Measured { ms, model_ms, deviation, is_within });
-        all.push(units);
+        let (units, empty_ms) = units(plan, (program, at), (variant, words), over)?;
+        let (repeats_ms, missed) = wall(plan, &subject, (variant, plan.nodes), over)?;
+        let ms = least(&repeats_ms);
+        let region = Region { alone_ms: alone, empty_ms, nodes: plan.nodes };
+        let model = modelled(&simulated.accesses, &units, region);
+        let deviation = 100.0 * (ms / model.by_kind_ms - 1.0);
+        let one = Measured {
+            ms,
+            repeats_ms,
+            model_ms: model.by_kind_ms,
+            round_trips_ms: model.round_trips_ms,
+            alone_ms: alone,
+            units,
+            missed: [missed, loads_and_stores(&simulated.accesses)],
+            deviation,
+            is_within: deviation.abs() <= plan.tolerance,
+        };
+        measured.insert(over, one);
     }
-    let row = LiveRow {
+    Ok(LiveRow {
         program: program.name_at(x),
         variant: variant.name.clone(),
         x,
         work: at_or_last(&program.work, at).unwrap_or(0.0),
+        is_experiment: program.experiment.is_some(),
         simulated_ms: simulated.cycles as f64 / mhz(simulated)? / 1e3,
         measured,
+    })
+}
+
+/// Of how many words, so many bytes apart, units are measured; and of how many those that are fetched for the first time: as many as in the
+/// program, since the first of them cost more than the rest.
+fn words(apart: u64, accesses: &[NodeAccesses]) -> [u64; 2] {
+    let most = UNIT_BYTES / apart;
+    let new = match new_of_one(accesses) {
+        0 => most.min(1000),
+        blocks => blocks.min(most).min(20_000),
     };
-    Ok((row, all))
+    [most.min(1000), new]
+}
+
+/// Loads and stores of all nodes that missed.
+fn loads_and_stores(accesses: &[NodeAccesses]) -> u64 {
+    let all = accesses.iter().flat_map(|node| &node.accesses);
+    all.filter(|access| ACCESS_KINDS.contains(&access.kind.as_str())).map(|access| access.misses).sum()
 }
 
 /// Why no ranks can be started, if they cannot.
@@ -297,7 +351,11 @@ fn simulated(
         protocols: vec![variant.protocol.clone()],
         machine: plan.machine.clone(),
         set: BTreeMap::new(),
-        parameters: Vec::new(),
+        parameters: program
+            .set
+            .iter()
+            .map(|(key, value)| (key.trim_start_matches("protocol.").to_string(), *value))
+            .collect(),
         is_long: false,
         seed: None,
         jobs: None,
@@ -320,32 +378,60 @@ fn mhz(run: &RunOutcome) -> Result<f64, Failure> {
     Ok(run.plan.machine()?.machine.processor.mhz as f64)
 }
 
-/// The time of a program's region of interest on this host.
-fn wall_ms(
-    plan: &LivePlan,
-    program: &LiveProgram,
-    x: u64,
-    (variant, nodes): (&Variant, u32),
-    over: Over,
-) -> Result<f64, Failure> {
-    let (cc, args) = (program.cc_at(x), program.args_at(x));
-    let once = || {
-        let result = live(Path::new(&program.program), cc.as_deref(), (variant, nodes), over, &args)?;
-        let seconds = result["wall_seconds"].as_f64();
-        seconds.map(|seconds| 1e3 * seconds).ok_or_else(|| Failure::input("a live run has no `wall_seconds`", ""))
-    };
-    Ok(median((0..plan.repeats.max(1)).map(|_| once()).collect::<Result<_, _>>()?))
+/// What is run for real.
+struct Subject<'a> {
+    file: &'a Path,
+    cc: Option<&'a str>,
+    args: &'a [String],
+    set: &'a BTreeMap<String, i64>,
 }
 
-/// What single accesses cost under a library, with all nodes at it.
-fn units(plan: &LivePlan, variant: &Variant, over: Over) -> Result<Units, Failure> {
-    // Words as far apart as blocks are long, and not more of them than a node's memory has room for.
-    let words = (UNIT_BYTES / variant.block).clamp(64, 1000);
-    let args =
-        [("-b", variant.block), ("-n", words)].map(|(flag, number)| [flag.to_string(), number.to_string()]).concat();
-    let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+/// The times of a program's region of interest on this host in milliseconds, and how many loads and stores of all nodes missed, which is a median.
+fn wall(
+    plan: &LivePlan,
+    subject: &Subject,
+    (variant, nodes): (&Variant, u32),
+    over: Over,
+) -> Result<(Vec<f64>, u64), Failure> {
+    let (mut times, mut missed) = (Vec::new(), Vec::new());
     for _ in 0..plan.repeats.max(1) {
-        let result = live(Path::new(&plan.units), None, (variant, plan.nodes), over, &args)?;
+        let result = live(plan, subject, (variant, nodes), over)?;
+        times.push(wall_ms(&result)?);
+        let kinds = ["read", "write", "upgrade"].map(|kind| result["misses"][kind].as_u64().unwrap_or(0));
+        missed.push(kinds.iter().sum::<u64>());
+    }
+    missed.sort_unstable();
+    Ok((times, missed.get(missed.len() / 2).copied().unwrap_or(0)))
+}
+
+fn wall_ms(result: &Value) -> Result<f64, Failure> {
+    let seconds = result["wall_seconds"].as_f64();
+    seconds.map(|seconds| 1e3 * seconds).ok_or_else(|| Failure::input("a live run has no `wall_seconds`", ""))
+}
+
+/// What single accesses cost under a library, with all nodes at it, and what an empty region of interest takes in milliseconds.
+fn units(
+    plan: &LivePlan,
+    (program, at): (&LiveProgram, usize),
+    (variant, [words, new]): (&Variant, [u64; 2]),
+    over: Over,
+) -> Result<(Units, f64), Failure> {
+    let tile = at_or_last(&program.tiles, at);
+    let flags = [
+        ("-b", Some(variant.block.into())),
+        ("-n", Some(words)),
+        ("-f", Some(new)),
+        ("-t", tile),
+        ("-w", program.apart),
+    ];
+    let args: Vec<String> =
+        flags.iter().filter_map(|(flag, number)| Some([flag.to_string(), (*number)?.to_string()])).flatten().collect();
+    let subject = Subject { file: Path::new(&plan.units), cc: None, args: &args, set: &program.set };
+    let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut empty = Vec::new();
+    for _ in 0..plan.repeats.max(1) {
+        let result = live(plan, &subject, (variant, plan.nodes), over)?;
+        empty.push(wall_ms(&result)?);
         for line in result["output"].as_str().unwrap_or_default().lines() {
             if let Some((what, number)) = line.rsplit_once(char::is_whitespace)
                 && let Ok(number) = number.parse::<f64>()
@@ -354,18 +440,12 @@ fn units(plan: &LivePlan, variant: &Variant, over: Over) -> Result<Units, Failur
             }
         }
     }
-    let nanoseconds = all.into_iter().map(|(what, times)| (what, median(times).max(0.0))).collect();
-    Ok(Units { variant: variant.name.clone(), over, nanoseconds })
+    let units = all.into_iter().map(|(what, times)| (what, least(&times).max(0.0))).collect();
+    Ok((units, least(&empty)))
 }
 
 /// One `trivium run` of its own, as JSON.
-fn live(
-    program: &Path,
-    cc: Option<&str>,
-    (variant, nodes): (&Variant, u32),
-    over: Over,
-    args: &[String],
-) -> Result<Value, Failure> {
+fn live(plan: &LivePlan, subject: &Subject, (variant, nodes): (&Variant, u32), over: Over) -> Result<Value, Failure> {
     let wrong = |what: String, printed: &[u8]| {
         let text = String::from_utf8_lossy(printed).trim().to_string();
         Failure::new(failure::WRONG, what, if text.is_empty() { "it printed nothing".to_string() } else { text })
@@ -373,27 +453,34 @@ fn live(
     let own = std::env::current_exe()
         .map_err(|error| Failure::input(format!("this program cannot be started again: {error}"), ""))?;
     let nodes = nodes.to_string();
+    // A node has a processor of its own, as on a network of workstations, where the host has so many.
+    let (_, processors) = host();
+    let is_pinned = cfg!(target_os = "linux") && processors >= plan.nodes as usize;
     let mut command = match over {
         Over::Threads => Command::new(&own),
         Over::Ranks => {
             let mut command = Command::new("mpirun");
-            command.args(["-n", &nodes]).arg(&own);
+            command
+                .args(["-n", &nodes])
+                .args(is_pinned.then_some(["--bind-to", "core"]).into_iter().flatten())
+                .arg(&own);
             command
         }
     };
-    command.arg("run").arg(program).args(["-p", &variant.protocol, "--block", &variant.block.to_string()]);
-    command.args(["--format", "json"]);
+    command.arg("run").arg(subject.file).args(["-p", &variant.protocol, "--block", &variant.block.to_string()]);
+    command.args(["--format", "json", "--warm-up", &plan.warm_up.to_string()]);
     if over == Over::Threads {
-        command.args(["-n", &nodes]);
+        command.args(["-n", &nodes]).args(is_pinned.then_some("--pin"));
     }
-    command.args(cc.map(|cc| format!("--cc={cc}")));
-    command.arg("--").args(args);
+    command.args(subject.cc.map(|cc| format!("--cc={cc}")));
+    command.args(subject.set.iter().map(|(key, value)| format!("--set={key}={value}")));
+    command.arg("--").args(subject.args);
     let output =
         command.output().map_err(|error| Failure::input(format!("{command:?} cannot be started: {error}"), ""))?;
     if !output.status.success() {
         let code = output.status.code().map_or("a signal".to_string(), |code| format!("code {code}"));
         return Err(wrong(
-            format!("the live run of {} under {} ended with {code}", program.display(), variant.name),
+            format!("the live run of {} under {} ended with {code}", subject.file.display(), variant.name),
             &output.stderr,
         ));
     }
@@ -401,40 +488,8 @@ fn live(
         .map_err(|error| wrong(format!("the result of a live run is no JSON: {error}"), &output.stdout))
 }
 
-/// Counts times unit costs, of the node for which that is most. What the program takes on one node, where each access is a hit, is computing and hits; it is
-/// divided among the nodes. Accesses of the simulated run that were none are added.
-fn modelled_ms(accesses: &[NodeAccesses], units: &BTreeMap<String, f64>, alone_ms: f64, nodes: u32) -> f64 {
-    let unit = |name: &str| units.get(name).copied().unwrap_or(0.0);
-    let of_node = |node: &NodeAccesses| -> f64 {
-        let cost = |access: &trivium_sim::AccessOf| match access.kind.as_str() {
-            "read" => access.misses as f64 * unit("read"),
-            "get" => access.misses as f64 * unit("get") + access.hits as f64 * unit("get again"),
-            _ if access.at_home => access.misses as f64 * unit("upgrade"),
-            _ => access.misses as f64 * unit("write"),
-        };
-        node.accesses.iter().map(cost).sum()
-    };
-    alone_ms / f64::from(nodes) + accesses.iter().map(of_node).fold(0.0, f64::max) / 1e6
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// The units of each library and transport once: medians of all that were measured.
-fn medians(all: Vec<Units>) -> Vec<Units> {
-    let mut by: BTreeMap<(String, Over), BTreeMap<String, Vec<f64>>> = BTreeMap::new();
-    for units in all {
-        let times = by.entry((units.variant, units.over)).or_default();
-        units.nanoseconds.into_iter().for_each(|(what, time)| times.entry(what).or_default().push(time));
-    }
-    let one = |((variant, over), times): ((String, Over), BTreeMap<String, Vec<f64>>)| Units {
-        variant,
-        over,
-        nanoseconds: times.into_iter().map(|(what, times)| (what, median(times))).collect(),
-    };
-    by.into_iter().map(one).collect()
+fn least(times: &[f64]) -> f64 {
+    times.iter().copied().reduce(f64::min).unwrap_or(f64::NAN)
 }
 
 /// How far an order holds: 1 is just so.
@@ -460,39 +515,19 @@ fn holds(order: &Order, rows: &[LiveRow], transports: &[Over]) -> Option<OrderFo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trivium_sim::AccessOf;
 
-    fn counted(kind: &str, at_home: bool, hits: u64, misses: u64) -> AccessOf {
-        let name = || String::new();
-        AccessOf {
-            protocol: name(),
-            role: name(),
-            state: name(),
-            kind: kind.into(),
-            at_home,
-            is_first: false,
-            hits,
-            misses,
+    fn measured(ms: f64) -> Measured {
+        Measured {
+            ms,
+            repeats_ms: vec![ms],
+            model_ms: ms,
+            round_trips_ms: ms,
+            alone_ms: ms,
+            units: Units::new(),
+            missed: [0; 2],
+            deviation: 0.0,
+            is_within: true,
         }
-    }
-
-    #[test]
-    fn the_model_is_counts_times_units_of_the_busiest_node() {
-        let units = [("read", 2e3), ("write", 3e3), ("upgrade", 5e3), ("get", 7e3), ("get again", 1e3)];
-        let units = units.map(|(name, time)| (name.to_string(), time)).into();
-        let busy = NodeAccesses {
-            node: 1,
-            entries: 0,
-            accesses: vec![
-                counted("read", false, 1_000_000, 1),
-                counted("write", false, 0, 10),
-                counted("write", true, 9, 100),
-                counted("get", false, 10_000, 1000),
-            ],
-        };
-        let idle = NodeAccesses { node: 0, entries: 0, accesses: Vec::new() };
-        let ms = modelled_ms(&[idle, busy], &units, 8.0, 2);
-        assert!((ms - (4.0 + 0.002 + 0.03 + 0.5 + 10.0 + 7.0)).abs() < 1e-9, "{ms}");
     }
 
     #[test]
@@ -502,9 +537,9 @@ mod tests {
             variant: variant.into(),
             x: 0,
             work: 0.0,
+            is_experiment: false,
             simulated_ms: ms,
-            measured: [(Over::Threads, Measured { ms: 2.0 * ms, model_ms: ms, deviation: 0.0, is_within: true })]
-                .into(),
+            measured: [(Over::Threads, measured(2.0 * ms))].into(),
         };
         let rows = [row("a, 1", "sc", 40.0), row("a, 1", "swcc", 2.0), row("b", "sc", 6.0), row("b", "swcc", 3.0)];
         let pair = |of: &str, to: &str| (of.to_string(), to.to_string());

@@ -1,6 +1,6 @@
 //! The live part of a study as text and as pictures.
 
-use super::live::{LiveFound, LivePlan, LiveRow, OrderFound, Over, Units};
+use super::live::{LiveFound, LivePlan, LiveRow, Measured, OrderFound, Over};
 use crate::Failure;
 use crate::output::{self, table};
 use crate::picture::{Curve, beside, curves};
@@ -19,38 +19,94 @@ pub fn text(found: &LiveFound) -> String {
     if found.interrupted {
         out.push_str("interrupted: this is what was done before\n");
     }
-    out.push_str(&format!("\nunit costs in nanoseconds, all nodes at it\n{}", units(found)));
     out.push_str(&format!(
-        "\nprograms: times in milliseconds, and by how much they are more than counts times unit costs\n{}",
-        programs(found)
+        "\nunit costs in nanoseconds, all nodes at it, measured beside each program\n{}",
+        units(found)
     ));
-    let all = found.rows.iter().flat_map(|row| row.measured.values());
-    let within = all.clone().filter(|measured| measured.is_within).count();
+    let [rows, experiments] = [false, true]
+        .map(|is_experiment| found.rows.iter().filter(|row| row.is_experiment == is_experiment).collect::<Vec<_>>());
     out.push_str(&format!(
-        "{within} of {} times within {} % of counts times unit costs\n",
-        all.count(),
-        found.tolerance
+        "\nprograms: times in milliseconds; counts times unit costs, each miss by its kind, and by how much the time is more; and if each were a round trip\n{}",
+        programs(found, &rows)
     ));
+    out.push_str(&within(found, &rows));
+    if !experiments.is_empty() {
+        out.push_str(&format!("\nexperiments\n{}", programs(found, &experiments)));
+        out.push_str(&within(found, &experiments));
+        for (name, what) in &found.experiments {
+            out.push_str(&format!("  {name}: {what}\n"));
+        }
+    }
+    out.push_str(&repeats(found));
+    out.push_str(&missed(found));
     out.push_str(&orders(found));
     out
 }
 
-fn units(found: &LiveFound) -> String {
-    let columns: BTreeSet<&str> =
-        found.units.iter().flat_map(|units| units.nanoseconds.keys()).map(String::as_str).collect();
-    let line = |units: &Units| {
-        let cells =
-            columns.iter().map(|name| units.nanoseconds.get(*name).map_or("-".into(), |time| format!("{time:.0}")));
-        std::iter::once(format!("{}, {}", units.variant, units.over.name())).chain(cells).collect()
+/// How many times the model predicts, by transport, and for how many the plain one would.
+fn within(found: &LiveFound, rows: &[&LiveRow]) -> String {
+    let one = |over: &Over| {
+        let all: Vec<&Measured> = rows.iter().filter_map(|row| row.measured.get(over)).collect();
+        let within = all.iter().filter(|measured| measured.is_within).count();
+        let plain = |one: &&&Measured| (one.ms / one.round_trips_ms - 1.0).abs() * 100.0 <= found.tolerance;
+        format!(
+            "{}: {within} of {} times within {} % of counts times unit costs; {} if each miss were a round trip\n",
+            over.name(),
+            all.len(),
+            found.tolerance,
+            all.iter().filter(plain).count()
+        )
     };
-    let lines: Vec<Vec<String>> = found.units.iter().map(line).collect();
-    let head: Vec<&str> = std::iter::once("library").chain(columns.iter().copied()).collect();
+    transports(found).iter().map(one).collect()
+}
+
+/// All repeats of what is off: whether the host was busy, or the model is wrong.
+fn repeats(found: &LiveFound) -> String {
+    let one = |row: &LiveRow, over: &Over, measured: &Measured| {
+        let times: Vec<String> = measured.repeats_ms.iter().map(|ms| format!("{ms:.3}")).collect();
+        format!("  {}, {}, {}: {} ms\n", row.program, row.variant, over.name(), times.join(", "))
+    };
+    let all = found.rows.iter().flat_map(|row| row.measured.iter().map(move |(over, measured)| (row, over, measured)));
+    let off: String =
+        all.filter(|(.., measured)| !measured.is_within).map(|(row, over, m)| one(row, over, m)).collect();
+    if off.is_empty() { off } else { format!("all repeats of those that are off\n{off}") }
+}
+
+/// Where counts of this host are not those that the model takes from the simulation.
+fn missed(found: &LiveFound) -> String {
+    let differs = |row: &&LiveRow| row.measured.values().any(|one| one.missed[0] != one.missed[1]);
+    let one = |row: &LiveRow| {
+        let counts = |(over, one): (&Over, &Measured)| format!("{} {}", over.name(), one.missed[0]);
+        let simulated = row.measured.values().next().map_or(0, |one| one.missed[1]);
+        let here: Vec<String> = row.measured.iter().map(counts).collect();
+        format!("  {}, {}: {}, simulated {simulated}\n", row.program, row.variant, here.join(", "))
+    };
+    let lines: String = found.rows.iter().filter(differs).map(one).collect();
+    if lines.is_empty() {
+        return "loads and stores that missed: as many as simulated, in each row\n".into();
+    }
+    format!("loads and stores that missed, where there are not as many as simulated\n{lines}")
+}
+
+fn units(found: &LiveFound) -> String {
+    let measured = |row: &'_ LiveRow| row.measured.values().cloned().collect::<Vec<_>>();
+    let columns: BTreeSet<String> =
+        found.rows.iter().flat_map(measured).flat_map(|one| one.units.into_keys()).collect();
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for row in &found.rows {
+        for (over, one) in &row.measured {
+            let cell = |name: &String| one.units.get(name).map_or("-".into(), |time| format!("{time:.0}"));
+            let name = format!("{}, {}, {}", row.program, row.variant, over.name());
+            lines.push(std::iter::once(name).chain(columns.iter().map(cell)).collect());
+        }
+    }
+    let head: Vec<&str> = std::iter::once("program, library").chain(columns.iter().map(String::as_str)).collect();
     table(&head, &lines)
 }
 
-fn programs(found: &LiveFound) -> String {
+fn programs(found: &LiveFound, rows: &[&LiveRow]) -> String {
     let transports = transports(found);
-    let line = |row: &LiveRow| {
+    let line = |row: &&LiveRow| {
         let mut cells = vec![format!("{}, {}", row.program, row.variant), format!("{:.3}", row.simulated_ms)];
         for over in &transports {
             match row.measured.get(over) {
@@ -58,17 +114,18 @@ fn programs(found: &LiveFound) -> String {
                     format!("{:.3}", one.ms),
                     format!("{:.3}", one.model_ms),
                     format!("{:+.0} %{}", one.deviation, if one.is_within { "" } else { " off" }),
+                    format!("{:+.0} %", 100.0 * (one.ms / one.round_trips_ms - 1.0)),
                 ]),
-                None => cells.extend(["-", "-", "-"].map(String::from)),
+                None => cells.extend(["-", "-", "-", "-"].map(String::from)),
             }
         }
         cells
     };
     let mut head = vec!["program, library", "simulated"];
     for over in &transports {
-        head.extend([over.name(), "counts x units", "more"]);
+        head.extend([over.name(), "by kind", "more", "round trips"]);
     }
-    table(&head, &found.rows.iter().map(line).collect::<Vec<_>>())
+    table(&head, &rows.iter().map(line).collect::<Vec<_>>())
 }
 
 fn transports(found: &LiveFound) -> BTreeSet<Over> {

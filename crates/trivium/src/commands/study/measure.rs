@@ -116,6 +116,24 @@ impl<'a> Figures<'a> {
         }
     }
 
+    /// Whether single accesses are measured where the machine's file prices whole handlers of the protocol (`[handlers]`): what they come to is an input then.
+    pub fn is_of_priced_handlers(&self, measure: &Measure) -> bool {
+        let of_miss = |config: &MissConfig| {
+            machine(&config.machine, None).is_ok_and(|machine| machine.machine.handlers.contains_key(MISSING_UNDER))
+        };
+        match measure {
+            Measure::Miss(config) | Measure::MissNetwork(config) => of_miss(config),
+            Measure::MissSlower { of, than } => of_miss(of) || of_miss(than),
+            Measure::PrintedCycles { run, .. } => self.run(run).is_ok_and(|run| {
+                let protocols = library::protocols(&run.plan.protocols, &Settings::default()).unwrap_or_default();
+                let machine = run.plan.machine();
+                machine
+                    .is_ok_and(|machine| protocols.iter().any(|one| machine.machine.handlers.contains_key(&one.name)))
+            }),
+            _ => false,
+        }
+    }
+
     /// A run that is done.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 
 mod class;
 mod live;
+mod live_model;
 mod live_report;
 mod measure;
 mod pictures;

@@ -712,7 +712,7 @@ pub fn at_place(template: &str, x: u64) -> String {
 }
 
 /// What stands for a place in a list that may be shorter: its last is for all behind it.
-pub fn at_or_last(list: &[f64], at: usize) -> Option<f64> {
+pub fn at_or_last<Number: Copy>(list: &[Number], at: usize) -> Option<Number> {
     list.get(at).or(list.last()).copied()
 }
 

@@ -226,6 +226,9 @@ fn judge(
     };
     let from = planned.ours.as_ref().map(Class::of);
     let from = from.or_else(|| table.filter(|_| ours.is_ok()).map(|table| Class::in_table(table, &row.quantity)));
+    let of_table = || table.and_then(|table| table.configs.get(&row.config)).cloned().map(Measure::Miss);
+    let is_input = planned.ours.clone().or_else(of_table).is_some_and(|ours| source.is_of_priced_handlers(&ours));
+    let class = planned.class.or(from).map(|class| if is_input { Class::Given } else { class });
     let judge = Judge {
         tolerance: planned.tolerance.or(table.map(|table| table.tolerance)).unwrap_or(plan.tolerance),
         within: table.map_or(0.0, |table| table.within),
@@ -254,7 +257,7 @@ fn judge(
         tolerance: judge.tolerance,
         within: Some(judge.within).filter(|within| *within > 0.0),
         why: planned.why.clone(),
-        class: planned.class.or(from),
+        class,
         ours: ours.as_ref().ok().copied(),
         deviation: ours.as_ref().ok().and_then(|ours| deviation(*ours, row.value)),
         status,
