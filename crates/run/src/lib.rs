@@ -12,6 +12,7 @@ mod beginning;
 mod ending;
 mod history;
 mod latency;
+mod life;
 mod node;
 mod pin;
 mod result;

@@ -1,32 +1,26 @@
 //! A run: nodes are made, each in a thread of its own, and what they end with is put together.
 
 use crate::beginning::{Beginning, begin};
-use crate::ending::{NodeEnd, Parted, part};
+use crate::ending::{NodeEnd, Parted};
 use crate::history::meeting::meet;
 use crate::history::{History, RecordedRun};
 use crate::latency::Latency;
-use crate::node::{Counts, Delays, Left, Limits, NodeState};
+use crate::life::{Life, live};
+use crate::node::{Counts, Left};
 use crate::pin::pin;
 use crate::result::{LiveNode, RunResult};
 use crate::trace::RunTrace;
 use crate::transport::Transport;
 use crate::transport::threads;
-use crate::wire::{Control, write_control};
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
-use trivium_guest::{Build, NodeOutcome, Program, Stage};
+use trivium_guest::Program;
 use trivium_node::{Asked, MemoryUsed, Misses, NodeError, Protocols, Said, Saying};
 use trivium_protocol::Protocol;
-
-/// Bytes of a page, for which a home is chosen.
-const PAGE: u64 = 4096;
 
 /// What is run.
 pub struct Setup<'a> {
@@ -114,7 +108,7 @@ pub fn replay(setup: &Setup, recording: &RecordedRun) -> LiveOutcome {
         history: History::replayed(history.clone(), end.clone()),
         transport: Box::new(end),
     });
-    let (outcome, _) = run_nodes(setup, ways.collect(), &recording.given_up);
+    let (outcome, _) = run_nodes(setup, ways.collect(), None, &recording.given_up);
     match judge.and_then(|meeting| meeting.strayed()) {
         Some(error) => Err(early(error)),
         None => outcome,
@@ -135,11 +129,27 @@ struct Ran {
 }
 
 fn run_on_threads(setup: &Setup, way: impl Fn(threads::Threads) -> Way) -> (LiveOutcome, Option<Ran>) {
-    run_nodes(setup, threads::join(setup.nodes).into_iter().map(way).collect(), &[])
+    let threads = threads_of(setup);
+    let ends = threads.map_or_else(|| threads::join(setup.nodes), |threads| threads::join_on(setup.nodes, threads));
+    run_nodes(setup, ends.into_iter().map(way).collect(), threads, &[])
 }
 
-/// Runs all nodes. Nothing is asked of those that are `given_up`.
-fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, Option<Ran>) {
+/// How many threads are to carry the nodes of a run, so that each of the host's processors that it may use has one. None where each node is to have
+/// its own: where there are processors for all, or delays at random are to try many orders, of which the host's threads make more. Of these seeds half
+/// have nodes that share threads, so that they are tried too.
+fn threads_of(setup: &Setup) -> Option<usize> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let may_share = setup.delays.is_none_or(|seed| seed % 2 == 1);
+    (may_share && setup.nodes as usize > processors).then_some(processors)
+}
+
+/// Runs all nodes, on so many threads. Nothing is asked of those that are `given_up`.
+fn run_nodes(
+    setup: &Setup,
+    ways: Vec<Way>,
+    threads: Option<usize>,
+    given_up: &[Node],
+) -> (LiveOutcome, Option<Ran>) {
     // Once, and not by each thread at the same time.
     let ready = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false)
         .and_then(|_| Ok(setup.program.prepare(setup.block)?));
@@ -148,25 +158,45 @@ fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, 
     }
     let begun = Instant::now();
     let parted: Vec<Result<(Parted, History), String>> = std::thread::scope(|scope| {
-        let node = |way: Way| {
-            let name = format!("node {}", way.transport.me());
-            let beginning = Beginning { begun, arrived: VecDeque::new() };
+        let carry = |(number, ways): (usize, Vec<Way>)| {
+            let name = format!("node {}", ways.iter().map(|way| way.transport.me().to_string()).collect::<Vec<_>>().join(" "));
             let run = move || {
-                let Way { mut transport, history } = way;
-                let pinned = if setup.is_pinned { pin(transport.me()) } else { Ok(()) };
-                match pinned {
-                    Ok(()) => run_node(setup, transport, history, beginning),
-                    Err(what) => (leave_at_once(transport.as_mut(), NodeError::input(what)), history),
-                }
+                let shares_thread = ways.len() > 1;
+                let pinned = if setup.is_pinned { pin(number) } else { Ok(()) };
+                let life = |Way { transport, history }: Way| match &pinned {
+                    Ok(()) => {
+                        let beginning = Beginning { begun, arrived: VecDeque::new() };
+                        Life::begin(setup, transport, history, beginning, shares_thread)
+                    }
+                    Err(what) => Life::that_fails(setup, transport, history, NodeError::input(what.clone())),
+                };
+                live(ways.into_iter().map(life).collect())
             };
             std::thread::Builder::new().name(name).spawn_scoped(scope, run)
         };
-        let threads: Vec<_> = ways.into_iter().map(node).collect();
-        let parted = |(number, thread): (usize, std::io::Result<std::thread::ScopedJoinHandle<'_, _>>)| match thread {
-            Ok(thread) => thread.join().map_err(|_| format!("node {number} has ended by a panic of Trivium")),
-            Err(error) => Err(format!("node {number} cannot be started: {error}")),
-        };
-        threads.into_iter().enumerate().map(parted).collect()
+        let count = threads.unwrap_or(ways.len()).clamp(1, ways.len().max(1));
+        let nodes = ways.len();
+        let mut shares: Vec<Vec<Way>> = (0..count).map(|_| Vec::new()).collect();
+        for (number, way) in ways.into_iter().enumerate() {
+            shares[threads::thread_of(number, nodes, count)].push(way);
+        }
+        let threads: Vec<_> = shares.into_iter().enumerate().map(|(number, ways)| (ways.len(), carry((number, ways)))).collect();
+        let mut parted: Vec<Result<(Parted, History), String>> = Vec::new();
+        for (nodes, thread) in threads {
+            let mut ended = match thread.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(ends)) => Ok(ends.into_iter()),
+                Ok(Err(_)) => Err("has ended by a panic of Trivium".to_string()),
+                Err(error) => Err(format!("cannot be started: {error}")),
+            };
+            for number in parted.len()..parted.len() + nodes {
+                let end = match &mut ended {
+                    Ok(ends) => ends.next().flatten().ok_or("has not come to its end"),
+                    Err(what) => Err(what.as_str()),
+                };
+                parted.push(end.map_err(|what| format!("node {number} {what}")));
+            }
+        }
+        parted
     });
     let mut ends: Vec<Option<NodeEnd>> = Vec::new();
     let mut histories = Vec::new();
@@ -205,10 +235,11 @@ pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<End
     // Before the others are kept waiting by this node's clock.
     let prepared = setup.program.prepare(setup.block);
     let beginning = begin(transport.as_mut());
-    let parted = match prepared {
-        Ok(()) => run_node(setup, transport, History::None, beginning).0,
-        Err(error) => leave_at_once(transport.as_mut(), error.into()),
+    let life = match prepared {
+        Ok(()) => Life::begin(setup, transport, History::None, beginning, false),
+        Err(error) => Life::that_fails(setup, transport, History::None, error.into()),
     };
+    let (parted, _) = live(vec![life]).pop()??;
     match parted {
         Parted::First(ends) => {
             let is_over = ends.iter().all(Option::is_some);
@@ -216,130 +247,6 @@ pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<End
         }
         Parted::Heard => None,
         Parted::Unheard(end) => Some(Ended { result: gather(setup, name, vec![Some(*end)]), is_over: false }),
-    }
-}
-
-/// A node that cannot run leaves, and ends the run for all.
-fn leave_at_once(transport: &mut dyn Transport, error: NodeError) -> Parted {
-    let packet = write_control(&Control::Failed(error.clone()));
-    for to in (0..=Node::MAX).take(transport.nodes() as usize).filter(|to| *to != transport.me()).collect::<Vec<_>>() {
-        transport.send(to, packet.clone());
-    }
-    part(transport, NodeEnd::failed(error), Vec::new(), false)
-}
-
-/// A program that has ended, and its memory.
-type Running = trivium_guest::ProgramNode<NodeState>;
-
-/// One node, from its beginning to the end of the run.
-fn run_node(
-    setup: &Setup,
-    mut transport: Box<dyn Transport>,
-    history: History,
-    beginning: Beginning,
-) -> (Parted, History) {
-    let me = transport.me();
-    let protocols = match Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false) {
-        Ok(protocols) => Rc::new(protocols),
-        Err(unfit) => return (leave_at_once(transport.as_mut(), unfit), history),
-    };
-    let nanoseconds = setup.limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
-    let limits = Limits { cancel: setup.cancel.clone(), nanoseconds };
-    let node =
-        Rc::new(RefCell::new(NodeState::new(transport, protocols, (PAGE.max(setup.block), beginning.begun), limits)));
-    {
-        let mut node = node.borrow_mut();
-        (node.arrived, node.history) = (beginning.arrived, history);
-        node.delays = setup.delays.map(|seed| Delays::new(seed, me));
-        node.tracer = setup.trace.map(|trace| trace.tracer(setup.nodes));
-        if let Some(instructions) = setup.poll_every {
-            node.polls_every(instructions);
-        }
-        node.checks_unchecked = setup.checks_unchecked;
-        node.stalls_after(setup.stall_limit);
-    }
-    // A thread that only went away would leave the others waiting.
-    let ran = catch_unwind(AssertUnwindSafe(|| match run_program(setup, me, &node) {
-        // Its memory is needed as long as handlers run.
-        Ok((exit_code, _program)) => {
-            // An error is kept in the node.
-            let served = node.borrow_mut().serve_until_the_end();
-            served.is_ok().then_some(exit_code)
-        }
-        Err(error) => {
-            node.borrow_mut().left.get_or_insert(Left::Failed(error));
-            None
-        }
-    }));
-    let exit_code = ran.unwrap_or_else(|_| {
-        let error = NodeError::subject(format!("node {me} has ended by a panic of Trivium"));
-        let error = error.help("this is a mistake in Trivium, not in your program; what is said above tells where");
-        node.borrow_mut().left.get_or_insert(Left::Failed(error));
-        None
-    });
-    let mut node = node.borrow_mut();
-    node.tell_left();
-    if let (Some(trace), Some(tracer)) = (setup.trace, node.tracer.take()) {
-        let now = node.now();
-        trace.keep(me, now, *tracer);
-    }
-    let instructions = node.counts.instructions;
-    node.region_end(instructions);
-    let now = node.clock();
-    let span = node.region.span.unwrap_or((0, now));
-    // Nodes enter and leave their regions of interest one after the other, so that a message between two nodes may be of a region
-    // for one of them only: which, depends on timing.
-    let all = node.counted(instructions);
-    let of_region = node.region.ended.take().unwrap_or_else(|| all.clone());
-    let Counts { messages_sent, bytes_sent, by_kind, .. } = all;
-    let counts = Counts { messages_sent, bytes_sent, by_kind, ..of_region };
-    let memory = MemoryUsed { private: node.private_memory, shared: node.core.space.borrow().bytes() };
-    let end = NodeEnd {
-        exit_code,
-        left: node.left.take(),
-        counts,
-        span,
-        latency: std::mem::take(&mut node.latency),
-        said: std::mem::take(&mut node.said),
-        memory,
-        asked: std::mem::take(&mut node.asked),
-    };
-    let early = std::mem::take(&mut node.ends);
-    let history = std::mem::take(&mut node.history);
-    // All of a run that is replayed come to their ends, however long that takes.
-    let is_patient = history.meeting().is_some();
-    (part(node.transport.as_mut(), end, early, is_patient), history)
-}
-
-/// Runs the program of a node to its end, and gives its exit code.
-fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result<(i32, Running), NodeError> {
-    let build = setup.program.build(setup.block);
-    let stage = Stage::new(setup.program, build)?;
-    let mut program = stage.node(me.into(), &setup.args, node.clone())?;
-    node.borrow_mut().note_program();
-    node.borrow_mut().runs_on(program.memory(), (build == Build::Fast).then(|| program.tags()).flatten());
-    let outcome = loop {
-        match program.resume() {
-            NodeOutcome::Suspended => {}
-            ended => break ended,
-        }
-    };
-    node.borrow_mut().counts.instructions = program.executed().instructions;
-    match outcome {
-        NodeOutcome::Finished { exit_code } => Ok((exit_code, program)),
-        NodeOutcome::Trapped { message, stack } => {
-            let mut node = node.borrow_mut();
-            match node.left.take() {
-                Some(Left::Failed(error)) if node.is_of_all => Err(error),
-                Some(Left::Failed(error)) => Err(error.standing(&format!("node {me}"), &stack)),
-                Some(other) => {
-                    node.left = Some(other);
-                    Err(NodeError::subject(message))
-                }
-                None => Err(NodeError::subject(message).standing(&format!("node {me}"), &stack)),
-            }
-        }
-        NodeOutcome::Suspended => Err(NodeError::subject("a program was suspended")),
     }
 }
 
@@ -483,7 +390,8 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/stache.tri");
         let protocol = Arc::new(trivium_lang::compile_file(&path, &[]).unwrap());
         let program = Program::load(NOTHING, "nothing").unwrap();
-        for who in 0..3 {
+        let all = [None, Some(1), Some(2)];
+        for (who, threads) in (0..3).flat_map(|who| all.map(|threads| (who, threads))) {
             let setup = Setup {
                 program: &program,
                 protocols: vec![protocol.clone()],
@@ -499,12 +407,12 @@ mod tests {
                 is_pinned: false,
                 trace: None,
             };
-            let ways = threads::join(3).into_iter().map(|end| {
+            let ways = threads::join_on(3, threads.unwrap_or(3)).into_iter().map(|end| {
                 let panics = end.me() == who;
                 Way { transport: Box::new(Panics(end, panics)), history: History::None }
             });
             let begun = Instant::now();
-            let (outcome, _) = run_nodes(&setup, ways.collect(), &[]);
+            let (outcome, _) = run_nodes(&setup, ways.collect(), threads, &[]);
             let error = outcome.unwrap_err().0;
             assert_eq!(error.what, format!("node {who} has ended by a panic of Trivium"));
             assert!(begun.elapsed() < Duration::from_secs(20));
