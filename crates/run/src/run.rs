@@ -11,7 +11,7 @@ use crate::pin::pin;
 use crate::result::{LiveNode, RunResult};
 use crate::trace::RunTrace;
 use crate::transport::Transport;
-use crate::transport::threads;
+use crate::transport::{shared, threads};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -67,13 +67,12 @@ fn early(error: impl Into<NodeError>) -> Box<(NodeError, Said)> {
 /// # Errors
 /// The program and the protocols do not go together; a trap, a fault of a protocol, a broken assumption, a deadlock.
 pub fn run(setup: &Setup) -> LiveOutcome {
-    run_on_threads(setup, |end| Way { transport: Box::new(end), history: History::None }).0
+    run_on_threads(setup, || History::None).0
 }
 
 /// Runs a program as [`run`] does, and records it. The recording says nothing of what was run, and there is none if it did not begin.
 pub fn record(setup: &Setup) -> (LiveOutcome, Option<RecordedRun>) {
-    let way = |end| Way { transport: Box::new(end), history: History::recorded(setup.nodes) };
-    let (outcome, ran) = run_on_threads(setup, way);
+    let (outcome, ran) = run_on_threads(setup, || History::recorded(setup.nodes));
     let recording = ran.map(|Ran { given_up, histories }| RecordedRun {
         delays: setup.delays,
         given_up,
@@ -105,20 +104,20 @@ pub fn replay(setup: &Setup, recording: &RecordedRun) -> LiveOutcome {
     let meeting = meet(setup.nodes);
     let judge = meeting.first().cloned();
     let ways = meeting.into_iter().zip(&recording.histories).map(|(end, history)| Way {
-        history: History::replayed(history.clone(), end.clone()),
+        histories: vec![History::replayed(history.clone(), end.clone())],
         transport: Box::new(end),
     });
-    let (outcome, _) = run_nodes(setup, ways.collect(), None, &recording.given_up);
+    let (outcome, _) = run_nodes(setup, ways.collect(), &recording.given_up);
     match judge.and_then(|meeting| meeting.strayed()) {
         Some(error) => Err(early(error)),
         None => outcome,
     }
 }
 
-/// How a node hears of others.
+/// How the nodes of a thread hear of those of others, and what becomes of their histories. Where each node has a thread of its own, that is its own.
 struct Way {
     transport: Box<dyn Transport + Send>,
-    history: History,
+    histories: Vec<History>,
 }
 
 /// What remains of a run beside its outcome.
@@ -128,28 +127,51 @@ struct Ran {
     histories: Vec<History>,
 }
 
-fn run_on_threads(setup: &Setup, way: impl Fn(threads::Threads) -> Way) -> (LiveOutcome, Option<Ran>) {
-    let threads = threads_of(setup);
-    let ends = threads.map_or_else(|| threads::join(setup.nodes), |threads| threads::join_on(setup.nodes, threads));
-    run_nodes(setup, ends.into_iter().map(way).collect(), threads, &[])
+fn run_on_threads(setup: &Setup, history: impl Fn() -> History) -> (LiveOutcome, Option<Ran>) {
+    run_nodes(setup, ways(setup.nodes, threads_of(setup), history), &[])
 }
 
-/// How many threads are to carry the nodes of a run, so that each of the host's processors that it may use has one. None where each node is to have
-/// its own: where there are processors for all, or delays at random are to try many orders, of which the host's threads make more. Of these seeds half
-/// have nodes that share threads, so that they are tried too.
-fn threads_of(setup: &Setup) -> Option<usize> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let may_share = setup.delays.is_none_or(|seed| seed % 2 == 1);
-    (may_share && setup.nodes as usize > processors).then_some(processors)
+/// How many threads are to carry the nodes of a run. More than the processors that it may use would take turns, and each turn is a change of the host's
+/// threads: then each processor has one. With delays at random, which are to try many orders, half of the seeds have a thread for each node: the
+/// host's threads make more orders.
+fn threads_of(setup: &Setup) -> usize {
+    let nodes = setup.nodes as usize;
+    match std::thread::available_parallelism() {
+        Ok(processors) if setup.delays.is_none_or(|seed| seed % 2 == 1) => nodes.min(processors.get()),
+        _ => nodes,
+    }
 }
 
-/// Runs all nodes, on so many threads. Nothing is asked of those that are `given_up`.
-fn run_nodes(
-    setup: &Setup,
-    ways: Vec<Way>,
-    threads: Option<usize>,
-    given_up: &[Node],
-) -> (LiveOutcome, Option<Ran>) {
+/// The ways between so many threads, for so many nodes.
+fn ways(nodes: u32, threads: usize, history: impl Fn() -> History) -> Vec<Way> {
+    let ends = threads::join(fit(threads, "a number of threads"));
+    let way = |(number, end)| {
+        let own = (0..nodes as usize).filter(|&node| shared::thread_of(node, nodes as usize, threads) == number);
+        Way { transport: Box::new(end), histories: own.map(|_| history()).collect() }
+    };
+    ends.into_iter().enumerate().map(way).collect()
+}
+
+/// The lives of the nodes of a thread.
+fn lives<'a>(setup: &'a Setup<'a>, way: Way, begun: Instant, pinned: &Result<(), String>) -> Vec<Life<'a>> {
+    let Way { transport, histories } = way;
+    let shares_thread = histories.len() > 1;
+    let ends: Vec<Box<dyn Transport>> = match transport.nodes() == setup.nodes {
+        true => vec![transport],
+        false => shared::share(transport, setup.nodes).into_iter().map(|end| Box::new(end) as Box<_>).collect(),
+    };
+    let life = |(transport, history)| match pinned {
+        Ok(()) => {
+            let beginning = Beginning { begun, arrived: VecDeque::new() };
+            Life::begin(setup, transport, history, beginning, shares_thread)
+        }
+        Err(what) => Life::that_fails(setup, transport, history, NodeError::input(what.clone())),
+    };
+    ends.into_iter().zip(histories).map(life).collect()
+}
+
+/// Runs all nodes. Nothing is asked of those that are `given_up`.
+fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, Option<Ran>) {
     // Once, and not by each thread at the same time.
     let ready = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false)
         .and_then(|_| Ok(setup.program.prepare(setup.block)?));
@@ -158,29 +180,16 @@ fn run_nodes(
     }
     let begun = Instant::now();
     let parted: Vec<Result<(Parted, History), String>> = std::thread::scope(|scope| {
-        let carry = |(number, ways): (usize, Vec<Way>)| {
-            let name = format!("node {}", ways.iter().map(|way| way.transport.me().to_string()).collect::<Vec<_>>().join(" "));
+        let carry = |(number, way): (usize, Way)| {
+            let nodes = way.histories.len();
+            let name = if nodes > 1 { format!("thread {number}") } else { format!("node {number}") };
             let run = move || {
-                let shares_thread = ways.len() > 1;
                 let pinned = if setup.is_pinned { pin(number) } else { Ok(()) };
-                let life = |Way { transport, history }: Way| match &pinned {
-                    Ok(()) => {
-                        let beginning = Beginning { begun, arrived: VecDeque::new() };
-                        Life::begin(setup, transport, history, beginning, shares_thread)
-                    }
-                    Err(what) => Life::that_fails(setup, transport, history, NodeError::input(what.clone())),
-                };
-                live(ways.into_iter().map(life).collect())
+                live(lives(setup, way, begun, &pinned))
             };
-            std::thread::Builder::new().name(name).spawn_scoped(scope, run)
+            (nodes, std::thread::Builder::new().name(name).spawn_scoped(scope, run))
         };
-        let count = threads.unwrap_or(ways.len()).clamp(1, ways.len().max(1));
-        let nodes = ways.len();
-        let mut shares: Vec<Vec<Way>> = (0..count).map(|_| Vec::new()).collect();
-        for (number, way) in ways.into_iter().enumerate() {
-            shares[threads::thread_of(number, nodes, count)].push(way);
-        }
-        let threads: Vec<_> = shares.into_iter().enumerate().map(|(number, ways)| (ways.len(), carry((number, ways)))).collect();
+        let threads: Vec<_> = ways.into_iter().enumerate().map(carry).collect();
         let mut parted: Vec<Result<(Parted, History), String>> = Vec::new();
         for (nodes, thread) in threads {
             let mut ended = match thread.map(std::thread::ScopedJoinHandle::join) {
@@ -348,7 +357,7 @@ mod tests {
     use super::*;
 
     /// A node's end of a transport that panics when it is first asked, if it is to.
-    struct Panics(threads::Threads, bool);
+    struct Panics(Box<dyn Transport + Send>, bool);
 
     impl Transport for Panics {
         fn name(&self) -> &'static str {
@@ -390,8 +399,7 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/stache.tri");
         let protocol = Arc::new(trivium_lang::compile_file(&path, &[]).unwrap());
         let program = Program::load(NOTHING, "nothing").unwrap();
-        let all = [None, Some(1), Some(2)];
-        for (who, threads) in (0..3).flat_map(|who| all.map(|threads| (who, threads))) {
+        for (who, threads) in [(0, 3), (1, 3), (2, 3), (0, 1), (2, 1), (0, 2), (1, 2)] {
             let setup = Setup {
                 program: &program,
                 protocols: vec![protocol.clone()],
@@ -407,12 +415,12 @@ mod tests {
                 is_pinned: false,
                 trace: None,
             };
-            let ways = threads::join_on(3, threads.unwrap_or(3)).into_iter().map(|end| {
-                let panics = end.me() == who;
-                Way { transport: Box::new(Panics(end, panics)), history: History::None }
+            let ways = ways(3, threads, || History::None).into_iter().map(|way| {
+                let panics = u32::from(way.transport.me()) == who;
+                Way { transport: Box::new(Panics(way.transport, panics)), ..way }
             });
             let begun = Instant::now();
-            let (outcome, _) = run_nodes(&setup, ways.collect(), threads, &[]);
+            let (outcome, _) = run_nodes(&setup, ways.collect(), &[]);
             let error = outcome.unwrap_err().0;
             assert_eq!(error.what, format!("node {who} has ended by a panic of Trivium"));
             assert!(begun.elapsed() < Duration::from_secs(20));

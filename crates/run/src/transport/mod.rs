@@ -4,6 +4,7 @@ pub mod contract;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod ring;
+pub(crate) mod shared;
 pub mod threads;
 
 use trivium_engine::Node;
