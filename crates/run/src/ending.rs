@@ -122,22 +122,35 @@ pub(crate) enum Parted {
 
 /// A node that leaves the run, step by step: others may leave it in the same thread.
 pub(crate) struct Parting {
-    stage: Stage,
+    stage: PartingStage,
     is_patient: bool,
 }
 
-enum Stage {
+enum PartingStage {
     /// Node 0 hears of the others.
-    Hears { ends: Vec<Option<NodeEnd>>, is_well: bool, early: std::vec::IntoIter<(Node, Vec<u8>)>, last: Instant },
+    Hears {
+        ends: Vec<Option<NodeEnd>>,
+        is_well: bool,
+        early: std::vec::IntoIter<(Node, Vec<u8>)>,
+        last: Instant,
+    },
     /// Another waits until node 0 has heard of all. So many nodes have said that nothing comes any more.
-    IsHeard { end: Box<NodeEnd>, since: Instant, gone: u32 },
+    IsHeard {
+        end: Box<NodeEnd>,
+        since: Instant,
+        gone: u32,
+    },
     /// All that is on its way between nodes is taken in: a transport may not end before.
-    Empties { parted: Parted, since: Instant, gone: u32 },
+    Empties {
+        parted: Parted,
+        since: Instant,
+        gone: u32,
+    },
     Gone,
 }
 
 /// What has become of a step.
-pub(crate) enum Step {
+pub(crate) enum PartingStep {
     /// Something has been done.
     Some,
     /// There was nothing to do.
@@ -157,23 +170,23 @@ impl Parting {
             let mut ends: Vec<Option<NodeEnd>> = (0..transport.nodes()).map(|_| None).collect();
             let is_well = end.left.is_none();
             ends[0] = Some(end);
-            Stage::Hears { ends, is_well, early: early.into_iter(), last: Instant::now() }
+            PartingStage::Hears { ends, is_well, early: early.into_iter(), last: Instant::now() }
         } else {
             transport.send(0, end.write());
-            Stage::IsHeard { end: Box::new(end), since: Instant::now(), gone: 0 }
+            PartingStage::IsHeard { end: Box::new(end), since: Instant::now(), gone: 0 }
         };
         Parting { stage, is_patient }
     }
 
     /// The next step; none is taken behind the last.
-    pub(crate) fn go_on(&mut self, transport: &mut dyn Transport) -> Step {
-        let (stage, step) = match std::mem::replace(&mut self.stage, Stage::Gone) {
-            Stage::Hears { ends, is_well, early, last } => {
+    pub(crate) fn go_on(&mut self, transport: &mut dyn Transport) -> PartingStep {
+        let (stage, step) = match std::mem::replace(&mut self.stage, PartingStage::Gone) {
+            PartingStage::Hears { ends, is_well, early, last } => {
                 hear(transport, (ends, is_well), early, last, self.is_patient)
             }
-            Stage::IsHeard { end, since, gone } => be_heard(transport, end, since, gone, self.is_patient),
-            Stage::Empties { parted, since, gone } => empty(transport, parted, since, gone),
-            Stage::Gone => (Stage::Gone, Step::Nothing),
+            PartingStage::IsHeard { end, since, gone } => be_heard(transport, end, since, gone, self.is_patient),
+            PartingStage::Empties { parted, since, gone } => empty(transport, parted, since, gone),
+            PartingStage::Gone => (PartingStage::Gone, PartingStep::Nothing),
         };
         self.stage = stage;
         step
@@ -186,7 +199,7 @@ fn hear(
     mut early: std::vec::IntoIter<(Node, Vec<u8>)>,
     mut last: Instant,
     is_patient: bool,
-) -> (Stage, Step) {
+) -> (PartingStage, PartingStep) {
     if ends.iter().all(Option::is_some) {
         for to in (1..=Node::MAX).take(ends.len() - 1) {
             transport.send(to, vec![GOODBYE]);
@@ -199,7 +212,7 @@ fn hear(
         (from, _) => Some((from, Vec::new())),
     });
     let step = match ended {
-        Some((_, bytes)) if bytes.is_empty() => Step::Some,
+        Some((_, bytes)) if bytes.is_empty() => PartingStep::Some,
         Some((from, bytes)) => {
             last = Instant::now();
             let nonsense =
@@ -209,14 +222,14 @@ fn hear(
             if let Some(place) = ends.get_mut(usize::from(from)) {
                 *place = Some(end);
             }
-            Step::Some
+            PartingStep::Some
         }
         None if !is_well && !is_patient && last.elapsed() > PATIENCE => {
-            return (Stage::Gone, Step::Over(Parted::First(ends)));
+            return (PartingStage::Gone, PartingStep::Over(Parted::First(ends)));
         }
-        None => Step::Nothing,
+        None => PartingStep::Nothing,
     };
-    (Stage::Hears { ends, is_well, early, last }, step)
+    (PartingStage::Hears { ends, is_well, early, last }, step)
 }
 
 fn be_heard(
@@ -225,41 +238,41 @@ fn be_heard(
     since: Instant,
     mut gone: u32,
     is_patient: bool,
-) -> (Stage, Step) {
+) -> (PartingStage, PartingStep) {
     let step = match transport.poll() {
         Some((0, packet)) if packet[..] == [GOODBYE] => return begin_to_empty(transport, Parted::Heard, gone),
         Some((_, packet)) => {
             gone += u32::from(packet[..] == [LAST]);
-            Step::Some
+            PartingStep::Some
         }
         None if end.left.is_some() && !is_patient && since.elapsed() > PATIENCE_OF_OTHERS => {
-            return (Stage::Gone, Step::Over(Parted::Unheard(end)));
+            return (PartingStage::Gone, PartingStep::Over(Parted::Unheard(end)));
         }
-        None => Step::Nothing,
+        None => PartingStep::Nothing,
     };
-    (Stage::IsHeard { end, since, gone }, step)
+    (PartingStage::IsHeard { end, since, gone }, step)
 }
 
-fn begin_to_empty(transport: &mut dyn Transport, parted: Parted, gone: u32) -> (Stage, Step) {
+fn begin_to_empty(transport: &mut dyn Transport, parted: Parted, gone: u32) -> (PartingStage, PartingStep) {
     let me = transport.me();
     for to in (0..=Node::MAX).take(transport.nodes() as usize).filter(|to| *to != me) {
         transport.send(to, vec![LAST]);
     }
-    (Stage::Empties { parted, since: Instant::now(), gone }, Step::Some)
+    (PartingStage::Empties { parted, since: Instant::now(), gone }, PartingStep::Some)
 }
 
-fn empty(transport: &mut dyn Transport, parted: Parted, since: Instant, mut gone: u32) -> (Stage, Step) {
+fn empty(transport: &mut dyn Transport, parted: Parted, since: Instant, mut gone: u32) -> (PartingStage, PartingStep) {
     if gone + 1 >= transport.nodes() && transport.has_sent() {
-        return (Stage::Gone, Step::Over(parted));
+        return (PartingStage::Gone, PartingStep::Over(parted));
     }
     let step = match transport.poll() {
         Some((_, packet)) => {
             gone += u32::from(packet[..] == [LAST]);
-            Step::Some
+            PartingStep::Some
         }
-        None => Step::Nothing,
+        None => PartingStep::Nothing,
     };
-    (Stage::Empties { parted, since, gone }, step)
+    (PartingStage::Empties { parted, since, gone }, step)
 }
 
 #[cfg(test)]
@@ -271,8 +284,8 @@ mod tests {
         let mut parting = Parting::begin(transport, end, Vec::new(), false);
         loop {
             match parting.go_on(transport) {
-                Step::Over(parted) => return parted,
-                Step::Some | Step::Nothing => std::thread::yield_now(),
+                PartingStep::Over(parted) => return parted,
+                PartingStep::Some | PartingStep::Nothing => std::thread::yield_now(),
             }
         }
     }

@@ -1,10 +1,10 @@
 //! A node of a run from its beginning to its end, step by step, and threads that take one or several nodes through their lives.
 
 use crate::beginning::Beginning;
-use crate::ending::{NodeEnd, Parted, Parting, Step};
+use crate::ending::{NodeEnd, Parted, Parting, PartingStep};
 use crate::history::History;
 use crate::node::{Counts, Delays, Halt, Left, Limits, NodeState};
-use crate::run::Setup;
+use crate::setup::Setup;
 use crate::transport::Transport;
 use crate::wire::{Control, write_control};
 use std::cell::RefCell;
@@ -26,7 +26,7 @@ const SLEEP: Duration = Duration::from_micros(50);
 type Running = ProgramNode<NodeState>;
 
 /// How far a node has come.
-enum State {
+enum LifeStage {
     /// Its program has not ended.
     Runs(Box<Running>),
     /// It has, with this exit code: handlers go on until the run is over, and need its memory.
@@ -45,7 +45,7 @@ pub(crate) struct Life<'a> {
     me: Node,
     /// Until it leaves.
     node: Option<Rc<RefCell<NodeState>>>,
-    state: State,
+    state: LifeStage,
 }
 
 impl<'a> Life<'a> {
@@ -76,9 +76,9 @@ impl<'a> Life<'a> {
         node.stalls_after(setup.stall_limit);
         node.shares_thread = shares_thread;
         let node = Rc::new(RefCell::new(node));
-        let mut life = Life { setup, me, node: Some(node.clone()), state: State::Changes };
+        let mut life = Life { setup, me, node: Some(node.clone()), state: LifeStage::Changes };
         life.state = match life.caught(|| program(setup, me, &node)) {
-            Some(Ok(program)) => State::Runs(Box::new(program)),
+            Some(Ok(program)) => LifeStage::Runs(Box::new(program)),
             Some(Err(error)) => {
                 node.borrow_mut().left.get_or_insert(Left::Failed(error));
                 life.leave(None)
@@ -101,22 +101,22 @@ impl<'a> Life<'a> {
             transport.send(to, packet.clone());
         }
         let parting = Parting::begin(transport.as_mut(), NodeEnd::failed(error), Vec::new(), false);
-        Life { setup, me, node: None, state: State::Leaves(Box::new((parting, transport, history))) }
+        Life { setup, me, node: None, state: LifeStage::Leaves(Box::new((parting, transport, history))) }
     }
 
     /// What it has ended with, if it has left.
     pub(crate) fn end(self) -> Option<(Parted, History)> {
-        if let State::HasLeft(parted, history) = self.state { Some((parted, history)) } else { None }
+        if let LifeStage::HasLeft(parted, history) = self.state { Some((parted, history)) } else { None }
     }
 
     fn has_left(&self) -> bool {
-        matches!(self.state, State::HasLeft(..))
+        matches!(self.state, LifeStage::HasLeft(..))
     }
 
     /// The next step. Where the node shares its thread, it takes no longer than others of the thread should wait. Gives whether there was
     /// anything to do.
     fn step(&mut self, now: Instant) -> bool {
-        if let (State::Runs(_) | State::Serves(..), Some(node)) = (&self.state, &self.node)
+        if let (LifeStage::Runs(_) | LifeStage::Serves(..), Some(node)) = (&self.state, &self.node)
             && node.borrow().may_handle()
         {
             match self.caught(|| node.borrow_mut().have_a_turn(now)) {
@@ -128,15 +128,15 @@ impl<'a> Life<'a> {
                 }
             }
         }
-        let (state, any) = match std::mem::replace(&mut self.state, State::Changes) {
-            State::Runs(program) => (self.run(program, now), true),
-            State::Serves(exit_code, program) => (self.serve(exit_code, program), true),
-            State::Leaves(mut leaves) => {
+        let (state, any) = match std::mem::replace(&mut self.state, LifeStage::Changes) {
+            LifeStage::Runs(program) => (self.run(program, now), true),
+            LifeStage::Serves(exit_code, program) => (self.serve(exit_code, program), true),
+            LifeStage::Leaves(mut leaves) => {
                 let (parting, transport, _) = leaves.as_mut();
                 match parting.go_on(transport.as_mut()) {
-                    Step::Some => (State::Leaves(leaves), true),
-                    Step::Nothing => (State::Leaves(leaves), false),
-                    Step::Over(parted) => (State::HasLeft(parted, leaves.2), true),
+                    PartingStep::Some => (LifeStage::Leaves(leaves), true),
+                    PartingStep::Nothing => (LifeStage::Leaves(leaves), false),
+                    PartingStep::Over(parted) => (LifeStage::HasLeft(parted, leaves.2), true),
                 }
             }
             state => (state, false),
@@ -158,16 +158,16 @@ impl<'a> Life<'a> {
         done
     }
 
-    fn run(&self, mut program: Box<Running>, now: Instant) -> State {
-        let Some(node) = &self.node else { return State::Changes };
+    fn run(&self, mut program: Box<Running>, now: Instant) -> LifeStage {
+        let Some(node) = &self.node else { return LifeStage::Changes };
         node.borrow_mut().begin_turn(now);
         let Some(outcome) = self.caught(|| program.resume()) else { return self.leave(None) };
         if outcome == NodeOutcome::Suspended {
-            return State::Runs(program);
+            return LifeStage::Runs(program);
         }
         node.borrow_mut().counts.instructions = program.executed().instructions;
         match ended(self.me, node, outcome) {
-            Ok(exit_code) => State::Serves(exit_code, program),
+            Ok(exit_code) => LifeStage::Serves(exit_code, program),
             Err(error) => {
                 node.borrow_mut().left.get_or_insert(Left::Failed(error));
                 self.leave(None)
@@ -175,10 +175,10 @@ impl<'a> Life<'a> {
         }
     }
 
-    fn serve(&self, exit_code: i32, program: Box<Running>) -> State {
-        let Some(node) = &self.node else { return State::Changes };
+    fn serve(&self, exit_code: i32, program: Box<Running>) -> LifeStage {
+        let Some(node) = &self.node else { return LifeStage::Changes };
         match self.caught(|| node.borrow_mut().serve_until_the_end()) {
-            Some(Err(Halt::Waits)) => State::Serves(exit_code, program),
+            Some(Err(Halt::Waits)) => LifeStage::Serves(exit_code, program),
             Some(Ok(())) => self.leave(Some(exit_code)),
             // The error is kept in the node.
             Some(Err(Halt::Fault(_))) | None => self.leave(None),
@@ -186,8 +186,8 @@ impl<'a> Life<'a> {
     }
 
     /// The node leaves the run, with the exit code of its program if that has come to its end.
-    fn leave(&self, exit_code: Option<i32>) -> State {
-        let Some(node) = &self.node else { return State::Changes };
+    fn leave(&self, exit_code: Option<i32>) -> LifeStage {
+        let Some(node) = &self.node else { return LifeStage::Changes };
         let mut node = node.borrow_mut();
         node.tell_left();
         if let (Some(trace), Some(tracer)) = (self.setup.trace, node.tracer.take()) {
@@ -201,7 +201,7 @@ impl<'a> Life<'a> {
         let is_patient = history.meeting().is_some();
         let mut transport = std::mem::replace(&mut node.transport, Box::new(crate::transport::Nowhere));
         let parting = Parting::begin(transport.as_mut(), end, early, is_patient);
-        State::Leaves(Box::new((parting, transport, history)))
+        LifeStage::Leaves(Box::new((parting, transport, history)))
     }
 }
 
@@ -274,7 +274,7 @@ pub(crate) fn live(mut lives: Vec<Life<'_>>) -> Vec<Option<(Parted, History)>> {
             continue;
         }
         match now.saturating_duration_since(*idle.get_or_insert(now)) {
-            waited if waited < SPIN => std::hint::spin_loop(),
+            waited if waited < SPIN => {}
             waited if waited < IDLE => std::thread::yield_now(),
             // Others may need the processor for long: a packet is then seen a little later.
             _ => std::thread::sleep(SLEEP),

@@ -6,8 +6,9 @@
 /// The host cannot do that.
 #[cfg(target_os = "linux")]
 pub(crate) fn pin(number: usize) -> Result<(), String> {
-    let told =
-        |what: &str| format!("thread {number} of the run cannot be kept on a processor: {what}: {}", std::io::Error::last_os_error());
+    let told = |what: &str| {
+        format!("thread {number} of the run cannot be kept on a processor: {what}: {}", std::io::Error::last_os_error())
+    };
     let bytes = size_of::<libc::cpu_set_t>();
     // SAFETY: a set of processors is plain numbers, of which all may be zero; the two calls read and write one of that many bytes; and
     // the macros look at numbers below `CPU_SETSIZE` only.

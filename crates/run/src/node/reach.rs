@@ -14,13 +14,7 @@ const PRIVATE_LINE: u32 = 4096;
 
 impl NodeState {
     /// An access of at most 8 bytes inside an aligned word; it waits until that may happen.
-    pub(super) fn reach(
-        &mut self,
-        address: u32,
-        size: u32,
-        kind: AccessKind,
-        value: u64,
-    ) -> Result<AccessStep, Halt> {
+    pub(super) fn reach(&mut self, address: u32, size: u32, kind: AccessKind, value: u64) -> Result<AccessStep, Halt> {
         if address < SHARED_BASE {
             return Ok(self.reach_private(address, kind)?);
         }

@@ -126,8 +126,8 @@ impl NodeState {
                 break;
             }
             if looks < self.patience.looks {
+                // No hint to the processor that this is a loop: it would pause for as long as several looks take.
                 looks += 1;
-                std::hint::spin_loop();
                 continue;
             }
             let since = *idle.get_or_insert_with(Instant::now);

@@ -93,7 +93,9 @@ mod tests {
 
     #[test]
     fn nodes_that_share_threads_keep_the_contract() {
-        for (nodes, threads, packets, largest) in [(3, 1, 1000, 64), (5, 2, 5000, 8192), (8, 3, 300, 300), (20, 2, 50, 100)] {
+        for (nodes, threads, packets, largest) in
+            [(3, 1, 1000, 64), (5, 2, 5000, 8192), (8, 3, 300, 300), (20, 2, 50, 100)]
+        {
             std::thread::scope(|scope| {
                 let play = |way| play(share(Box::new(way), nodes), packets, largest);
                 let carried: Vec<_> = join(threads).into_iter().map(|way| scope.spawn(move || play(way))).collect();
