@@ -112,13 +112,27 @@ impl NodeState {
     }
 
     fn handle_in_turn(&mut self, now: Instant) -> Result<bool, ProgramFault> {
-        let mut handled = 0;
-        while handled < HANDLERS && self.progress()? {
+        let (mut handled, mut is_quiet) = (0, false);
+        while handled < HANDLERS {
+            if !self.progress()? {
+                is_quiet = true;
+                break;
+            }
             self.had_a_turn();
             handled += 1;
             if self.is_running() {
                 return Ok(true);
             }
+        }
+        // However many handlers others have this node run.
+        if is_quiet
+            && let Doing::Waiting(Wait::Sleep(end)) = self.doing
+            && self.now() >= end
+        {
+            self.happened(PastEvent::Woken);
+            self.wake();
+            self.had_a_turn();
+            return Ok(true);
         }
         let Some(mut suspended) = self.suspended.take() else { return Ok(false) };
         if handled > 0 {
@@ -130,13 +144,6 @@ impl NodeState {
                 self.tell_once(&mut suspended.is_told);
                 self.coordinate();
             }
-        } else if let Doing::Waiting(Wait::Sleep(end)) = self.doing
-            && self.now() >= end
-        {
-            self.happened(PastEvent::Woken);
-            self.wake();
-            self.had_a_turn();
-            handled = 1;
         } else {
             let waited = now.saturating_duration_since(*suspended.idle.get_or_insert(now));
             if waited > IDLE {

@@ -461,7 +461,7 @@ impl NodeState {
             self.doing = Doing::Waiting(Wait::End);
             self.report(0);
         }
-        while !self.is_over {
+        while !self.is_over || self.suspended.is_some() {
             self.wait(Wait::End)?;
         }
         Ok(())
