@@ -3,6 +3,7 @@
 use crate::World;
 use mpi::Tag;
 use mpi::environment::Universe;
+use mpi::point_to_point::Status;
 use mpi::request::{Request, StaticScope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
@@ -12,10 +13,16 @@ use std::rc::Rc;
 /// The tag of a packet, or of its last piece; and that of a piece behind which there are more.
 const LAST: Tag = 0;
 const MORE: Tag = 1;
+/// Added to these where a piece comes by itself, and this only tells how long it is.
+const ANNOUNCED: Tag = 2;
+/// The tag of a piece that was announced.
+const BODY: Tag = 0;
 /// Bytes of a piece at most: MPI counts in 31 bits.
 const PIECE: usize = 1 << 30;
-/// What is not longer is received at once: every MPI sends so little along with its header, so that nobody has to answer.
+/// What is not longer is not announced: every MPI sends so little along with its header, so that nobody has to answer.
 const AT_ONCE: usize = 1 << 10;
+/// So many buffers of such packets wait for what comes. What finds none waits inside MPI, which costs a copy.
+const POSTED: usize = 4;
 /// So many buffers of such packets are kept.
 const SPARE: usize = 64;
 
@@ -23,6 +30,8 @@ const SPARE: usize = 64;
 /// once; what is on its way moves on in [`Mail::take`] and [`Mail::has_sent`]. It belongs to the thread that has called [`World::join`].
 pub struct Mail {
     outgoing: VecDeque<Sending>,
+    /// Receives of short packets from whoever sends one. MPI fills them in this order, so that only the first is looked at.
+    posted: VecDeque<Posted>,
     /// In the order in which they were sent, as far as those of one process are concerned.
     incoming: VecDeque<Receiving>,
     /// Of each process, the first pieces of a packet.
@@ -35,6 +44,8 @@ pub struct Mail {
     is_crowded: bool,
     piece: usize,
     all: SimpleCommunicator,
+    /// The same processes once more, for what takes its buffer by `posted`.
+    short: SimpleCommunicator,
     // Dropped last: nothing of MPI may be used afterwards.
     _universe: Rc<Universe>,
 }
@@ -49,6 +60,7 @@ impl Mail {
     pub fn in_pieces(world: &World, piece: usize) -> Mail {
         Mail {
             outgoing: VecDeque::new(),
+            posted: VecDeque::new(),
             incoming: VecDeque::new(),
             pieces: vec![Vec::new(); world.size()],
             own: VecDeque::new(),
@@ -57,6 +69,7 @@ impl Mail {
             is_crowded: world.is_crowded(),
             piece: piece.clamp(1, PIECE),
             all: world.universe.world(),
+            short: world.universe.world().duplicate(),
             _universe: world.universe.clone(),
         }
     }
@@ -92,9 +105,17 @@ impl Mail {
 
     fn post(&mut self, to: usize, bytes: Vec<u8>, tag: Tag) {
         let to = i32::try_from(to).expect("the number of a process of MPI");
-        let mut sending = Sending::begin(bytes, |bytes| {
-            self.all.process_at_rank(to).immediate_send_with_tag(StaticScope, bytes, tag)
-        });
+        let is_long = bytes.len() > AT_ONCE;
+        if is_long {
+            let announced = (bytes.len() as u64).to_le_bytes().to_vec();
+            let sending = Sending::begin(announced, |bytes| {
+                self.short.process_at_rank(to).immediate_send_with_tag(StaticScope, bytes, tag + ANNOUNCED)
+            });
+            self.outgoing.push_back(sending);
+        }
+        let (way, tag) = if is_long { (&self.all, BODY) } else { (&self.short, tag) };
+        let mut sending =
+            Sending::begin(bytes, |bytes| way.process_at_rank(to).immediate_send_with_tag(StaticScope, bytes, tag));
         // MPI has taken a short packet into buffers of its own, mostly.
         match sending.is_done() {
             true => self.keep(sending),
@@ -109,11 +130,17 @@ impl Mail {
         }
     }
 
-    /// A buffer of so many bytes for what has come.
-    fn buffer(&mut self, length: usize) -> Vec<u8> {
-        let mut bytes = if length <= AT_ONCE { self.spare.pop().unwrap_or_default() } else { Vec::new() };
-        bytes.resize(length, 0);
-        bytes
+    /// As many receives are posted as there should be. Whether that were fewer.
+    fn top_up(&mut self) -> bool {
+        let lack = POSTED - self.posted.len().min(POSTED);
+        for _ in 0..lack {
+            let mut bytes = self.spare.pop().unwrap_or_default();
+            bytes.resize(AT_ONCE, 0);
+            self.posted.push_back(Posted::begin(bytes, |bytes| {
+                self.short.any_process().immediate_receive_into(StaticScope, bytes)
+            }));
+        }
+        lack > 0
     }
 
     /// A packet that has arrived, and who sent it. Those of one process arrive in the order in which it sent them.
@@ -129,21 +156,37 @@ impl Mail {
                 }
                 continue;
             }
-            let (message, status) = self.all.any_process().immediate_matched_probe()?;
-            let from = usize::try_from(status.source_rank()).expect("the number of a process of MPI");
-            let mut bytes = self.buffer(usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or(0));
-            let is_next = self.incoming.iter().all(|receiving| receiving.from != from);
-            if is_next && bytes.len() <= AT_ONCE {
-                message.matched_receive_into(&mut bytes[..]);
-                if let Some(packet) = self.whole(from, status.tag(), bytes) {
+            let Some((from, tag, bytes)) = self.came() else {
+                // Now nobody waits for it.
+                if self.top_up() {
+                    continue;
+                }
+                return None;
+            };
+            let Some(tag) = tag.checked_sub(ANNOUNCED).filter(|&tag| tag >= LAST) else {
+                if self.incoming.iter().any(|receiving| receiving.from == from) {
+                    self.incoming.push_back(Receiving { from, tag, request: None, bytes });
+                } else if let Some(packet) = self.whole(from, tag, bytes) {
                     return Some((from, packet));
                 }
                 continue;
-            }
-            self.incoming.push_back(Receiving::begin(from, status.tag(), bytes, |bytes| {
-                message.immediate_matched_receive_into(StaticScope, bytes)
+            };
+            let length = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
+            let rank = i32::try_from(from).expect("the number of a process of MPI");
+            let piece = vec![0; usize::try_from(length).unwrap_or(0).min(PIECE)];
+            self.incoming.push_back(Receiving::begin(from, tag, piece, |bytes| {
+                self.all.process_at_rank(rank).immediate_receive_into_with_tag(StaticScope, bytes, BODY)
             }));
         }
+    }
+
+    /// What has come into the buffer that was posted first: from whom, with which tag.
+    fn came(&mut self) -> Option<(usize, Tag, Vec<u8>)> {
+        let status = tested(&mut self.posted.front_mut()?.request)?;
+        let mut bytes = std::mem::take(&mut self.posted.pop_front()?.bytes);
+        bytes.truncate(usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or(0));
+        let from = usize::try_from(status.source_rank()).expect("the number of a process of MPI");
+        Some((from, status.tag(), bytes))
     }
 
     /// The first piece that has come whole and has none of the same process before it.
@@ -183,15 +226,20 @@ impl Mail {
     }
 }
 
-/// Whether a request is done; then it is gone. Its buffer belongs to whoever keeps the request's other half.
-fn is_done(request: &mut Option<Request<'static, [u8], StaticScope>>) -> bool {
-    match request.take().map(Request::test) {
-        None | Some(Ok(_)) => true,
-        Some(Err(running)) => {
+/// What has become of a request, if it is done; then it is gone.
+fn tested(request: &mut Option<Request<'static, [u8], StaticScope>>) -> Option<Status> {
+    match request.take()?.test() {
+        Ok(status) => Some(status),
+        Err(running) => {
             *request = Some(running);
-            false
+            None
         }
     }
+}
+
+/// Whether a request is done; then it is gone. Its buffer belongs to whoever keeps the request's other half.
+fn is_done(request: &mut Option<Request<'static, [u8], StaticScope>>) -> bool {
+    request.is_none() || tested(request).is_some()
 }
 
 /// A buffer that MPI may still use when nobody waits for it any more stays where it is, for ever.
@@ -255,5 +303,33 @@ impl Receiving {
 impl Drop for Receiving {
     fn drop(&mut self) {
         forsake(&mut self.request, &mut self.bytes);
+    }
+}
+
+/// A buffer for whatever comes next.
+struct Posted {
+    request: Option<Request<'static, [u8], StaticScope>>,
+    bytes: Vec<u8>,
+}
+
+impl Posted {
+    fn begin(
+        mut bytes: Vec<u8>,
+        post: impl FnOnce(&'static mut [u8]) -> Request<'static, [u8], StaticScope>,
+    ) -> Posted {
+        // SAFETY: the bytes live, at this place, as long as the request does, and nobody reads them before it is done: `Mail::came` takes the vector only
+        // then, and `drop` ends the request before. Moving a vector does not move its bytes.
+        let view: &'static mut [u8] = unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr(), bytes.len()) };
+        Posted { request: Some(post(view)), bytes }
+    }
+}
+
+impl Drop for Posted {
+    // Nothing is as long as that MPI would have to hear of its sender to end it.
+    fn drop(&mut self) {
+        if let Some(request) = self.request.take() {
+            request.cancel();
+            request.wait_without_status();
+        }
     }
 }

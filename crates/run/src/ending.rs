@@ -1,6 +1,5 @@
 //! How nodes leave a run: each tells node 0 what it has ended with, and none goes before all have been heard, or are given up.
 
-use crate::beginning::pause;
 use crate::latency::Latency;
 use crate::node::{Counts, Left};
 use crate::transport::Transport;
@@ -121,93 +120,175 @@ pub(crate) enum Parted {
     Unheard(Box<NodeEnd>),
 }
 
-/// Leaves the run. `early` is what nodes have ended with that left before. Who `is_patient` gives up nobody.
-pub(crate) fn part(
-    transport: &mut dyn Transport,
-    end: NodeEnd,
-    early: Vec<(Node, Vec<u8>)>,
+/// A node that leaves the run, step by step: others may leave it in the same thread.
+pub(crate) struct Parting {
+    stage: PartingStage,
     is_patient: bool,
-) -> Parted {
-    if transport.me() == 0 { first(transport, end, early, is_patient) } else { other(transport, end, is_patient) }
 }
 
-fn first(transport: &mut dyn Transport, end: NodeEnd, early: Vec<(Node, Vec<u8>)>, is_patient: bool) -> Parted {
-    let nodes = transport.nodes() as usize;
-    let mut ends: Vec<Option<NodeEnd>> = (0..nodes).map(|_| None).collect();
-    let mut is_well = end.left.is_none();
-    ends[0] = Some(end);
-    let mut heard = early.into_iter();
-    let mut last = Instant::now();
-    while ends.iter().any(Option::is_none) {
-        let ended = heard.next().or_else(|| match transport.poll()? {
-            (from, packet) if packet.first() == Some(&ENDED) => Some((from, packet[1..].to_vec())),
-            // What it has told the others of this run nobody needs any more.
-            (from, _) => Some((from, Vec::new())),
-        });
-        match ended {
-            Some((_, bytes)) if bytes.is_empty() => {}
-            Some((from, bytes)) => {
-                last = Instant::now();
-                let nonsense = || {
-                    NodeEnd::failed(NodeError::subject(format!("node {from} has ended with what nobody understands")))
-                };
-                let end = NodeEnd::read(&bytes).unwrap_or_else(nonsense);
-                is_well &= end.left.is_none();
-                if let Some(place) = ends.get_mut(usize::from(from)) {
-                    *place = Some(end);
-                }
+enum PartingStage {
+    /// Node 0 hears of the others.
+    Hears {
+        ends: Vec<Option<NodeEnd>>,
+        is_well: bool,
+        early: std::vec::IntoIter<(Node, Vec<u8>)>,
+        last: Instant,
+    },
+    /// Another waits until node 0 has heard of all. So many nodes have said that nothing comes any more.
+    IsHeard {
+        end: Box<NodeEnd>,
+        since: Instant,
+        gone: u32,
+    },
+    /// All that is on its way between nodes is taken in: a transport may not end before.
+    Empties {
+        parted: Parted,
+        since: Instant,
+        gone: u32,
+    },
+    Gone,
+}
+
+/// What has become of a step.
+pub(crate) enum PartingStep {
+    /// Something has been done.
+    Some,
+    /// There was nothing to do.
+    Nothing,
+    Over(Parted),
+}
+
+impl Parting {
+    /// What it has ended with, and `early` what nodes have ended with that left before. Who `is_patient` gives up nobody.
+    pub(crate) fn begin(
+        transport: &mut dyn Transport,
+        end: NodeEnd,
+        early: Vec<(Node, Vec<u8>)>,
+        is_patient: bool,
+    ) -> Parting {
+        let stage = if transport.me() == 0 {
+            let mut ends: Vec<Option<NodeEnd>> = (0..transport.nodes()).map(|_| None).collect();
+            let is_well = end.left.is_none();
+            ends[0] = Some(end);
+            PartingStage::Hears { ends, is_well, early: early.into_iter(), last: Instant::now() }
+        } else {
+            transport.send(0, end.write());
+            PartingStage::IsHeard { end: Box::new(end), since: Instant::now(), gone: 0 }
+        };
+        Parting { stage, is_patient }
+    }
+
+    /// The next step; none is taken behind the last.
+    pub(crate) fn go_on(&mut self, transport: &mut dyn Transport) -> PartingStep {
+        let (stage, step) = match std::mem::replace(&mut self.stage, PartingStage::Gone) {
+            PartingStage::Hears { ends, is_well, early, last } => {
+                hear(transport, (ends, is_well), early, last, self.is_patient)
             }
-            None if !is_well && !is_patient && last.elapsed() > PATIENCE => return Parted::First(ends),
-            None => pause(last),
-        }
+            PartingStage::IsHeard { end, since, gone } => be_heard(transport, end, since, gone, self.is_patient),
+            PartingStage::Empties { parted, since, gone } => empty(transport, parted, since, gone),
+            PartingStage::Gone => (PartingStage::Gone, PartingStep::Nothing),
+        };
+        self.stage = stage;
+        step
     }
-    for to in (1..=Node::MAX).take(nodes - 1) {
-        transport.send(to, vec![GOODBYE]);
-    }
-    empty(transport, 0);
-    Parted::First(ends)
 }
 
-fn other(transport: &mut dyn Transport, end: NodeEnd, is_patient: bool) -> Parted {
-    let is_well = end.left.is_none();
-    transport.send(0, end.write());
-    let since = Instant::now();
-    let mut gone = 0;
-    loop {
-        match transport.poll() {
-            Some((0, packet)) if packet[..] == [GOODBYE] => break,
-            Some((_, packet)) if packet[..] == [LAST] => gone += 1,
-            Some(_) => {}
-            None if !is_well && !is_patient && since.elapsed() > PATIENCE_OF_OTHERS => {
-                return Parted::Unheard(Box::new(end));
+fn hear(
+    transport: &mut dyn Transport,
+    (mut ends, mut is_well): (Vec<Option<NodeEnd>>, bool),
+    mut early: std::vec::IntoIter<(Node, Vec<u8>)>,
+    mut last: Instant,
+    is_patient: bool,
+) -> (PartingStage, PartingStep) {
+    if ends.iter().all(Option::is_some) {
+        for to in (1..=Node::MAX).take(ends.len() - 1) {
+            transport.send(to, vec![GOODBYE]);
+        }
+        return begin_to_empty(transport, Parted::First(ends), 0);
+    }
+    let ended = early.next().or_else(|| match transport.poll()? {
+        (from, packet) if packet.first() == Some(&ENDED) => Some((from, packet[1..].to_vec())),
+        // What it has told the others of this run nobody needs any more.
+        (from, _) => Some((from, Vec::new())),
+    });
+    let step = match ended {
+        Some((_, bytes)) if bytes.is_empty() => PartingStep::Some,
+        Some((from, bytes)) => {
+            last = Instant::now();
+            let nonsense =
+                || NodeEnd::failed(NodeError::subject(format!("node {from} has ended with what nobody understands")));
+            let end = NodeEnd::read(&bytes).unwrap_or_else(nonsense);
+            is_well &= end.left.is_none();
+            if let Some(place) = ends.get_mut(usize::from(from)) {
+                *place = Some(end);
             }
-            None => pause(since),
+            PartingStep::Some
         }
-    }
-    empty(transport, gone);
-    Parted::Heard
+        None if !is_well && !is_patient && last.elapsed() > PATIENCE => {
+            return (PartingStage::Gone, PartingStep::Over(Parted::First(ends)));
+        }
+        None => PartingStep::Nothing,
+    };
+    (PartingStage::Hears { ends, is_well, early, last }, step)
 }
 
-/// Takes in all that is on its way between nodes, `gone` of which have said that nothing comes any more: a transport may not end before.
-fn empty(transport: &mut dyn Transport, mut gone: u32) {
-    let others = transport.nodes() - 1;
+fn be_heard(
+    transport: &mut dyn Transport,
+    end: Box<NodeEnd>,
+    since: Instant,
+    mut gone: u32,
+    is_patient: bool,
+) -> (PartingStage, PartingStep) {
+    let step = match transport.poll() {
+        Some((0, packet)) if packet[..] == [GOODBYE] => return begin_to_empty(transport, Parted::Heard, gone),
+        Some((_, packet)) => {
+            gone += u32::from(packet[..] == [LAST]);
+            PartingStep::Some
+        }
+        None if end.left.is_some() && !is_patient && since.elapsed() > PATIENCE_OF_OTHERS => {
+            return (PartingStage::Gone, PartingStep::Over(Parted::Unheard(end)));
+        }
+        None => PartingStep::Nothing,
+    };
+    (PartingStage::IsHeard { end, since, gone }, step)
+}
+
+fn begin_to_empty(transport: &mut dyn Transport, parted: Parted, gone: u32) -> (PartingStage, PartingStep) {
     let me = transport.me();
     for to in (0..=Node::MAX).take(transport.nodes() as usize).filter(|to| *to != me) {
         transport.send(to, vec![LAST]);
     }
-    let since = Instant::now();
-    while gone < others || !transport.has_sent() {
-        match transport.poll() {
-            Some((_, packet)) => gone += u32::from(packet[..] == [LAST]),
-            None => pause(since),
-        }
+    (PartingStage::Empties { parted, since: Instant::now(), gone }, PartingStep::Some)
+}
+
+fn empty(transport: &mut dyn Transport, parted: Parted, since: Instant, mut gone: u32) -> (PartingStage, PartingStep) {
+    if gone + 1 >= transport.nodes() && transport.has_sent() {
+        return (PartingStage::Gone, PartingStep::Over(parted));
     }
+    let step = match transport.poll() {
+        Some((_, packet)) => {
+            gone += u32::from(packet[..] == [LAST]);
+            PartingStep::Some
+        }
+        None => PartingStep::Nothing,
+    };
+    (PartingStage::Empties { parted, since, gone }, step)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::transport::threads::join;
+
+    fn part(transport: &mut dyn Transport, end: NodeEnd) -> Parted {
+        let mut parting = Parting::begin(transport, end, Vec::new(), false);
+        loop {
+            match parting.go_on(transport) {
+                PartingStep::Over(parted) => return parted,
+                PartingStep::Some | PartingStep::Nothing => std::thread::yield_now(),
+            }
+        }
+    }
 
     fn some() -> NodeEnd {
         let mut end = NodeEnd { exit_code: Some(7), span: (3, 9), ..NodeEnd::default() };
@@ -234,16 +315,16 @@ mod tests {
         let [mut two, mut one, mut first] = [ends.pop().unwrap(), ends.pop().unwrap(), ends.pop().unwrap()];
         std::thread::scope(|scope| {
             let others = [
-                scope.spawn(move || matches!(part(&mut one, some(), Vec::new(), false), Parted::Heard)),
-                scope.spawn(move || matches!(part(&mut two, some(), Vec::new(), false), Parted::Heard)),
+                scope.spawn(move || matches!(part(&mut one, some()), Parted::Heard)),
+                scope.spawn(move || matches!(part(&mut two, some()), Parted::Heard)),
             ];
-            let Parted::First(ends) = part(&mut first, NodeEnd::default(), Vec::new(), false) else { panic!() };
+            let Parted::First(ends) = part(&mut first, NodeEnd::default()) else { panic!() };
             assert_eq!(ends.iter().flatten().map(|end| end.exit_code).collect::<Vec<_>>(), [None, Some(7), Some(7)]);
             others.into_iter().for_each(|other| assert!(other.join().unwrap()));
         });
         let mut alone = join(2).swap_remove(0);
         let failed = NodeEnd::failed(NodeError::subject("it fails"));
-        let Parted::First(ends) = part(&mut alone, failed, Vec::new(), false) else { panic!() };
+        let Parted::First(ends) = part(&mut alone, failed) else { panic!() };
         assert!(ends[0].is_some() && ends[1].is_none());
     }
 }

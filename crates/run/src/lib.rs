@@ -1,5 +1,6 @@
 //! Runs a parallel program for real: every node is an operating-system thread with a program of its own, kept coherent by
-//! the same protocol files that are checked and simulated (`docs/semantics.md`, `docs/run.md`).
+//! the same protocol files that are checked and simulated (`docs/semantics.md`, `docs/run.md`). Where there are more nodes than processors, one thread
+//! for each of these carries several.
 //!
 //! A node runs handlers in its own thread: where its program waits, and at poll points while it computes. What nodes tell each
 //! other goes through a [`Transport`], which carries packets of bytes and knows neither protocols nor programs.
@@ -12,10 +13,12 @@ mod beginning;
 mod ending;
 mod history;
 mod latency;
+mod life;
 mod node;
 mod pin;
 mod result;
 mod run;
+mod setup;
 mod spare;
 mod trace;
 mod transport;
@@ -25,7 +28,8 @@ pub use beginning::next_packet;
 pub use history::RecordedRun;
 pub use latency::Latency;
 pub use result::{LiveNode, RunResult};
-pub use run::{Ended, LiveOutcome, STALL_LIMIT, Setup, record, replay, run, take_part};
+pub use run::{Ended, LiveOutcome, record, replay, run, take_part};
+pub use setup::{STALL_LIMIT, Setup};
 pub use trace::{LiveHandled, LiveNote, LiveWhat, NodeTrace, Numbered, RunTrace, Waited};
 pub use transport::Transport;
 pub use transport::contract::check_transport;

@@ -159,8 +159,15 @@ fn a_time_limit_ends_all_ranks_with_what_is_known() {
 
 /// A program that does not end, on three ranks that have begun; the result goes into a file.
 fn endless(out: &Path) -> (Child, Vec<String>) {
+    endless_with(out, &[])
+}
+
+/// The same, with variables of the environment.
+fn endless_with(out: &Path, variables: &[(&str, &Path)]) -> (Child, Vec<String>) {
     let out = out.to_str().unwrap();
-    let child = start(mpirun(3, &["run", "programs/bad/endless.c", "-p", "stache", "--out", out]));
+    let mut command = mpirun(3, &["run", "programs/bad/endless.c", "-p", "stache", "--out", out]);
+    command.envs(variables.iter().copied());
+    let child = start(command);
     std::thread::sleep(Duration::from_secs(4));
     let ranks = Command::new("pgrep").args(["-P", &child.id().to_string(), "trivium"]).output().unwrap();
     let ranks: Vec<String> = String::from_utf8_lossy(&ranks.stdout).lines().map(str::to_string).collect();
@@ -211,6 +218,34 @@ fn who_kills_a_rank_ends_the_job_without_a_result() {
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     nobody_is_left(&ranks);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is half written");
+}
+
+/// A library that makes a process leave with code 0, without a word to MPI, when it gets a signal.
+const LEAVES: &str = "#include <signal.h>\n#include <unistd.h>\n\
+    static void leave(int signal) { (void)signal; _exit(0); }\n\
+    __attribute__((constructor)) static void begin(void) { signal(SIGUSR2, leave); }\n";
+
+#[test]
+fn a_rank_that_leaves_early_ends_the_job_without_a_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, library, results) =
+        (folder.path().join("leaves.c"), folder.path().join("leaves.so"), folder.path().join("out"));
+    std::fs::write(&source, LEAVES).unwrap();
+    std::fs::create_dir(&results).unwrap();
+    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    assert!(compiled.unwrap().success());
+    let (child, ranks) = endless_with(&results.join("result"), &[("LD_PRELOAD", &library)]);
+    signal("-USR2", &ranks[1]);
+    let begun = Instant::now();
+    let run = ended(child);
+    assert!(run.out.is_empty() && begun.elapsed() < Duration::from_secs(10), "{run:?}");
+    nobody_is_left(&ranks);
+    assert_eq!(std::fs::read_dir(&results).unwrap().count(), 0, "nothing is half written");
+    // MPICH's launcher takes the code 0 for a good end.
+    let launcher = Command::new("mpirun").arg("--version").output().unwrap();
+    if String::from_utf8_lossy(&launcher.stdout).contains("Open MPI") {
+        assert!(run.code != Some(0), "{run:?}");
+    }
 }
 
 /// A rank that does not answer keeps nobody.

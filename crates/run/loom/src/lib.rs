@@ -36,8 +36,9 @@ fn packets_come_whole_and_in_their_order_whatever_the_threads_see() {
             let ring: Arc<Ring<AtomicU64>> = Arc::new(Ring::new(slots));
             let other = ring.clone();
             let puts = loom::thread::spawn(move || {
+                let mut known = 0;
                 for number in 0..packets {
-                    while !other.put(number, 7 + number, &packet(number)) {
+                    while !other.put(number, 7 + number, &packet(number), &mut known) {
                         loom::thread::yield_now();
                     }
                 }

@@ -1,5 +1,6 @@
 //! What a program asks of its node: accesses, poll points, calls.
 
+use super::sharing::{Halt, step};
 use super::{Incoming, NodeState, Wait};
 use trivium_engine::{Args, Event};
 use trivium_guest::{
@@ -12,13 +13,16 @@ use trivium_protocol::{BLOCK, EventKind, OpId};
 impl Processor for NodeState {
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = executed.instructions;
-        self.reach(access.addr, access.size, access.kind, access.value)
+        step(self.reach(access.addr, access.size, access.kind, access.value), AccessStep::Wait)
     }
 
     fn poll(&mut self, Executed { instructions, .. }: Executed) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = instructions;
         if instructions >= self.next_poll {
-            self.poll_point(instructions)?;
+            let now = self.poll_point(instructions)?;
+            if self.has_had_its_turn(now) {
+                return Ok(AccessStep::Wait);
+            }
         }
         Ok(AccessStep::Go)
     }
@@ -41,12 +45,19 @@ impl Processor for NodeState {
 
     fn call(&mut self, Executed { instructions, .. }: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         self.counts.instructions = instructions;
-        let done = match call {
+        step(self.perform_call(instructions, call).map(CallStep::Done), CallStep::Wait)
+    }
+}
+
+impl NodeState {
+    /// Does what a call asks for. Where the program waits meanwhile and has to return to its thread, it makes the same call again when it goes on.
+    fn perform_call(&mut self, instructions: u64, call: &Call) -> Result<i64, Halt> {
+        Ok(match call {
             Call::Node => i64::from(self.core.me),
             Call::Nodes => i64::from(self.core.protocols.nodes),
             Call::Cycles | Call::Nanoseconds => i64::try_from(self.clock()).unwrap_or(i64::MAX),
             Call::Sleep { nanoseconds } => {
-                let end = self.clock().saturating_add(*nanoseconds);
+                let end = if self.waits_for_more() { 0 } else { self.clock().saturating_add(*nanoseconds) };
                 self.wait(Wait::Sleep(end))?;
                 0
             }
@@ -55,6 +66,7 @@ impl Processor for NodeState {
                 let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
                 self.arrive(Purpose::Bind(binding))?
             }
+            Call::ParallelStart if self.waits_for_more() => self.arrive(Purpose::Start)?,
             Call::ParallelStart => {
                 self.core.check_starts_once().map_err(|error| self.fail(error))?;
                 self.arrive(Purpose::Start)?
@@ -98,12 +110,9 @@ impl Processor for NodeState {
                     SplitPhaseStep::Call(protocol, op, words) => self.op(protocol, op, words)?,
                 }
             }
-        };
-        Ok(CallStep::Done(done))
+        })
     }
-}
 
-impl NodeState {
     fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
         match &self.memory {
             NodeMemory::Program(memory) => Ok(memory.clone()),
@@ -111,7 +120,7 @@ impl NodeState {
         }
     }
 
-    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<i64, ProgramFault> {
+    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<i64, Halt> {
         self.core.check_atomic(rmw.addr).map_err(|error| self.fail(error))?;
         self.atomic = Some(*rmw);
         let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand)?;
@@ -123,7 +132,11 @@ impl NodeState {
     }
 
     /// At the run's barrier.
-    fn arrive(&mut self, purpose: Purpose) -> Result<i64, ProgramFault> {
+    fn arrive(&mut self, purpose: Purpose) -> Result<i64, Halt> {
+        if self.waits_for_more() {
+            self.wait(Wait::Barrier(purpose))?;
+            return Ok(0);
+        }
         self.next_phase();
         self.doing = super::Doing::Waiting(Wait::Barrier(purpose));
         self.report(0);
@@ -145,7 +158,12 @@ impl NodeState {
         Ok(i64::from(SHARED_BASE) + offset.cast_signed())
     }
 
-    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<i64, ProgramFault> {
+    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<i64, Halt> {
+        // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
+        let block = self.core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
+        if self.waits_for_more() {
+            self.wait(Wait::Change(block, address))?;
+        }
         loop {
             let value = match self.reach(address, size, AccessKind::Read, 0)? {
                 // A handler has read it, and this node may have no copy by now of whose changes it would be told.
@@ -156,30 +174,30 @@ impl NodeState {
             if value != old {
                 return Ok(value.cast_signed());
             }
-            // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
-            let block = self.core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
             self.wait(Wait::Change(block, address))?;
         }
     }
 
-    fn op(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<i64, ProgramFault> {
+    fn op(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<i64, Halt> {
         let object = self.core.called_object(protocol, op, &mut words)?;
         if object.kind == BLOCK {
             self.map(self.core.offset_of(object))?;
         }
-        self.core.begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
-            Refusal::Program(fault) => fault,
-            Refusal::Broken(error) => self.fail(error),
-        })?;
-        let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(op), object, 0) };
-        self.inbox.push_back(Incoming::Local(protocol, event));
+        if !self.waits_for_more() {
+            self.core.begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
+                Refusal::Program(fault) => fault,
+                Refusal::Broken(error) => self.fail(error),
+            })?;
+            let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(op), object, 0) };
+            self.inbox.push_back(Incoming::Local(protocol, event));
+        }
         self.wait(Wait::Call { protocol, op, object })?;
         let what = || self.core.call_name(protocol, op);
         match self.answered.take() {
             Some(value) => Ok(value),
             None => {
                 let what = format!("node {}: {} has returned without an answer", self.core.me, what());
-                Err(self.fail(NodeError::subject(what)))
+                Err(self.fail(NodeError::subject(what)).into())
             }
         }
     }

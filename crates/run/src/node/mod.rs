@@ -13,6 +13,7 @@ mod noting;
 mod past;
 mod prefetch;
 mod reach;
+mod sharing;
 #[cfg(test)]
 mod strange_tests;
 mod tried;
@@ -29,6 +30,8 @@ pub(crate) use delays::Delays;
 use lanes::OnLanes;
 use mechanisms::Handling;
 use serde::{Deserialize, Serialize};
+pub(crate) use sharing::Halt;
+use sharing::Suspended;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
@@ -214,6 +217,12 @@ pub(crate) struct NodeState {
     /// Data that no handler has in its hands any more, to be filled again.
     spare: SpareData,
     pub doing: Doing,
+    /// Whether other nodes run in its thread. Then nothing here waits: a program that has to returns to the thread.
+    pub shares_thread: bool,
+    /// The wait for which it has returned.
+    suspended: Option<Suspended>,
+    /// When its program's turn began.
+    turn_begun: Instant,
     grant: Option<Grant>,
     pending: Pending,
     pending_kind: AccessKind,
@@ -267,6 +276,8 @@ pub(crate) struct NodeState {
     pub left: Option<Left>,
     /// Whether this is about all nodes: where this one's program stood says nothing.
     pub is_of_all: bool,
+    /// Whether its program has ended, and node 0 been told.
+    serves: bool,
     /// Whether the run is over.
     is_over: bool,
 }
@@ -315,6 +326,9 @@ impl NodeState {
             packets: Vec::new(),
             spare: SpareData::default(),
             doing: Doing::Running,
+            shares_thread: false,
+            suspended: None,
+            turn_begun: begun,
             grant: None,
             pending: Pending::default(),
             pending_kind: AccessKind::Read,
@@ -348,6 +362,7 @@ impl NodeState {
             tracer: None,
             left: None,
             is_of_all: false,
+            serves: false,
             is_over: false,
         }
     }

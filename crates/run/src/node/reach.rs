@@ -1,5 +1,6 @@
 //! Accesses of the program: what it may do by itself, and what a handler has to be asked for.
 
+use super::sharing::Halt;
 use super::{Doing, Grant, Mapped, NodeState, Wait};
 use crate::wire::Control;
 use trivium_engine::number::fit;
@@ -13,15 +14,9 @@ const PRIVATE_LINE: u32 = 4096;
 
 impl NodeState {
     /// An access of at most 8 bytes inside an aligned word; it waits until that may happen.
-    pub(super) fn reach(
-        &mut self,
-        address: u32,
-        size: u32,
-        kind: AccessKind,
-        value: u64,
-    ) -> Result<AccessStep, ProgramFault> {
+    pub(super) fn reach(&mut self, address: u32, size: u32, kind: AccessKind, value: u64) -> Result<AccessStep, Halt> {
         if address < SHARED_BASE {
-            return self.reach_private(address, kind);
+            return Ok(self.reach_private(address, kind)?);
         }
         let offset = u64::from(address - SHARED_BASE);
         let block = self.core.block_of(offset);
@@ -29,21 +24,26 @@ impl NodeState {
         if kind == AccessKind::Write {
             self.check_home_writes(offset, block)?;
         }
-        if self.allows(block, kind) {
-            return Ok(self.goes(block, kind));
+        // Where the program has returned to its thread meanwhile, the access is only looked at again.
+        let mut waits = self.waits_for_access();
+        if !waits {
+            if self.allows(block, kind) {
+                return Ok(self.goes(block, kind));
+            }
+            self.tried.begins();
         }
-        let begun = self.clock();
-        self.tried.begins(begun);
-        let (mut took, mut is_stopped_again) = (0, false);
         let step = loop {
-            let size = fit(size, "the size of an access, which is at most 16 bytes");
-            self.pending = pending(offset, size, value, self.atomic.as_ref());
-            self.pending_kind = kind;
-            self.fault(offset, block, kind)?;
-            took += match std::mem::replace(&mut is_stopped_again, true) {
+            if !std::mem::take(&mut waits) {
+                let size = fit(size, "the size of an access, which is at most 16 bytes");
+                self.pending = pending(offset, size, value, self.atomic.as_ref());
+                self.pending_kind = kind;
+                self.fault(offset, block, kind)?;
+            }
+            let took = match self.tried.is_stopped_again() {
                 false => self.wait_for_access(block)?,
                 true => self.wait(Wait::Access(block))?,
             };
+            self.tried.stopped(took);
             match self.grant.take() {
                 Some(Grant::Tag) => break self.goes(block, kind),
                 Some(Grant::Complete(read)) => {
@@ -56,7 +56,7 @@ impl NodeState {
                 None => {}
             }
         };
-        self.latency.add(took);
+        self.latency.add(self.tried.took());
         Ok(step)
     }
 
@@ -108,16 +108,17 @@ impl NodeState {
     }
 
     /// Waits until the home of a page is known.
-    pub(super) fn map(&mut self, offset: u64) -> Result<(), ProgramFault> {
+    pub(super) fn map(&mut self, offset: u64) -> Result<(), Halt> {
         let page = self.core.space.borrow().page_of(offset);
+        if self.waits_for_page() {
+            self.wait(Wait::Page(page))?;
+        }
         if self.mapped.get(page) == Some(&Mapped::Yes) {
             return Ok(());
         }
         if offset >= self.core.space.borrow().bytes() {
-            return Err(ProgramFault::new(format!(
-                "node {}: shared offset {offset:#x} is not allocated",
-                self.core.me
-            )));
+            let what = format!("node {}: shared offset {offset:#x} is not allocated", self.core.me);
+            return Err(ProgramFault::new(what).into());
         }
         self.ask_for(page);
         while self.mapped[page] != Mapped::Yes {

@@ -15,10 +15,13 @@ const REFUSALS: u64 = 10_000;
 pub(super) struct Tried {
     /// It may wait for so many nanoseconds.
     limit: Option<u64>,
-    /// When it began.
-    since: u64,
+    /// When the handlers had become many: before, nobody looks at the clock.
+    since: Option<u64>,
     /// How many handlers of its block have run on this node since.
     handlers: u64,
+    /// How often it has been stopped, and for how long it has waited, in nanoseconds.
+    stopped: u32,
+    took: u64,
 }
 
 impl Tried {
@@ -28,8 +31,24 @@ impl Tried {
     }
 
     /// An access begins to wait.
-    pub(super) fn begins(&mut self, now: u64) {
-        (self.since, self.handlers) = (now, 0);
+    pub(super) fn begins(&mut self) {
+        *self = Tried { limit: self.limit, ..Tried::default() };
+    }
+
+    /// It has waited for so long, once more.
+    pub(super) fn stopped(&mut self, took: u64) {
+        self.stopped = self.stopped.saturating_add(1);
+        self.took += took;
+    }
+
+    /// Whether that was not the first time.
+    pub(super) fn is_stopped_again(&self) -> bool {
+        self.stopped > 0
+    }
+
+    /// For how long it has waited in all.
+    pub(super) fn took(&self) -> u64 {
+        self.took
     }
 }
 
@@ -50,7 +69,8 @@ impl NodeState {
     #[cold]
     fn is_refused(&mut self, object: Object) -> Result<(), NodeError> {
         let Some(limit) = self.tried.limit else { return Ok(()) };
-        let waited = self.clock().saturating_sub(self.tried.since);
+        let now = self.clock();
+        let waited = now.saturating_sub(*self.tried.since.get_or_insert(now));
         if waited < limit {
             return Ok(());
         }

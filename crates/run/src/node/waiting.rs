@@ -1,5 +1,6 @@
 //! What a node does while its program waits, and at poll points.
 
+use super::sharing::{Halt, Suspended};
 use super::{Delays, Doing, Incoming, Left, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
 use crate::wire::{self, Control, Packet};
@@ -13,12 +14,12 @@ use trivium_protocol::BLOCK;
 
 /// Who waits looks so long without a pause; then it lets others have the processor. Where nodes take turns on too few
 /// processors that is at once: the one that is waited for can do nothing meanwhile.
-const SPIN: Duration = Duration::from_micros(2);
+pub(super) const SPIN: Duration = Duration::from_micros(2);
 /// After so long without anything to do node 0 is told, which looks whether anything can still happen.
-const IDLE: Duration = Duration::from_millis(20);
+pub(super) const IDLE: Duration = Duration::from_millis(20);
 /// And after so long in which handlers ran, which is looked at after so many turns of theirs.
-const BUSY: Duration = Duration::from_millis(200);
-const TURNS: u32 = 1024;
+pub(super) const BUSY: Duration = Duration::from_millis(200);
+pub(super) const TURNS: u32 = 1024;
 /// So many handlers are run at a poll point at most.
 const HANDLERS_AT_A_POLL: u32 = 32;
 /// What a packet is about whose sender has not told of that memory.
@@ -50,13 +51,13 @@ impl Patience {
 
 impl NodeState {
     /// The program waits, and the node runs handlers, until it may go on. For how long, in nanoseconds.
-    pub(super) fn wait(&mut self, wait: Wait) -> Result<u64, ProgramFault> {
+    pub(super) fn wait(&mut self, wait: Wait) -> Result<u64, Halt> {
         self.wait_after(wait, |_| Ok(()))
     }
 
     /// The program waits for an access that has just been stopped. What its handlers do about that is begun before anybody looks for packets. Not where
     /// it has been stopped again: if handlers let it try again and again, what they wait for has to come in between.
-    pub(super) fn wait_for_access(&mut self, block: Object) -> Result<u64, ProgramFault> {
+    pub(super) fn wait_for_access(&mut self, block: Object) -> Result<u64, Halt> {
         self.wait_after(Wait::Access(block), |node| {
             if node.left.is_none() && node.handle_one().map_err(|error| node.fail(error))? {
                 node.had_a_turn();
@@ -65,25 +66,38 @@ impl NodeState {
         })
     }
 
-    /// Waits; something is done before anybody looks for packets.
+    /// Waits; something is done before anybody looks for packets. Where the node shares its thread, what has called this returns to
+    /// that thread, which calls it again when the program may go on: this is then the end of the same wait.
     fn wait_after(
         &mut self,
         wait: Wait,
         first: impl FnOnce(&mut Self) -> Result<(), ProgramFault>,
-    ) -> Result<u64, ProgramFault> {
+    ) -> Result<u64, Halt> {
+        if self.suspended.is_some() {
+            return self.waited();
+        }
         self.doing = Doing::Waiting(wait);
-        let noted = self.note_wait(wait);
-        let begun = Instant::now();
-        let waited = first(self).and_then(|()| match self.history {
+        let suspended = Suspended::new(wait, self.note_wait(wait));
+        let begun = first(self);
+        if self.shares_thread && begun.is_ok() && !self.is_running() {
+            self.suspended = Some(suspended);
+            return Err(Halt::Waits);
+        }
+        let waited = begun.and_then(|()| match self.history {
             History::Replayed(_) => self.wait_as_recorded(),
             _ => self.wait_for_others(wait),
         });
-        self.note_waited(noted);
+        self.note_waited(suspended.noted);
         waited?;
+        Ok(self.has_waited(suspended.begun))
+    }
+
+    /// A wait is over that began then.
+    pub(super) fn has_waited(&mut self, begun: Instant) -> u64 {
         let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let took = self.took(took);
         self.counts.waits += took;
-        Ok(took)
+        took
     }
 
     fn wait_for_others(&mut self, wait: Wait) -> Result<(), ProgramFault> {
@@ -112,8 +126,8 @@ impl NodeState {
                 break;
             }
             if looks < self.patience.looks {
+                // No hint to the processor that this is a loop: it would pause for as long as several looks take.
                 looks += 1;
-                std::hint::spin_loop();
                 continue;
             }
             let since = *idle.get_or_insert_with(Instant::now);
@@ -136,7 +150,7 @@ impl NodeState {
     }
 
     /// Node 0 is told that the node waits, if it has not been.
-    fn tell_once(&mut self, is_told: &mut bool) {
+    pub(super) fn tell_once(&mut self, is_told: &mut bool) {
         if !std::mem::replace(is_told, true) {
             self.happened(PastEvent::Reported);
             self.report(0);
@@ -144,7 +158,8 @@ impl NodeState {
     }
 
     /// The program computes, and lets handlers have their turn.
-    pub(super) fn poll_point(&mut self, instructions: u64) -> Result<(), ProgramFault> {
+    /// Gives when that began.
+    pub(super) fn poll_point(&mut self, instructions: u64) -> Result<Instant, ProgramFault> {
         let begun = Instant::now();
         let mut handlers = 0;
         while handlers < HANDLERS_AT_A_POLL {
@@ -168,7 +183,7 @@ impl NodeState {
         }
         self.coordinate();
         self.had_a_turn();
-        Ok(())
+        Ok(begun)
     }
 
     /// Takes in what has arrived, and runs a handler. Whether anything was there.
@@ -438,13 +453,15 @@ impl NodeState {
     }
 
     /// The program has ended: handlers go on until the run is over.
-    pub(crate) fn serve_until_the_end(&mut self) -> Result<(), ProgramFault> {
-        if self.core.protocols.any_one_writer {
-            self.next_phase();
+    pub(crate) fn serve_until_the_end(&mut self) -> Result<(), Halt> {
+        if !std::mem::replace(&mut self.serves, true) {
+            if self.core.protocols.any_one_writer {
+                self.next_phase();
+            }
+            self.doing = Doing::Waiting(Wait::End);
+            self.report(0);
         }
-        self.doing = Doing::Waiting(Wait::End);
-        self.report(0);
-        while !self.is_over {
+        while !self.is_over || self.suspended.is_some() {
             self.wait(Wait::End)?;
         }
         Ok(())

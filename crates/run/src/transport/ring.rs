@@ -1,7 +1,8 @@
 //! A queue of short packets from one thread to one other, which nobody has to wait for.
 //!
 //! A packet lies in a slot of its own, together with the word that tells that it is there. So the receiver has all of it when the lines of that
-//! slot have come to its processor, and looks at nothing else. A slot is free again when the receiver has set that word to 0.
+//! slot have come to its processor, and looks at nothing else. It counts what it has taken in a word of its own, at which the sender only looks when it
+//! knows of no free slot: a slot's lines go to the receiver and come back, and for a short packet nothing else moves between the two processors.
 //!
 //! `crates/run/loom` runs this file under a model checker of threads, so that it uses nothing of Trivium's.
 
@@ -27,39 +28,50 @@ impl SharedWord for AtomicU64 {
 const WORDS: usize = 16;
 /// Bytes of a packet at most, behind the word that tells of it.
 pub(super) const SHORT: usize = 8 * (WORDS - 1);
-/// The lower bits of that word are the packet's length, the others one more than its number, so that it is not 0.
+/// The lower bits of that word are the packet's length, the others one more than its number: no packet before it in that slot has the same.
 const LENGTH_BITS: u32 = u8::BITS;
 
 #[repr(align(128))]
 #[derive(Default)]
 struct RingSlot<W>([W; WORDS]);
 
+/// How many packets have been taken.
+#[repr(align(128))]
+#[derive(Default)]
+struct TakenCount<W>(W);
+
 /// The slots. Each end remembers how many packets it has put in, or taken.
 pub(super) struct Ring<W> {
     slots: Box<[RingSlot<W>]>,
+    taken: TakenCount<W>,
 }
 
 impl<W: SharedWord> Ring<W> {
-    /// One with so many slots.
+    /// One with so many slots, 0 or a power of two.
     pub(super) fn new(slots: usize) -> Ring<W> {
-        Ring { slots: (0..slots).map(|_| RingSlot::default()).collect() }
+        Ring { slots: (0..slots).map(|_| RingSlot::default()).collect(), taken: TakenCount::default() }
     }
 
     fn slot(&self, at: u64) -> &[W; WORDS] {
-        let slots = self.slots.len() as u64;
-        &self.slots[usize::try_from(at % slots).unwrap_or_default()].0
+        let at = usize::try_from(at).unwrap_or_default();
+        &self.slots[at & (self.slots.len() - 1)].0
     }
 
-    /// Puts a packet with a number into it, as the one behind the first `before`. Whether it is short enough, and there is room.
-    pub(super) fn put(&self, before: u64, number: u64, packet: &[u8]) -> bool {
-        if packet.len() > SHORT || self.slots.is_empty() {
+    /// Puts a packet with a number into it, as the one behind the first `before`, of which at least `known` have been taken. Whether it is
+    /// short enough, and there is room.
+    pub(super) fn put(&self, before: u64, number: u64, packet: &[u8], known: &mut u64) -> bool {
+        let slots = self.slots.len() as u64;
+        if packet.len() > SHORT {
             return false;
+        }
+        if before - *known >= slots {
+            // What the receiver has read comes before what is written now.
+            *known = self.taken.0.load(Ordering::Acquire);
+            if before - *known >= slots {
+                return false;
+            }
         }
         let [told, words @ ..] = self.slot(before);
-        // What the receiver has read here before comes before what is written now.
-        if told.load(Ordering::Acquire) != 0 {
-            return false;
-        }
         let (whole, rest) = packet.as_chunks::<8>();
         for (word, bytes) in words.iter().zip(whole) {
             word.store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
@@ -70,6 +82,10 @@ impl<W: SharedWord> Ring<W> {
             words[whole.len()].store(u64::from_le_bytes(bytes), Ordering::Relaxed);
         }
         told.store((number + 1) << LENGTH_BITS | packet.len() as u64, Ordering::Release);
+        if before + 1 - *known < slots {
+            // The second line of the next slot, at which nobody looks, comes back meanwhile.
+            self.slot(before + 1)[WORDS - 1].store(0, Ordering::Relaxed);
+        }
         true
     }
 
@@ -88,7 +104,7 @@ impl<W: SharedWord> Ring<W> {
         for (chunk, word) in chunks.iter_mut().zip(&words[..length.div_ceil(8)]) {
             *chunk = word.load(Ordering::Relaxed).to_le_bytes();
         }
-        told.store(0, Ordering::Release);
+        self.taken.0.store(before + 1, Ordering::Release);
         let mut packet = buffer();
         packet.extend_from_slice(&bytes[..length]);
         Some(packet)
@@ -103,14 +119,15 @@ mod tests {
     fn what_is_full_or_too_long_takes_nothing() {
         let ring: Ring<AtomicU64> = Ring::new(2);
         let longest = [5; SHORT];
-        assert!(ring.put(0, 0, &longest) && ring.put(1, 3, &[]));
-        assert!(!ring.put(2, 4, &[1]), "it is full");
+        let known = &mut 0;
+        assert!(ring.put(0, 0, &longest, known) && ring.put(1, 3, &[], known));
+        assert!(!ring.put(2, 4, &[1], known), "it is full");
         assert_eq!(ring.take(0, 1, Vec::new), None, "another number");
         assert_eq!(ring.take(0, 0, Vec::new), Some(longest.to_vec()));
-        assert!(ring.put(2, 4, &[1]), "there is room again");
+        assert!(ring.put(2, 4, &[1], known), "there is room again");
         assert_eq!(ring.take(1, 3, Vec::new), Some(Vec::new()));
-        assert!(!ring.put(3, 5, &[0; SHORT + 1]), "too long");
+        assert!(!ring.put(3, 5, &[0; SHORT + 1], known), "too long");
         assert_eq!(ring.take(3, 5, Vec::new), None);
-        assert!(!Ring::<AtomicU64>::new(0).put(0, 0, &[1]));
+        assert!(!Ring::<AtomicU64>::new(0).put(0, 0, &[1], &mut 0));
     }
 }

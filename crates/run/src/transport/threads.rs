@@ -15,7 +15,7 @@ use trivium_engine::number::fit;
 
 /// More nodes have no rings: to look into one from each would take longer than to look into the channel.
 const FEW: u32 = 16;
-/// Slots of a ring.
+/// Slots of a ring: a power of two.
 const SLOTS: usize = 64;
 /// So many buffers of packets are kept to be filled again, of so many bytes at most.
 const SPARE: usize = 64;
@@ -37,6 +37,8 @@ struct Outward {
     /// Packets that have been sent, and of these those that went through the ring.
     sent: u64,
     by_ring: u64,
+    /// Of those through the ring, how many are known to have been taken.
+    known: u64,
 }
 
 /// The way from another node.
@@ -81,6 +83,7 @@ pub fn join(nodes: u32) -> Vec<Threads> {
             spilled: spilled[to].clone(),
             sent: 0,
             by_ring: 0,
+            known: 0,
         };
         let from = |from: usize| Inward {
             ring: rings[from * count + me].clone(),
@@ -168,7 +171,7 @@ impl Transport for Threads {
         let way = &mut self.to[usize::from(to)];
         let number = way.sent;
         way.sent += 1;
-        if way.ring.put(way.by_ring, number, &packet) {
+        if way.ring.put(way.by_ring, number, &packet, &mut way.known) {
             way.by_ring += 1;
             return self.keep(packet);
         }

@@ -1,0 +1,169 @@
+//! A node that shares its thread with others (`crate::sharing`): what its program waits for is looked at in turns, and the program
+//! goes on when its turn comes. So a change from one node to another is no change of the host's threads.
+
+use super::waiting::{BUSY, IDLE, SPIN, TURNS};
+use super::{Doing, NodeState, Wait};
+use crate::history::PastEvent;
+use crate::trace::Waited;
+use std::time::{Duration, Instant};
+use trivium_guest::ProgramFault;
+
+/// So many handlers of a node run at most before others of its thread have their turn.
+const HANDLERS: u32 = 64;
+/// A program that computes lets the other nodes of its thread have their turn after so long. A change takes less than a hundredth of that.
+const TURN: Duration = Duration::from_micros(50);
+
+/// Why something that a program asked for returns without what it asked for.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The program ends.
+    Fault(ProgramFault),
+    /// It waits. The same is asked for again when it goes on.
+    Waits,
+}
+
+impl From<ProgramFault> for Halt {
+    fn from(fault: ProgramFault) -> Halt {
+        Halt::Fault(fault)
+    }
+}
+
+/// What is given back to a program that may have to wait.
+pub(super) fn step<T>(result: Result<T, Halt>, waits: T) -> Result<T, ProgramFault> {
+    match result {
+        Ok(step) => Ok(step),
+        Err(Halt::Waits) => Ok(waits),
+        Err(Halt::Fault(fault)) => Err(fault),
+    }
+}
+
+/// A wait in which a program has returned to its thread.
+#[derive(Debug)]
+pub(super) struct Suspended {
+    wait: Wait,
+    pub begun: Instant,
+    pub noted: Option<(u64, Waited)>,
+    /// Since when there has been nothing to do, and since when handlers run one after the other; how many of these.
+    idle: Option<Instant>,
+    busy: Option<Instant>,
+    turns: u32,
+    /// Whether node 0 knows that the node waits.
+    is_told: bool,
+    /// What ends the program.
+    fault: Option<ProgramFault>,
+}
+
+impl Suspended {
+    pub(super) fn new(wait: Wait, noted: Option<(u64, Waited)>) -> Suspended {
+        // Who comes to a barrier, or to its end, tells it then, and once: told late, it would count for the next barrier.
+        let is_told = matches!(wait, Wait::Barrier(_) | Wait::End);
+        Suspended { wait, begun: Instant::now(), noted, idle: None, busy: None, turns: 0, is_told, fault: None }
+    }
+}
+
+impl NodeState {
+    /// Whether the program has returned to its thread while it waits for access.
+    pub(super) fn waits_for_access(&self) -> bool {
+        matches!(&self.suspended, Some(Suspended { wait: Wait::Access(_), .. }))
+    }
+
+    /// The same, for the home of a page.
+    pub(super) fn waits_for_page(&self) -> bool {
+        matches!(&self.suspended, Some(Suspended { wait: Wait::Page(_), .. }))
+    }
+
+    /// The same, for something that is neither.
+    pub(super) fn waits_for_more(&self) -> bool {
+        self.suspended.is_some() && !self.waits_for_access() && !self.waits_for_page()
+    }
+
+    /// The program goes on behind a wait in which it has returned to its thread.
+    pub(super) fn waited(&mut self) -> Result<u64, Halt> {
+        let Some(mut suspended) = self.suspended.take() else { return Err(Halt::Waits) };
+        let fault = suspended.fault.take();
+        if fault.is_none() && !self.is_running() {
+            self.suspended = Some(suspended);
+            return Err(Halt::Waits);
+        }
+        self.note_waited(suspended.noted.take());
+        match fault {
+            Some(fault) => Err(fault.into()),
+            None => Ok(self.has_waited(suspended.begun)),
+        }
+    }
+
+    /// Whether its program waits, so that its handlers may have their turn.
+    pub(crate) fn may_handle(&self) -> bool {
+        self.suspended.as_ref().is_some_and(|suspended| suspended.fault.is_none()) && !self.is_running()
+    }
+
+    /// The node's turn, while its program waits. Whether there was anything to do.
+    pub(crate) fn have_a_turn(&mut self, now: Instant) -> bool {
+        match self.handle_in_turn(now) {
+            Ok(any) => any,
+            // The program hears of it where it waits, so that it is told where that is.
+            Err(fault) => {
+                if let Some(suspended) = &mut self.suspended {
+                    suspended.fault = Some(fault);
+                }
+                true
+            }
+        }
+    }
+
+    fn handle_in_turn(&mut self, now: Instant) -> Result<bool, ProgramFault> {
+        let (mut handled, mut is_quiet) = (0, false);
+        while handled < HANDLERS {
+            if !self.progress()? {
+                is_quiet = true;
+                break;
+            }
+            self.had_a_turn();
+            handled += 1;
+            if self.is_running() {
+                return Ok(true);
+            }
+        }
+        // However many handlers others have this node run.
+        if is_quiet
+            && let Doing::Waiting(Wait::Sleep(end)) = self.doing
+            && self.now() >= end
+        {
+            self.happened(PastEvent::Woken);
+            self.wake();
+            self.had_a_turn();
+            return Ok(true);
+        }
+        let Some(mut suspended) = self.suspended.take() else { return Ok(false) };
+        if handled > 0 {
+            suspended.idle = None;
+            suspended.turns = suspended.turns.saturating_add(handled);
+            // Handlers may run for ever, and nothing go on.
+            if suspended.turns >= TURNS && *suspended.busy.get_or_insert(now) + BUSY < now {
+                suspended.turns = 0;
+                self.tell_once(&mut suspended.is_told);
+                self.coordinate();
+            }
+        } else {
+            let waited = now.saturating_duration_since(*suspended.idle.get_or_insert(now));
+            if waited > IDLE {
+                self.tell_once(&mut suspended.is_told);
+            }
+            if waited >= SPIN {
+                self.coordinate();
+            }
+        }
+        self.suspended = Some(suspended);
+        Ok(handled > 0)
+    }
+
+    /// The program goes on, in the node's turn.
+    pub(crate) fn begin_turn(&mut self, now: Instant) {
+        self.turn_begun = now;
+    }
+
+    /// Whether a program that computes has done so for long enough, now that it polls.
+    pub(super) fn has_had_its_turn(&self, now: Instant) -> bool {
+        self.shares_thread && now.saturating_duration_since(self.turn_begun) >= TURN
+    }
+}

@@ -1,0 +1,104 @@
+//! Nodes that share a thread, over a transport whose ends are threads: all that the nodes of one thread have for those of another takes one way, in one
+//! order. In a thread each node has a tray, into which packets are laid as they are.
+
+use super::Transport;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use trivium_engine::Node;
+use trivium_engine::number::fit;
+
+/// So many packets from other threads are sorted at once at most.
+const SORTED: usize = 64;
+/// Bytes behind a packet between threads: who has sent it, and to whom.
+const ADDRESS: usize = 4;
+
+/// The thread of a node, where so many threads carry so many nodes: neighbours share one, since they often have the most to tell each other.
+pub(crate) fn thread_of(node: usize, nodes: usize, threads: usize) -> usize {
+    node * threads / nodes.max(1)
+}
+
+/// What the nodes of a thread have in common.
+struct Common {
+    /// Each node's thread.
+    threads: Vec<Node>,
+    /// The thread's way to others.
+    way: Box<dyn Transport>,
+    /// Each node's packets, by its number. Those of nodes of other threads stay empty.
+    trays: Vec<VecDeque<(Node, Vec<u8>)>>,
+}
+
+/// One node's end.
+pub(crate) struct Shared {
+    me: Node,
+    common: Rc<RefCell<Common>>,
+}
+
+/// The ends of those of so many nodes that a thread carries whose own way to other threads this is.
+pub(crate) fn share(way: Box<dyn Transport>, nodes: u32) -> Vec<Shared> {
+    let (count, me) = (nodes as usize, way.me());
+    let threads = (0..count).map(|node| fit(thread_of(node, count, way.nodes() as usize), "a thread"));
+    let threads: Vec<Node> = threads.collect();
+    let own: Vec<usize> = (0..count).filter(|&node| threads[node] == me).collect();
+    let common = Common { threads, way, trays: (0..count).map(|_| VecDeque::new()).collect() };
+    let common = Rc::new(RefCell::new(common));
+    own.into_iter().map(|node| Shared { me: fit(node, "a node"), common: common.clone() }).collect()
+}
+
+impl Common {
+    /// Lays packets from other threads into the trays.
+    #[inline]
+    fn sort(&mut self) {
+        for _ in 0..SORTED {
+            let Some((_, mut packet)) = self.way.poll() else { break };
+            let Some(&[a, b, c, d]) = packet.last_chunk::<ADDRESS>() else { continue };
+            packet.truncate(packet.len() - ADDRESS);
+            if let Some(tray) = self.trays.get_mut(usize::from(Node::from_le_bytes([c, d]))) {
+                tray.push_back((Node::from_le_bytes([a, b]), packet));
+            }
+        }
+    }
+}
+
+impl Transport for Shared {
+    fn name(&self) -> &'static str {
+        self.common.borrow().way.name()
+    }
+
+    fn me(&self) -> Node {
+        self.me
+    }
+
+    fn nodes(&self) -> u32 {
+        fit(self.common.borrow().trays.len(), "a number of nodes")
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.common.borrow().way.is_crowded()
+    }
+
+    fn send(&mut self, to: Node, mut packet: Vec<u8>) {
+        let common = &mut *self.common.borrow_mut();
+        let thread = common.threads[usize::from(to)];
+        if thread == common.way.me() {
+            return common.trays[usize::from(to)].push_back((self.me, packet));
+        }
+        let ([a, b], [c, d]) = (self.me.to_le_bytes(), to.to_le_bytes());
+        packet.extend_from_slice(&[a, b, c, d]);
+        common.way.send(thread, packet);
+    }
+
+    fn poll(&mut self) -> Option<(Node, Vec<u8>)> {
+        let common = &mut *self.common.borrow_mut();
+        let me = usize::from(self.me);
+        if let Some(packet) = common.trays[me].pop_front() {
+            return Some(packet);
+        }
+        common.sort();
+        common.trays[me].pop_front()
+    }
+
+    fn has_sent(&mut self) -> bool {
+        self.common.borrow_mut().way.has_sent()
+    }
+}
