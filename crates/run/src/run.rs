@@ -142,7 +142,7 @@ fn run_on_threads(setup: &Setup, way: impl Fn(threads::Threads) -> Way) -> (Live
 fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, Option<Ran>) {
     // Once, and not by each thread at the same time.
     let ready = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false)
-        .and_then(|_| Ok(setup.program.prepare(setup.block)?));
+        .and_then(|_| Ok(program(setup).prepare(setup.block)?));
     if let Err(error) = ready {
         return (Err(early(error)), None);
     }
@@ -203,7 +203,7 @@ pub struct Ended {
 pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<Ended> {
     let name = transport.name();
     // Before the others are kept waiting by this node's clock.
-    let prepared = setup.program.prepare(setup.block);
+    let prepared = program(setup).prepare(setup.block);
     let beginning = begin(transport.as_mut());
     let parted = match prepared {
         Ok(()) => run_node(setup, transport, History::None, beginning).0,
@@ -311,10 +311,16 @@ fn run_node(
     (part(node.transport.as_mut(), end, early, is_patient), history)
 }
 
+/// The program as nodes run it: what they may access changes only where they poll or ask, so that loops may look ahead.
+fn program(setup: &Setup) -> Program {
+    setup.program.clone().looking_ahead()
+}
+
 /// Runs the program of a node to its end, and gives its exit code.
 fn run_program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result<(i32, Running), NodeError> {
-    let build = setup.program.build(setup.block);
-    let stage = Stage::new(setup.program, build)?;
+    let of_all = program(setup);
+    let build = of_all.build(setup.block);
+    let stage = Stage::new(&of_all, build)?;
     let mut program = stage.node(me.into(), &setup.args, node.clone())?;
     node.borrow_mut().note_program();
     node.borrow_mut().runs_on(program.memory(), (build == Build::Fast).then(|| program.tags()).flatten());
