@@ -34,7 +34,7 @@ use super::Layout;
 use super::analysis::Note;
 use super::classes::class;
 use super::fast::{Body, HOST_MEMORY, NUMBERS, number};
-use super::strides::{Ahead, Covered, Stream};
+use super::strides::{Ahead, Stream};
 use crate::tags::{self, GRANULE, GRANULE_BITS};
 use crate::weights::OperatorClass;
 
@@ -121,7 +121,11 @@ impl Body {
         self.hint(true);
         self.push(&I::If(BlockType::Empty));
         self.push(&I::Block(BlockType::Empty));
-        let renamed = self.renamed(&operators[1..], note, locals);
+        // Among other accesses that look for themselves, what is on the stack is there in time, and the names would cost more.
+        let renamed = match ahead.gives_up() {
+            true => Vec::new(),
+            false => self.renamed(&operators[1..], note, locals),
+        };
         self.enter(&renamed, locals);
         self.push(&I::Loop(BlockType::Empty));
         self.is_countdown_past(locals.until);
@@ -175,6 +179,9 @@ impl Body {
     /// The locals become others with the same values, which the compiler cannot know. It would keep one that also lives where calls are
     /// made on the stack, at each use in this loop, too.
     fn enter(&mut self, renamed: &[(u32, Option<u32>)], locals: Locals) {
+        if renamed.is_empty() {
+            return;
+        }
         self.push(&I::LocalGet(locals.sure));
         self.push(&I::I32Const(1));
         self.push(&I::I32Sub);
@@ -209,7 +216,7 @@ impl Body {
 
     /// What a round that is given up has changed, and where that is kept meanwhile.
     fn before(&self, ahead: &Ahead, head: &Note, locals: Locals) -> Vec<(u32, u32)> {
-        if !ahead.covered.iter().any(|(_, covered)| *covered == Covered::GivesUp) {
+        if !ahead.gives_up() {
             return Vec::new();
         }
         let mut free = locals.before;

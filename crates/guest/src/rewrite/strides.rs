@@ -41,6 +41,13 @@ pub(super) struct Ahead {
     pub(super) changed: Vec<u32>,
 }
 
+impl Ahead {
+    /// Whether a round can be given up.
+    pub(super) fn gives_up(&self) -> bool {
+        self.covered.iter().any(|(_, covered)| *covered == Covered::GivesUp)
+    }
+}
+
 /// What an access does in a round that was looked at. One without this is as it is elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Covered {
