@@ -43,7 +43,7 @@ const MOST_SAME: u32 = 8;
 
 /// The locals of a function with such loops.
 #[derive(Clone, Copy)]
-pub(super) struct Locals {
+pub(super) struct LookLocals {
     /// The countdown from which on a look is no longer good.
     pub(super) until: u32,
     /// Whether the look found that all may be accessed.
@@ -64,16 +64,16 @@ pub(super) struct Locals {
 /// A look, in the code that runs after it.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
-    pub(super) locals: Locals,
+    pub(super) locals: LookLocals,
     /// Whether it found that all may be accessed. In rounds for which it did not, it matters only that the host was asked.
     pub(super) is_sure: bool,
     /// How many blocks are open around the innermost loop. An access that gives the round up leaves the last of them.
     pub(super) outside: u32,
 }
 
-impl Locals {
+impl LookLocals {
     /// Those of a function with these loops, whose locals are extended by them.
-    pub(super) fn new(analysis: &[Ahead], locals: &mut Vec<ValType>) -> Locals {
+    pub(super) fn new(analysis: &[Ahead], locals: &mut Vec<ValType>) -> LookLocals {
         let first = locals.len() as u32;
         let mut before = [0; NUMBERS.len()];
         if !analysis.is_empty() {
@@ -90,7 +90,7 @@ impl Locals {
             }
         }
         let [until, sure, doubt, left, surplus, nothing, same] = [0, 1, 2, 3, 4, 5, 6].map(|number| first + number);
-        Locals { until, sure, doubt, left, surplus, nothing, same, before }
+        LookLocals { until, sure, doubt, left, surplus, nothing, same, before }
     }
 }
 
@@ -101,7 +101,7 @@ impl Body {
         layout: &mut Layout,
         operators: &[(Operator<'_>, Note)],
         ahead: &Ahead,
-        locals: Locals,
+        locals: LookLocals,
     ) -> Result<(), reencode::Error> {
         let (head, note) = &operators[0];
         layout.moves(note.offset, self.byte_len());
@@ -160,7 +160,7 @@ impl Body {
     }
 
     /// The countdown and the locals of 32 bits that live in the loop, each with a place for what it was if the loop does not change it.
-    fn renamed(&self, operators: &[(Operator<'_>, Note)], head: &Note, locals: Locals) -> Vec<(u32, Option<u32>)> {
+    fn renamed(&self, operators: &[(Operator<'_>, Note)], head: &Note, locals: LookLocals) -> Vec<(u32, Option<u32>)> {
         let changes = |local: u32| {
             operators.iter().any(|(operator, _)| match operator {
                 Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => *local_index == local,
@@ -178,7 +178,7 @@ impl Body {
 
     /// The locals become others with the same values, which the compiler cannot know. It would keep one that also lives where calls are
     /// made on the stack, at each use in this loop, too.
-    fn enter(&mut self, renamed: &[(u32, Option<u32>)], locals: Locals) {
+    fn enter(&mut self, renamed: &[(u32, Option<u32>)], locals: LookLocals) {
         if renamed.is_empty() {
             return;
         }
@@ -193,7 +193,7 @@ impl Body {
     }
 
     /// And back.
-    fn leave(&mut self, renamed: &[(u32, Option<u32>)], locals: Locals) {
+    fn leave(&mut self, renamed: &[(u32, Option<u32>)], locals: LookLocals) {
         for (local, same) in renamed {
             match same {
                 Some(same) => self.copy(*same, *local),
@@ -215,7 +215,7 @@ impl Body {
     }
 
     /// What a round that is given up has changed, and where that is kept meanwhile.
-    fn before(&self, ahead: &Ahead, head: &Note, locals: Locals) -> Vec<(u32, u32)> {
+    fn before(&self, ahead: &Ahead, head: &Note, locals: LookLocals) -> Vec<(u32, u32)> {
         if !ahead.gives_up() {
             return Vec::new();
         }
@@ -318,7 +318,7 @@ impl Body {
     }
 
     /// What was looked at may have changed.
-    pub(super) fn forget_look(&mut self, locals: Locals) {
+    pub(super) fn forget_look(&mut self, locals: LookLocals) {
         self.push(&I::I64Const(i64::MAX));
         self.push(&I::LocalSet(locals.until));
         self.push(&I::I32Const(0));
@@ -332,7 +332,7 @@ impl Body {
     }
 
     /// Sets `sure`.
-    fn look(&mut self, streams: &[Stream], locals: Locals) {
+    fn look(&mut self, streams: &[Stream], locals: LookLocals) {
         for (number, stream) in streams.iter().enumerate() {
             self.look_at(stream);
             if number > 0 {
@@ -407,7 +407,7 @@ impl Body {
     }
 
     /// Sets `until` to where so much work is done, or the countdown has ended.
-    fn set_until(&mut self, work: u64, locals: Locals) {
+    fn set_until(&mut self, work: u64, locals: LookLocals) {
         let work = i64::try_from(work).unwrap_or(i64::MAX);
         self.push(&I::LocalGet(self.left));
         self.push(&I::I64Const(work));

@@ -95,7 +95,7 @@ pub(super) fn function(
     let changes_surplus = |(operator, _): &(_, _)| class(operator).is_some_and(|class| !layout.weights.is_plain(class));
     let surplus = analysis.operators.iter().any(changes_surplus).then_some(locals.len() as u32);
     locals.extend(surplus.map(|_| ValType::I64));
-    let of_looks = ahead::Locals::new(&analysis.ahead, &mut locals);
+    let of_looks = ahead::LookLocals::new(&analysis.ahead, &mut locals);
     let mut rewritten = Body {
         function: Function::new_with_locals_types(locals[params.len()..].iter().copied()),
         hints: Vec::new(),

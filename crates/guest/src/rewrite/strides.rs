@@ -138,7 +138,7 @@ impl Known {
 }
 
 /// An open block inside the loop.
-struct Block {
+struct OpenBlock {
     /// Values beneath it, and those that it gives.
     height: usize,
     results: usize,
@@ -162,7 +162,7 @@ struct Access {
 struct Walk<'a> {
     weights: &'a OperatorWeights,
     locals: &'a [ValType],
-    blocks: Vec<Block>,
+    blocks: Vec<OpenBlock>,
     /// Nothing where control does not come.
     known: Option<Known>,
     accesses: Vec<Access>,
@@ -197,7 +197,7 @@ impl Walk<'_> {
     fn open(&mut self, blockty: BlockType, otherwise: Option<Known>) {
         let height = self.known.as_ref().map_or(0, |known| known.stack.len());
         let results = usize::from(!matches!(blockty, BlockType::Empty));
-        self.blocks.push(Block { height, results, after: None, otherwise });
+        self.blocks.push(OpenBlock { height, results, after: None, otherwise });
     }
 
     fn step(&mut self, index: usize, operator: &Operator<'_>, arity: Option<(u32, u32)>) {
@@ -304,7 +304,7 @@ impl<I: Iterator<Item = Option<u32>>> SumWrapping for I {
     }
 }
 
-impl Block {
+impl OpenBlock {
     /// Control comes to its end.
     fn arrive(&mut self, mut known: Known) {
         known.stack.truncate(self.height);
