@@ -30,6 +30,7 @@ pub struct Program {
     pub(crate) switching: Switching,
     pub(crate) weights: OperatorWeights,
     pub(crate) tlb: Option<TlbShape>,
+    looks_ahead: bool,
     /// Where the host's code for it is kept, if anywhere.
     shelf: Option<Shelf>,
 }
@@ -68,6 +69,7 @@ impl Program {
             switching: Switching::default(),
             weights: OperatorWeights::default(),
             tlb: None,
+            looks_ahead: false,
             shelf: None,
             shared: Arc::new(LoadedProgram {
                 name: name.to_string(),
@@ -121,6 +123,12 @@ impl Program {
         Program { tlb, ..self }
     }
 
+    /// The same program, whose loops look at [tags](Tags) some rounds ahead in the fast build: for processors that allow large pieces
+    /// of memory, and for long. It changes nothing in what is asked, nor when. With a TLB it does nothing.
+    pub fn looking_ahead(self) -> Program {
+        Program { looks_ahead: true, ..self }
+    }
+
     /// The same program, whose compiled code is kept here for the next run.
     pub fn kept_on(self, shelf: Shelf) -> Program {
         Program { shelf: Some(shelf), ..self }
@@ -151,6 +159,7 @@ impl Program {
             switching: self.switching,
             weights: self.weights,
             tlb: self.tlb.filter(|_| build == Build::Fast),
+            looks_ahead: self.looks_ahead && build == Build::Fast,
         }
     }
 

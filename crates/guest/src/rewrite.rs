@@ -23,12 +23,14 @@
 //! types and globals come last.
 
 mod access;
+mod ahead;
 mod analysis;
 mod atomic;
 mod classes;
 mod code;
 mod fast;
 mod live;
+mod strides;
 mod switch;
 mod values;
 
@@ -68,6 +70,8 @@ pub(crate) struct Manner {
     pub weights: OperatorWeights,
     /// The TLB that compiled code looks at: none in the reference build.
     pub tlb: Option<TlbShape>,
+    /// Whether loops of the fast build look at tags some rounds ahead.
+    pub looks_ahead: bool,
 }
 
 /// How a program is rewritten. It changes nothing in what a program does and how it is counted.
@@ -149,6 +153,7 @@ struct Layout {
     switching: Switching,
     weights: OperatorWeights,
     tlb: Option<TlbShape>,
+    looks_ahead: bool,
     /// Functions that the program imports.
     imported: u32,
     /// Index of the first added function: `wait`, `poll`, those of [`access::ACCESSES`], those of [`atomic`], one for
@@ -272,13 +277,15 @@ pub(crate) fn moved(module: &Inspected<'_>, manner: Manner) -> Result<Vec<Moved>
 }
 
 impl Layout {
-    fn new(module: &Inspected<'_>, Manner { build, switching, weights, tlb }: Manner) -> Layout {
+    fn new(module: &Inspected<'_>, Manner { build, switching, weights, tlb, looks_ahead }: Manner) -> Layout {
         let imported = module.imports.len() as u32;
         Layout {
             build,
             switching,
             weights,
             tlb,
+            // Compiled code would have to look up pages ahead, too.
+            looks_ahead: looks_ahead && tlb.is_none(),
             imported,
             added: first_defined(imported, switching) + module.defined_functions,
             data_segments: module.data_count.unwrap_or(0),

@@ -3,7 +3,6 @@
 mod world;
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use trivium_guest::{Build, Executed, NodeOutcome, Program, Switching};
 use wasm_encoder::reencode::{Reencode, utils};
 use wasm_encoder::{CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, TypeSection};
@@ -260,17 +259,8 @@ fn weighs_the_same(program: &Program, original: &End, instructions: u64) {
     }
 }
 
-/// A test of so many cases, the same in every run; or of as many others as the variable `PROPTEST_CASES` says.
-fn cases(cases: u32) -> ProptestConfig {
-    let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => default,
-        None => ProptestConfig { cases, rng_seed: RngSeed::Fixed(1), ..default },
-    }
-}
-
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(world::cases(150))]
 
     #[test]
     fn rewriting_keeps_what_random_modules_do(

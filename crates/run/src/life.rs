@@ -231,8 +231,9 @@ fn what_it_ends_with(node: &mut NodeState, exit_code: Option<i32>) -> NodeEnd {
 
 /// The program of a node, at its beginning.
 fn program(setup: &Setup, me: Node, node: &Rc<RefCell<NodeState>>) -> Result<Running, NodeError> {
-    let build = setup.program.build(setup.block);
-    let stage = Stage::new(setup.program, build)?;
+    let program = setup.looking_ahead();
+    let build = program.build(setup.block);
+    let stage = Stage::new(&program, build)?;
     let program = stage.node(me.into(), &setup.args, node.clone())?;
     let mut node = node.borrow_mut();
     node.note_program();

@@ -138,7 +138,7 @@ fn lives<'a>(setup: &'a Setup<'a>, way: Way, begun: Instant, pinned: &Result<(),
 fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, Option<Ran>) {
     // Once, and not by each thread at the same time.
     let ready = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false)
-        .and_then(|_| Ok(setup.program.prepare(setup.block)?));
+        .and_then(|_| Ok(setup.looking_ahead().prepare(setup.block)?));
     if let Err(error) = ready {
         return (Err(early(error)), None);
     }
@@ -207,7 +207,7 @@ pub struct Ended {
 pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<Ended> {
     let name = transport.name();
     // Before the others are kept waiting by this node's clock.
-    let prepared = setup.program.prepare(setup.block);
+    let prepared = setup.looking_ahead().prepare(setup.block);
     warm_up(setup.warm_up);
     let beginning = begin(transport.as_mut());
     let life = match prepared {

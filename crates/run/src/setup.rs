@@ -39,5 +39,12 @@ pub struct Setup<'a> {
     pub trace: Option<&'a RunTrace>,
 }
 
+impl Setup<'_> {
+    /// The program as nodes run it: what they may access changes only where they poll or ask, so that loops may look ahead.
+    pub(crate) fn looking_ahead(&self) -> Program {
+        self.program.clone().looking_ahead()
+    }
+}
+
 /// How long a run may go without progress, unless somebody says otherwise.
 pub const STALL_LIMIT: Duration = Duration::from_secs(30);

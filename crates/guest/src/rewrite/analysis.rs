@@ -6,6 +6,7 @@ use wasm_encoder::ValType;
 use wasm_encoder::reencode::{self, Reencode};
 use wasmparser::{FuncToValidate, FuncValidator, FunctionBody, Operator, ValidatorResources};
 
+use super::strides::{self, Ahead, Covered};
 use super::values::{LocalValue, Values};
 use super::{Layout, access, code, live};
 use crate::tags::{FIRST_PUBLISHED, GRANULE, SPAN};
@@ -26,6 +27,8 @@ pub(super) struct Note {
     pub(super) tag: Option<(u32, Use)>,
     /// The tags that are no longer right once it has asked the host.
     pub(super) stale: Vec<u32>,
+    /// Of a load or store in a loop that looks ahead: how far that stands for it.
+    pub(super) covered: Option<Covered>,
 }
 
 /// What an access does with a tag.
@@ -44,6 +47,8 @@ pub(super) struct Analysis<'a> {
     pub(super) locals: Vec<ValType>,
     /// How many tags must be kept at once.
     pub(super) tags: u32,
+    /// The loops that look ahead, in the order of their heads.
+    pub(super) ahead: Vec<Ahead>,
 }
 
 /// Looks at a valid function.
@@ -64,6 +69,7 @@ pub(super) fn analyse<'a>(
     }
     let mut operators = Vec::new();
     let mut notes: Vec<Note> = Vec::new();
+    let mut arities = Vec::new();
     let mut values = Values::new(locals.len());
     let mut checked = Checked::default();
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
@@ -79,6 +85,7 @@ pub(super) fn analyse<'a>(
             }
         }
         let arity = operator.operator_arity(&validator);
+        arities.push(arity);
         values.step(&operator, arity, |maker| notes[maker].is_seen = true, index);
         if forgets(&operator) {
             checked.forget(&mut notes);
@@ -89,7 +96,14 @@ pub(super) fn analyse<'a>(
     for (index, kept) in live::worth_keeping(&operators, locals.len()) {
         notes[index].keep = kept.iter().filter(|local| is_number(locals[*local as usize])).collect();
     }
-    Ok(Analysis { operators: operators.into_iter().zip(notes).collect(), locals, tags: checked.most })
+    let ahead = match layout.looks_ahead {
+        true => strides::ahead(&operators, &arities, &locals, &layout.weights),
+        false => Vec::new(),
+    };
+    for (index, covered) in ahead.iter().flat_map(|ahead| &ahead.covered) {
+        notes[*index].covered = Some(*covered);
+    }
+    Ok(Analysis { operators: operators.into_iter().zip(notes).collect(), locals, tags: checked.most, ahead })
 }
 
 /// An access whose tag has been looked up.

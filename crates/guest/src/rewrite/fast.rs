@@ -26,9 +26,11 @@ use wasm_encoder::{BlockType, BranchHint, Function, Instruction as I, MemArg, Va
 use wasmparser::{FuncToValidate, FunctionBody, Operator, ValidatorResources};
 
 use super::access::{ACCESSES, Kind, find};
+use super::ahead::{self, Look};
 use super::analysis::{self, Note, Use};
 use super::classes::class;
 use super::code::{self, change, needs_count};
+use super::strides::Covered;
 use super::values::float;
 use super::{Build, Layout};
 use crate::memory::{ASIDE, HOST_PAGE, SURPLUS};
@@ -42,19 +44,19 @@ pub(super) const HOST_MEMORY: u32 = 1;
 const ROOM: usize = 64;
 
 /// A function while it is rewritten.
-struct Body {
+pub(super) struct Body {
     function: Function,
     hints: Vec<BranchHint>,
     /// The types of the locals.
-    locals: Vec<ValType>,
+    pub(super) locals: Vec<ValType>,
     /// The local with the countdown.
-    left: u32,
+    pub(super) left: u32,
     /// The local with the surplus, where an operator of the function changes it.
-    surplus: Option<u32>,
+    pub(super) surplus: Option<u32>,
     /// The local with the first operand of an access.
-    base: u32,
+    pub(super) base: u32,
     /// The local with the address of an access.
-    address: u32,
+    pub(super) address: u32,
     /// The first of four locals with a value that is stored or loaded: i32, i64, f32, f64.
     values: u32,
     /// The first locals, of each type, for what lies on the operand stack beneath an access.
@@ -62,9 +64,11 @@ struct Body {
     /// The first of the locals for tags.
     tags: u32,
     /// What the local does not count yet.
-    pending: Executed,
+    pub(super) pending: Executed,
     /// Open blocks, the function's own included.
-    depth: u32,
+    pub(super) depth: u32,
+    /// In a loop that looks ahead.
+    pub(super) look: Option<Look>,
 }
 
 /// The body with counting, polls and access checks, and its branch hints.
@@ -91,6 +95,7 @@ pub(super) fn function(
     let changes_surplus = |(operator, _): &(_, _)| class(operator).is_some_and(|class| !layout.weights.is_plain(class));
     let surplus = analysis.operators.iter().any(changes_surplus).then_some(locals.len() as u32);
     locals.extend(surplus.map(|_| ValType::I64));
+    let of_looks = ahead::LookLocals::new(&analysis.ahead, &mut locals);
     let mut rewritten = Body {
         function: Function::new_with_locals_types(locals[params.len()..].iter().copied()),
         hints: Vec::new(),
@@ -103,22 +108,26 @@ pub(super) fn function(
         tags,
         pending: Executed::default(),
         depth: 1,
+        look: None,
         locals,
     };
     rewritten.load_counts();
     rewritten.poll(layout, &Note::default());
-    for (operator, note) in analysis.operators {
-        layout.moves(note.offset, rewritten.function.byte_len());
-        rewritten.operator(layout, operator, &note)?;
+    let mut done = 0;
+    for ahead in &analysis.ahead {
+        rewritten.operators(layout, &analysis.operators[done..ahead.head])?;
+        rewritten.loop_ahead(layout, &analysis.operators[ahead.head..=ahead.end], ahead, of_looks)?;
+        done = ahead.end + 1;
     }
+    rewritten.operators(layout, &analysis.operators[done..])?;
     Ok((rewritten.function, rewritten.hints))
 }
 
 /// The types of numbers.
-const NUMBERS: [ValType; 4] = [ValType::I32, ValType::I64, ValType::F32, ValType::F64];
+pub(super) const NUMBERS: [ValType; 4] = [ValType::I32, ValType::I64, ValType::F32, ValType::F64];
 
 /// Which of [`NUMBERS`] a type is.
-fn number(ty: ValType) -> usize {
+pub(super) fn number(ty: ValType) -> usize {
     NUMBERS.iter().position(|known| *known == ty).expect("a number's type")
 }
 
@@ -154,11 +163,28 @@ pub(super) fn adjust_countdown(layout: &Layout, function: &mut Function, local: 
 }
 
 impl Body {
-    fn push(&mut self, instruction: &I<'_>) {
+    pub(super) fn push(&mut self, instruction: &I<'_>) {
         self.function.instruction(instruction);
     }
 
-    fn operator(&mut self, layout: &mut Layout, operator: Operator<'_>, note: &Note) -> Result<(), reencode::Error> {
+    pub(super) fn byte_len(&self) -> usize {
+        self.function.byte_len()
+    }
+
+    fn operators(&mut self, layout: &mut Layout, operators: &[(Operator<'_>, Note)]) -> Result<(), reencode::Error> {
+        for (operator, note) in operators {
+            layout.moves(note.offset, self.byte_len());
+            self.operator(layout, operator.clone(), note)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn operator(
+        &mut self,
+        layout: &mut Layout,
+        operator: Operator<'_>,
+        note: &Note,
+    ) -> Result<(), reencode::Error> {
         if let Some((access, memarg)) = find(&operator) {
             self.pending += layout.weights.one(OperatorClass::Memory);
             // The validator has bounded a 32-bit memory's offset.
@@ -217,7 +243,7 @@ impl Body {
     }
 
     /// Brings the locals up to date.
-    fn count(&mut self, layout: &Layout) {
+    pub(super) fn count(&mut self, layout: &Layout) {
         let pending = std::mem::take(&mut self.pending);
         if pending.work > 0 {
             self.push(&I::LocalGet(self.left));
@@ -241,7 +267,7 @@ impl Body {
             .filter_map(|(address, local)| Some((address, local?)))
     }
 
-    fn store_counts(&mut self) {
+    pub(super) fn store_counts(&mut self) {
         for (address, local) in self.counts() {
             self.push(&I::I32Const(address as i32));
             self.push(&I::LocalGet(local));
@@ -258,13 +284,13 @@ impl Body {
     }
 
     /// An `if` that is hardly ever taken.
-    fn if_rarely(&mut self) {
+    pub(super) fn if_rarely(&mut self) {
         self.hint(false);
         self.push(&I::If(BlockType::Empty));
     }
 
     /// Whether the branch that follows is likely to be taken.
-    fn hint(&mut self, taken: bool) {
+    pub(super) fn hint(&mut self, taken: bool) {
         let branch_func_offset = self.function.byte_len() as u32;
         self.hints.push(BranchHint { branch_func_offset, branch_hint_value: taken.into() });
     }
@@ -289,7 +315,7 @@ impl Body {
     }
 
     /// At a loop head or a function entry: asks the host if the countdown has ended.
-    fn poll(&mut self, layout: &Layout, note: &Note) {
+    pub(super) fn poll(&mut self, layout: &Layout, note: &Note) {
         self.push(&I::LocalGet(self.left));
         self.push(&I::I64Const(0));
         self.push(&I::I64LeS);
@@ -311,6 +337,18 @@ impl Body {
     fn access(&mut self, layout: &Layout, access: u32, offset: u32, note: &Note) {
         let kind = &ACCESSES[access as usize];
         let value = self.value(kind.value);
+        let at = MemArg { offset: offset.into(), align: 0, memory_index: 0 };
+        let looked = self.look.filter(|look| look.is_sure).zip(note.covered);
+        if let (Some((_, Covered::Always | Covered::UnlessAsked)), Some((tag, Use::Keep))) = (looked, note.tag) {
+            // It may not be looked up.
+            self.push(&I::I32Const(0));
+            self.push(&I::LocalSet(self.tags + tag));
+        }
+        match looked {
+            Some((_, Covered::Always)) => return self.push(&(kind.operator)(at)),
+            Some((look, Covered::GivesUp)) => return self.access_or_give_up(kind, offset, note, look),
+            _ => {}
+        }
         if kind.store {
             self.push(&I::LocalSet(value));
         }
@@ -318,10 +356,15 @@ impl Body {
         let beneath = self.flatten(&note.beneath);
         self.push(&I::Block(BlockType::Empty));
         let tried = note.tag.filter(|(_, how)| *how == Use::Try);
-        if let Some((tag, _)) = tried {
+        if let Some((look, _)) = looked {
+            self.push(&I::LocalGet(look.locals.sure));
+        } else if let Some((tag, _)) = tried {
             self.push(&I::LocalGet(self.tags + tag));
             self.push(&I::I32Const(tags::allows_near(kind.store).into()));
             self.push(&I::I32And);
+        }
+        let is_tried = looked.is_some() || tried.is_some();
+        if is_tried {
             self.push(&I::I32Eqz);
             self.if_rarely();
         }
@@ -330,16 +373,16 @@ impl Body {
         self.check(kind, offset, note);
         self.if_rarely();
         self.ask(layout, access, offset, note, &beneath);
-        self.push(&I::Br(if tried.is_some() { 2 } else { 1 }));
+        self.push(&I::Br(if is_tried { 2 } else { 1 }));
         self.push(&I::End);
-        if tried.is_some() {
+        if is_tried {
             self.push(&I::End);
         }
         self.push(&I::LocalGet(self.base));
         if kind.store {
             self.push(&I::LocalGet(value));
         }
-        self.push(&(kind.operator)(MemArg { offset: offset.into(), align: 0, memory_index: 0 }));
+        self.push(&(kind.operator)(at));
         if !kind.store {
             self.push(&I::LocalSet(value));
         }
@@ -350,6 +393,34 @@ impl Body {
         if !kind.store {
             self.push(&I::LocalGet(value));
         }
+    }
+
+    /// A load or store in a round that can be given up: that is done if the tags do not allow it.
+    fn access_or_give_up(&mut self, kind: &Kind, offset: u32, note: &Note, look: Look) {
+        let value = self.value(kind.value);
+        if kind.store {
+            self.push(&I::LocalSet(value));
+        }
+        self.push(&I::LocalTee(self.base));
+        let tried = note.tag.filter(|(_, how)| *how == Use::Try);
+        if let Some((tag, _)) = tried {
+            self.push(&I::LocalGet(self.tags + tag));
+            self.push(&I::I32Const(tags::allows_near(kind.store).into()));
+            self.push(&I::I32And);
+            self.push(&I::I32Eqz);
+            self.if_rarely();
+        }
+        self.address(offset);
+        self.check(kind, offset, note);
+        self.hint(false);
+        self.push(&I::BrIf(self.depth - look.outside + u32::from(tried.is_some())));
+        if tried.is_some() {
+            self.push(&I::End);
+        }
+        if kind.store {
+            self.push(&I::LocalGet(value));
+        }
+        self.push(&(kind.operator)(MemArg { offset: offset.into(), align: 0, memory_index: 0 }));
     }
 
     /// The added function asks the host for an access, and makes it; what it loads is in the local for its value.
@@ -376,6 +447,9 @@ impl Body {
         self.take_back(&aside);
         self.load_counts();
         self.forget_tags(note);
+        if let Some(look) = self.look {
+            self.forget_look(look.locals);
+        }
     }
 
     /// Tags that are kept are no longer right.

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use proptest::prelude::ProptestConfig;
+use proptest::test_runner::RngSeed;
 use trivium_guest::{
     AccessKind, AccessStep, Build, Call, CallStep, CompileOptions, Executed, LoadStore, NodeOutcome, OperatorClass,
     OperatorWeights, Processor, Program, ProgramFault, ProgramNode, SHARED_BASE, Shelf, Stage, Switching, Tags,
@@ -341,4 +343,13 @@ pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
 pub fn load(name: &str) -> Program {
     let bytes = compile(&root().join("programs").join(name)).unwrap_or_else(|error| panic!("{error}"));
     Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A test of so many cases, the same in every run; or of as many others as the variable `PROPTEST_CASES` says.
+pub fn cases(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => default,
+        None => ProptestConfig { cases, rng_seed: RngSeed::Fixed(1), ..default },
+    }
 }
