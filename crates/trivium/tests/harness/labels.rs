@@ -27,9 +27,23 @@ fn of_class(svg: &str, class: &str) -> (f64, bool) {
     (own.or_else(|| size(general)).unwrap(), is_chart)
 }
 
-/// The texts of a picture, wherever it is from. Letters are as wide as those of usual fonts.
+/// The texts of a picture, wherever it is from, and of those that stand beside each other in it.
 fn labels(svg: &str) -> Vec<Label> {
-    let body = svg.split_once("</style>").map_or(svg, |(_, body)| body);
+    let of_part = |part: &str| {
+        let tag = format!(" {}", part.split_once('>').unwrap().0);
+        let (dx, dy) = (number(&tag, "x"), number(&tag, "y"));
+        let moved = move |Label { text, area: [left, top, right, bottom] }| Label {
+            text,
+            area: [left + dx, top + dy, right + dx, bottom + dy],
+        };
+        labels_of(svg, part).into_iter().map(moved).collect::<Vec<_>>()
+    };
+    svg.split("<svg ").skip(1).flat_map(of_part).collect()
+}
+
+/// The texts of a part of a picture. Letters are as wide as those of usual fonts.
+fn labels_of(svg: &str, part: &str) -> Vec<Label> {
+    let body = part.split_once("</style>").map_or(part, |(_, body)| body);
     let label = |text: &str| {
         let (tag, rest) = text.split_once('>').unwrap();
         let tag = format!(" {tag}");

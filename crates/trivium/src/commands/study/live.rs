@@ -271,7 +271,7 @@ fn row(
 ) -> Result<LiveRow, Failure> {
     let x = program.x[at];
     let (cc, args) = (program.cc_at(x), program.args_at(x));
-    let subject = Subject { file: Path::new(&program.program), cc: cc.as_deref(), args: &args, set: &program.set };
+    let subject = LiveCommand { file: Path::new(&program.program), cc: cc.as_deref(), args: &args, set: &program.set };
     let (alone, _) = wall(plan, &subject, (variant, 1), Over::Threads)?;
     let alone = least(&alone);
     let apart = program.apart.unwrap_or(0).max(variant.block.into());
@@ -379,7 +379,7 @@ fn mhz(run: &RunOutcome) -> Result<f64, Failure> {
 }
 
 /// What is run for real.
-struct Subject<'a> {
+struct LiveCommand<'a> {
     file: &'a Path,
     cc: Option<&'a str>,
     args: &'a [String],
@@ -389,7 +389,7 @@ struct Subject<'a> {
 /// The times of a program's region of interest on this host in milliseconds, and how many loads and stores of all nodes missed, which is a median.
 fn wall(
     plan: &LivePlan,
-    subject: &Subject,
+    subject: &LiveCommand,
     (variant, nodes): (&Variant, u32),
     over: Over,
 ) -> Result<(Vec<f64>, u64), Failure> {
@@ -426,7 +426,7 @@ fn units(
     ];
     let args: Vec<String> =
         flags.iter().filter_map(|(flag, number)| Some([flag.to_string(), (*number)?.to_string()])).flatten().collect();
-    let subject = Subject { file: Path::new(&plan.units), cc: None, args: &args, set: &program.set };
+    let subject = LiveCommand { file: Path::new(&plan.units), cc: None, args: &args, set: &program.set };
     let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut empty = Vec::new();
     for _ in 0..plan.repeats.max(1) {
@@ -445,7 +445,12 @@ fn units(
 }
 
 /// One `trivium run` of its own, as JSON.
-fn live(plan: &LivePlan, subject: &Subject, (variant, nodes): (&Variant, u32), over: Over) -> Result<Value, Failure> {
+fn live(
+    plan: &LivePlan,
+    subject: &LiveCommand,
+    (variant, nodes): (&Variant, u32),
+    over: Over,
+) -> Result<Value, Failure> {
     let wrong = |what: String, printed: &[u8]| {
         let text = String::from_utf8_lossy(printed).trim().to_string();
         Failure::new(failure::WRONG, what, if text.is_empty() { "it printed nothing".to_string() } else { text })
