@@ -58,6 +58,13 @@ impl Args {
         self.len = others.len;
     }
 
+    /// Takes all words away.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.words[..self.len as usize].fill(0);
+        self.len = 0;
+    }
+
     /// Adds a word.
     #[inline]
     pub fn push(&mut self, word: i64) {

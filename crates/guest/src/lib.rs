@@ -88,7 +88,7 @@ pub use inspect::CallImport;
 pub use lacking::{lacks_functions, undefined};
 pub use memory::{Memory, PART_UNIT, PRIVATE_LIMIT, SHARED_BASE, SHARED_END};
 pub use node::{NodeOutcome, ProgramNode, Stage};
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_to_write};
 pub use processor::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite, RmwOp,
     SplitPhase, StackFrame,

@@ -34,7 +34,7 @@ enum LifeStage {
     /// The node leaves the run.
     Leaves(Box<(Parting, Box<dyn Transport>, History)>),
     /// It has left.
-    HasLeft(Parted, History),
+    HasLeft(Box<(Parted, History)>),
     /// Only while it is changed.
     Changes,
 }
@@ -106,7 +106,7 @@ impl<'a> Life<'a> {
 
     /// What it has ended with, if it has left.
     pub(crate) fn end(self) -> Option<(Parted, History)> {
-        if let LifeStage::HasLeft(parted, history) = self.state { Some((parted, history)) } else { None }
+        if let LifeStage::HasLeft(left) = self.state { Some(*left) } else { None }
     }
 
     fn has_left(&self) -> bool {
@@ -136,7 +136,7 @@ impl<'a> Life<'a> {
                 match parting.go_on(transport.as_mut()) {
                     PartingStep::Some => (LifeStage::Leaves(leaves), true),
                     PartingStep::Nothing => (LifeStage::Leaves(leaves), false),
-                    PartingStep::Over(parted) => (LifeStage::HasLeft(parted, leaves.2), true),
+                    PartingStep::Over(parted) => (LifeStage::HasLeft(Box::new((parted, leaves.2))), true),
                 }
             }
             state => (state, false),

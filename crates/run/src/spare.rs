@@ -1,30 +1,62 @@
-//! Data of messages that are no longer needed, to be filled again: what is allocated for each message is slow.
+//! Events and data of messages that are no longer needed, to be filled again: what is allocated for each message is slow.
 
+use crate::wire::Arrival;
+use trivium_engine::{Args, Event, Node, Object};
 use trivium_node::Data;
+use trivium_protocol::EventKind;
 
 /// So many are kept, of so many bytes, and places, at most.
 const KEPT: usize = 64;
 const MOST_BYTES: usize = 4096;
 const MOST_PLACES: usize = 256;
 
-/// Data to be filled again.
+/// What is to be filled again.
 #[derive(Debug, Default)]
-pub(crate) struct SpareData {
-    #[expect(clippy::vec_box, reason = "they are handed on by their address")]
-    kept: Vec<Box<Data>>,
+#[expect(clippy::vec_box, reason = "they are handed on by their address")]
+pub(crate) struct Spare {
+    data: Vec<Box<Data>>,
+    arrivals: Vec<Box<Arrival>>,
 }
 
-impl SpareData {
+impl Spare {
     /// Data without anything in them.
-    pub(crate) fn take(&mut self) -> Box<Data> {
-        self.kept.pop().unwrap_or_default()
+    #[inline]
+    pub(crate) fn data(&mut self) -> Box<Data> {
+        self.data.pop().unwrap_or_default()
     }
 
     /// Nobody needs these any more.
-    pub(crate) fn keep(&mut self, mut data: Box<Data>) {
-        if self.kept.len() < KEPT && data.bytes.capacity() <= MOST_BYTES && data.places.capacity() <= MOST_PLACES {
+    #[inline]
+    pub(crate) fn keep_data(&mut self, mut data: Box<Data>) {
+        if self.data.len() < KEPT && data.bytes.capacity() <= MOST_BYTES && data.places.capacity() <= MOST_PLACES {
             data.clear();
-            self.kept.push(data);
+            self.data.push(data);
+        }
+    }
+
+    /// An event about an object, without arguments and data.
+    #[inline]
+    pub(crate) fn arrival(&mut self, protocol: usize, kind: EventKind, object: Object, sender: Node) -> Box<Arrival> {
+        match self.arrivals.pop() {
+            Some(mut old) => {
+                (old.protocol, old.number) = (protocol, 0);
+                (old.event.kind, old.event.object, old.event.sender) = (kind, object, sender);
+                old.event.args.clear();
+                old
+            }
+            None => {
+                let event = Event { kind, object, sender, thread: 0, args: Args::NONE, payload: None };
+                Box::new(Arrival { protocol, event, data: None, number: 0 })
+            }
+        }
+    }
+
+    /// Nobody needs this any more; its data are elsewhere.
+    #[inline]
+    pub(crate) fn keep_arrival(&mut self, mut arrival: Box<Arrival>) {
+        if self.arrivals.len() < KEPT {
+            (arrival.event.payload, arrival.event.thread, arrival.data) = (None, 0, None);
+            self.arrivals.push(arrival);
         }
     }
 }

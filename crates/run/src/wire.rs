@@ -1,21 +1,21 @@
 //! What nodes tell each other, as bytes. What comes in is looked at as if anybody could have sent it: what is wrong with
 //! it is an error, before an engine or memory sees any of it.
 
-use crate::spare::SpareData;
+use crate::spare::Spare;
 use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
-use trivium_engine::{Args, MAX_ARGS, Node, Object};
+use trivium_engine::{Args, Event, MAX_ARGS, Node, Object};
 use trivium_guest::Placement;
 use trivium_node::{Binding, Data, NodeError, Protocols, Purpose};
 use trivium_protocol::{EventKind, LaneId, MessageId, ObjectKindId, PayloadShape};
 
-/// A message of a protocol.
+/// An event for handlers of this node: a message that has arrived, or something of its own. It is handed on by its address, and filled again when
+/// it has been handled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct Arrival {
     pub protocol: usize,
-    pub message: MessageId,
-    pub object: Object,
-    pub args: Args,
+    /// Without the data.
+    pub event: Event,
     pub data: Option<Box<Data>>,
     /// Its number among those from one node to another, if the run is traced.
     pub number: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Message {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Packet {
     /// For a handler.
-    Message(Message),
+    Message(Box<Arrival>),
     /// A message that this node sent on a finite lane is no longer on it.
     Credit { protocol: usize, lane: LaneId },
     /// The run's own.
@@ -208,13 +208,13 @@ pub(crate) fn write_page(page: usize, contents: &[u8]) -> Vec<u8> {
     [&[PAGE][..], &page.to_le_bytes(), contents].concat()
 }
 
-/// Reads a packet; a message's data come into some of old, which `spare` has, if it has.
+/// Reads a packet of a node; a message and its data come into some of old, which `spare` has, if it has.
 ///
 /// # Errors
 /// No node of this run has written it.
-pub(crate) fn read(packet: &[u8], protocols: &Protocols, spare: &mut SpareData) -> Result<Packet, String> {
+pub(crate) fn read(from: Node, packet: &[u8], protocols: &Protocols, spare: &mut Spare) -> Result<Packet, String> {
     match packet {
-        [MESSAGE, rest @ ..] => read_message(rest, protocols, spare).map(Packet::Message),
+        [MESSAGE, rest @ ..] => read_message(from, rest, protocols, spare).map(Packet::Message),
         &[CREDIT, lane, low, high] => {
             let protocol = usize::from(u16::from_le_bytes([low, high]));
             let engine = protocols.engines.get(protocol).ok_or("a credit of a protocol that there is not")?;
@@ -252,13 +252,19 @@ fn place(&[a, b, c, d, e, f, g, h, ref length @ ..]: &[u8; PLACE]) -> (u64, u32)
     (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(*length))
 }
 
-fn read_message(mut packet: &[u8], protocols: &Protocols, spare: &mut SpareData) -> Result<Message, String> {
+fn read_message(
+    from: Node,
+    mut packet: &[u8],
+    protocols: &Protocols,
+    spare: &mut Spare,
+) -> Result<Box<Arrival>, String> {
     let rest = &mut packet;
-    let [kind, words, has_data] = number(rest)?;
-    let protocol = usize::from(u16::from_le_bytes(number(rest)?));
-    let message = MessageId(u16::from_le_bytes(number(rest)?));
-    let object = Object { kind: ObjectKindId(kind), id: u32::from_le_bytes(number(rest)?) };
-    let (places, bytes) = (u32::from_le_bytes(number(rest)?), u32::from_le_bytes(number(rest)?));
+    let head: [u8; HEAD - 1] = number(rest)?;
+    let [kind, words, has_data, p0, p1, m0, m1, i0, i1, i2, i3, n0, n1, n2, n3, b0, b1, b2, b3] = head;
+    let protocol = usize::from(u16::from_le_bytes([p0, p1]));
+    let message = MessageId(u16::from_le_bytes([m0, m1]));
+    let object = Object { kind: ObjectKindId(kind), id: u32::from_le_bytes([i0, i1, i2, i3]) };
+    let (places, bytes) = (u32::from_le_bytes([n0, n1, n2, n3]), u32::from_le_bytes([b0, b1, b2, b3]));
     let engine = protocols.engines.get(protocol).ok_or("a message of a protocol that there is not")?;
     let declared =
         engine.protocol().messages.get(message.index()).ok_or("a message that its protocol does not have")?;
@@ -268,15 +274,15 @@ fn read_message(mut packet: &[u8], protocols: &Protocols, spare: &mut SpareData)
     if usize::from(words) > MAX_ARGS {
         return Err(format!("a {} with {words} words of arguments", declared.name));
     }
-    let mut args = Args::NONE;
+    let mut read = spare.arrival(protocol, EventKind::Message(message), object, from);
     for _ in 0..words {
-        args.push(i64::from_le_bytes(number(rest)?));
+        read.event.args.push(i64::from_le_bytes(number(rest)?));
     }
-    engine.check_args(EventKind::Message(message), &args).map_err(|what| format!("a {}: {what}", declared.name))?;
-    let data = match has_data {
+    engine.check_args(read.event.kind, &read.event.args).map_err(|what| format!("a {}: {what}", declared.name))?;
+    read.data = match has_data {
         0 => None,
         1 => {
-            let mut data = spare.take();
+            let mut data = spare.data();
             let listed = take(rest, index(u64::from(places)).saturating_mul(PLACE))?;
             let (listed, _) = listed.as_chunks::<PLACE>();
             data.places.extend(listed.iter().map(place));
@@ -289,18 +295,18 @@ fn read_message(mut packet: &[u8], protocols: &Protocols, spare: &mut SpareData)
         }
         other => return Err(format!("a {} with {other} data", declared.name)),
     };
-    if data.is_some() != (declared.payload != PayloadShape::Nothing) {
+    if read.data.is_some() != (declared.payload != PayloadShape::Nothing) {
         return Err(format!("a {} with data that it does not have, or without those that it has", declared.name));
     }
     if declared.payload == PayloadShape::Block
-        && data.as_ref().is_some_and(|data| data.bytes.len() as u64 != protocols.block)
+        && read.data.as_ref().is_some_and(|data| data.bytes.len() as u64 != protocols.block)
     {
         return Err(format!("a {} with data that are not a block", declared.name));
     }
     if !rest.is_empty() {
         return Err(format!("a {} with {} bytes too many", declared.name, rest.len()));
     }
-    Ok(Message { protocol, message, object, args, data, number: 0 })
+    Ok(read)
 }
 
 #[cfg(test)]
@@ -316,9 +322,13 @@ mod tests {
     fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, String> {
         // Data of old, of which nothing may be left.
         let old = Data { bytes: vec![1; 200], places: vec![(1, 2)] };
-        let mut spare = SpareData::default();
-        spare.keep(Box::new(old));
-        read_into(packet, protocols, &mut spare)
+        let mut spare = Spare::default();
+        spare.keep_data(Box::new(old));
+        let mut arrival = spare.arrival(9, EventKind::Read, Object { kind: ObjectKindId(9), id: 9 }, 9);
+        arrival.event.args.push(-1);
+        arrival.number = 9;
+        spare.keep_arrival(arrival);
+        read_into(1, packet, protocols, &mut spare)
     }
 
     fn protocols() -> Protocols {
@@ -346,7 +356,9 @@ mod tests {
     fn what_is_read_is_what_was_written() {
         let protocols = protocols();
         let Ok(Packet::Message(found)) = read(&readable(&protocols), &protocols) else { panic!() };
-        assert_eq!((found.protocol, found.object, found.args), (0, BLOCK_5, Args::NONE));
+        let kind = EventKind::Message(message(&protocols, "Readable"));
+        let event = Event { kind, object: BLOCK_5, sender: 1, thread: 0, args: Args::NONE, payload: None };
+        assert_eq!((found.protocol, found.event, found.number), (0, event, 0));
         assert_eq!(found.data.unwrap().bytes, (0..64).collect::<Vec<u8>>());
         let credit = read(&write_credit(2, LaneId(0)), &protocols).unwrap();
         assert_eq!(credit, Packet::Credit { protocol: 2, lane: LaneId(0) });

@@ -1,7 +1,7 @@
 //! What a program asks of its node: accesses, poll points, calls.
 
 use super::sharing::{Halt, step};
-use super::{Incoming, NodeState, Wait};
+use super::{NodeState, Wait};
 use trivium_engine::{Args, Event};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
@@ -189,7 +189,7 @@ impl NodeState {
                 Refusal::Broken(error) => self.fail(error),
             })?;
             let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(op), object, 0) };
-            self.inbox.push_back(Incoming::Local(protocol, event));
+            self.raise(protocol, &event);
         }
         self.wait(Wait::Call { protocol, op, object })?;
         let what = || self.core.call_name(protocol, op);

@@ -1,8 +1,8 @@
 //! Delays at random, so that orders occur that are rare otherwise: a node pauses where handlers get their turn, it polls at other
 //! instructions, and messages are kept back as long as a network may that keeps no more order than their lanes promise.
 
-use super::{NodeState, POLLS};
-use crate::wire::Message;
+use super::{Incoming, NodeState, POLLS};
+use crate::wire::Arrival;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_protocol::LaneId;
@@ -31,8 +31,7 @@ impl Random {
 /// A message that is kept back.
 #[derive(Debug)]
 pub(super) struct Late {
-    pub from: Node,
-    pub message: Message,
+    pub message: Box<Arrival>,
     lane: LaneId,
     until: Instant,
 }
@@ -76,18 +75,18 @@ impl Delays {
     /// Until when a message is kept back, if it is. On a lane that keeps order it has to stay behind those that are.
     pub(super) fn keep(
         &mut self,
-        from: Node,
-        message: &Message,
+        message: &Arrival,
         (lane, is_ordered): (LaneId, bool),
     ) -> Option<Instant> {
-        let is_before = |late: &&Late| (late.from, late.message.protocol, late.lane) == (from, message.protocol, lane);
+        let way = |message: &Arrival| (message.event.sender, message.protocol);
+        let is_before = |late: &&Late| (way(&late.message), late.lane) == (way(message), lane);
         let before = self.late.iter().rfind(is_before).filter(|_| is_ordered).map(|late| late.until);
         let own = (self.random.below(KEPT) == 0).then(|| Instant::now() + self.time());
         before.max(own)
     }
 
-    pub(super) fn add(&mut self, from: Node, message: Message, lane: LaneId, until: Instant) {
-        self.late.push(Late { from, message, lane, until });
+    pub(super) fn add(&mut self, message: Box<Arrival>, lane: LaneId, until: Instant) {
+        self.late.push(Late { message, lane, until });
     }
 
     /// The place of a message whose time has come.
@@ -107,22 +106,31 @@ impl NodeState {
     }
 
     /// Until when a message that has arrived is kept back, if it is.
-    pub(super) fn late_until(&mut self, from: Node, message: &Message) -> Option<Instant> {
+    pub(super) fn late_until(&mut self, message: &Arrival) -> Option<Instant> {
         let lane = self.lane_of(message);
         let is_ordered = self.core.protocols.engines[message.protocol].protocol().lanes[lane.index()].fifo;
-        self.delays.as_mut()?.keep(from, message, (lane, is_ordered))
+        self.delays.as_mut()?.keep(message, (lane, is_ordered))
+    }
+
+    /// A message is kept back until then; without delays, as where a recording is repeated in another way, it is not.
+    pub(super) fn keep_back(&mut self, message: Box<Arrival>, until: Instant) {
+        let lane = self.lane_of(&message);
+        match &mut self.delays {
+            Some(delays) => delays.add(message, lane, until),
+            None => self.inbox.push_back(Incoming::Message(message)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trivium_engine::{Args, Object};
-    use trivium_protocol::{BLOCK, MessageId};
+    use crate::spare::Spare;
+    use trivium_engine::Object;
+    use trivium_protocol::{BLOCK, EventKind, MessageId};
 
-    fn message(lane: u8) -> Message {
-        let object = Object { kind: BLOCK, id: u32::from(lane) };
-        Message { protocol: 0, message: MessageId(0), object, args: Args::NONE, data: None, number: 0 }
+    fn message(sender: Node) -> Box<Arrival> {
+        Spare::default().arrival(0, EventKind::Message(MessageId(0)), Object { kind: BLOCK, id: 0 }, sender)
     }
 
     #[test]
@@ -132,10 +140,10 @@ mod tests {
         for number in 0..2000u64 {
             let (from, lane) = (Node::from(number % 2 == 0), LaneId(u8::from(number % 4 < 2)));
             let is_ordered = lane.0 == 0;
-            match delays.keep(from, &message(0), (lane, is_ordered)) {
-                Some(until) => delays.add(from, message(0), lane, until),
+            match delays.keep(&message(from), (lane, is_ordered)) {
+                Some(until) => delays.add(message(from), lane, until),
                 None => {
-                    let same = |late: &&Late| (late.from, late.lane) == (from, lane);
+                    let same = |late: &&Late| (late.message.event.sender, late.lane) == (from, lane);
                     let before = delays.late.iter().filter(same).count();
                     assert!(!is_ordered || before == 0);
                     overtaken += before;
@@ -144,7 +152,8 @@ mod tests {
             if number % 7 == 0 {
                 while let Some(at) = delays.due() {
                     let late = delays.late.remove(at);
-                    let same = |one: &&Late| (one.from, one.lane) == (late.from, late.lane);
+                    let sender = |late: &Late| late.message.event.sender;
+                    let same = |one: &&Late| (sender(one), one.lane) == (sender(&late), late.lane);
                     assert!(late.lane.0 != 0 || delays.late[..at].iter().find(same).is_none());
                 }
             }

@@ -3,7 +3,7 @@
 use super::mechanisms::What;
 use super::{Doing, Grant, Incoming, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
-use crate::wire::{Message, write_credit};
+use crate::wire::{Arrival, write_credit};
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_node::{Held, Instance, NodeError, Touched};
@@ -31,13 +31,16 @@ impl NodeState {
         match action {
             Action::Replay(at) => self.replay(at)?,
             Action::Timer(at) => self.timer_ended(at)?,
-            Action::Incoming(at) => match self.inbox.remove(at) {
-                Some(Incoming::Message(from, message)) => self.message(from, message)?,
-                Some(Incoming::Local(protocol, event)) if event.kind.is_hint() => self.hint(protocol, &event)?,
-                Some(Incoming::Local(protocol, event)) if self.is_awaited(&event) => {
-                    self.dispatch(protocol, None, &event)?
+            Action::Incoming(at) => match if at == 0 { self.inbox.pop_front() } else { self.inbox.remove(at) } {
+                Some(Incoming::Message(message)) => self.message(message)?,
+                Some(Incoming::Local(own)) => {
+                    if own.event.kind.is_hint() {
+                        self.hint(own.protocol, &own.event)?;
+                    } else if self.is_awaited(&own.event) {
+                        self.dispatch(own.protocol, None, &own.event)?;
+                    }
+                    self.spare.keep_arrival(own);
                 }
-                Some(Incoming::Local(..)) => {}
                 None => {}
             },
         }
@@ -67,11 +70,11 @@ impl NodeState {
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
         for (at, incoming) in self.inbox.iter().enumerate() {
             let (protocol, event, lane) = match incoming {
-                Incoming::Message(from, message) => {
+                Incoming::Message(message) => {
                     let lane = self.lane_of(message);
-                    (message.protocol, event_of(*from, message), Some((message.protocol, *from, lane)))
+                    (message.protocol, message.event, Some((message.protocol, message.event.sender, lane)))
                 }
-                Incoming::Local(protocol, event) => (*protocol, *event, None),
+                Incoming::Local(own) => (own.protocol, own.event, None),
             };
             let waits = !self.is_known(incoming)
                 || self.core.is_behind_a_replay(protocol, &event)
@@ -98,17 +101,19 @@ impl NodeState {
 
     /// Whether this node knows the home of what a message is about.
     fn is_known(&self, incoming: &Incoming) -> bool {
-        let Incoming::Message(_, Message { object, .. }) = incoming else { return true };
+        let Incoming::Message(message) = incoming else { return true };
+        let object = message.event.object;
         if object.kind != BLOCK {
             return true;
         }
         let space = self.core.space.borrow();
-        let page = space.page_of(self.core.offset_of(*object));
+        let page = space.page_of(self.core.offset_of(object));
         !space.by_first_touch(page) || self.mapped.get(page) == Some(&Mapped::Yes)
     }
 
-    pub(super) fn lane_of(&self, message: &Message) -> LaneId {
-        self.core.protocols.engines[message.protocol].protocol().messages[message.message.index()].lane
+    pub(super) fn lane_of(&self, message: &Arrival) -> LaneId {
+        let EventKind::Message(kind) = message.event.kind else { return LaneId(0) };
+        self.core.protocols.engines[message.protocol].protocol().messages[kind.index()].lane
     }
 
     /// The lanes that have no room, while something waits: for those who look at a deadlock.
@@ -156,9 +161,11 @@ impl NodeState {
         self.dispatch(protocol, Some(role), &Event::local(EventKind::Timer, object, 0))
     }
 
-    fn message(&mut self, from: Node, message: Message) -> Result<(), NodeError> {
-        self.core.check_binding(message.protocol, message.message, message.object, from)?;
-        let protocol = message.protocol;
+    fn message(&mut self, mut message: Box<Arrival>) -> Result<(), NodeError> {
+        let (protocol, from) = (message.protocol, message.event.sender);
+        if let EventKind::Message(kind) = message.event.kind {
+            self.core.check_binding(protocol, kind, message.event.object, from)?;
+        }
         let lane = self.lane_of(&message);
         let engine = &self.core.protocols.engines[protocol];
         // Nobody counts the messages of a lane that is never full.
@@ -173,9 +180,10 @@ impl NodeState {
         if let Some(tracer) = &mut self.tracer {
             tracer.brings((from, message.number));
         }
-        let mut event = event_of(from, &message);
-        event.payload = message.data.map(|data| self.core.payloads.keep(data));
-        self.dispatch(protocol, None, &event)
+        message.event.payload = message.data.take().map(|data| self.core.payloads.keep(data));
+        self.dispatch(protocol, None, &message.event)?;
+        self.spare.keep_arrival(message);
+        Ok(())
     }
 
     pub(super) fn dispatch(&mut self, protocol: usize, role: Option<RoleId>, event: &Event) -> Result<(), NodeError> {
@@ -217,7 +225,7 @@ impl NodeState {
             (Disposition::Deferred, _) => {}
             (_, Some(Event { payload: Some(payload), .. })) => {
                 if let Some(data) = self.core.payloads.forget(*payload) {
-                    self.spare.keep(data);
+                    self.spare.keep_data(data);
                 }
             }
             _ => {}
@@ -234,7 +242,7 @@ impl NodeState {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
         for payload in handling.gathered.drain(..) {
             if let Some(data) = self.core.payloads.forget(payload) {
-                self.spare.keep(data);
+                self.spare.keep_data(data);
             }
         }
         for sent in handling.sends.drain(..) {
@@ -246,7 +254,7 @@ impl NodeState {
                 self.on_lanes.add(protocol, sent.lane);
             }
             match sent.what {
-                What::Own(message) => self.inbox.push_back(Incoming::Message(self.core.me, message)),
+                What::Own(message) => self.inbox.push_back(Incoming::Message(message)),
                 What::Packet(packet) => self.post(sent.to, packet),
             }
         }
@@ -262,14 +270,21 @@ impl NodeState {
             self.wake();
         }
         for (task, object, args) in handling.effects.tasks.drain(..) {
-            let event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
-            self.inbox.push_back(Incoming::Local(protocol, event));
+            self.raise(protocol, &Event { args, ..Event::local(EventKind::Task(task), object, 0) });
         }
         for (role, object, after) in handling.effects.timers.drain(..) {
             self.set_timer((protocol, role, object), after);
         }
         self.try_again(protocol, engine, &handling.effects.touched);
         self.resting = Some(std::mem::replace(&mut self.handling, handling));
+    }
+
+    /// Something has happened on this node.
+    pub(super) fn raise(&mut self, protocol: usize, event: &Event) {
+        let mut own = self.spare.arrival(protocol, event.kind, event.object, event.sender);
+        own.event.args.assign(&event.args);
+        (own.event.thread, own.event.payload) = (event.thread, event.payload);
+        self.inbox.push_back(Incoming::Local(own));
     }
 
     /// A timer runs from now on, for so many nanoseconds, or none does any more.
@@ -327,22 +342,10 @@ impl NodeState {
             }
             if before != after && !self.core.schedule.holds_nothing() {
                 for held in self.core.schedule.take_held(instance) {
-                    self.inbox.push_back(Incoming::Local(protocol, held.event));
+                    self.raise(protocol, &held.event);
                 }
             }
         }
-    }
-}
-
-/// The event of a message, without its data.
-fn event_of(from: Node, message: &Message) -> Event {
-    Event {
-        kind: EventKind::Message(message.message),
-        object: message.object,
-        sender: from,
-        thread: 0,
-        args: message.args,
-        payload: None,
     }
 }
 

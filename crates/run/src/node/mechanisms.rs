@@ -2,11 +2,11 @@
 //! until it has ended.
 
 use super::{Doing, Mapped, NodeState, Wait};
-use crate::wire::{Message, write_message};
+use crate::wire::{Arrival, write_message};
 use trivium_engine::{Args, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_node::{Data, Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
 use trivium_protocol::source::Span;
-use trivium_protocol::{Access, LaneId, Line, MessageId, RoleId, TaskId};
+use trivium_protocol::{Access, EventKind, LaneId, Line, MessageId, RoleId, TaskId};
 
 /// What the running handler has done so far.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Sent {
 
 /// A message to this node, or one that has been written for another.
 pub(crate) enum What {
-    Own(Message),
+    Own(Box<Arrival>),
     Packet(Vec<u8>),
 }
 
@@ -47,7 +47,7 @@ impl Handling {
 impl NodeState {
     /// What lies in a place of this node's memory as a payload.
     fn gather(&mut self, offset: u64, bytes: u64) -> Payload {
-        let mut data = self.spare.take();
+        let mut data = self.spare.data();
         self.read(offset, bytes, &mut data.bytes);
         self.gathered(data)
     }
@@ -59,8 +59,11 @@ impl NodeState {
         let lane = self.core.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
         let length = data.map_or(0, |data| data.bytes.len() as u64);
         let what = if to == self.core.me {
-            let (message, object, args) = (message.message, message.object, message.args);
-            What::Own(Message { protocol, message, object, args, data: data.cloned().map(Box::new), number: 0 })
+            let kind = EventKind::Message(message.message);
+            let mut own = self.spare.arrival(protocol, kind, message.object, to);
+            own.event.args.assign(&message.args);
+            own.data = data.cloned().map(Box::new);
+            What::Own(own)
         } else {
             let packet = self.packets.pop().unwrap_or_default();
             let kind = (protocol, message.message);
@@ -156,10 +159,10 @@ impl Mechanisms for NodeState {
 
     /// The contents become no payload in between.
     fn send_block(&mut self, to: Node, message: &mut Outgoing) {
-        let mut data = self.spare.take();
+        let mut data = self.spare.data();
         self.read(self.core.offset_of(message.object), self.core.protocols.block, &mut data.bytes);
         self.send_data(to, message, Some(&data));
-        self.spare.keep(data);
+        self.spare.keep_data(data);
     }
 
     fn room(&mut self, lane: LaneId, count: u32) -> bool {
@@ -178,19 +181,19 @@ impl Mechanisms for NodeState {
         let block = self.core.protocols.block;
         let place =
             |&item: &i64| if blocks { (item.cast_unsigned() * block, block) } else { (item.cast_unsigned(), 8) };
-        let mut data = self.spare.take();
+        let mut data = self.spare.data();
         self.gather_into(&mut data, items.iter().map(place), true);
         self.gathered(data)
     }
 
     fn gather_own(&mut self, from: u64, to: u64) -> Payload {
-        let mut data = self.spare.take();
+        let mut data = self.spare.data();
         self.read_own(from, to.saturating_sub(from), &mut data.bytes);
         self.gathered(data)
     }
 
     fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
-        let mut data = self.spare.take();
+        let mut data = self.spare.data();
         self.load_data(block, access, &mut data);
         self.gathered(data)
     }

@@ -21,10 +21,10 @@ mod waiting;
 
 use crate::history::{History, Moment};
 use crate::latency::Latency;
-use crate::spare::SpareData;
+use crate::spare::Spare;
 use crate::trace::Tracer;
 use crate::transport::Transport;
-use crate::wire::Message;
+use crate::wire::Arrival;
 use control::Coordinator;
 pub(crate) use delays::Delays;
 use lanes::OnLanes;
@@ -40,7 +40,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tried::Tried;
-use trivium_engine::{Event, Node, Object, Pending};
+use trivium_engine::{Node, Object, Pending};
 use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
 use trivium_node::{Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
 use trivium_protocol::{Access, MessageId, OpId};
@@ -84,8 +84,10 @@ pub(crate) enum Grant {
 /// Something for the node's handlers.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    Message(Node, Message),
-    Local(usize, Event),
+    /// A message.
+    Message(Box<Arrival>),
+    /// What happens here, or a message that was held.
+    Local(Box<Arrival>),
 }
 
 /// What is counted on a node.
@@ -214,8 +216,8 @@ pub(crate) struct NodeState {
     resting: Option<Box<Handling>>,
     /// Packets that have been read, to be written again: what one thread allocates and another frees is slow.
     packets: Vec<Vec<u8>>,
-    /// Data that no handler has in its hands any more, to be filled again.
-    spare: SpareData,
+    /// Events and data that no handler has in its hands any more, to be filled again.
+    spare: Spare,
     pub doing: Doing,
     /// Whether other nodes run in its thread. Then nothing here waits: a program that has to returns to the thread.
     pub shares_thread: bool,
@@ -324,7 +326,7 @@ impl NodeState {
             handling: Box::default(),
             resting: None,
             packets: Vec::new(),
-            spare: SpareData::default(),
+            spare: Spare::default(),
             doing: Doing::Running,
             shares_thread: false,
             suspended: None,

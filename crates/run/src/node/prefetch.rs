@@ -16,7 +16,7 @@ impl NodeState {
         let block = self.core.block_of(offset);
         if self.is_placed(offset) && !self.is_hinted(block) && self.is_useful(protocol, block, kind) {
             self.counts.prefetches += 1;
-            self.inbox.push_back(Incoming::Local(protocol, Event::local(kind, block, 0)));
+            self.raise(protocol, &Event::local(kind, block, 0));
             self.next_poll = self.next_poll.min(instructions);
         }
     }
@@ -29,7 +29,7 @@ impl NodeState {
 
     /// Whether a prefetch of a block has not been handled yet.
     fn is_hinted(&self, block: Object) -> bool {
-        let is_its = |incoming: &Incoming| matches!(incoming, Incoming::Local(_, event) if event.kind.is_hint() && event.object == block);
+        let is_its = |incoming: &Incoming| matches!(incoming, Incoming::Local(own) if own.event.kind.is_hint() && own.event.object == block);
         self.inbox.iter().any(is_its)
     }
 

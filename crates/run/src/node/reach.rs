@@ -243,7 +243,7 @@ impl NodeState {
             }
         };
         if !self.joins_prefetch(protocol, block) {
-            self.inbox.push_back(super::Incoming::Local(protocol, Event::local(event, block, 0)));
+            self.raise(protocol, &Event::local(event, block, 0));
         }
         Ok(())
     }

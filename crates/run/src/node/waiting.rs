@@ -216,9 +216,9 @@ impl NodeState {
             let next = self.arrived.pop_front().or_else(|| self.transport.poll());
             let Some((from, packet)) = next else { break };
             any = true;
-            let read = wire::read(&packet, &self.core.protocols, &mut self.spare);
+            let read = wire::read(from, &packet, &self.core.protocols, &mut self.spare);
             let late = match &read {
-                Ok(Packet::Message(message)) if self.delays.is_some() => self.late_until(from, message),
+                Ok(Packet::Message(message)) if self.delays.is_some() => self.late_until(message),
                 _ => None,
             };
             self.happened(if late.is_some() { PastEvent::Late(from) } else { PastEvent::Packet(from) });
@@ -242,7 +242,7 @@ impl NodeState {
                 }
                 Some(event @ (PastEvent::Packet(from) | PastEvent::Late(from))) => {
                     let packet = self.recorded_packet(from)?;
-                    let read = wire::read(&packet, &self.core.protocols, &mut self.spare);
+                    let read = wire::read(from, &packet, &self.core.protocols, &mut self.spare);
                     let late = matches!(event, PastEvent::Late(_)).then(Instant::now);
                     self.happened(event);
                     self.take(from, read, late)?;
@@ -278,7 +278,7 @@ impl NodeState {
             && at < delays.late.len()
         {
             let late = delays.late.remove(at);
-            self.inbox.push_back(Incoming::Message(late.from, late.message));
+            self.inbox.push_back(Incoming::Message(late.message));
         }
     }
 
@@ -310,14 +310,13 @@ impl NodeState {
                 if let Some(tracer) = &mut self.tracer {
                     message.number = tracer.number_received(from);
                 }
-                if message.object.kind == BLOCK {
-                    let found = self.look_for_home(self.core.offset_of(message.object));
+                if message.event.object.kind == BLOCK {
+                    let found = self.look_for_home(self.core.offset_of(message.event.object));
                     found.map_err(|what| self.nonsense(from, what))?;
                 }
-                let lane = self.lane_of(&message);
-                match (late, &mut self.delays) {
-                    (Some(until), Some(delays)) => delays.add(from, message, lane, until),
-                    _ => self.inbox.push_back(Incoming::Message(from, message)),
+                match late {
+                    Some(until) => self.keep_back(message, until),
+                    None => self.inbox.push_back(Incoming::Message(message)),
                 }
                 Ok(())
             }

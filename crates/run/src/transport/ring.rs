@@ -6,22 +6,18 @@
 //!
 //! `crates/run/loom` runs this file under a model checker of threads, so that it uses nothing of Trivium's.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// A word that two threads share; another than the standard library's only where a model checker of threads looks at the queue.
 pub(super) trait SharedWord: Default {
     fn load(&self, ordering: Ordering) -> u64;
     fn store(&self, value: u64, ordering: Ordering);
-}
 
-impl SharedWord for AtomicU64 {
-    fn load(&self, ordering: Ordering) -> u64 {
-        self.load(ordering)
-    }
+    /// The line of the cache in which it lies is going to be read here soon. Nothing depends on it.
+    fn will_be_read(&self) {}
 
-    fn store(&self, value: u64, ordering: Ordering) {
-        self.store(value, ordering);
-    }
+    /// The same, to be written.
+    fn will_be_written(&self) {}
 }
 
 /// Words of a slot: two lines of the cache, which most processors fetch together.
@@ -83,8 +79,10 @@ impl<W: SharedWord> Ring<W> {
         }
         told.store((number + 1) << LENGTH_BITS | packet.len() as u64, Ordering::Release);
         if before + 1 - *known < slots {
-            // The second line of the next slot, at which nobody looks, comes back meanwhile.
-            self.slot(before + 1)[WORDS - 1].store(0, Ordering::Relaxed);
+            // Lines of slots at which nobody looks come back meanwhile.
+            let [first, .., last] = self.slot(before + 2);
+            first.will_be_written();
+            last.will_be_written();
         }
         true
     }
@@ -97,6 +95,9 @@ impl<W: SharedWord> Ring<W> {
         if found >> LENGTH_BITS != number + 1 {
             return None;
         }
+        let [first, .., last] = self.slot(before + 1);
+        first.will_be_read();
+        last.will_be_read();
         let [length, ..] = found.to_le_bytes();
         let length = usize::from(length);
         let mut bytes = [0; SHORT];
@@ -114,6 +115,7 @@ impl<W: SharedWord> Ring<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicU64;
 
     #[test]
     fn what_is_full_or_too_long_takes_nothing() {

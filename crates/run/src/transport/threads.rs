@@ -5,13 +5,14 @@
 //! order, whichever way they take. Who waits looks into all of it again and again (`node/waiting.rs`), so that nobody has to be woken.
 
 use super::Transport;
-use super::ring::{Ring, SHORT};
+use super::ring::{Ring, SHORT, SharedWord};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
+use trivium_guest::{prefetch, prefetch_to_write};
 
 /// More nodes have no rings: to look into one from each would take longer than to look into the channel.
 const FEW: u32 = 16;
@@ -20,6 +21,24 @@ const SLOTS: usize = 64;
 /// So many buffers of packets are kept to be filled again, of so many bytes at most.
 const SPARE: usize = 64;
 const MOST_SPARE: usize = 4096;
+
+impl SharedWord for AtomicU64 {
+    fn load(&self, ordering: Ordering) -> u64 {
+        self.load(ordering)
+    }
+
+    fn store(&self, value: u64, ordering: Ordering) {
+        self.store(value, ordering);
+    }
+
+    fn will_be_read(&self) {
+        prefetch(self);
+    }
+
+    fn will_be_written(&self) {
+        prefetch_to_write(self);
+    }
+}
 
 /// A packet that went through a channel: who has sent it, and its number among those from one to the other.
 type Spilled = (Node, u64, Vec<u8>);
