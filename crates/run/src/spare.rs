@@ -25,6 +25,15 @@ impl Spare {
         self.data.pop().unwrap_or_default()
     }
 
+    /// Data that are the same.
+    #[inline]
+    pub(crate) fn copy(&mut self, data: &Data) -> Box<Data> {
+        let mut copy = self.data();
+        copy.bytes.extend_from_slice(&data.bytes);
+        copy.places.extend_from_slice(&data.places);
+        copy
+    }
+
     /// Nobody needs these any more.
     #[inline]
     pub(crate) fn keep_data(&mut self, mut data: Box<Data>) {

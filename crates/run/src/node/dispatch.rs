@@ -4,7 +4,7 @@ use super::mechanisms::What;
 use super::{Doing, Grant, Incoming, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
 use crate::wire::{Arrival, write_credit};
-use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
+use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome, Payload};
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_node::{Held, Instance, NodeError, Touched};
 use trivium_protocol::{Access, BLOCK, EventKind, LaneId, Promise, RoleId, Type};
@@ -240,28 +240,28 @@ impl NodeState {
     /// What a handler did to others, and to the program, takes its way.
     fn release(&mut self, protocol: usize, engine: &Engine) {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
-        for payload in handling.gathered.drain(..) {
-            if let Some(data) = self.core.payloads.forget(payload) {
-                self.spare.keep_data(data);
-            }
+        if !handling.gathered.is_empty() {
+            self.forget_gathered(&mut handling.gathered);
         }
+        let counts_lanes = self.core.protocols.finite[protocol];
         for sent in handling.sends.drain(..) {
             self.counts.messages_sent += 1;
             self.counts.bytes_sent += sent.bytes;
             self.kinds[protocol][sent.message.index()] += 1;
             // What is sent has left the node when the handler has ended.
-            if engine.lane_holds(sent.lane).is_some() && !engine.lane_queues(sent.lane) {
+            if counts_lanes && engine.lane_holds(sent.lane).is_some() && !engine.lane_queues(sent.lane) {
                 self.on_lanes.add(protocol, sent.lane);
             }
             match sent.what {
-                What::Own(message) => self.inbox.push_back(Incoming::Message(message)),
+                What::Message(own) if sent.to == self.core.me => self.inbox.push_back(Incoming::Message(own)),
+                What::Message(message) => self.hand(sent.to, message),
                 What::Packet(packet) => self.post(sent.to, packet),
             }
         }
-        for value in handling.effects.answers.drain(..) {
+        for &value in &handling.effects.answers {
             self.answer_call(value);
         }
-        for (object, completed) in handling.effects.resumed.drain(..) {
+        for &(object, completed) in &handling.effects.resumed {
             self.resume_access(object, completed);
         }
         if let Doing::Waiting(Wait::Change(block, _)) = self.doing
@@ -269,14 +269,23 @@ impl NodeState {
         {
             self.wake();
         }
-        for (task, object, args) in handling.effects.tasks.drain(..) {
+        for &(task, object, args) in &handling.effects.tasks {
             self.raise(protocol, &Event { args, ..Event::local(EventKind::Task(task), object, 0) });
         }
-        for (role, object, after) in handling.effects.timers.drain(..) {
+        for &(role, object, after) in &handling.effects.timers {
             self.set_timer((protocol, role, object), after);
         }
         self.try_again(protocol, engine, &handling.effects.touched);
         self.resting = Some(std::mem::replace(&mut self.handling, handling));
+    }
+
+    /// Payloads that the handler made are needed no longer.
+    fn forget_gathered(&mut self, gathered: &mut Vec<Payload>) {
+        for payload in gathered.drain(..) {
+            if let Some(data) = self.core.payloads.forget(payload) {
+                self.spare.keep_data(data);
+            }
+        }
     }
 
     /// Something has happened on this node.

@@ -29,9 +29,9 @@ pub(crate) struct Sent {
     pub what: What,
 }
 
-/// A message to this node, or one that has been written for another.
+/// A message to a node of this thread, or one that has been written for another.
 pub(crate) enum What {
-    Own(Box<Arrival>),
+    Message(Box<Arrival>),
     Packet(Vec<u8>),
 }
 
@@ -58,12 +58,12 @@ impl NodeState {
         let protocol = self.handling.effects.protocol;
         let lane = self.core.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
         let length = data.map_or(0, |data| data.bytes.len() as u64);
-        let what = if to == self.core.me {
+        let what = if to == self.core.me || self.beside.contains(&to.into()) {
             let kind = EventKind::Message(message.message);
-            let mut own = self.spare.arrival(protocol, kind, message.object, to);
-            own.event.args.assign(&message.args);
-            own.data = data.cloned().map(Box::new);
-            What::Own(own)
+            let mut arrival = self.spare.arrival(protocol, kind, message.object, self.core.me);
+            arrival.event.args.assign(&message.args);
+            arrival.data = data.map(|data| self.spare.copy(data));
+            What::Message(arrival)
         } else {
             let packet = self.packets.pop().unwrap_or_default();
             let kind = (protocol, message.message);

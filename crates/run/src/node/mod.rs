@@ -34,7 +34,7 @@ pub(crate) use sharing::Halt;
 use sharing::Suspended;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -185,6 +185,8 @@ pub(crate) struct NodeState {
     /// What it is as far as no time is concerned.
     pub core: NodeCore<()>,
     pub transport: Box<dyn Transport>,
+    /// The nodes of this thread, if there are several: their messages need not be written.
+    beside: Range<u32>,
     /// How long it keeps the processor while it waits.
     patience: Patience,
     /// Packets that came before the run began.
@@ -311,6 +313,7 @@ impl NodeState {
             on_lanes: OnLanes::new(&protocols),
             core: NodeCore::new(me, protocols, space),
             patience: Patience::of(transport.is_crowded()),
+            beside: transport.beside(),
             transport,
             arrived: VecDeque::new(),
             ends: Vec::new(),

@@ -44,7 +44,7 @@ impl NodeState {
         let mut sends = Vec::with_capacity(self.handling.sends.len());
         for sent in &mut self.handling.sends {
             let number = tracer.number_sent(sent.to);
-            if let What::Own(message) = &mut sent.what {
+            if let What::Message(message) = &mut sent.what {
                 message.number = number;
             }
             sends.push((sent.message, (sent.to, number)));

@@ -3,7 +3,8 @@
 use super::sharing::{Halt, Suspended};
 use super::{Delays, Doing, Incoming, Left, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
-use crate::wire::{self, Control, Packet};
+use crate::transport::{Handed, Parcel};
+use crate::wire::{self, Arrival, Control, Packet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use trivium_engine::number::index;
@@ -213,23 +214,40 @@ impl NodeState {
             }
         }
         for _ in 0..PACKETS {
-            let next = self.arrived.pop_front().or_else(|| self.transport.poll());
-            let Some((from, packet)) = next else { break };
+            let Some((from, parcel)) = self.next_parcel() else { break };
             any = true;
-            let read = wire::read(from, &packet, &self.core.protocols, &mut self.spare);
-            let late = match &read {
-                Ok(Packet::Message(message)) if self.delays.is_some() => self.late_until(message),
-                _ => None,
+            let message = match parcel {
+                Parcel::Message(Handed(message)) => message,
+                Parcel::Packet(packet) => {
+                    let read = wire::read(from, &packet, &self.core.protocols, &mut self.spare);
+                    self.keep_packet(packet);
+                    match read {
+                        Ok(Packet::Message(message)) => message,
+                        other => {
+                            self.happened(PastEvent::Packet(from));
+                            self.take(from, other, None)?;
+                            continue;
+                        }
+                    }
+                }
             };
+            let late = if self.delays.is_some() { self.late_until(&message) } else { None };
             self.happened(if late.is_some() { PastEvent::Late(from) } else { PastEvent::Packet(from) });
-            self.keep_packet(packet);
-            self.take(from, read, late)?;
+            self.message_comes(from, message, late)?;
             // To look for another would keep this one waiting.
             if !self.inbox.is_empty() {
                 break;
             }
         }
         Ok(any)
+    }
+
+    /// What has arrived, in its order: what came before the run began, then the rest.
+    fn next_parcel(&mut self) -> Option<(Node, Parcel)> {
+        if self.arrived.is_empty() {
+            return self.transport.poll_all();
+        }
+        self.arrived.pop_front().map(|(from, packet)| (from, Parcel::Packet(packet)))
     }
 
     fn take_in_as_recorded(&mut self) -> Result<bool, ProgramFault> {
@@ -305,21 +323,7 @@ impl NodeState {
     /// A packet was taken in. A message in it is kept back until then, if it is.
     fn packet(&mut self, from: Node, packet: Packet, late: Option<Instant>) -> Result<(), ProgramFault> {
         match packet {
-            Packet::Message(mut message) => {
-                self.received += 1;
-                if let Some(tracer) = &mut self.tracer {
-                    message.number = tracer.number_received(from);
-                }
-                if message.event.object.kind == BLOCK {
-                    let found = self.look_for_home(self.core.offset_of(message.event.object));
-                    found.map_err(|what| self.nonsense(from, what))?;
-                }
-                match late {
-                    Some(until) => self.keep_back(message, until),
-                    None => self.inbox.push_back(Incoming::Message(message)),
-                }
-                Ok(())
-            }
+            Packet::Message(message) => self.message_comes(from, message, late),
             Packet::Credit { protocol, lane } => {
                 self.received += 1;
                 self.on_lanes.remove(protocol, lane);
@@ -340,6 +344,28 @@ impl NodeState {
                 Ok(())
             }
         }
+    }
+
+    /// A message has come. It is kept back until then, if it is.
+    fn message_comes(
+        &mut self,
+        from: Node,
+        mut message: Box<Arrival>,
+        late: Option<Instant>,
+    ) -> Result<(), ProgramFault> {
+        self.received += 1;
+        if let Some(tracer) = &mut self.tracer {
+            message.number = tracer.number_received(from);
+        }
+        if message.event.object.kind == BLOCK {
+            let found = self.look_for_home(self.core.offset_of(message.event.object));
+            found.map_err(|what| self.nonsense(from, what))?;
+        }
+        match late {
+            Some(until) => self.keep_back(message, until),
+            None => self.inbox.push_back(Incoming::Message(message)),
+        }
+        Ok(())
     }
 
     /// A message is about a block whose home this node may not know: it has one, since somebody has sent the message.
@@ -411,6 +437,13 @@ impl NodeState {
         self.tell_of_allocations(to);
         self.sent += 1;
         self.transport.send(to, packet);
+    }
+
+    /// Hands a message to a node of this thread, which knows by then of all memory that it may be about.
+    pub(super) fn hand(&mut self, to: Node, message: Box<Arrival>) {
+        self.tell_of_allocations(to);
+        self.sent += 1;
+        self.transport.hand(to, Handed(message));
     }
 
     /// Tells a node something of the run, which is counted among the packets that are on their way.

@@ -7,7 +7,20 @@ mod ring;
 pub(crate) mod shared;
 pub mod threads;
 
+use crate::wire::Arrival;
+use std::ops::Range;
 use trivium_engine::Node;
+
+/// What arrives.
+pub enum Parcel {
+    /// A packet.
+    Packet(Vec<u8>),
+    /// A message as it is, from a node of the same thread.
+    Message(Handed),
+}
+
+/// A message that nobody has to write and to read.
+pub struct Handed(pub(crate) Box<Arrival>);
 
 /// A node's way to all others. It runs no handlers and looks into no packet. [`contract`] checks an implementation.
 pub trait Transport {
@@ -29,6 +42,19 @@ pub trait Transport {
 
     /// A packet that has arrived, and who sent it. Those of one sender arrive in the order in which it sent them, each once.
     fn poll(&mut self) -> Option<(Node, Vec<u8>)>;
+
+    /// The nodes that run in the same thread as this one, and need no bytes: messages can be handed to them. None, or this one is among them.
+    fn beside(&self) -> Range<u32> {
+        0..0
+    }
+
+    /// Hands a message to such a node, behind all that has been sent to it; to others it sends nothing.
+    fn hand(&mut self, _to: Node, _message: Handed) {}
+
+    /// As [`Transport::poll`], with what has been handed over. `poll` passes over that.
+    fn poll_all(&mut self) -> Option<(Node, Parcel)> {
+        self.poll().map(|(from, packet)| (from, Parcel::Packet(packet)))
+    }
 
     /// Whether all that was sent has left this node, which may then leave the run. What is on its way moves on here too.
     fn has_sent(&mut self) -> bool;

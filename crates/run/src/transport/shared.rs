@@ -1,9 +1,10 @@
 //! Nodes that share a thread, over a transport whose ends are threads: all that the nodes of one thread have for those of another takes one way, in one
 //! order. In a thread each node has a tray, into which packets are laid as they are.
 
-use super::Transport;
+use super::{Handed, Parcel, Transport};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::rc::Rc;
 use trivium_engine::Node;
 use trivium_engine::number::fit;
@@ -25,12 +26,14 @@ struct Common {
     /// The thread's way to others.
     way: Box<dyn Transport>,
     /// Each node's packets, by its number. Those of nodes of other threads stay empty.
-    trays: Vec<VecDeque<(Node, Vec<u8>)>>,
+    trays: Vec<VecDeque<(Node, Parcel)>>,
 }
 
 /// One node's end.
 pub(crate) struct Shared {
     me: Node,
+    /// The nodes of this thread.
+    beside: Range<u32>,
     common: Rc<RefCell<Common>>,
 }
 
@@ -42,7 +45,10 @@ pub(crate) fn share(way: Box<dyn Transport>, nodes: u32) -> Vec<Shared> {
     let own: Vec<usize> = (0..count).filter(|&node| threads[node] == me).collect();
     let common = Common { threads, way, trays: (0..count).map(|_| VecDeque::new()).collect() };
     let common = Rc::new(RefCell::new(common));
-    own.into_iter().map(|node| Shared { me: fit(node, "a node"), common: common.clone() }).collect()
+    let node = |node: usize| fit(node, "a node");
+    let first = own.first().copied().unwrap_or_default();
+    let beside: Range<u32> = fit(first, "a node")..fit(first + own.len(), "a node");
+    own.into_iter().map(|own| Shared { me: node(own), beside: beside.clone(), common: common.clone() }).collect()
 }
 
 impl Common {
@@ -54,7 +60,7 @@ impl Common {
             let Some(&[a, b, c, d]) = packet.last_chunk::<ADDRESS>() else { continue };
             packet.truncate(packet.len() - ADDRESS);
             if let Some(tray) = self.trays.get_mut(usize::from(Node::from_le_bytes([c, d]))) {
-                tray.push_back((Node::from_le_bytes([a, b]), packet));
+                tray.push_back((Node::from_le_bytes([a, b]), Parcel::Packet(packet)));
             }
         }
     }
@@ -81,7 +87,7 @@ impl Transport for Shared {
         let common = &mut *self.common.borrow_mut();
         let thread = common.threads[usize::from(to)];
         if thread == common.way.me() {
-            return common.trays[usize::from(to)].push_back((self.me, packet));
+            return common.trays[usize::from(to)].push_back((self.me, Parcel::Packet(packet)));
         }
         let ([a, b], [c, d]) = (self.me.to_le_bytes(), to.to_le_bytes());
         packet.extend_from_slice(&[a, b, c, d]);
@@ -89,10 +95,28 @@ impl Transport for Shared {
     }
 
     fn poll(&mut self) -> Option<(Node, Vec<u8>)> {
+        loop {
+            if let (from, Parcel::Packet(packet)) = self.poll_all()? {
+                return Some((from, packet));
+            }
+        }
+    }
+
+    fn beside(&self) -> Range<u32> {
+        self.beside.clone()
+    }
+
+    fn hand(&mut self, to: Node, message: Handed) {
+        if self.beside.contains(&to.into()) {
+            self.common.borrow_mut().trays[usize::from(to)].push_back((self.me, Parcel::Message(message)));
+        }
+    }
+
+    fn poll_all(&mut self) -> Option<(Node, Parcel)> {
         let common = &mut *self.common.borrow_mut();
         let me = usize::from(self.me);
-        if let Some(packet) = common.trays[me].pop_front() {
-            return Some(packet);
+        if let Some(parcel) = common.trays[me].pop_front() {
+            return Some(parcel);
         }
         common.sort();
         common.trays[me].pop_front()
