@@ -100,6 +100,12 @@ impl Coordinator {
     fn heard(&mut self, from: Node, report: Report) -> Option<Order> {
         let from = usize::from(from);
         if report.round == 0 {
+            if let Stage::Asking { answers, .. } = &mut self.stage
+                && let Some(answer @ Some(_)) = answers.get_mut(from)
+            {
+                // Judged by what it has answered before, it would be taken to run, and its report be forgotten.
+                *answer = Some(report.clone());
+            }
             *self.latest.get_mut(from)? = Some(report);
             return self.look();
         }
@@ -585,6 +591,20 @@ mod tests {
         assert_eq!(known.heard(0, report(0, Told::AtBarrier(Purpose::Barrier))), None);
         let other = known.heard(1, report(0, Told::AtBarrier(Purpose::Start)));
         assert_eq!(other, Some(Order::Disagree((0, Purpose::Barrier), (1, Purpose::Start))));
+    }
+
+    /// A host that stands still for a while has all nodes tell that they wait, and node 0 ask. A node that goes on meanwhile, and comes to the
+    /// barrier before all have answered, is there.
+    #[test]
+    fn the_barrier_opens_for_one_that_came_behind_its_answer() {
+        let barrier = Told::AtBarrier(Purpose::Barrier);
+        let mut known = Coordinator::new(2);
+        assert_eq!(known.heard(0, report(0, Told::Waits)), None);
+        assert_eq!(known.heard(1, report(0, Told::Waits)), Some(Order::Ask(1)));
+        assert_eq!(known.heard(1, report(1, Told::Runs)), None);
+        assert_eq!(known.heard(1, report(0, barrier)), None);
+        assert_eq!(known.heard(0, report(1, Told::Waits)), None, "somebody waits, and it is not known for what");
+        assert_eq!(known.heard(0, report(0, barrier)), Some(Order::Open));
     }
 
     #[test]
