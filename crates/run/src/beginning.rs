@@ -23,6 +23,8 @@ pub(crate) struct Beginning {
     pub begun: Instant,
     /// Packets of nodes that have begun a little earlier.
     pub arrived: VecDeque<(Node, Vec<u8>)>,
+    /// Whether the node is a process of its own, with which others share no memory.
+    pub is_process: bool,
 }
 
 /// Who waits for something that may take long lets others have the processor.
@@ -82,7 +84,7 @@ fn lead(transport: &mut dyn Transport) -> Beginning {
     for to in (1..=Node::MAX).take(others as usize) {
         transport.send(to, stamped(GO, now));
     }
-    Beginning { begun: clock + now, arrived }
+    Beginning { begun: clock + now, arrived, is_process: true }
 }
 
 fn follow(transport: &mut dyn Transport) -> Beginning {
@@ -104,7 +106,7 @@ fn follow(transport: &mut dyn Transport) -> Beginning {
     let go = time_of(&wait_for(transport, GO, &mut arrived));
     // No host's clock began later than a run on it; if one did, the run begins when it is heard of.
     let begun = best.map_or_else(Instant::now, |(_, zero)| zero + go);
-    Beginning { begun, arrived }
+    Beginning { begun, arrived, is_process: true }
 }
 
 /// What node 0 says; what others say meanwhile is kept.

@@ -1,9 +1,14 @@
 //! How nodes leave a run: each tells node 0 what it has ended with, and none goes before all have been heard, or are given up.
+//!
+//! Where a run of processes is traced, a node first tells what it has noted, in pieces: the next one when node 0 has heard the one before, so that little
+//! is on its way at a time, and patience is for a node and not for how much it has to tell.
 
 use crate::latency::Latency;
 use crate::node::{Counts, Left};
+use crate::trace::NodeTrace;
+use crate::trace::pieces::{NotesReader, NotesWriter};
 use crate::transport::Transport;
-use crate::wire::ENDED;
+use crate::wire::{ENDED, NOTES};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
@@ -13,10 +18,14 @@ use trivium_node::{Asked, MemoryUsed, NodeError, NodeSaid};
 const GOODBYE: u8 = ENDED + 5;
 /// To all: nothing comes from the sender any more.
 const LAST: u8 = ENDED + 6;
+/// From node 0, to a node that leaves: it hears notes, the receiver's or others'.
+const HEARS: u8 = ENDED + 8;
 /// Where a run has gone wrong, or was stopped, a node that is not heard of for so long is given up by node 0. It is in a host call that takes long, or worse.
 const PATIENCE: Duration = Duration::from_millis(1500);
 /// And node 0 by the others.
 const PATIENCE_OF_OTHERS: Duration = Duration::from_secs(4);
+/// So often it tells them that it still hears notes.
+const REMINDER: Duration = Duration::from_millis(500);
 
 /// What a node has ended with.
 #[derive(Default)]
@@ -32,6 +41,8 @@ pub(crate) struct NodeEnd {
     pub memory: MemoryUsed,
     /// What its handlers have performed and completed for threads.
     pub asked: Asked,
+    /// What it has noted, if it is a process and the run is traced. It is sent by itself.
+    pub trace: Option<NodeTrace>,
 }
 
 /// [`NodeEnd`] as it is sent, before the bytes of all that was printed.
@@ -106,6 +117,7 @@ impl NodeEnd {
             said,
             memory: MemoryUsed { private: head.private, shared: head.shared },
             asked: head.asked,
+            trace: None,
         })
     }
 }
@@ -128,19 +140,10 @@ pub(crate) struct Parting {
 
 enum PartingStage {
     /// Node 0 hears of the others.
-    Hears {
-        ends: Vec<Option<NodeEnd>>,
-        is_well: bool,
-        early: std::vec::IntoIter<(Node, Vec<u8>)>,
-        last: Instant,
-    },
-    /// Another waits until node 0 has heard of all. So many nodes have said that nothing comes any more.
-    IsHeard {
-        end: Box<NodeEnd>,
-        since: Instant,
-        gone: u32,
-    },
-    /// All that is on its way between nodes is taken in: a transport may not end before.
+    Hears(Box<Hearing>),
+    /// Another waits until node 0 has heard of all.
+    IsHeard(Box<BeingHeard>),
+    /// All that is on its way between nodes is taken in: a transport may not end before. So many nodes have said that nothing comes any more.
     Empties {
         parted: Parted,
         since: Instant,
@@ -159,21 +162,16 @@ pub(crate) enum PartingStep {
 }
 
 impl Parting {
-    /// What it has ended with, and `early` what nodes have ended with that left before. Who `is_patient` gives up nobody.
+    /// What it has ended with, and `early` the packets of nodes that left before. Who `is_patient` gives up nobody.
     pub(crate) fn begin(
         transport: &mut dyn Transport,
         end: NodeEnd,
         early: Vec<(Node, Vec<u8>)>,
         is_patient: bool,
     ) -> Parting {
-        let stage = if transport.me() == 0 {
-            let mut ends: Vec<Option<NodeEnd>> = (0..transport.nodes()).map(|_| None).collect();
-            let is_well = end.left.is_none();
-            ends[0] = Some(end);
-            PartingStage::Hears { ends, is_well, early: early.into_iter(), last: Instant::now() }
-        } else {
-            transport.send(0, end.write());
-            PartingStage::IsHeard { end: Box::new(end), since: Instant::now(), gone: 0 }
+        let stage = match transport.me() {
+            0 => PartingStage::Hears(Box::new(Hearing::begin(transport.nodes(), end, early))),
+            _ => PartingStage::IsHeard(Box::new(BeingHeard::begin(transport, end))),
         };
         Parting { stage, is_patient }
     }
@@ -181,10 +179,8 @@ impl Parting {
     /// The next step; none is taken behind the last.
     pub(crate) fn go_on(&mut self, transport: &mut dyn Transport) -> PartingStep {
         let (stage, step) = match std::mem::replace(&mut self.stage, PartingStage::Gone) {
-            PartingStage::Hears { ends, is_well, early, last } => {
-                hear(transport, (ends, is_well), early, last, self.is_patient)
-            }
-            PartingStage::IsHeard { end, since, gone } => be_heard(transport, end, since, gone, self.is_patient),
+            PartingStage::Hears(hearing) => hearing.go_on(transport, self.is_patient),
+            PartingStage::IsHeard(being_heard) => being_heard.go_on(transport, self.is_patient),
             PartingStage::Empties { parted, since, gone } => empty(transport, parted, since, gone),
             PartingStage::Gone => (PartingStage::Gone, PartingStep::Nothing),
         };
@@ -193,64 +189,150 @@ impl Parting {
     }
 }
 
-fn hear(
-    transport: &mut dyn Transport,
-    (mut ends, mut is_well): (Vec<Option<NodeEnd>>, bool),
-    mut early: std::vec::IntoIter<(Node, Vec<u8>)>,
-    mut last: Instant,
-    is_patient: bool,
-) -> (PartingStage, PartingStep) {
-    if ends.iter().all(Option::is_some) {
-        for to in (1..=Node::MAX).take(ends.len() - 1) {
-            transport.send(to, vec![GOODBYE]);
-        }
-        return begin_to_empty(transport, Parted::First(ends), 0);
-    }
-    let ended = early.next().or_else(|| match transport.poll()? {
-        (from, packet) if packet.first() == Some(&ENDED) => Some((from, packet[1..].to_vec())),
-        // What it has told the others of this run nobody needs any more.
-        (from, _) => Some((from, Vec::new())),
-    });
-    let step = match ended {
-        Some((_, bytes)) if bytes.is_empty() => PartingStep::Some,
-        Some((from, bytes)) => {
-            last = Instant::now();
-            let nonsense =
-                || NodeEnd::failed(NodeError::subject(format!("node {from} has ended with what nobody understands")));
-            let end = NodeEnd::read(&bytes).unwrap_or_else(nonsense);
-            is_well &= end.left.is_none();
-            if let Some(place) = ends.get_mut(usize::from(from)) {
-                *place = Some(end);
-            }
-            PartingStep::Some
-        }
-        None if !is_well && !is_patient && last.elapsed() > PATIENCE => {
-            return (PartingStage::Gone, PartingStep::Over(Parted::First(ends)));
-        }
-        None => PartingStep::Nothing,
-    };
-    (PartingStage::Hears { ends, is_well, early, last }, step)
+/// What node 0 has heard so far.
+struct Hearing {
+    ends: Vec<Option<NodeEnd>>,
+    notes: Vec<NotesReader>,
+    is_well: bool,
+    /// Packets that came before it left.
+    early: std::vec::IntoIter<(Node, Vec<u8>)>,
+    /// When it has heard of a node, and when it has reminded those that wait that it does.
+    last: Instant,
+    reminded: Instant,
 }
 
-fn be_heard(
-    transport: &mut dyn Transport,
-    end: Box<NodeEnd>,
+impl Hearing {
+    fn begin(nodes: u32, end: NodeEnd, early: Vec<(Node, Vec<u8>)>) -> Hearing {
+        let mut ends: Vec<Option<NodeEnd>> = (0..nodes).map(|_| None).collect();
+        let notes = (0..=Node::MAX).take(ends.len()).map(|node| NotesReader::new(node, nodes)).collect();
+        let (is_well, now) = (end.left.is_none(), Instant::now());
+        ends[0] = Some(end);
+        Hearing { ends, notes, is_well, early: early.into_iter(), last: now, reminded: now }
+    }
+
+    fn go_on(mut self: Box<Hearing>, transport: &mut dyn Transport, is_patient: bool) -> (PartingStage, PartingStep) {
+        if self.ends.iter().all(Option::is_some) {
+            for to in (1..=Node::MAX).take(self.ends.len() - 1) {
+                transport.send(to, vec![GOODBYE]);
+            }
+            return begin_to_empty(transport, Parted::First(self.ends), 0);
+        }
+        let step = match self.early.next().or_else(|| transport.poll()) {
+            Some((from, packet)) => {
+                self.hear(transport, from, &packet);
+                PartingStep::Some
+            }
+            None if !self.is_well && !is_patient && self.last.elapsed() > PATIENCE => {
+                return (PartingStage::Gone, PartingStep::Over(Parted::First(self.ends)));
+            }
+            None => PartingStep::Nothing,
+        };
+        (PartingStage::Hears(self), step)
+    }
+
+    fn hear(&mut self, transport: &mut dyn Transport, from: Node, packet: &[u8]) {
+        let at = usize::from(from);
+        let (Some(place), Some(notes)) = (self.ends.get_mut(at), self.notes.get_mut(at)) else { return };
+        match packet {
+            [ENDED, bytes @ ..] => {
+                let notes = std::mem::replace(notes, NotesReader::new(from, transport.nodes()));
+                let end = ended(from, bytes, notes);
+                self.is_well &= end.left.is_none();
+                *place = Some(end);
+            }
+            [NOTES, piece @ ..] if place.is_none() => {
+                notes.add(piece);
+                transport.send(from, vec![HEARS]);
+                self.remind(transport);
+            }
+            // What it has told the others of this run nobody needs any more.
+            _ => return,
+        }
+        self.last = Instant::now();
+    }
+
+    /// Those that have told all wait for those that have not, and are not to give up node 0 meanwhile. Nobody else: who has not left yet
+    /// would not understand it.
+    fn remind(&mut self, transport: &mut dyn Transport) {
+        if self.reminded.elapsed() < REMINDER {
+            return;
+        }
+        self.reminded = Instant::now();
+        for (to, _) in (0..=Node::MAX).zip(&self.ends).skip(1).filter(|(_, end)| end.is_some()) {
+            transport.send(to, vec![HEARS]);
+        }
+    }
+}
+
+/// What a node has ended with, as it says, after these notes.
+fn ended(from: Node, bytes: &[u8], notes: NotesReader) -> NodeEnd {
+    let nonsense = |what: &str| NodeError::subject(format!("node {from} has {what} what nobody understands"));
+    let Some(end) = NodeEnd::read(bytes) else { return NodeEnd::failed(nonsense("ended with")) };
+    match notes.finish() {
+        Ok(trace) => NodeEnd { trace, ..end },
+        Err(()) => NodeEnd { left: end.left.or(Some(Left::Failed(nonsense("noted for the trace")))), ..end },
+    }
+}
+
+/// A node that tells, and waits.
+struct BeingHeard {
+    end: NodeEnd,
+    /// What it has still to tell before its end.
+    notes: Option<NotesWriter>,
+    /// When node 0 was last heard of.
     since: Instant,
-    mut gone: u32,
-    is_patient: bool,
-) -> (PartingStage, PartingStep) {
-    let step = match transport.poll() {
-        Some((0, packet)) if packet[..] == [GOODBYE] => return begin_to_empty(transport, Parted::Heard, gone),
-        Some((_, packet)) => {
-            gone += u32::from(packet[..] == [LAST]);
-            PartingStep::Some
+    /// So many nodes have said that nothing comes any more.
+    gone: u32,
+}
+
+impl BeingHeard {
+    fn begin(transport: &mut dyn Transport, mut end: NodeEnd) -> BeingHeard {
+        let notes = end.trace.take().map(NotesWriter::new);
+        let mut being_heard = BeingHeard { end, notes, since: Instant::now(), gone: 0 };
+        match being_heard.notes {
+            Some(_) => being_heard.tell_notes(transport),
+            None => transport.send(0, being_heard.end.write()),
         }
-        None if end.left.is_some() && !is_patient && since.elapsed() > PATIENCE_OF_OTHERS => {
-            return (PartingStage::Gone, PartingStep::Over(Parted::Unheard(end)));
+        being_heard
+    }
+
+    /// Tells the next piece of its notes; behind the last, its end.
+    fn tell_notes(&mut self, transport: &mut dyn Transport) {
+        let Some(notes) = &mut self.notes else { return };
+        if let Some(piece) = notes.next_piece(vec![NOTES]) {
+            transport.send(0, piece);
+        } else {
+            self.notes = None;
+            transport.send(0, self.end.write());
         }
-        None => PartingStep::Nothing,
-    };
-    (PartingStage::IsHeard { end, since, gone }, step)
+    }
+
+    fn go_on(
+        mut self: Box<BeingHeard>,
+        transport: &mut dyn Transport,
+        is_patient: bool,
+    ) -> (PartingStage, PartingStep) {
+        let step = match transport.poll() {
+            Some((0, packet)) if packet[..] == [GOODBYE] => {
+                return begin_to_empty(transport, Parted::Heard, self.gone);
+            }
+            Some((0, packet)) if packet[..] == [HEARS] => {
+                self.since = Instant::now();
+                self.tell_notes(transport);
+                PartingStep::Some
+            }
+            Some((_, packet)) => {
+                self.gone += u32::from(packet[..] == [LAST]);
+                PartingStep::Some
+            }
+            None if self.end.left.is_some() && !is_patient && self.since.elapsed() > PATIENCE_OF_OTHERS => {
+                let unheard = Parted::Unheard(Box::new(self.end));
+                return (PartingStage::Gone, PartingStep::Over(unheard));
+            }
+            None => PartingStep::Nothing,
+        };
+        (PartingStage::IsHeard(self), step)
+    }
 }
 
 fn begin_to_empty(transport: &mut dyn Transport, parted: Parted, gone: u32) -> (PartingStage, PartingStep) {
@@ -278,6 +360,7 @@ fn empty(transport: &mut dyn Transport, parted: Parted, since: Instant, mut gone
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::pieces::tests::{handled, trace};
     use crate::transport::threads::join;
 
     fn part(transport: &mut dyn Transport, end: NodeEnd) -> Parted {
@@ -326,5 +409,58 @@ mod tests {
         let failed = NodeEnd::failed(NodeError::subject("it fails"));
         let Parted::First(ends) = part(&mut alone, failed) else { panic!() };
         assert!(ends[0].is_some() && ends[1].is_none());
+    }
+
+    /// What node 0 has of another that sends these packets by itself.
+    fn heard(packets: Vec<Vec<u8>>) -> NodeEnd {
+        let mut ends = join(2);
+        let (mut other, mut first) = (ends.swap_remove(1), ends.swap_remove(0));
+        packets.into_iter().for_each(|packet| other.send(0, packet));
+        other.send(0, vec![LAST]);
+        let Parted::First(mut ends) = part(&mut first, NodeEnd::default()) else { panic!() };
+        ends.swap_remove(1).unwrap()
+    }
+
+    #[test]
+    fn notes_come_in_pieces_before_the_end() {
+        let noted = |node: Node| {
+            let notes = (0..30_000).map(|at| handled(9 * at..9 * at + 3, Some((0, at)), &[(0, at)])).collect();
+            trace(node, notes)
+        };
+        let mut ends = join(3);
+        let [mut two, mut one, mut first] = [ends.pop().unwrap(), ends.pop().unwrap(), ends.pop().unwrap()];
+        std::thread::scope(|scope| {
+            let end = NodeEnd { trace: Some(noted(2)), ..some() };
+            scope.spawn(move || assert!(matches!(part(&mut one, some()), Parted::Heard)));
+            scope.spawn(move || assert!(matches!(part(&mut two, end), Parted::Heard)));
+            let own = NodeEnd { trace: Some(noted(0)), ..some() };
+            let Parted::First(ends) = part(&mut first, own) else { panic!() };
+            let traces: Vec<_> = ends.into_iter().map(|end| end.unwrap().trace).collect();
+            assert!(traces == [Some(noted(0)), None, Some(noted(2))]);
+        });
+    }
+
+    #[test]
+    fn notes_that_nobody_understands_are_an_error_of_their_sender() {
+        let whole = NotesWriter::new(trace(1, Vec::new())).next_piece(vec![NOTES]).unwrap();
+        assert!(heard(vec![whole.clone(), some().write()]).left.is_none());
+        for wrong in [vec![NOTES, 77], whole[..2].to_vec(), [whole.clone(), whole[1..].to_vec()].concat()] {
+            let Some(Left::Failed(error)) = heard(vec![wrong, some().write()]).left else { panic!() };
+            assert_eq!(error.what, "node 1 has noted for the trace what nobody understands");
+        }
+        let Some(Left::Failed(error)) = heard(vec![whole, vec![ENDED]]).left else { panic!() };
+        assert_eq!(error.what, "node 1 has ended with what nobody understands");
+    }
+
+    /// It is lost amid its notes, or node 0 is: the other gives it up.
+    #[test]
+    fn who_tells_no_more_of_its_notes_is_given_up() {
+        let mut ends = join(2);
+        let (mut other, mut first) = (ends.swap_remove(1), ends.swap_remove(0));
+        other.send(0, vec![NOTES]);
+        let Parted::First(heard) = part(&mut first, NodeEnd::failed(NodeError::subject("it fails"))) else { panic!() };
+        assert!(heard[1].is_none());
+        let end = NodeEnd { trace: Some(trace(1, Vec::new())), ..NodeEnd::failed(NodeError::subject("it fails")) };
+        assert!(matches!(part(&mut other, end), Parted::Unheard(_)));
     }
 }

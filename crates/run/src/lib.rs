@@ -10,6 +10,7 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
 mod beginning;
+mod compact;
 mod ending;
 mod history;
 mod latency;

@@ -45,6 +45,8 @@ pub(crate) struct Life<'a> {
     me: Node,
     /// Until it leaves.
     node: Option<Rc<RefCell<NodeState>>>,
+    /// Whether what it has noted for a trace must be sent to node 0.
+    is_process: bool,
     state: LifeStage,
 }
 
@@ -76,7 +78,8 @@ impl<'a> Life<'a> {
         node.stalls_after(setup.stall_limit);
         node.shares_thread = shares_thread;
         let node = Rc::new(RefCell::new(node));
-        let mut life = Life { setup, me, node: Some(node.clone()), state: LifeStage::Changes };
+        let is_process = beginning.is_process;
+        let mut life = Life { setup, me, node: Some(node.clone()), is_process, state: LifeStage::Changes };
         life.state = match life.caught(|| program(setup, me, &node)) {
             Some(Ok(program)) => LifeStage::Runs(Box::new(program)),
             Some(Err(error)) => {
@@ -101,7 +104,8 @@ impl<'a> Life<'a> {
             transport.send(to, packet.clone());
         }
         let parting = Parting::begin(transport.as_mut(), NodeEnd::failed(error), Vec::new(), false);
-        Life { setup, me, node: None, state: LifeStage::Leaves(Box::new((parting, transport, history))) }
+        let state = LifeStage::Leaves(Box::new((parting, transport, history)));
+        Life { setup, me, node: None, is_process: false, state }
     }
 
     /// What it has ended with, if it has left.
@@ -190,11 +194,12 @@ impl<'a> Life<'a> {
         let Some(node) = &self.node else { return LifeStage::Changes };
         let mut node = node.borrow_mut();
         node.tell_left();
-        if let (Some(trace), Some(tracer)) = (self.setup.trace, node.tracer.take()) {
-            let now = node.now();
-            trace.keep(self.me, now, *tracer);
+        let noted = node.tracer.take().map(|tracer| tracer.noted(self.me, node.now()));
+        let mut end = what_it_ends_with(&mut node, exit_code);
+        match (self.setup.trace, noted) {
+            (Some(trace), Some(noted)) if !self.is_process => trace.add(noted),
+            (_, noted) => end.trace = noted,
         }
-        let end = what_it_ends_with(&mut node, exit_code);
         let early = std::mem::take(&mut node.ends);
         let history = std::mem::take(&mut node.history);
         // All of a run that is replayed come to their ends, however long that takes.
@@ -226,6 +231,7 @@ fn what_it_ends_with(node: &mut NodeState, exit_code: Option<i32>) -> NodeEnd {
         said: std::mem::take(&mut node.said),
         memory,
         asked: std::mem::take(&mut node.asked),
+        trace: None,
     }
 }
 

@@ -126,7 +126,7 @@ fn lives<'a>(setup: &'a Setup<'a>, way: Way, begun: Instant, pinned: &Result<(),
     };
     let life = |(transport, history)| match pinned {
         Ok(()) => {
-            let beginning = Beginning { begun, arrived: VecDeque::new() };
+            let beginning = Beginning { begun, arrived: VecDeque::new(), is_process: false };
             Life::begin(setup, transport, history, beginning, shares_thread)
         }
         Err(what) => Life::that_fails(setup, transport, history, NodeError::input(what.clone())),
@@ -216,13 +216,30 @@ pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<End
     };
     let (parted, _) = live(vec![life]).pop()??;
     match parted {
-        Parted::First(ends) => {
+        Parted::First(mut ends) => {
             let is_over = ends.iter().all(Option::is_some);
+            keep_traces(setup, &mut ends);
             Some(Ended { result: gather(setup, name, ends), is_over })
         }
         Parted::Heard => None,
         Parted::Unheard(end) => Some(Ended { result: gather(setup, name, vec![Some(*end)]), is_over: false }),
     }
+}
+
+/// What nodes that are processes have told for the trace goes there. It came as bytes: what no node of this run has done is an error.
+fn keep_traces(setup: &Setup, ends: &mut [Option<NodeEnd>]) {
+    let Some(traces) = setup.trace else { return };
+    for end in ends.iter_mut().flatten() {
+        let Some(trace) = end.trace.take() else { continue };
+        match trace.check(&setup.protocols, setup.nodes) {
+            Ok(()) => traces.add(trace),
+            Err(what) => {
+                let what = format!("node {} has told {what} for the trace, which nobody understands", trace.node);
+                end.left.get_or_insert(Left::Failed(NodeError::subject(what)));
+            }
+        }
+    }
+    traces.align();
 }
 
 /// Puts together what nodes have ended with; nothing from those that were given up.

@@ -35,7 +35,7 @@ pub struct Setup<'a> {
     pub is_pinned: bool,
     /// Each node, or thread that carries several, computes for so long before its programs begin.
     pub warm_up: Duration,
-    /// Filled with what nodes that are threads of this process do, and when.
+    /// Filled with what nodes do, and when. Where they are processes, that of node 0 has all in the end, and the others' nothing.
     pub trace: Option<&'a RunTrace>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum Packet {
     Control(Control),
     /// From the home that a page had to its new one: the receiver, which has claimed it.
     Page { page: usize, contents: Vec<u8> },
-    /// To node 0: the sender has left the run, with this ([`crate::ending`]).
+    /// To node 0: the sender leaves the run, and tells this of itself ([`crate::ending`]): the whole packet.
     Ended(Vec<u8>),
 }
 
@@ -140,8 +140,10 @@ const MESSAGE: u8 = 0;
 const CREDIT: u8 = 1;
 const CONTROL: u8 = 2;
 const PAGE: u8 = 3;
-/// The first byte of [`Packet::Ended`]. Those from here on are of the beginning and the end of a run.
+/// The first byte of a [`Packet::Ended`], the last that its sender tells. Those from here on are of the beginning and the end of a run.
 pub(crate) const ENDED: u8 = 4;
+/// The first byte of those before it, if there are any.
+pub(crate) const NOTES: u8 = ENDED + 7;
 /// Bytes of a message before its arguments: kind, kind of object, number of arguments, whether it has data; protocol,
 /// message; object; places; bytes of data.
 const HEAD: usize = 20;
@@ -230,7 +232,7 @@ pub(crate) fn read(from: Node, packet: &[u8], protocols: &Protocols, spare: &mut
             let (page, contents) = rest.split_first_chunk().ok_or("a page without a number")?;
             Ok(Packet::Page { page: index(u32::from_le_bytes(*page).into()), contents: contents.to_vec() })
         }
-        [ENDED, rest @ ..] => Ok(Packet::Ended(rest.to_vec())),
+        [ENDED | NOTES, ..] => Ok(Packet::Ended(packet.to_vec())),
         _ => Err(format!("a packet of {} bytes that says nothing known", packet.len())),
     }
 }

@@ -271,7 +271,7 @@ pub struct Run {
     /// Run it exactly as it ran when this file was recorded; all else on the command line must be as it was (threads only)
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
-    /// Write a trace of what programs and handlers do into this file, as Chrome trace events (for Perfetto; threads only)
+    /// Write a trace of what programs and handlers do into this file, as Chrome trace events (for Perfetto)
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Trace only what happens from this microsecond of the run on

@@ -21,7 +21,7 @@ const HANDLERS: u32 = 1;
 /// A message by its sender, its receiver and its number among those of the two.
 type MessageOf = (u16, u16, u64);
 
-/// Writes what nodes did in a window of time, in nanoseconds.
+/// Writes what nodes did in a window of time, in nanoseconds. Gives also how many arrows are left out, since they would go back in time.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -30,14 +30,14 @@ pub fn write(
     protocols: &[Arc<Protocol>],
     (nodes, window): (u32, &Range<u64>),
     traces: &[NodeTrace],
-) -> Result<TraceSize, Failure> {
-    let mut writer =
-        Writer { protocols, events: TraceEvents::open(path, nodes, &TRACKS)?, sent: sent_by(traces), arrows: 0 };
+) -> Result<(TraceSize, u64), Failure> {
+    let events = TraceEvents::open(path, nodes, &TRACKS)?;
+    let mut writer = Writer { protocols, events, sent: sent_by(traces), arrows: 0, left_out: 0 };
     for trace in traces {
         writer.computes(trace, window);
         trace.notes.iter().for_each(|note| writer.note(trace.node, note));
     }
-    writer.events.finish()
+    Ok((writer.events.finish()?, writer.left_out))
 }
 
 /// When the handlers began that have sent each message.
@@ -60,6 +60,7 @@ struct Writer<'a> {
     sent: BTreeMap<MessageOf, u64>,
     /// How many arrows there are so far.
     arrows: u64,
+    left_out: u64,
 }
 
 /// Nanoseconds as microseconds.
@@ -146,6 +147,11 @@ impl Writer<'_> {
         let (Some((from, number)), EventKind::Message(_)) = (handled.brought, handled.event) else { return };
         // An arrow has both its ends in the window, or it is left out.
         let Some(&sent) = self.sent.get(&(from, node, number)) else { return };
+        // Nodes that are processes have clocks of their own, and a viewer needs the beginning first.
+        if sent > time.start {
+            self.left_out += 1;
+            return;
+        }
         self.arrows += 1;
         for (phase, at, on) in [("s", sent, from), ("f", time.start, node)] {
             self.events.event(&json!({

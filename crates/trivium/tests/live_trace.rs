@@ -4,46 +4,19 @@ mod harness;
 mod viewer;
 
 use harness::{Run, trivium};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::Path;
+use viewer::live::{self, count, is_valid};
 use viewer::number;
 
-/// What a run says, and the events of its trace with times in whole nanoseconds, as the viewer wants them.
+/// What a run says, and the events of its trace.
 fn traced(args: &[&str], file: &Path) -> (Run, Vec<Value>) {
     let at = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());
     let more = ["--format", "json", "--max-seconds", "60", "--trace", file.to_str().unwrap()];
     let run = trivium(&[&args[..at], &more, &args[at..]].concat());
-    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{error}: {run:?}"));
-    let mut trace: Value = serde_json::from_str(&text).unwrap();
-    let mut events = trace["traceEvents"].as_array_mut().unwrap().split_off(0);
-    for event in &mut events {
-        for key in ["ts", "dur"] {
-            if let Some(time) = event[key].as_f64() {
-                event[key] = json!((time * 1000.0).round() as u64);
-            }
-        }
-    }
+    assert!(file.exists(), "{run:?}");
+    let events = live::events(file);
     (run, events)
-}
-
-/// A trace as a viewer reads it: arrows go from the handler that sends a message to the one that it starts.
-fn is_valid(events: &[Value], nodes: usize) -> usize {
-    let trace = json!({ "displayTimeUnit": "ns", "traceEvents": events });
-    let viewed = viewer::view(&trace);
-    assert_eq!(viewed.processes.len(), nodes);
-    assert_eq!(viewed.tracks.values().filter(|name| **name == "handlers").count(), nodes);
-    for arrow in &viewed.arrows {
-        let message = arrow.name.rsplit_once('.').unwrap().1;
-        let sends = format!("{message} to {}", number(arrow.to, "pid") - 1000);
-        assert_eq!(arrow.to["name"], arrow.name);
-        assert!(arrow.from["args"]["sends"].as_array().unwrap().contains(&json!(sends)), "{sends}: {}", arrow.from);
-        assert!(number(arrow.from, "ts") < number(arrow.to, "ts"), "{} {}", arrow.from, arrow.to);
-    }
-    viewed.arrows.len()
-}
-
-fn count(events: &[Value], wanted: impl Fn(&Value) -> bool) -> usize {
-    events.iter().filter(|event| wanted(event)).count()
 }
 
 #[test]

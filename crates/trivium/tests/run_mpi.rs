@@ -2,13 +2,17 @@
 //! end. Needs the feature `mpi` (`make mpi`).
 
 mod harness;
+mod viewer;
 
 use harness::live::{CUSTOM, PROGRAMS, SEQUENTIAL, fits};
 use harness::ranks::job;
 use harness::{Run, command, root, trivium};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use viewer::live::{count, events, is_on, is_valid};
+use viewer::number;
 
 const TRIVIUM: &str = env!("CARGO_BIN_EXE_trivium");
 fn mpirun(ranks: u32, args: &[&str]) -> Command {
@@ -159,13 +163,13 @@ fn a_time_limit_ends_all_ranks_with_what_is_known() {
 
 /// A program that does not end, on three ranks that have begun; the result goes into a file.
 fn endless(out: &Path) -> (Child, Vec<String>) {
-    endless_with(out, &[])
+    endless_with(out, &[], &[])
 }
 
-/// The same, with variables of the environment.
-fn endless_with(out: &Path, variables: &[(&str, &Path)]) -> (Child, Vec<String>) {
+/// The same, with variables of the environment, and with more options.
+fn endless_with(out: &Path, variables: &[(&str, &Path)], more: &[&str]) -> (Child, Vec<String>) {
     let out = out.to_str().unwrap();
-    let mut command = mpirun(3, &["run", "programs/bad/endless.c", "-p", "stache", "--out", out]);
+    let mut command = mpirun(3, &[&["run", "programs/bad/endless.c", "-p", "stache", "--out", out], more].concat());
     command.envs(variables.iter().copied());
     let child = start(command);
     std::thread::sleep(Duration::from_secs(4));
@@ -234,7 +238,7 @@ fn a_rank_that_leaves_early_ends_the_job_without_a_result() {
     std::fs::create_dir(&results).unwrap();
     let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
     assert!(compiled.unwrap().success());
-    let (child, ranks) = endless_with(&results.join("result"), &[("LD_PRELOAD", &library)]);
+    let (child, ranks) = endless_with(&results.join("result"), &[("LD_PRELOAD", &library)], &[]);
     signal("-USR2", &ranks[1]);
     let begun = Instant::now();
     let run = ended(child);
@@ -248,12 +252,13 @@ fn a_rank_that_leaves_early_ends_the_job_without_a_result() {
     }
 }
 
-/// A rank that does not answer keeps nobody.
+/// A rank that does not answer keeps nobody. The trace lacks it, or is not there if it is the rank that writes it.
 #[test]
 fn who_does_not_answer_is_given_up() {
     for stopped in [2, 0] {
         let folder = tempfile::tempdir().unwrap();
-        let (child, ranks) = endless(&folder.path().join("result"));
+        let trace = folder.path().join("trace.json");
+        let (child, ranks) = endless_with(&folder.path().join("result"), &[], &["--trace", trace.to_str().unwrap()]);
         signal("-STOP", &ranks[stopped]);
         let begun = Instant::now();
         signal("-TERM", &ranks[1]);
@@ -262,7 +267,116 @@ fn who_does_not_answer_is_given_up() {
         assert!(run.err.contains("it was interrupted"), "{stopped}: {run:?}");
         assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
         nobody_is_left(&ranks);
+        if stopped == 0 {
+            assert!(run.err.contains("no trace is written") && !trace.exists(), "{run:?}");
+            continue;
+        }
+        assert!(run.err.contains("the trace lacks all that was done by node 2: "), "{run:?}");
+        let events = events(&trace);
+        is_valid(&events, 3);
+        let computed = [0, 1, 2].map(|node| count(&events, |event| is_on(event, node, 0)) > 0);
+        assert_eq!(computed, [true, true, false]);
     }
+}
+
+/// What a run of ranks says, and the events of its trace.
+fn traced(program: &str, protocol: &str, ranks: u32, args: &[&str]) -> (Run, Vec<Value>) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    let more = [&["--trace", file.to_str().unwrap()], args].concat();
+    let run = live(&format!("programs/{program}"), &[protocol], ranks, &more);
+    assert!(file.exists(), "{run:?}");
+    assert_eq!(run.err.matches("trace: ").count(), 1, "one rank has written it: {run:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    (run, events(&file))
+}
+
+/// All that the result of a run without a region of interest counts is in its trace, and nothing else.
+fn is_whole(events: &[Value], ranks: u64, result: &Value) {
+    is_valid(events, usize::try_from(ranks).unwrap());
+    for (name, sent) in result["messages"].as_object().unwrap() {
+        let arrows = |end: &str| count(events, |event| event["ph"] == end && event["name"] == **name) as u64;
+        let handlers = count(events, |event| {
+            event["ph"] == "X" && event["name"] == **name && event["args"]["disposition"] != "held"
+        });
+        assert_eq!([arrows("s"), arrows("f")], [sent.as_u64().unwrap(); 2], "{name}");
+        assert!(handlers as u64 >= sent.as_u64().unwrap(), "{name}");
+    }
+    let stalls = |name: &str| count(events, |event| event["name"] == name) as u64;
+    let faults = |key: &str| result["misses"][key].as_u64().unwrap();
+    assert_eq!([stalls("read stall"), stalls("write stall")], [faults("read"), faults("write") + faults("upgrade")]);
+    for (node, track) in (0..ranks).flat_map(|node| [(node, 0), (node, 1)]) {
+        assert!(count(events, |event| is_on(event, node, track)) > 0, "node {node} has nothing on track {track}");
+    }
+}
+
+#[test]
+fn what_all_ranks_did_is_in_one_trace() {
+    for (ranks, args) in
+        [(2, &["--", "-n", "6"][..]), (3, &["--", "-n", "6"]), (3, &["--delays", "7", "--", "-n", "6"])]
+    {
+        let (run, events) = traced("litmus.c", "msi", ranks, args);
+        is_whole(&events, ranks.into(), &run.json(0));
+    }
+    // More than goes at a time. What the region of interest has is not all.
+    let (run, events) = traced("em3d.c", "stache", 2, &["--", "-n", "4000", "-i", "8", "-z", "1"]);
+    let sent: u64 = run.json(0)["messages"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert!(is_valid(&events, 2) as u64 == sent && sent > 20_000, "{sent}");
+    let to = events.iter().filter(|event| event["cat"] == "stall").map(|event| number(event, "ts")).max().unwrap();
+    let window = ["--trace-to", &(to / 2000).to_string(), "--", "-n", "4000", "-i", "8", "-z", "1"];
+    let (_, part) = traced("em3d.c", "stache", 2, &window);
+    is_valid(&part, 2);
+    assert!(part.len() < events.len(), "{} {}", part.len(), events.len());
+}
+
+/// A test that finds nothing wrong with a wrong trace shows nothing.
+#[test]
+fn a_trace_that_lacks_something_of_a_rank_is_found() {
+    let (run, events) = traced("litmus.c", "msi", 2, &["--", "-n", "6"]);
+    let result = run.json(0);
+    is_whole(&events, 2, &result);
+    let first = |wanted: fn(&Value) -> bool| events.iter().position(wanted).unwrap();
+    let without = |at: usize| [&events[..at], &events[at + 1..]].concat();
+    let of_one = |event: &Value| event["pid"] == json!(1001) && event["ph"] != "M";
+    let moved = |by: i64| {
+        let mut moved = events.clone();
+        for event in moved.iter_mut().filter(|event| of_one(event)) {
+            let time = i64::try_from(number(event, "ts")).unwrap();
+            event["ts"] = json!(time.saturating_add(by).max(0));
+        }
+        moved
+    };
+    for (what, wrong) in [
+        ("the end of an arrow", without(first(|event| event["ph"] == "f"))),
+        ("the beginning of an arrow", without(first(|event| event["ph"] == "s"))),
+        ("a stall", without(first(|event| event["cat"] == "stall" && event["name"] == "read stall"))),
+        ("a track", without(first(|event| event["ph"] == "M" && event["name"] == "thread_name"))),
+        ("a rank", events.iter().filter(|event| !of_one(event)).cloned().collect()),
+        ("the handlers", events.iter().filter(|event| !is_on(event, 1, 1)).cloned().collect()),
+        ("a clock that is behind", moved(1_000_000_000)),
+    ] {
+        assert!(std::panic::catch_unwind(|| is_whole(&wrong, 2, &result)).is_err(), "{what} is not missed");
+    }
+}
+
+/// That is when one wants it most.
+#[test]
+fn a_run_of_ranks_that_fails_leaves_its_trace() {
+    for ranks in [2, 3] {
+        let (run, events) = traced("bad/deadlock.c", "stache", ranks, &[]);
+        run.json(1);
+        assert!(run.err.contains("deadlock: nothing can happen any more"), "{run:?}");
+        is_valid(&events, usize::try_from(ranks).unwrap());
+        // Whoever waits for ever is seen waiting.
+        for node in 1..u64::from(ranks) {
+            let waits = |event: &Value| is_on(event, node, 0) && event["args"]["what"] == "the barrier";
+            assert!(count(&events, waits) > 0, "{node}: {events:?}");
+        }
+    }
+    let (run, events) = traced("bad/divide.c", "stache", 3, &[]);
+    is_valid(&events, 3);
+    assert!(run.code == Some(1) && run.err.contains("divided by zero"), "{run:?}");
+    assert!((0..3).all(|node| count(&events, |event| is_on(event, node, 0)) > 0), "{events:?}");
 }
 
 fn nobody_is_left(ranks: &[String]) {
@@ -298,7 +412,9 @@ fn what_cannot_be_run_is_refused_once() {
     refused(hello(&["-p", "stache", "--transport", "threads"]), "2 ranks were started, and with --transport threads");
     refused(hello(&["-p", "stache", "--dir", "/nowhere"]), "no such folder");
     refused(hello(&["-p", "stache", "--out", "/nowhere/at/all"]), "/nowhere/at/all");
-    refused(hello(&["-p", "stache", "--trace", "target/never.json"]), "--trace is for nodes that are threads");
+    refused(hello(&["-p", "stache", "--record", "target/never.rec"]), "--record is for nodes that are threads");
+    refused(hello(&["-p", "stache", "--trace", "/nowhere/at/all.json"]), "/nowhere/at/all.json");
+    refused(hello(&["-p", "stache", "--trace-from", "5"]), "were not provided: --trace <FILE>");
     refused(mpirun(2, &["run", "programs/splitphase.c", "-p", "stache"]), "add --protocol swcc");
     let mut two = mpirun(1, &["run", "programs/hello.c", "-p", "stache"]);
     two.args([":", "-n", "1", TRIVIUM, "run", "programs/hello.c", "-p", "msi"]);
@@ -343,10 +459,11 @@ int main(void) {
 "#;
     std::fs::write(here.join("reads.c"), text).unwrap();
     std::fs::write(here.join("typed"), "100\n").unwrap();
-    let run = [TRIVIUM, "run", "reads.c", "-p", "mine.tri", "--dir", "data", "--format", "json", "--out", "result"];
+    let run = "run reads.c -p mine.tri --dir data --format json --out result --trace trace";
+    let run: Vec<&str> = std::iter::once(TRIVIUM).chain(run.split(' ')).collect();
     let mut command = job();
-    command.args(["-n", "1", "-wdir", here.to_str().unwrap()]).args(run);
-    command.args([":", "-n", "2", "-wdir", elsewhere.to_str().unwrap()]).args(run);
+    command.args(["-n", "1", "-wdir", here.to_str().unwrap()]).args(&run);
+    command.args([":", "-n", "2", "-wdir", elsewhere.to_str().unwrap()]).args(&run);
     command.stdin(std::fs::File::open(here.join("typed")).unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = ended(start(command));
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -357,6 +474,7 @@ int main(void) {
     for name in ["stdin", "file deep/numbers"] {
         assert!(result["hashes"][name].is_string(), "{name}: {result}");
     }
+    is_valid(&events(&here.join("trace")), 3);
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 

@@ -3,6 +3,7 @@
 //! The first byte of an entry is its kind and a small number; a greater number follows in groups of seven bits. An entry that belongs to a
 //! moment then says when that was, as the difference from the moment before.
 
+use crate::compact::{read_number, write_number};
 use trivium_engine::Node;
 use trivium_engine::number::{fit, index};
 
@@ -101,23 +102,16 @@ impl HistoryWriter {
             Ok(small @ 0..LARGE) => self.bytes.push(kind | (small << 4)),
             _ => {
                 self.bytes.push(kind | (LARGE << 4));
-                self.number(number);
+                write_number(&mut self.bytes, number);
             }
         }
     }
 
-    fn number(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.bytes.push(number.to_le_bytes()[0] | 0x80);
-            number >>= 7;
-        }
-        self.bytes.push(number.to_le_bytes()[0]);
-    }
-
     fn moment(&mut self, moment: Moment) {
         let more = moment.instructions.saturating_sub(self.last.instructions);
-        self.number(more);
-        self.number(if more == 0 { moment.turn.saturating_sub(self.last.turn) } else { moment.turn });
+        write_number(&mut self.bytes, more);
+        let turn = if more == 0 { moment.turn.saturating_sub(self.last.turn) } else { moment.turn };
+        write_number(&mut self.bytes, turn);
         self.last = moment;
     }
 }
@@ -179,15 +173,10 @@ impl HistoryReader {
     }
 
     fn number(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for place in 0..10 {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f).checked_shl(7 * place)?;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
+        let mut rest = self.bytes.get(self.at..)?;
+        let number = read_number(&mut rest)?;
+        self.at = self.bytes.len() - rest.len();
+        Some(number)
     }
 
     fn moment(&mut self) -> Option<Moment> {

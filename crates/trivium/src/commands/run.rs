@@ -5,7 +5,6 @@ use crate::arguments::{Form, Format, Run, Transport};
 use crate::output::{self, Head, grouped, table};
 use crate::{Failure, failure, library, live_trace, stop};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use trivium_guest::{Inputs, Program};
@@ -63,9 +62,7 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
         return Err(without_mpi());
     }
     let loaded = load(arguments)?;
-    let microseconds = |time: Option<u64>| time.map(|time| time.saturating_mul(1000));
-    let window = microseconds(arguments.trace_from).unwrap_or(0)..microseconds(arguments.trace_to).unwrap_or(u64::MAX);
-    let tracing = arguments.trace.as_ref().map(|_| RunTrace::new(window.clone()));
+    let tracing = tracing(arguments);
     let nodes = arguments.nodes.unwrap_or(NODES);
     let setup = Setup { trace: tracing.as_ref(), ..setup(arguments, &loaded, nodes) };
     let begun = Instant::now();
@@ -75,32 +72,35 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
         (None, None) => trivium_run::run(&setup),
     };
     let head = head(&setup, loaded.inputs.hashes(), begun.elapsed().as_secs_f64());
-    // Also of a run that goes wrong: that is when one wants it most.
-    let traced = match (&arguments.trace, tracing) {
-        (Some(file), Some(tracing)) => write_trace(file, &loaded, (nodes, &window), tracing.into_nodes()),
-        _ => Ok(()),
-    };
+    let traced = write_trace(arguments, &loaded, nodes, tracing.as_ref());
     let code = told(arguments, ("threads", &head), ended)?;
     traced.map(|()| code)
 }
 
-/// Writes what nodes did, and says how much that is, and what is missing.
-fn write_trace(
-    file: &Path,
+/// What nodes note, if that is asked for.
+pub(super) fn tracing(arguments: &Run) -> Option<RunTrace> {
+    arguments.trace.as_ref().map(|_| RunTrace::new(window(arguments)))
+}
+
+/// The part of the run that is traced, in nanoseconds.
+fn window(arguments: &Run) -> Range<u64> {
+    let nanoseconds = |time: Option<u64>| time.map(|time| time.saturating_mul(1000));
+    nanoseconds(arguments.trace_from).unwrap_or(0)..nanoseconds(arguments.trace_to).unwrap_or(u64::MAX)
+}
+
+/// Writes what nodes did, if that is asked for, and says how much that is, and what is missing. Also of a run that goes wrong: that is when one
+/// wants it most.
+pub(super) fn write_trace(
+    arguments: &Run,
     loaded: &Loaded,
-    (nodes, window): (u32, &Range<u64>),
-    traces: Vec<NodeTrace>,
+    nodes: u32,
+    tracing: Option<&RunTrace>,
 ) -> Result<(), Failure> {
-    let size = live_trace::write(file, &loaded.protocols, (nodes, window), &traces)?;
+    let (Some(file), Some(tracing)) = (&arguments.trace, tracing) else { return Ok(()) };
+    let (window, traces) = (window(arguments), tracing.take_nodes());
+    let (size, left_out) = live_trace::write(file, &loaded.protocols, (nodes, &window), &traces)?;
     size.tell(file);
-    let cut = traces.iter().filter_map(|trace| trace.is_cut_at.map(|at| (at, trace.node)));
-    if let Some((at, node)) = cut.min() {
-        let at = grouped(at / 1000);
-        eprintln!(
-            "note: from microsecond {at} on, the trace lacks what node {node} did, since there is no room for more"
-        );
-        eprintln!("help: choose what is traced with --trace-from and --trace-to");
-    }
+    tell_what_is_missing(&traces, nodes, left_out);
     if size.notes == 0 {
         let from = grouped(window.start / 1000);
         eprintln!("warning: the trace is empty: nothing happened from microsecond {from} on");
@@ -109,13 +109,35 @@ fn write_trace(
     Ok(())
 }
 
+/// Says what a trace lacks; so many arrows were left out of it.
+fn tell_what_is_missing(traces: &[NodeTrace], nodes: u32, left_out: u64) {
+    let cut = traces.iter().filter_map(|trace| trace.is_cut_at.map(|at| (at, trace.node)));
+    if let Some((at, node)) = cut.min() {
+        let at = grouped(at / 1000);
+        eprintln!(
+            "note: from microsecond {at} on, the trace lacks what node {node} did, since there is no room for more"
+        );
+        eprintln!("help: choose what is traced with --trace-from and --trace-to");
+    }
+    let told = |node: &u32| traces.iter().any(|trace| u32::from(trace.node) == *node);
+    let silent: Vec<String> = (0..nodes).filter(|node| !told(node)).map(|node| format!("node {node}")).collect();
+    if !traces.is_empty() && !silent.is_empty() {
+        eprintln!("note: the trace lacks all that was done by {}: it has not been told", silent.join(", "));
+    }
+    if left_out > 0 {
+        let left_out = grouped(left_out);
+        eprintln!(
+            "note: {left_out} arrows are left out of the trace: by the clocks of the nodes, their messages came before they were sent"
+        );
+    }
+}
+
 /// What ranks cannot do: they are not started again as they ran, and `mpirun` has placed them.
 #[cfg(feature = "mpi")]
 pub(super) fn only_on_threads(arguments: &Run) -> Result<(), Failure> {
     let option = match (&arguments.record, &arguments.replay) {
         (Some(_), _) => "--record",
         (None, Some(_)) => "--replay",
-        (None, None) if arguments.trace.is_some() => "--trace",
         (None, None) if arguments.pin => "--pin",
         (None, None) => return Ok(()),
     };

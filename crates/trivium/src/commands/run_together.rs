@@ -1,6 +1,6 @@
 //! `mpirun -n N trivium run`: each rank is a node. The first reads, for all, and tells what has come of it.
 
-use super::run::{Loaded, head, load, only_on_threads, setup, told};
+use super::run::{Loaded, head, load, only_on_threads, setup, told, tracing, write_trace};
 use super::{program, together};
 use crate::arguments::{Run, Transport};
 use crate::ranks::Job;
@@ -12,7 +12,7 @@ use std::time::Instant;
 use trivium_check::group::Group;
 use trivium_guest::{Inputs, Program};
 use trivium_mpi::{Mail, World};
-use trivium_run::{Ended, next_packet, take_part};
+use trivium_run::{Ended, Setup, next_packet, take_part};
 
 /// The exit code of a job of which a rank has come to a mistake of Trivium, as that of one process that panics.
 const PANIC: u8 = 101;
@@ -36,18 +36,29 @@ pub(super) fn run(arguments: &Run, job: &Job, writable: Result<(), Failure>) -> 
             0 => send(&mut mail, writable.and_then(|()| load(arguments)))?,
             _ => receive(&mut mail)?,
         };
-        let setup = setup(arguments, &loaded, nodes);
+        let tracing = tracing(arguments);
+        let setup = Setup { trace: tracing.as_ref(), ..setup(arguments, &loaded, nodes) };
         let begun = Instant::now();
         let ended = take_part(&setup, Box::new(mail));
         let host_seconds = begun.elapsed().as_secs_f64();
+        // Before anything ends the job. Only the first rank has all, and opens files.
+        let traced = match group.rank() {
+            0 => write_trace(arguments, &loaded, nodes, tracing.as_ref()),
+            _ => Ok(()),
+        };
+        let tell = |read, result| {
+            let code = told(arguments, ("mpi", &head(&setup, read, host_seconds)), result)?;
+            traced.map(|()| code)
+        };
         if let Some(Ended { result, is_over: false }) = ended {
             // Some rank does not answer: nothing can be asked of all any more.
-            let told = told(arguments, ("mpi", &head(&setup, loaded.inputs.hashes(), host_seconds)), result);
-            end(world, told);
+            if group.rank() != 0 && tracing.is_some() {
+                eprintln!("note: no trace is written, since node 0, which has what all nodes did, does not answer");
+            }
+            end(world, tell(loaded.inputs.hashes(), result));
         }
         let read = read_by_all(group, &loaded.inputs);
-        let own = ended.map(|ended| told(arguments, ("mpi", &head(&setup, read, host_seconds)), ended.result));
-        together::ended(group, own)
+        together::ended(group, ended.map(|ended| tell(read, ended.result)))
     }));
     done.unwrap_or_else(|_| world.abort(PANIC))
 }

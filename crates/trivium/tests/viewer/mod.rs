@@ -7,6 +7,8 @@
 //! so is a thread with its process's number. The test `perfetto` compares all this with Perfetto.
 #![allow(dead_code)]
 
+pub mod live;
+
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,12 @@
 //! What each node did and when, for a trace. Nothing here has an effect on a run, and nothing of it is done without a trace.
 
+mod clocks;
+pub(crate) mod pieces;
+
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use trivium_engine::{Disposition, Node, Object};
-use trivium_protocol::{EventKind, MessageId, OpId, RoleId, StateId};
+use trivium_protocol::{EventKind, MessageId, OpId, Protocol, RoleId, StateId};
 
 /// Most bytes of all nodes' notes.
 const MOST: usize = 1 << 28;
@@ -22,16 +25,20 @@ impl RunTrace {
     }
 
     /// What the nodes did, in their order. One that was given up is missing.
-    pub fn into_nodes(self) -> Vec<NodeTrace> {
-        let mut nodes = self.nodes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    pub fn take_nodes(&self) -> Vec<NodeTrace> {
+        let mut nodes = std::mem::take(&mut *self.nodes());
         nodes.sort_by_key(|node| node.node);
         nodes
+    }
+
+    fn nodes(&self) -> MutexGuard<'_, Vec<NodeTrace>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn tracer(&self, nodes: u32) -> Box<Tracer> {
         Box::new(Tracer {
             window: self.window.clone(),
-            room: MOST / nodes.max(1) as usize,
+            room: room_of(nodes),
             trace: NodeTrace::default(),
             sent: vec![0; nodes as usize],
             received: vec![0; nodes as usize],
@@ -40,12 +47,19 @@ impl RunTrace {
         })
     }
 
-    pub(crate) fn keep(&self, node: Node, now: u64, tracer: Tracer) {
-        let mut trace = NodeTrace { node, ..tracer.trace };
-        let end = if trace.program.end == 0 { now } else { trace.program.end };
-        trace.program.end = end.max(trace.program.start);
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).push(trace);
+    pub(crate) fn add(&self, noted: NodeTrace) {
+        self.nodes().push(noted);
     }
+
+    /// The nodes had clocks of their own.
+    pub(crate) fn align(&self) {
+        clocks::align(&mut self.nodes());
+    }
+}
+
+/// So many bytes one of so many nodes may note.
+fn room_of(nodes: u32) -> usize {
+    MOST / nodes.max(1) as usize
 }
 
 /// What one node did.
@@ -61,6 +75,27 @@ pub struct NodeTrace {
     pub is_cut_at: Option<u64>,
 }
 
+impl NodeTrace {
+    /// Looks whether a run under these protocols can have notes like these: they name nothing that there is not.
+    ///
+    /// # Errors
+    /// What they name.
+    pub(crate) fn check(&self, protocols: &[Arc<Protocol>], nodes: u32) -> Result<(), String> {
+        self.notes.iter().try_for_each(|note| match &note.what {
+            LiveWhat::Handled(handled) => handled.check(protocols, nodes),
+            LiveWhat::Waited(Waited::Call { protocol, op, object: _ }) => {
+                let protocol = protocols.get(*protocol).ok_or("a protocol that there is not")?;
+                is_one_of(op.index(), &protocol.ops, "call")
+            }
+            LiveWhat::Waited(_) | LiveWhat::Region(_) => Ok(()),
+        })
+    }
+}
+
+fn is_one_of<T>(at: usize, all: &[T], what: &str) -> Result<(), String> {
+    if at < all.len() { Ok(()) } else { Err(format!("a {what} that there is not")) }
+}
+
 /// Something that a node did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveNote {
@@ -68,6 +103,14 @@ pub struct LiveNote {
     pub time: Range<u64>,
     /// What.
     pub what: LiveWhat,
+}
+
+impl LiveNote {
+    /// The memory that it takes.
+    fn bytes(&self) -> usize {
+        let sends = if let LiveWhat::Handled(handled) = &self.what { handled.sends.len() } else { 0 };
+        size_of::<LiveNote>() + sends * size_of::<(MessageId, Numbered)>()
+    }
 }
 
 /// What a node did.
@@ -103,6 +146,31 @@ pub struct LiveHandled {
     pub brought: Option<Numbered>,
     /// What was sent, and to whom.
     pub sends: Vec<(MessageId, Numbered)>,
+}
+
+impl LiveHandled {
+    fn check(&self, protocols: &[Arc<Protocol>], nodes: u32) -> Result<(), String> {
+        let protocol = protocols.get(self.protocol).ok_or("a protocol that there is not")?;
+        let role = protocol.roles.get(self.role.index()).ok_or("a role that there is not")?;
+        match self.event {
+            EventKind::Message(message) => is_one_of(message.index(), &protocol.messages, "message")?,
+            EventKind::Op(op) => is_one_of(op.index(), &protocol.ops, "call")?,
+            EventKind::Task(task) => is_one_of(task.index(), &protocol.tasks, "task")?,
+            _ => {}
+        }
+        is_one_of(self.object.kind.index(), &protocol.objects, "kind of object")?;
+        for state in [self.states.0, self.states.1] {
+            is_one_of(state.index(), &role.states, "state")?;
+        }
+        for (message, _) in &self.sends {
+            is_one_of(message.index(), &protocol.messages, "message")?;
+        }
+        let mut named = self.sends.iter().map(|(_, numbered)| numbered).chain(&self.brought);
+        match named.all(|&(node, _)| u32::from(node) < nodes) {
+            true => Ok(()),
+            false => Err("a node that there is not".into()),
+        }
+    }
 }
 
 /// For what a program waited.
@@ -196,15 +264,22 @@ impl Tracer {
         if time.start >= self.window.end || time.end < self.window.start || self.trace.is_cut_at.is_some() {
             return;
         }
-        let sends = if let LiveWhat::Handled(handled) = &what { handled.sends.len() } else { 0 };
-        let bytes = size_of::<LiveNote>() + sends * size_of::<(MessageId, Numbered)>();
-        match self.room.checked_sub(bytes) {
+        let note = LiveNote { time, what };
+        match self.room.checked_sub(note.bytes()) {
             Some(room) => {
                 self.room = room;
-                self.trace.notes.push(LiveNote { time, what });
+                self.trace.notes.push(note);
             }
-            None => self.trace.is_cut_at = Some(time.start),
+            None => self.trace.is_cut_at = Some(note.time.start),
         }
+    }
+
+    /// All that was noted, when a node leaves the run.
+    pub(crate) fn noted(self, node: Node, now: u64) -> NodeTrace {
+        let mut trace = NodeTrace { node, ..self.trace };
+        let end = if trace.program.end == 0 { now } else { trace.program.end };
+        trace.program.end = end.max(trace.program.start);
+        trace
     }
 }
 
@@ -227,8 +302,8 @@ mod tests {
         for time in [0..99, 90..100, 150..300, 160..170, 200..210] {
             tracer.note(time, LiveWhat::Waited(Waited::Barrier));
         }
-        tracing.keep(0, 400, *tracer);
-        let node = tracing.into_nodes().remove(0);
+        tracing.add(tracer.noted(0, 400));
+        let node = tracing.take_nodes().remove(0);
         assert_eq!(node.notes.iter().map(|note| note.time.clone()).collect::<Vec<_>>(), [90..100, 150..300]);
         assert_eq!((node.is_cut_at, node.program), (Some(160), 0..400));
     }
