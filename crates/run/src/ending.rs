@@ -146,7 +146,6 @@ enum PartingStage {
     /// All that is on its way between nodes is taken in: a transport may not end before. So many nodes have said that nothing comes any more.
     Empties {
         parted: Parted,
-        since: Instant,
         gone: u32,
     },
     Gone,
@@ -181,7 +180,7 @@ impl Parting {
         let (stage, step) = match std::mem::replace(&mut self.stage, PartingStage::Gone) {
             PartingStage::Hears(hearing) => hearing.go_on(transport, self.is_patient),
             PartingStage::IsHeard(being_heard) => being_heard.go_on(transport, self.is_patient),
-            PartingStage::Empties { parted, since, gone } => empty(transport, parted, since, gone),
+            PartingStage::Empties { parted, gone } => empty(transport, parted, gone),
             PartingStage::Gone => (PartingStage::Gone, PartingStep::Nothing),
         };
         self.stage = stage;
@@ -326,6 +325,8 @@ impl BeingHeard {
                 PartingStep::Some
             }
             None if self.end.left.is_some() && !is_patient && self.since.elapsed() > PATIENCE_OF_OTHERS => {
+                // Node 0 may come back, and then waits for that.
+                tell_last(transport);
                 let unheard = Parted::Unheard(Box::new(self.end));
                 return (PartingStage::Gone, PartingStep::Over(unheard));
             }
@@ -335,15 +336,20 @@ impl BeingHeard {
     }
 }
 
-fn begin_to_empty(transport: &mut dyn Transport, parted: Parted, gone: u32) -> (PartingStage, PartingStep) {
+/// Nothing comes from this node any more.
+fn tell_last(transport: &mut dyn Transport) {
     let me = transport.me();
     for to in (0..=Node::MAX).take(transport.nodes() as usize).filter(|to| *to != me) {
         transport.send(to, vec![LAST]);
     }
-    (PartingStage::Empties { parted, since: Instant::now(), gone }, PartingStep::Some)
 }
 
-fn empty(transport: &mut dyn Transport, parted: Parted, since: Instant, mut gone: u32) -> (PartingStage, PartingStep) {
+fn begin_to_empty(transport: &mut dyn Transport, parted: Parted, gone: u32) -> (PartingStage, PartingStep) {
+    tell_last(transport);
+    (PartingStage::Empties { parted, gone }, PartingStep::Some)
+}
+
+fn empty(transport: &mut dyn Transport, parted: Parted, mut gone: u32) -> (PartingStage, PartingStep) {
     if gone + 1 >= transport.nodes() && transport.has_sent() {
         return (PartingStage::Gone, PartingStep::Over(parted));
     }
@@ -354,7 +360,7 @@ fn empty(transport: &mut dyn Transport, parted: Parted, since: Instant, mut gone
         }
         None => PartingStep::Nothing,
     };
-    (PartingStage::Empties { parted, since, gone }, step)
+    (PartingStage::Empties { parted, gone }, step)
 }
 
 #[cfg(test)]
@@ -409,6 +415,21 @@ mod tests {
         let failed = NodeEnd::failed(NodeError::subject("it fails"));
         let Parted::First(ends) = part(&mut alone, failed) else { panic!() };
         assert!(ends[0].is_some() && ends[1].is_none());
+    }
+
+    /// Node 0 was in a long host call, say: others have given it up when it leaves, and it comes to its end all the same.
+    #[test]
+    fn who_has_been_given_up_comes_to_its_end() {
+        let mut ends = join(2);
+        let (mut other, mut first) = (ends.swap_remove(1), ends.swap_remove(0));
+        let failed = NodeEnd::failed(NodeError::subject("it fails"));
+        assert!(matches!(part(&mut other, failed), Parted::Unheard(_)));
+        let mut parting = Parting::begin(&mut first, NodeEnd::default(), Vec::new(), false);
+        let parted = (0..1000).find_map(|_| match parting.go_on(&mut first) {
+            PartingStep::Over(parted) => Some(parted),
+            PartingStep::Some | PartingStep::Nothing => None,
+        });
+        assert!(matches!(parted, Some(Parted::First(ends)) if ends.iter().all(Option::is_some)));
     }
 
     /// What node 0 has of another that sends these packets by itself.

@@ -133,7 +133,7 @@ impl<'a> Life<'a> {
             }
         }
         let (state, any) = match std::mem::replace(&mut self.state, LifeStage::Changes) {
-            LifeStage::Runs(program) => (self.run(program, now), true),
+            LifeStage::Runs(program) => (self.run(program), true),
             LifeStage::Serves(exit_code, program) => (self.serve(exit_code, program), true),
             LifeStage::Leaves(mut leaves) => {
                 let (parting, transport, _) = leaves.as_mut();
@@ -162,9 +162,9 @@ impl<'a> Life<'a> {
         done
     }
 
-    fn run(&self, mut program: Box<Running>, now: Instant) -> LifeStage {
+    fn run(&self, mut program: Box<Running>) -> LifeStage {
         let Some(node) = &self.node else { return LifeStage::Changes };
-        node.borrow_mut().begin_turn(now);
+        node.borrow_mut().begin_turn();
         let Some(outcome) = self.caught(|| program.resume()) else { return self.leave(None) };
         if outcome == NodeOutcome::Suspended {
             return LifeStage::Runs(program);

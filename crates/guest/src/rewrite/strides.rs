@@ -448,9 +448,9 @@ fn has_effect(operator: &Operator<'_>) -> bool {
 struct Cluster {
     terms: Vec<(u32, u32)>,
     stride: i32,
-    /// From the lowest to behind the highest byte of one round.
+    /// The lowest byte of one round, and how many bytes lie from there to behind the highest.
     from: i32,
-    to: i32,
+    bytes: u32,
     alignment: u32,
     accesses: Vec<usize>,
     is_read: bool,
@@ -463,7 +463,7 @@ impl Cluster {
             terms: access.terms.clone(),
             stride,
             from: access.add,
-            to: access.add.wrapping_add_unsigned(access.size),
+            bytes: access.size,
             alignment: access.size.min(GRANULE),
             accesses: vec![access.index],
             is_read: !access.is_store,
@@ -475,14 +475,14 @@ impl Cluster {
     fn takes(&mut self, access: &Access) -> bool {
         let alignment = access.size.min(GRANULE);
         let distance = access.add.wrapping_sub(self.from).cast_unsigned();
-        let to = self.to.max(access.add.wrapping_add_unsigned(access.size));
-        let bytes = u64::from(to.wrapping_sub(self.from).cast_unsigned());
+        // Addresses may wrap; distances are counted without that.
+        let bytes = u64::from(self.bytes).max(u64::from(distance) + u64::from(access.size));
         let is_near = access.terms == self.terms
             && bytes + u64::from(FEWEST_ROUNDS - 1) * u64::from(self.stride.unsigned_abs()) <= MOST_BYTES.into();
         if !is_near || !distance.is_multiple_of(alignment) || !self.stride.unsigned_abs().is_multiple_of(alignment) {
             return false;
         }
-        self.to = to;
+        self.bytes = self.bytes.max(distance + access.size);
         self.alignment = self.alignment.max(alignment);
         self.accesses.push(access.index);
         self.is_read |= !access.is_store;
@@ -490,13 +490,9 @@ impl Cluster {
         true
     }
 
-    fn bytes(&self) -> u32 {
-        self.to.wrapping_sub(self.from).cast_unsigned()
-    }
-
     /// For how many rounds a look is good; any number if it does not move.
     fn rounds(&self) -> Option<u32> {
-        (MOST_BYTES - self.bytes()).checked_div(self.stride.unsigned_abs()).map(|more| 1 + more)
+        (MOST_BYTES - self.bytes).checked_div(self.stride.unsigned_abs()).map(|more| 1 + more)
     }
 
     /// What it touches in so many rounds.
@@ -504,7 +500,7 @@ impl Cluster {
         let moved = self.stride.wrapping_mul((rounds - 1).cast_signed());
         Stream {
             add: self.from.wrapping_add(moved.min(0)).cast_unsigned(),
-            bytes: self.bytes() + moved.unsigned_abs(),
+            bytes: self.bytes + moved.unsigned_abs(),
             terms: self.terms,
             is_read: self.is_read,
             is_written: self.is_written,
@@ -533,4 +529,21 @@ fn clusters(walk: &Walk<'_>) -> Vec<Cluster> {
         }
     }
     clusters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_far_away_is_not_near_because_its_end_wraps() {
+        let access = |add| Access { index: 0, terms: vec![(0, 1)], add, size: 4, is_store: false };
+        let mut cluster = Cluster::of(&access(0x40ff_fffc), 4);
+        assert!(!cluster.takes(&access(0x7fff_fffc)));
+        assert!(cluster.takes(&access(0x4100_0004)));
+        assert_eq!((cluster.from, cluster.bytes), (0x40ff_fffc, 12));
+        let mut last = Cluster::of(&access(i32::MAX - 7), 4);
+        assert!(last.takes(&access(i32::MAX - 3)));
+        assert_eq!(last.bytes, 8);
+    }
 }

@@ -73,11 +73,7 @@ impl Delays {
     }
 
     /// Until when a message is kept back, if it is. On a lane that keeps order it has to stay behind those that are.
-    pub(super) fn keep(
-        &mut self,
-        message: &Arrival,
-        (lane, is_ordered): (LaneId, bool),
-    ) -> Option<Instant> {
+    pub(super) fn keep(&mut self, message: &Arrival, (lane, is_ordered): (LaneId, bool)) -> Option<Instant> {
         let way = |message: &Arrival| (message.event.sender, message.protocol);
         let is_before = |late: &&Late| (way(&late.message), late.lane) == (way(message), lane);
         let before = self.late.iter().rfind(is_before).filter(|_| is_ordered).map(|late| late.until);

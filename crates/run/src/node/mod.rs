@@ -225,8 +225,8 @@ pub(crate) struct NodeState {
     pub shares_thread: bool,
     /// The wait for which it has returned.
     suspended: Option<Suspended>,
-    /// When its program's turn began.
-    turn_begun: Instant,
+    /// When its program first polled in its turn.
+    turn_begun: Option<Instant>,
     grant: Option<Grant>,
     pending: Pending,
     pending_kind: AccessKind,
@@ -333,7 +333,7 @@ impl NodeState {
             doing: Doing::Running,
             shares_thread: false,
             suspended: None,
-            turn_begun: begun,
+            turn_begun: None,
             grant: None,
             pending: Pending::default(),
             pending_kind: AccessKind::Read,

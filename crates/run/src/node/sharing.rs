@@ -158,12 +158,39 @@ impl NodeState {
     }
 
     /// The program goes on, in the node's turn.
-    pub(crate) fn begin_turn(&mut self, now: Instant) {
-        self.turn_begun = now;
+    pub(crate) fn begin_turn(&mut self) {
+        self.turn_begun = None;
     }
 
-    /// Whether a program that computes has done so for long enough, now that it polls.
-    pub(super) fn has_had_its_turn(&self, now: Instant) -> bool {
-        self.shares_thread && now.saturating_duration_since(self.turn_begun) >= TURN
+    /// Whether a program that computes has done so for long enough, now that it polls: since the first poll of this turn.
+    pub(super) fn has_had_its_turn(&mut self, now: Instant) -> bool {
+        self.shares_thread && now.saturating_duration_since(*self.turn_begun.get_or_insert(now)) >= TURN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Limits;
+    use super::*;
+    use crate::transport::threads::join;
+    use std::rc::Rc;
+    use std::sync::Arc;
+    use trivium_node::Protocols;
+
+    /// However long others of its thread have computed before it.
+    #[test]
+    fn a_turn_begins_when_the_program_does() {
+        let protocols = Rc::new(Protocols::new(Vec::new(), 64, 1));
+        let limits = Limits { cancel: Arc::default(), nanoseconds: None };
+        let mut node = NodeState::new(Box::new(join(1).remove(0)), protocols, (4096, Instant::now()), limits);
+        node.shares_thread = true;
+        let begun = Instant::now();
+        for round in 0..3 {
+            node.begin_turn();
+            let first = begun + round * 10 * TURN;
+            assert!(!node.has_had_its_turn(first));
+            assert!(!node.has_had_its_turn(first + TURN / 2));
+            assert!(node.has_had_its_turn(first + TURN));
+        }
     }
 }
