@@ -126,3 +126,36 @@ impl Transport for Shared {
         self.common.borrow_mut().way.has_sent()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spare::Spare;
+    use crate::transport::threads::join;
+    use trivium_engine::Object;
+    use trivium_protocol::{BLOCK, EventKind};
+
+    #[test]
+    fn what_is_handed_over_keeps_its_place_among_packets() {
+        let mut ways = join(2).into_iter();
+        let mut own = share(Box::new(ways.next().unwrap()), 4);
+        let mut others = share(Box::new(ways.next().unwrap()), 4);
+        assert_eq!((own[0].beside(), others[0].beside()), (0..2, 2..4));
+        let message = |id| Handed(Spare::default().arrival(0, EventKind::Read, Object { kind: BLOCK, id }, 0));
+        own[0].send(1, vec![1]);
+        own[0].hand(1, message(2));
+        own[0].send(1, vec![3]);
+        // Nothing is handed to another thread.
+        own[0].hand(2, message(4));
+        let came = std::iter::from_fn(|| own[1].poll_all()).map(|(from, parcel)| match parcel {
+            Parcel::Packet(packet) => (from, u32::from(packet[0])),
+            Parcel::Message(Handed(message)) => (from, message.event.object.id),
+        });
+        assert_eq!(came.collect::<Vec<_>>(), [(0, 1), (0, 2), (0, 3)]);
+        assert!(others[0].poll_all().is_none());
+        // Who only takes packets passes over it.
+        own[0].hand(1, message(5));
+        own[0].send(1, vec![6]);
+        assert_eq!((own[1].poll(), own[1].poll()), (Some((0, vec![6])), None));
+    }
+}
