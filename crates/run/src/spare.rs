@@ -1,6 +1,5 @@
-//! Events and data of messages that are no longer needed, to be filled again: what is allocated for each message is slow.
+//! Events for handlers, and data of messages, that are no longer needed, to be filled again: what is allocated for each message is slow.
 
-use crate::wire::Arrival;
 use trivium_engine::{Args, Event, Node, Object};
 use trivium_node::Data;
 use trivium_protocol::EventKind;
@@ -9,6 +8,18 @@ use trivium_protocol::EventKind;
 const KEPT: usize = 64;
 const MOST_BYTES: usize = 4096;
 const MOST_PLACES: usize = 256;
+
+/// An event for handlers of this node: a message that has arrived, or something of its own. It is handed on by its address, and filled again when
+/// it has been handled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    pub protocol: usize,
+    /// Without the data.
+    pub event: Event,
+    pub data: Option<Box<Data>>,
+    /// Its number among those from one node to another, if the run is traced.
+    pub number: u64,
+}
 
 /// What is to be filled again.
 #[derive(Debug, Default)]

@@ -1,25 +1,13 @@
 //! What nodes tell each other, as bytes. What comes in is looked at as if anybody could have sent it: what is wrong with
 //! it is an error, before an engine or memory sees any of it.
 
-use crate::spare::Spare;
+use crate::spare::{Arrival, Spare};
 use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
-use trivium_engine::{Args, Event, MAX_ARGS, Node, Object};
+use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_guest::Placement;
 use trivium_node::{Binding, Data, NodeError, Protocols, Purpose};
 use trivium_protocol::{EventKind, LaneId, MessageId, ObjectKindId, PayloadShape};
-
-/// An event for handlers of this node: a message that has arrived, or something of its own. It is handed on by its address, and filled again when
-/// it has been handled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Arrival {
-    pub protocol: usize,
-    /// Without the data.
-    pub event: Event,
-    pub data: Option<Box<Data>>,
-    /// Its number among those from one node to another, if the run is traced.
-    pub number: u64,
-}
 
 /// What one node tells another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -319,6 +307,7 @@ mod tests {
     use std::rc::Rc;
     use std::sync::Arc;
     use trivium_engine::Engine;
+    use trivium_engine::Event;
     use trivium_protocol::BLOCK;
 
     fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, String> {

@@ -301,7 +301,6 @@ const ALIKE_ACROSS: [(&str, &str); 22] = [
     ("Lane", "a lane: as declared, and in `sim` what of a node waits for room on it"),
     ("Line", "a cache's line; in a study's file, which has that word, a line of a picture"),
     ("Local", "what belongs to one handler; in `sim` an event that belongs to one node"),
-    ("Message", "a message: as declared, and in `run` one on its way"),
     ("MissKind", "a kind of miss: as asked for, and as `sim` takes it"),
     ("MissPlace", "where a miss finds what it needs: as asked for, and as `sim` takes it"),
     ("Network", "the order of messages: as asked for, and as `check` takes it"),

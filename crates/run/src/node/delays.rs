@@ -2,7 +2,7 @@
 //! instructions, and messages are kept back as long as a network may that keeps no more order than their lanes promise.
 
 use super::{Incoming, NodeState, POLLS};
-use crate::wire::Arrival;
+use crate::spare::Arrival;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_protocol::LaneId;

@@ -3,7 +3,8 @@
 use super::mechanisms::What;
 use super::{Doing, Grant, Incoming, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
-use crate::wire::{Arrival, write_credit};
+use crate::spare::Arrival;
+use crate::wire::write_credit;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome, Payload};
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_node::{Held, Instance, NodeError, Touched};

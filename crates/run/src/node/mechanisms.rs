@@ -2,7 +2,8 @@
 //! until it has ended.
 
 use super::{Doing, Mapped, NodeState, Wait};
-use crate::wire::{Arrival, write_message};
+use crate::spare::Arrival;
+use crate::wire::write_message;
 use trivium_engine::{Args, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
 use trivium_node::{Data, Effects, HandlerMemory, Lanes, Lines, NodeCore, NodeMemory};
 use trivium_protocol::source::Span;

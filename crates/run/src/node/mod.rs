@@ -21,10 +21,9 @@ mod waiting;
 
 use crate::history::{History, Moment};
 use crate::latency::Latency;
-use crate::spare::Spare;
+use crate::spare::{Arrival, Spare};
 use crate::trace::Tracer;
 use crate::transport::Transport;
-use crate::wire::Arrival;
 use control::Coordinator;
 pub(crate) use delays::Delays;
 use lanes::OnLanes;

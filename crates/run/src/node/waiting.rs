@@ -3,8 +3,9 @@
 use super::sharing::{Halt, Suspended};
 use super::{Delays, Doing, Incoming, Left, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
+use crate::spare::Arrival;
 use crate::transport::{Handed, Parcel};
-use crate::wire::{self, Arrival, Control, Packet};
+use crate::wire::{self, Control, Packet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use trivium_engine::number::index;
