@@ -293,7 +293,7 @@ fn within_a_crate_one_name_means_one_thing() {
 }
 
 /// Names of types that a crate shares with a type of another that its readers meet, and why this does not mislead.
-const ALIKE_ACROSS: [(&str, &str); 22] = [
+const ALIKE_ACROSS: [(&str, &str); 21] = [
     ("Ended", "how a run has ended: a simulated one, and a real one"),
     ("Engine", "what runs handlers: the code that does, and in `sim` the part of a machine whose time it takes"),
     ("Event", "an event: as the engine takes it, and by the names under which a chart keeps it"),
