@@ -20,6 +20,17 @@ impl SharedWord for AtomicU64 {
     }
 }
 
+/// For the tests of that file itself.
+impl SharedWord for std::sync::atomic::AtomicU64 {
+    fn load(&self, ordering: Ordering) -> u64 {
+        self.load(ordering)
+    }
+
+    fn store(&self, value: u64, ordering: Ordering) {
+        self.store(value, ordering);
+    }
+}
+
 /// Two words, of which a wrong order would be seen, the second of another length each time.
 fn packet(number: u64) -> Vec<u8> {
     let mut bytes = [(number + 1).to_le_bytes(), (!number).to_le_bytes()].concat();
