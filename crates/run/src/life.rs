@@ -51,13 +51,12 @@ pub(crate) struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    /// The life of a node begins, which `shares_thread` with others or not.
+    /// The life of a node begins.
     pub(crate) fn begin(
         setup: &'a Setup<'a>,
         transport: Box<dyn Transport>,
         history: History,
         beginning: Beginning,
-        shares_thread: bool,
     ) -> Life<'a> {
         let me = transport.me();
         let built = Protocols::of_program(setup.program, &setup.protocols, (setup.block, setup.nodes), false);
@@ -76,7 +75,6 @@ impl<'a> Life<'a> {
         }
         node.checks_unchecked = setup.checks_unchecked;
         node.stalls_after(setup.stall_limit);
-        node.shares_thread = shares_thread;
         let node = Rc::new(RefCell::new(node));
         let is_process = beginning.is_process;
         let mut life = Life { setup, me, node: Some(node.clone()), is_process, state: LifeStage::Changes };

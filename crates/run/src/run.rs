@@ -119,7 +119,6 @@ fn ways(nodes: u32, threads: usize, history: impl Fn() -> History) -> Vec<Way> {
 /// The lives of the nodes of a thread.
 fn lives<'a>(setup: &'a Setup<'a>, way: Way, begun: Instant, pinned: &Result<(), String>) -> Vec<Life<'a>> {
     let Way { transport, histories } = way;
-    let shares_thread = histories.len() > 1;
     let ends: Vec<Box<dyn Transport>> = match transport.nodes() == setup.nodes {
         true => vec![transport],
         false => shared::share(transport, setup.nodes).into_iter().map(|end| Box::new(end) as Box<_>).collect(),
@@ -127,7 +126,7 @@ fn lives<'a>(setup: &'a Setup<'a>, way: Way, begun: Instant, pinned: &Result<(),
     let life = |(transport, history)| match pinned {
         Ok(()) => {
             let beginning = Beginning { begun, arrived: VecDeque::new(), is_process: false };
-            Life::begin(setup, transport, history, beginning, shares_thread)
+            Life::begin(setup, transport, history, beginning)
         }
         Err(what) => Life::that_fails(setup, transport, history, NodeError::input(what.clone())),
     };
@@ -211,7 +210,7 @@ pub fn take_part(setup: &Setup, mut transport: Box<dyn Transport>) -> Option<End
     warm_up(setup.warm_up);
     let beginning = begin(transport.as_mut());
     let life = match prepared {
-        Ok(()) => Life::begin(setup, transport, History::None, beginning, false),
+        Ok(()) => Life::begin(setup, transport, History::None, beginning),
         Err(error) => Life::that_fails(setup, transport, History::None, error.into()),
     };
     let (parted, _) = live(vec![life]).pop()??;

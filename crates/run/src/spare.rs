@@ -1,4 +1,4 @@
-//! Events for handlers, and data of messages, that are no longer needed, to be filled again: what is allocated for each message is slow.
+//! Events for handlers, data of messages, and packets, that are no longer needed, to be filled again: what is allocated for each message is slow.
 
 use trivium_engine::{Args, Event, Node, Object};
 use trivium_node::Data;
@@ -27,6 +27,7 @@ pub(crate) struct Arrival {
 pub(crate) struct Spare {
     data: Vec<Box<Data>>,
     arrivals: Vec<Box<Arrival>>,
+    packets: Vec<Vec<u8>>,
 }
 
 impl Spare {
@@ -68,6 +69,20 @@ impl Spare {
                 let event = Event { kind, object, sender, thread: 0, args: Args::NONE, payload: None };
                 Box::new(Arrival { protocol, event, data: None, number: 0 })
             }
+        }
+    }
+
+    /// A packet that has been read, to be written again; its bytes are of old.
+    #[inline]
+    pub(crate) fn packet(&mut self) -> Vec<u8> {
+        self.packets.pop().unwrap_or_default()
+    }
+
+    /// It has been read.
+    #[inline]
+    pub(crate) fn keep_packet(&mut self, packet: Vec<u8>) {
+        if self.packets.len() < KEPT && packet.capacity() <= MOST_BYTES {
+            self.packets.push(packet);
         }
     }
 

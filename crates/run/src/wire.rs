@@ -306,8 +306,7 @@ mod tests {
     use std::path::Path;
     use std::rc::Rc;
     use std::sync::Arc;
-    use trivium_engine::Engine;
-    use trivium_engine::Event;
+    use trivium_engine::{Engine, Event};
     use trivium_protocol::BLOCK;
 
     fn read(packet: &[u8], protocols: &Protocols) -> Result<Packet, String> {

@@ -476,13 +476,15 @@ impl Cluster {
         let alignment = access.size.min(GRANULE);
         let distance = access.add.wrapping_sub(self.from).cast_unsigned();
         // Addresses may wrap; distances are counted without that.
-        let bytes = u64::from(self.bytes).max(u64::from(distance) + u64::from(access.size));
+        let Some(end) = distance.checked_add(access.size) else { return false };
+        let bytes = self.bytes.max(end);
         let is_near = access.terms == self.terms
-            && bytes + u64::from(FEWEST_ROUNDS - 1) * u64::from(self.stride.unsigned_abs()) <= MOST_BYTES.into();
+            && u64::from(bytes) + u64::from(FEWEST_ROUNDS - 1) * u64::from(self.stride.unsigned_abs())
+                <= MOST_BYTES.into();
         if !is_near || !distance.is_multiple_of(alignment) || !self.stride.unsigned_abs().is_multiple_of(alignment) {
             return false;
         }
-        self.bytes = self.bytes.max(distance + access.size);
+        self.bytes = bytes;
         self.alignment = self.alignment.max(alignment);
         self.accesses.push(access.index);
         self.is_read |= !access.is_store;

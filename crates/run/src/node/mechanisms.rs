@@ -59,14 +59,14 @@ impl NodeState {
         let protocol = self.handling.effects.protocol;
         let lane = self.core.protocols.engines[protocol].protocol().messages[message.message.index()].lane;
         let length = data.map_or(0, |data| data.bytes.len() as u64);
-        let what = if to == self.core.me || self.beside.contains(&to.into()) {
+        let what = if self.beside.contains(&to.into()) {
             let kind = EventKind::Message(message.message);
             let mut arrival = self.spare.arrival(protocol, kind, message.object, self.core.me);
             arrival.event.args.assign(&message.args);
             arrival.data = data.map(|data| self.spare.copy(data));
             What::Message(arrival)
         } else {
-            let packet = self.packets.pop().unwrap_or_default();
+            let packet = self.spare.packet();
             let kind = (protocol, message.message);
             What::Packet(write_message(packet, kind, message.object, &message.args, data))
         };

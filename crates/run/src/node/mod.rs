@@ -184,7 +184,7 @@ pub(crate) struct NodeState {
     /// What it is as far as no time is concerned.
     pub core: NodeCore<()>,
     pub transport: Box<dyn Transport>,
-    /// The nodes of this thread, if there are several: their messages need not be written.
+    /// The nodes of this thread, among them this one: their messages need not be written.
     beside: Range<u32>,
     /// How long it keeps the processor while it waits.
     patience: Patience,
@@ -215,13 +215,9 @@ pub(crate) struct NodeState {
     handling: Box<Handling>,
     /// What is in its place while what it did takes its way.
     resting: Option<Box<Handling>>,
-    /// Packets that have been read, to be written again: what one thread allocates and another frees is slow.
-    packets: Vec<Vec<u8>>,
-    /// Events and data that no handler has in its hands any more, to be filled again.
+    /// Events, data and packets that nobody has in hands any more, to be filled again.
     spare: Spare,
     pub doing: Doing,
-    /// Whether other nodes run in its thread. Then nothing here waits: a program that has to returns to the thread.
-    pub shares_thread: bool,
     /// The wait for which it has returned.
     suspended: Option<Suspended>,
     /// When its program first polled in its turn.
@@ -327,10 +323,8 @@ impl NodeState {
             timers: BTreeMap::new(),
             handling: Box::default(),
             resting: None,
-            packets: Vec::new(),
             spare: Spare::default(),
             doing: Doing::Running,
-            shares_thread: false,
             suspended: None,
             turn_begun: None,
             grant: None,

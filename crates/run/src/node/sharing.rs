@@ -62,6 +62,11 @@ impl Suspended {
 }
 
 impl NodeState {
+    /// Whether other nodes run in its thread. Then nothing here waits: a program that has to returns to the thread.
+    pub(super) fn shares_thread(&self) -> bool {
+        self.beside.len() > 1
+    }
+
     /// Whether the program has returned to its thread while it waits for access.
     pub(super) fn waits_for_access(&self) -> bool {
         matches!(&self.suspended, Some(Suspended { wait: Wait::Access(_), .. }))
@@ -164,7 +169,7 @@ impl NodeState {
 
     /// Whether a program that computes has done so for long enough, now that it polls: since the first poll of this turn.
     pub(super) fn has_had_its_turn(&mut self, now: Instant) -> bool {
-        self.shares_thread && now.saturating_duration_since(*self.turn_begun.get_or_insert(now)) >= TURN
+        self.shares_thread() && now.saturating_duration_since(*self.turn_begun.get_or_insert(now)) >= TURN
     }
 }
 
@@ -172,6 +177,7 @@ impl NodeState {
 mod tests {
     use super::super::Limits;
     use super::*;
+    use crate::transport::shared::share;
     use crate::transport::threads::join;
     use std::rc::Rc;
     use std::sync::Arc;
@@ -180,10 +186,10 @@ mod tests {
     /// However long others of its thread have computed before it.
     #[test]
     fn a_turn_begins_when_the_program_does() {
-        let protocols = Rc::new(Protocols::new(Vec::new(), 64, 1));
+        let protocols = Rc::new(Protocols::new(Vec::new(), 64, 2));
+        let transport = share(Box::new(join(1).remove(0)), 2).remove(0);
         let limits = Limits { cancel: Arc::default(), nanoseconds: None };
-        let mut node = NodeState::new(Box::new(join(1).remove(0)), protocols, (4096, Instant::now()), limits);
-        node.shares_thread = true;
+        let mut node = NodeState::new(Box::new(transport), protocols, (4096, Instant::now()), limits);
         let begun = Instant::now();
         for round in 0..3 {
             node.begin_turn();

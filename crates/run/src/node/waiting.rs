@@ -28,9 +28,6 @@ const HANDLERS_AT_A_POLL: u32 = 32;
 const UNTOLD: &str = "memory that it has not allocated";
 /// So many packets are taken in before handlers get their turn.
 const PACKETS: u32 = 64;
-/// So many packets are kept to be written again, of so many bytes at most.
-const KEPT: usize = 64;
-const MOST_KEPT: usize = 4096;
 /// Who waits looks at the clock, which takes as long as to look for packets, only after so many looks.
 const LOOKS: u32 = 16;
 
@@ -81,7 +78,7 @@ impl NodeState {
         self.doing = Doing::Waiting(wait);
         let suspended = Suspended::new(wait, self.note_wait(wait));
         let begun = first(self);
-        if self.shares_thread && begun.is_ok() && !self.is_running() {
+        if self.shares_thread() && begun.is_ok() && !self.is_running() {
             self.suspended = Some(suspended);
             return Err(Halt::Waits);
         }
@@ -221,7 +218,7 @@ impl NodeState {
                 Parcel::Message(Handed(message)) => message,
                 Parcel::Packet(packet) => {
                     let read = wire::read(from, &packet, &self.core.protocols, &mut self.spare);
-                    self.keep_packet(packet);
+                    self.spare.keep_packet(packet);
                     match read {
                         Ok(Packet::Message(message)) => message,
                         other => {
@@ -282,13 +279,6 @@ impl NodeState {
             self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
         })?;
         self.packet(from, packet, late)
-    }
-
-    /// A packet that has been read is written again.
-    fn keep_packet(&mut self, packet: Vec<u8>) {
-        if self.packets.len() < KEPT && packet.capacity() <= MOST_KEPT {
-            self.packets.push(packet);
-        }
     }
 
     /// A message that was kept back goes to the handlers.

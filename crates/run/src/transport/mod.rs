@@ -43,12 +43,13 @@ pub trait Transport {
     /// A packet that has arrived, and who sent it. Those of one sender arrive in the order in which it sent them, each once.
     fn poll(&mut self) -> Option<(Node, Vec<u8>)>;
 
-    /// The nodes that run in the same thread as this one, and need no bytes: messages can be handed to them. None, or this one is among them.
+    /// The nodes that run in the same thread, among them this one.
     fn beside(&self) -> Range<u32> {
-        0..0
+        let me = u32::from(self.me());
+        me..me + 1
     }
 
-    /// Hands a message to such a node, behind all that has been sent to it; to others it sends nothing.
+    /// Hands a message to another of these nodes, which needs no bytes, behind all that has been sent to it; to others it sends nothing.
     fn hand(&mut self, _to: Node, _message: Handed) {}
 
     /// As [`Transport::poll`], with what has been handed over. `poll` passes over that.

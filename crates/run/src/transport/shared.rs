@@ -42,13 +42,11 @@ pub(crate) fn share(way: Box<dyn Transport>, nodes: u32) -> Vec<Shared> {
     let (count, me) = (nodes as usize, way.me());
     let threads = (0..count).map(|node| fit(thread_of(node, count, way.nodes() as usize), "a thread"));
     let threads: Vec<Node> = threads.collect();
-    let own: Vec<usize> = (0..count).filter(|&node| threads[node] == me).collect();
+    let own = threads.partition_point(|&thread| thread < me)..threads.partition_point(|&thread| thread <= me);
+    let beside: Range<u32> = fit(own.start, "a node")..fit(own.end, "a node");
     let common = Common { threads, way, trays: (0..count).map(|_| VecDeque::new()).collect() };
     let common = Rc::new(RefCell::new(common));
-    let node = |node: usize| fit(node, "a node");
-    let first = own.first().copied().unwrap_or_default();
-    let beside: Range<u32> = fit(first, "a node")..fit(first + own.len(), "a node");
-    own.into_iter().map(|own| Shared { me: node(own), beside: beside.clone(), common: common.clone() }).collect()
+    own.map(|node| Shared { me: fit(node, "a node"), beside: beside.clone(), common: common.clone() }).collect()
 }
 
 impl Common {
@@ -85,13 +83,12 @@ impl Transport for Shared {
 
     fn send(&mut self, to: Node, mut packet: Vec<u8>) {
         let common = &mut *self.common.borrow_mut();
-        let thread = common.threads[usize::from(to)];
-        if thread == common.way.me() {
+        if self.beside.contains(&to.into()) {
             return common.trays[usize::from(to)].push_back((self.me, Parcel::Packet(packet)));
         }
         let ([a, b], [c, d]) = (self.me.to_le_bytes(), to.to_le_bytes());
         packet.extend_from_slice(&[a, b, c, d]);
-        common.way.send(thread, packet);
+        common.way.send(common.threads[usize::from(to)], packet);
     }
 
     fn poll(&mut self) -> Option<(Node, Vec<u8>)> {
