@@ -5,9 +5,11 @@ use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, Locate, Trouble, Try, place, trouble};
 use crate::flat::{Reaction, Way};
 use crate::frame::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, SmallFlatRoom, SmallRoom};
+use crate::impossible::impossible;
 use crate::layout::Shape;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object};
 use crate::run::{Run, Start};
+use trivium_protocol::source::Span;
 use trivium_protocol::{EventKind, HandlerId, NODE, Response, RoleId, StateId};
 
 /// What came of an event: what an [`Outcome`] says besides who answered, in parts that are read as they were written.
@@ -330,9 +332,20 @@ impl Engine {
         Ok(())
     }
 
+    /// What went wrong, in words, and where the text says so.
+    fn cause(&self, who: Option<(RoleId, Option<StateId>)>, event: &Event, trouble: Trouble) -> (String, Span) {
+        match who {
+            Some((role, Some(state))) if trouble.kind == FaultKind::Impossible => {
+                impossible(&self.protocol, (role, state), event.kind, trouble.span)
+            }
+            _ => (trouble.kind.to_string(), trouble.span),
+        }
+    }
+
     /// A fault with everything that is known about it.
     #[cold]
     fn fault(&self, node: Node, who: Option<(RoleId, Option<StateId>)>, event: &Event, trouble: Trouble) -> Fault {
+        let (what, span) = self.cause(who, event, trouble);
         let protocol = &self.protocol;
         let kind_name = protocol.objects.get(event.object.kind.index()).map_or("object", |name| name.as_str());
         let mut message = format!("node {node}: ");
@@ -351,8 +364,8 @@ impl Engine {
             message += &self.event_text(event);
             message += ": ";
         }
-        message += &trouble.kind.to_string();
-        message += &place(protocol, trouble.span);
+        message += &what;
+        message += &place(protocol, span);
         Fault {
             kind: trouble.kind,
             node,
@@ -360,7 +373,7 @@ impl Engine {
             object: event.object,
             state: who.and_then(|(_, state)| state),
             event: Some(Box::new(*event)),
-            span: trouble.span,
+            span,
             message,
         }
     }

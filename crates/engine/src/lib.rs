@@ -44,6 +44,7 @@ mod fault;
 mod flat;
 mod frame;
 mod ghost;
+mod impossible;
 mod invariant;
 mod layout;
 mod line;

@@ -574,6 +574,32 @@ pub enum Response {
     Passes,
 }
 
+/// Why an event is impossible in a state, or is if no guard there holds.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The state.
+    pub state: StateId,
+    /// The event.
+    pub event: EventKind,
+    /// What says so.
+    pub by: RefusedBy,
+    /// Where that was written.
+    pub span: Span,
+}
+
+/// What in a protocol's text says that an event is impossible in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedBy {
+    /// `on EVENT impossible` of the state.
+    Clause,
+    /// A line `in STATE on EVENT impossible` of the role.
+    Exception,
+    /// `otherwise impossible` of the state or of its `await`.
+    State,
+    /// `otherwise impossible` of the role.
+    Role,
+}
+
 /// A state of a role.
 #[derive(Clone, Debug)]
 pub struct State {
@@ -630,6 +656,8 @@ pub struct Role {
     pub events: Vec<EventKind>,
     /// `table[state][column]`.
     pub table: Vec<Vec<Response>>,
+    /// Why events are impossible in states, where the text says so.
+    pub refusals: Vec<Refusal>,
     /// Its handlers.
     pub handlers: Vec<Handler>,
     /// What makes of each of its records the one that it is at first; no event starts it.
@@ -642,6 +670,11 @@ impl Role {
     /// All code of the role: its handlers, and what its records are at first.
     pub fn code(&self) -> impl Iterator<Item = &Handler> {
         self.handlers.iter().chain(&self.initially)
+    }
+
+    /// Why an event is impossible in a state, where the text says so.
+    pub fn refusal(&self, state: StateId, event: EventKind) -> Option<&Refusal> {
+        self.refusals.iter().find(|refusal| refusal.state == state && refusal.event == event)
     }
 
     /// The column of an event in the role's table.

@@ -223,14 +223,15 @@ fn declared_names(item: &ast::Item) -> Vec<(&'static str, String)> {
 /// How a state answers an event, before the table is made.
 enum Answer {
     Handlers(Vec<HandlerId>),
-    Direct(ast::Otherwise),
+    /// `defer` or `impossible`, and where that was written.
+    Direct(ast::Otherwise, Span),
 }
 
 /// What is gathered about a state while its role is compiled.
 #[derive(Default)]
 struct Answers {
     list: Vec<(EventKind, Answer)>,
-    otherwise: Option<ast::Otherwise>,
+    otherwise: Option<(ast::Otherwise, Span)>,
 }
 
 struct Compiler {

@@ -17,13 +17,21 @@ const BLOCK_EVENTS: [(&str, EventKind); 7] = [
     ("prefetch_write", EventKind::PrefetchWrite),
 ];
 
+/// What an `otherwise` line says of an event, whose line it is, and where it stands.
+#[derive(Clone, Copy)]
+struct Fallback {
+    what: Otherwise,
+    by: RefusedBy,
+    span: Span,
+}
+
 impl Compiler {
     pub(super) fn roles(&mut self) {
         self.find_handling_roles();
         let asts = Rc::clone(&self.asts);
         for (r, role) in asts.iter().enumerate() {
             for (s, state) in role.states.iter().enumerate() {
-                self.answers[r][s].otherwise = state.otherwise.map(|(o, _)| o);
+                self.answers[r][s].otherwise = state.otherwise;
                 for clause in &state.clauses {
                     let id = StateId(s as u16);
                     let access = self.protocol.roles[r].states[s].access;
@@ -171,7 +179,7 @@ impl Compiler {
         }
         let at = self.answers[r][s].list.iter().position(|(e, _)| *e == event);
         let Some(at) = at else {
-            self.answers[r][s].list.push((event, Answer::Direct(what)));
+            self.answers[r][s].list.push((event, Answer::Direct(what, span)));
             return;
         };
         let guarded = match &self.answers[r][s].list[at].1 {
@@ -183,6 +191,9 @@ impl Compiler {
         };
         if what == Otherwise::Defer && self.protocol.roles[r].defers.is_none() {
             self.needs_defer_space(RoleId(r as u8), span);
+        }
+        if what == Otherwise::Impossible {
+            self.refuse(r, s, event, RefusedBy::Clause, span);
         }
         let id = self.fallback(r, s, &guarded, Some(what), span);
         if let Answer::Handlers(list) = &mut self.answers[r][s].list[at].1 {
@@ -476,7 +487,7 @@ impl Compiler {
                     });
                 }
             }
-            Some((_, Answer::Direct(_))) => {
+            Some((_, Answer::Direct(..))) => {
                 self.error(span, "an earlier clause answers this event already").help("remove one of them");
             }
         }
@@ -516,8 +527,8 @@ impl Compiler {
             return;
         }
         let direct = self.answers[r].iter().any(|a| {
-            a.otherwise == Some(Otherwise::Defer)
-                || a.list.iter().any(|(_, x)| matches!(x, Answer::Direct(Otherwise::Defer)))
+            matches!(a.otherwise, Some((Otherwise::Defer, _)))
+                || a.list.iter().any(|(_, x)| matches!(x, Answer::Direct(Otherwise::Defer, _)))
         });
         if direct || matches!(role.otherwise, Some((Otherwise::Defer, _))) {
             self.needs_defer_space(RoleId(r as u8), role.name.span);
@@ -600,8 +611,17 @@ impl Compiler {
                     .help("remove it from this line");
             } else {
                 *response = Response::Impossible;
+                // What the handlers that it takes back would have said counts no more.
+                let about = |refusal: &Refusal| refusal.state.index() == s && refusal.event == events[column];
+                self.protocol.roles[r].refusals.retain(|refusal| !about(refusal));
+                self.refuse(r, s, events[column], RefusedBy::Exception, event.span);
             }
         }
+    }
+
+    /// Notes why an event is impossible in a state.
+    fn refuse(&mut self, r: usize, s: usize, event: EventKind, by: RefusedBy, span: Span) {
+        self.protocol.roles[r].refusals.push(Refusal { state: StateId(s as u16), event, by, span });
     }
 
     fn gives_access(&self, r: usize) -> bool {
@@ -618,8 +638,12 @@ impl Compiler {
         let otherwise = self.otherwise(r, s, event, ast);
         let answer = self.answers[r][s].list.iter().find(|(e, _)| *e == event).map(|(_, a)| a);
         match answer {
-            Some(Answer::Direct(Otherwise::Defer)) => Response::Defer,
-            Some(Answer::Direct(Otherwise::Impossible)) => Response::Impossible,
+            Some(Answer::Direct(Otherwise::Defer, _)) => Response::Defer,
+            Some(Answer::Direct(Otherwise::Impossible, span)) => {
+                let span = *span;
+                self.refuse(r, s, event, RefusedBy::Clause, span);
+                Response::Impossible
+            }
             Some(Answer::Handlers(list)) => {
                 let list = list.clone();
                 self.with_fallback(r, s, event, list, otherwise)
@@ -638,10 +662,10 @@ impl Compiler {
 
     /// What a state does about an event that it does not name: what its own `otherwise` line says, and else, for
     /// messages, the role's.
-    fn otherwise(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Option<Otherwise> {
-        let is_message = matches!(event, EventKind::Message(_));
-        let role = if is_message { ast.otherwise.map(|(o, _)| o) } else { None };
-        self.answers[r][s].otherwise.or(role)
+    fn otherwise(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Option<Fallback> {
+        let of_role = ast.otherwise.filter(|_| matches!(event, EventKind::Message(_)));
+        let of_state = self.answers[r][s].otherwise.map(|(what, span)| Fallback { what, by: RefusedBy::State, span });
+        of_state.or_else(|| of_role.map(|(what, span)| Fallback { what, by: RefusedBy::Role, span }))
     }
 
     /// Guarded clauses that may all fail are followed by what `otherwise` says.
@@ -651,7 +675,7 @@ impl Compiler {
         s: usize,
         event: EventKind,
         mut list: Vec<HandlerId>,
-        otherwise: Option<Otherwise>,
+        otherwise: Option<Fallback>,
     ) -> Response {
         let last = list.last().expect("a clause has a handler").index();
         if !self.is_guarded(r, &list) {
@@ -668,11 +692,14 @@ impl Compiler {
                 .help(format!("add a clause `on {name} {{ .. }}` without guard behind it"));
             return Response::Impossible;
         };
-        list.push(self.fallback(r, s, &list, Some(what), span));
+        if what.what == Otherwise::Impossible {
+            self.refuse(r, s, event, what.by, what.span);
+        }
+        list.push(self.fallback(r, s, &list, Some(what.what), span));
         Response::Handle(list)
     }
 
-    fn unanswered(&mut self, r: usize, s: usize, event: EventKind, otherwise: Option<Otherwise>) -> Response {
+    fn unanswered(&mut self, r: usize, s: usize, event: EventKind, otherwise: Option<Fallback>) -> Response {
         let state = &self.protocol.roles[r].states[s];
         let (waiting, span) = (state.waiting, state.span);
         match (otherwise, event) {
@@ -680,8 +707,11 @@ impl Compiler {
             (_, EventKind::Evict) if !self.protocol.cached => Response::Hold,
             // What the processor's cache gave up waits on its way to the engine.
             (None, EventKind::Evict | EventKind::WriteBack) if waiting => Response::Hold,
-            (Some(Otherwise::Defer), _) => Response::Defer,
-            (Some(Otherwise::Impossible), _) => Response::Impossible,
+            (Some(Fallback { what: Otherwise::Defer, .. }), _) => Response::Defer,
+            (Some(Fallback { what: Otherwise::Impossible, by, span }), _) => {
+                self.refuse(r, s, event, by, span);
+                Response::Impossible
+            }
             (None, EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Op(_) | EventKind::Task(_))
                 if waiting =>
             {

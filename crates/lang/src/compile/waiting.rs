@@ -298,7 +298,7 @@ impl Compiler {
                 self.clause(frame, None, clause, &format!("{}.", site.name));
             }
             let answers = &mut self.answers[role.index()][variant.state.index()];
-            answers.otherwise = wait.otherwise.map(|(o, _)| o);
+            answers.otherwise = wait.otherwise;
         }
         self.expanding.clear();
     }
