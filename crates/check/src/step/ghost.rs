@@ -3,7 +3,7 @@
 use crate::step::mechanisms::Here;
 use crate::system::client::Intent;
 use crate::system::model::Model;
-use crate::system::promise::Violation;
+use crate::system::promise::{Violation, word_of};
 use crate::system::world::World;
 use trivium_engine::{MAX_ARGS, Node, Object};
 use trivium_protocol::{GhostEvent, OpId};
@@ -42,12 +42,14 @@ pub(crate) fn tell(here: &mut Here, sight: Sight) -> Result<(), Violation> {
     Ok(())
 }
 
-/// The same of an access of a thread that was performed; what it saw if it is a load, or has stored.
+/// The same of an access of a thread that was just performed; what it saw if it is a load, or has stored. An exchange has left
+/// in the block what it has stored, which under weak promises is not what it announces.
 pub(crate) fn tell_access(here: &mut Here, node: Node, intent: &Intent, seen: Option<u64>) -> Result<(), Violation> {
-    if let (Intent::Rmw { value, .. }, Some(seen)) = (intent, seen) {
+    if let (Intent::Rmw { .. }, Some(seen)) = (intent, seen) {
         let object = intent.object();
+        let left = word_of(here.model, here.world, node, intent);
         tell(here, Sight { what: GhostEvent::Read, node, object, words: &[seen.cast_signed()] })?;
-        return tell(here, Sight { what: GhostEvent::Write, node, object, words: &[value.cast_signed()] });
+        return tell(here, Sight { what: GhostEvent::Write, node, object, words: &[left.cast_signed()] });
     }
     let (what, value) = match (intent, seen) {
         (Intent::Read { .. }, Some(seen)) => (GhostEvent::Read, seen),

@@ -82,6 +82,7 @@ fn asking(
     };
     let (phase, intent) = here.intent(thread);
     let waits = matches!(phase, Phase::Waiting | Phase::Deferred);
+    let intent = if waits { settled(here, thread, phase, intent) } else { intent };
     let is_this = |intent: &Intent| match (intent.clone(), access.deed) {
         _ if intent.object() != block => false,
         (Intent::Read { .. }, Deed::Load) => is_looked_at,
@@ -101,6 +102,15 @@ fn asking(
         return None;
     }
     Some(thread.into())
+}
+
+/// What a waiting thread does: a store that was left open is chosen now, and stays what was chosen.
+fn settled(here: &mut Here, thread: u16, phase: Phase, intent: usize) -> usize {
+    let chosen = here.effects.choices.choose(here.model, here.world, thread.into(), intent);
+    if chosen != intent {
+        here.world.set_thread(&here.model.layout, thread.into(), phase, chosen);
+    }
+    chosen
 }
 
 /// Performs an access of a node to the word that is looked at; what it loads, and 0 if it only stores.

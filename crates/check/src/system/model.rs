@@ -14,8 +14,8 @@ use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
 use trivium_protocol::copies::role_with_copy;
 use trivium_protocol::{
-    Access, Assume, BLOCK, EventKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource, Promise, Protocol,
-    RoleId, ScenarioAction, StateId, Step, StepKind, Type,
+    Access, Assume, BLOCK, EventKind, Expr, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource,
+    PerformKind, Promise, Protocol, RoleId, ScenarioAction, StateId, Step, StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
@@ -132,7 +132,11 @@ impl Model {
             threads: client.threads.len(),
             words,
             stride: stride as usize,
-            word_bytes: if addressed || stores_wide { 8 } else { 1 },
+            word_bytes: if addressed || stores_wide || performs_wide(protocol, scenario.is_some(), system.nodes) {
+                8
+            } else {
+                1
+            },
             values: most_stored(&client) + 1,
             counted: client.ops.is_some() || client.script.is_some(),
             registers: scenario.map_or(0, |s| s.registers.len()),
@@ -537,6 +541,26 @@ fn memory_words(system: &System) -> u32 {
     system.memory_words.unwrap_or_else(|| {
         let threads = system.clients.unwrap_or(system.nodes) * system.threads_per_node;
         system.values + threads.saturating_mul(system.ops.unwrap_or(2)).min(1 << 10)
+    })
+}
+
+/// Whether handlers may perform a store of a value that does not fit a byte: anything but what threads and programs store
+/// themselves.
+fn performs_wide(protocol: &Protocol, in_scenario: bool, nodes: u32) -> bool {
+    let is_narrow = |value: &Expr| match value.kind {
+        ExprKind::Constant(number) => (0..=255).contains(&number.at(nodes)),
+        ExprKind::Binary(..) | ExprKind::Negate(_) => false,
+        _ => matches!(value.ty, Type::Word | Type::Bool),
+    };
+    any_step(protocol, &|step| match &step.kind {
+        StepKind::Perform(perform) => match perform.kind {
+            PerformKind::Write => !perform.args.last().is_some_and(is_narrow),
+            PerformKind::Rmw => !perform.args.iter().rev().take(2).all(is_narrow),
+            // Under the most general client what lies at a place is one of few values.
+            PerformKind::WriteFrom => in_scenario,
+            _ => false,
+        },
+        _ => false,
     })
 }
 
