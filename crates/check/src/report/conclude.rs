@@ -4,6 +4,7 @@ use crate::coverage::Seen;
 use crate::coverage::vacuity::NOTHING_HAPPENS;
 use crate::report::deadlock::explain;
 use crate::report::flood::flood;
+use crate::report::forever::Forever;
 use crate::report::rounded;
 use crate::report::trace::{Trace, flight_text, is_trap, minimise, sentence, tell};
 use crate::report::{Omission, Report, Saved, Verdict};
@@ -42,6 +43,8 @@ pub(crate) enum Conclusion {
     Holds,
     /// A limit was met; the trace leads to a state that lies as deep as any.
     Incomplete { limit: String, trace: Trace },
+    /// Some steps can be repeated for ever, each time with more messages.
+    Endless(Forever),
     /// Something is violated at the end of a trace.
     Violated { violation: Violation, trace: Trace },
 }
@@ -98,8 +101,18 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         }
         Conclusion::Incomplete { limit, trace } => {
             report.verdict = Verdict::Incomplete;
-            let grows = flood(stepper, &trace).map_or(String::new(), |story| format!("; {story}"));
+            let story = flood(stepper, &trace);
+            // Where something may grow without bound, nobody knows that there is an end at all.
+            report.estimated_states = report.estimated_states.filter(|_| story.is_none());
+            let grows = story.map_or(String::new(), |story| format!("; {story}"));
             report.reason = Some(limit + &grows);
+        }
+        Conclusion::Endless(Forever { trace, sentence }) => {
+            report.verdict = Verdict::Incomplete;
+            report.estimated_states = None;
+            report.counterexample = tell(stepper, &trace).0;
+            report.reason = Some(sentence);
+            report.trace = Some(trace);
         }
         Conclusion::Violated { violation, trace } => violated(stepper, &mut report, violation, trace),
     }

@@ -3,7 +3,7 @@
 use crate::report::trace::Trace;
 use crate::step::Stepper;
 use crate::system::model::Model;
-use crate::system::world::World;
+use crate::system::world::{Flight, World};
 use std::collections::BTreeMap;
 use trivium_engine::Node;
 use trivium_protocol::LaneId;
@@ -39,19 +39,42 @@ pub(crate) fn flood(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
     Some(format!("{name} may grow without bound: {}", points.join(", ")))
 }
 
-fn events(count: usize) -> String {
+pub(super) fn events(count: usize) -> String {
     format!("{count} event{}", if count == 1 { "" } else { "s" })
 }
 
 /// Something that may get longer and longer.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Buffer {
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Buffer {
     Channel { lane: LaneId, from: Node, to: Node },
     Queue { node: usize },
 }
 
 impl Buffer {
-    fn name(&self, model: &Model) -> String {
+    /// The channel of a message.
+    pub fn of(flight: &Flight) -> Buffer {
+        let (to, from, lane) = flight.channel();
+        Buffer::Channel { lane, from, to }
+    }
+
+    /// Whether a message is in it.
+    pub fn holds(&self, flight: &Flight) -> bool {
+        matches!(*self, Buffer::Channel { lane, from, to } if flight.channel() == (to, from, lane))
+    }
+
+    pub fn is_queue_of(&self, of: usize) -> bool {
+        matches!(*self, Buffer::Queue { node } if node == of)
+    }
+
+    /// Whether what is in it is taken in the order in which it came.
+    pub fn keeps_order(&self, model: &Model) -> bool {
+        match self {
+            Buffer::Channel { lane, .. } => model.protocol().lanes[lane.index()].fifo,
+            Buffer::Queue { .. } => true,
+        }
+    }
+
+    pub fn name(&self, model: &Model) -> String {
         match self {
             Buffer::Channel { lane, from, to } => {
                 format!("lane {} from node {from} to node {to}", model.protocol().lanes[lane.index()].name)
@@ -62,13 +85,10 @@ impl Buffer {
 }
 
 /// How many messages each channel holds, and tasks each software queue.
-fn crowds(world: &World) -> BTreeMap<Buffer, usize> {
+pub(crate) fn crowds(world: &World) -> BTreeMap<Buffer, usize> {
     // Messages of a channel stand together.
     let channels = world.flights.chunk_by(|a, b| a.channel() == b.channel());
-    let channels = channels.map(|flights| {
-        let (to, from, lane) = flights[0].channel();
-        (Buffer::Channel { lane, from, to }, flights.len())
-    });
+    let channels = channels.map(|flights| (Buffer::of(&flights[0]), flights.len()));
     let queues = world.queues.iter().enumerate().filter(|(_, queue)| !queue.is_empty());
     channels.chain(queues.map(|(node, queue)| (Buffer::Queue { node }, queue.len()))).collect()
 }

@@ -3,6 +3,7 @@
 pub(crate) mod conclude;
 pub(crate) mod deadlock;
 pub(crate) mod flood;
+pub(crate) mod forever;
 pub(crate) mod late;
 pub(crate) mod trace;
 
@@ -291,7 +292,7 @@ fn scope(report: &Report) -> String {
 }
 
 fn write_steps(out: &mut String, report: &Report) -> std::fmt::Result {
-    if report.verdict != Verdict::Violated {
+    if report.verdict != Verdict::Violated && report.counterexample.is_empty() {
         return Ok(());
     }
     writeln!(out)?;

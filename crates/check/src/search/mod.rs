@@ -18,6 +18,7 @@ mod failing;
 mod frames;
 mod known;
 mod leftovers;
+mod lengths;
 mod letters;
 mod liveness;
 mod pack;
@@ -38,6 +39,7 @@ use crate::config::{Config, ConfigError, Method, Progress};
 use crate::coverage::Seen;
 use crate::report::Report;
 use crate::report::conclude::{Conclusion, Tally, conclude};
+use crate::report::forever::Forever;
 use crate::search::store::state_number;
 use crate::system::begin::check_first;
 use crate::system::model::Model;
@@ -51,6 +53,7 @@ use edges::Edge;
 use estimate::Widths;
 use expand::{CANDIDATE, Found, Harvest, Worker, up_to_violation};
 pub use leftovers::{leftovers, unseen};
+use lengths::Lengths;
 use liveness::Liveness;
 use pack::Packed;
 pub(crate) use path::add_trap;
@@ -103,6 +106,8 @@ fn too_deep(config: &Config, depth: u32) -> Option<String> {
 enum End {
     Exhausted,
     Limit(String),
+    /// Some steps can be repeated for ever.
+    Endless(Forever),
     Found(Found),
     /// From this state on this thread does not get through.
     Starves(StateNumber, usize),
@@ -134,6 +139,7 @@ struct FastSearch<'m> {
     /// How far it was before the present batch.
     place: Frontier,
     keeping: Keeping,
+    lengths: Lengths,
 }
 
 impl<'m> FastSearch<'m> {
@@ -157,6 +163,7 @@ impl<'m> FastSearch<'m> {
             seconds_before: 0.0,
             place: Frontier::default(),
             keeping: Keeping::new(),
+            lengths: Lengths::new(),
         }
     }
 
@@ -198,6 +205,9 @@ impl<'m> FastSearch<'m> {
             }
             self.depth += 1;
             self.widths.push(u64::from(level.end - level.start));
+            if let Some(forever) = self.look_at_lengths(level.clone()) {
+                return End::Endless(forever);
+            }
         }
     }
 
@@ -314,7 +324,7 @@ impl<'m> FastSearch<'m> {
             waiting,
             memory: self.memory(),
             seconds: self.seconds(),
-            whole: self.widths.whole().filter(|_| waiting > 0),
+            whole: self.widths.whole().filter(|_| waiting > 0 && !self.lengths.grow()),
         });
     }
 
@@ -407,6 +417,7 @@ impl<'m> FastSearch<'m> {
                     trace: path::to_state(&mut worker, &self.states, last).settle(&mut worker.stepper),
                 }
             }
+            End::Endless(forever) => Conclusion::Endless(forever),
             End::Found(found) => {
                 let mut path = path::to_state(&mut worker, &self.states, found.state);
                 if found.by_event {

@@ -7,6 +7,7 @@ use crate::output::{self, Head, grouped};
 use crate::{Failure, VERSION, failure, library, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
@@ -68,9 +69,13 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
     };
     let is_first = group.is_none_or(|group| group.rank() == 0);
     let bar = progress_bar();
+    let next_line = Cell::new(LINE_EVERY);
     let show = |p: &Progress| {
+        if bar.is_hidden() && p.seconds < next_line.get() {
+            return;
+        }
         let rate = if p.seconds > 0.0 { (p.states as f64 / p.seconds) as u64 } else { 0 };
-        bar.set_message(format!(
+        let line = format!(
             "{} states, {} waiting, depth {}, {}/s, {} MB{}",
             grouped(p.states),
             grouped(p.waiting),
@@ -78,8 +83,14 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
             grouped(rate),
             grouped(p.memory >> 20),
             time_left(p)
-        ));
-        bar.tick();
+        );
+        if bar.is_hidden() {
+            eprintln!("{:.0} s: {line}", p.seconds);
+            next_line.set(p.seconds + LINE_EVERY);
+        } else {
+            bar.set_message(line);
+            bar.tick();
+        }
     };
     let cancel = stop::flag();
     let file = arguments.checkpoint();
@@ -100,8 +111,7 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
             None => arguments.memory.or_else(half_of_memory),
             Some(group) => together::share_of_memory(arguments, group),
         },
-        // Nobody is told where there is no terminal.
-        progress: if is_first && !bar.is_hidden() { Some(&show) } else { None },
+        progress: is_first.then_some(&show),
         cancel: Some(&cancel),
         checkpoint: name.as_ref().map(|name| Checkpoints {
             name,
@@ -299,6 +309,9 @@ fn code(verdicts: impl Iterator<Item = Verdict>) -> u8 {
         _ => code,
     })
 }
+
+/// Seconds from one line of progress to the next where standard error is no terminal.
+const LINE_EVERY: f64 = 60.0;
 
 /// Silent unless standard error is a terminal.
 pub(super) fn progress_bar() -> ProgressBar {

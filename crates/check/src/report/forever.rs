@@ -1,0 +1,286 @@
+//! Steps that can be repeated for ever, each time with more messages on their way: a search that meets them has no end.
+//!
+//! Two states of one path differ only by longer channels (or software queues), whose contents begin alike. The steps between
+//! them are executed again from the later one, and again, until this proves that they never end ([`Proof`]).
+
+use crate::report::flood::{Buffer, events};
+use crate::report::trace::{Label, Trace};
+use crate::step::Stepper;
+use crate::step::ports::Answers;
+use crate::system::action::{Action, Delivery};
+use crate::system::model::Model;
+use crate::system::promise::check_state;
+use crate::system::world::{Flight, World};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+/// How often steps are repeated at most before it is given up to prove something of them.
+const MOST_ROUNDS: usize = 32;
+/// Pairs of states of one path of which it is tried.
+const MOST_PAIRS: usize = 64;
+/// Messages of the states of a path that are looked at together.
+const MOST_MESSAGES: usize = 200_000;
+/// Events of a path that is worth a chart.
+const MOST_TOLD: usize = 60;
+
+/// A path whose last steps can be repeated for ever.
+pub(crate) struct Forever {
+    /// It ends with these steps, where it is short enough to be told.
+    pub trace: Trace,
+    /// What is said of it.
+    pub sentence: String,
+}
+
+/// Whether some steps of a path can be repeated for ever, each time with more messages.
+pub(crate) fn forever(stepper: &mut Stepper, trace: &Trace) -> Option<Forever> {
+    let worlds = worlds(stepper, trace);
+    let mut pairs = 0;
+    for (end, later) in worlds.iter().enumerate() {
+        for (begin, earlier) in worlds[..end].iter().enumerate().rev() {
+            if earlier.flights.len() > later.flights.len() || grown(stepper.model, earlier, later).is_none() {
+                continue;
+            }
+            pairs += 1;
+            if pairs > MOST_PAIRS {
+                return None;
+            }
+            if let Some(grown) = prove(stepper, &trace.labels[begin..end], (earlier, later)) {
+                return Some(said(stepper.model, trace, begin..end, &grown));
+            }
+        }
+    }
+    None
+}
+
+/// A channel that is given no chance: what happens where its messages are never handled, and the first event that can
+/// happen does. Only this thread begins anything. The steps of it that can be repeated for ever, if it comes to some.
+pub(crate) fn unheard(model: &Model, silent: &Buffer, thread: usize, most: usize) -> Option<Forever> {
+    let mut stepper = Stepper::new(model);
+    let mut world = model.first();
+    let mut trace = Trace::default();
+    let mut seen: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut actions = Vec::new();
+    for at in 0..most {
+        if let Some(begin) = seen.insert(hash_beside(&world, silent), at) {
+            let before = begin_of(&mut stepper, &trace, begin)?;
+            let steps = trace.labels[begin..].to_vec();
+            let grown = prove(&mut stepper, &steps, (&before, &world))?;
+            return Some(said(model, &trace, begin..at, &grown));
+        }
+        stepper.actions(&world, &mut actions);
+        let action = first_of(&world, &actions, silent, thread)?;
+        let result = trace.perform(&mut stepper, &mut world, action, &[]);
+        if result.and_then(|()| check_state(model, &world)).is_err() {
+            return None;
+        }
+    }
+    None
+}
+
+/// The event that a walk takes: one that goes on with what has begun, if there is one.
+fn first_of(world: &World, actions: &[Action], silent: &Buffer, thread: usize) -> Option<Action> {
+    let rank = |action: &Action| match *action {
+        Action::Deliver { flight } if !silent.holds(&world.flights[flight]) => Some(0),
+        Action::Replay { .. } | Action::Retry { .. } | Action::Leave { .. } => Some(1),
+        Action::Task { node } if !silent.is_queue_of(node.into()) => Some(1),
+        Action::Start { thread: starts, .. } if starts == thread => Some(2),
+        Action::Timer { .. } => Some(3),
+        _ => None,
+    };
+    actions.iter().filter_map(|action| Some((rank(action)?, *action))).min_by_key(|(rank, _)| *rank).map(|(_, a)| a)
+}
+
+/// All of a state but what is in a channel.
+fn hash_beside(world: &World, silent: &Buffer) -> u64 {
+    let mut hasher = FxHasher::default();
+    world.fixed.hash(&mut hasher);
+    for flight in world.flights.iter().filter(|flight| !silent.holds(flight)) {
+        (flight.to, flight.from, flight.lane, flight.message, flight.object).hash(&mut hasher);
+        flight.args.words().hash(&mut hasher);
+    }
+    world.queues.iter().map(Vec::len).for_each(|len| len.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// The state after the first events of a trace.
+fn begin_of(stepper: &mut Stepper, trace: &Trace, events: usize) -> Option<World> {
+    let mut world = stepper.model.first();
+    repeat(stepper, &mut world, &trace.labels[..events]).then_some(world)
+}
+
+/// The states of a path, as far as they are not too large.
+fn worlds(stepper: &mut Stepper, trace: &Trace) -> Vec<World> {
+    let mut worlds = vec![stepper.model.first()];
+    let mut messages = 0;
+    for step in &trace.labels {
+        let mut world = worlds[worlds.len() - 1].clone();
+        if messages > MOST_MESSAGES || !repeat(stepper, &mut world, std::slice::from_ref(step)) {
+            break;
+        }
+        messages += world.flights.len();
+        worlds.push(world);
+    }
+    worlds
+}
+
+/// Executes exactly these events, with exactly these answers. Whether that could be done, and nothing was violated.
+fn repeat(stepper: &mut Stepper, world: &mut World, steps: &[(Label, Answers)]) -> bool {
+    let mut actions = Vec::new();
+    steps.iter().all(|(label, answers)| {
+        stepper.actions(world, &mut actions);
+        let action = label.resolve(stepper, world, &actions);
+        action.filter(|action| Label::of(stepper, world, *action) == *label).is_some_and(|action| {
+            let result = stepper.perform_answering(world, action, answers);
+            result.and_then(|()| check_state(stepper.model, world)).is_ok() && stepper.answers() == &answers[..]
+        })
+    })
+}
+
+/// Channels and queues that are longer in a later state, with both lengths.
+type Grown = BTreeMap<Buffer, (usize, usize)>;
+
+/// What has grown from one state to another that differs from it by nothing else: channels that may hold any number of
+/// messages, and queues, whose contents begin alike.
+fn grown(model: &Model, earlier: &World, later: &World) -> Option<Grown> {
+    if earlier.fixed != later.fixed {
+        return None;
+    }
+    let mut grown = Grown::new();
+    let (before, after) = (channels(earlier), channels(later));
+    if before.keys().any(|channel| !after.contains_key(channel)) {
+        return None;
+    }
+    for (channel, flights) in after {
+        let old = before.get(&channel).copied().unwrap_or_default();
+        if old == flights {
+            continue;
+        }
+        let lane = &model.protocol().lanes[flights[0].lane.index()];
+        let goes_on = if lane.fifo { flights.starts_with(old) } else { includes(flights, old) };
+        if lane.holds.is_some() || lane.duplicating || !goes_on || flights.len() == old.len() {
+            return None;
+        }
+        grown.insert(channel, (old.len(), flights.len()));
+    }
+    for (node, (old, queue)) in earlier.queues.iter().zip(&later.queues).enumerate() {
+        if !queue.starts_with(old) {
+            return None;
+        }
+        if queue.len() > old.len() {
+            grown.insert(Buffer::Queue { node }, (old.len(), queue.len()));
+        }
+    }
+    (!grown.is_empty()).then_some(grown)
+}
+
+/// Whether sorted messages are among others, each as often.
+fn includes(all: &[Flight], some: &[Flight]) -> bool {
+    let mut rest = all.iter();
+    some.iter().all(|wanted| rest.any(|flight| flight == wanted))
+}
+
+fn channels(world: &World) -> BTreeMap<Buffer, &[Flight]> {
+    world
+        .flights
+        .chunk_by(|a, b| a.channel() == b.channel())
+        .map(|flights| (Buffer::of(&flights[0]), flights))
+        .collect()
+}
+
+/// Proves that steps that have led from a state to a larger one can be repeated for ever; what grew the first time.
+///
+/// Let C be what the steps take out of a channel, P what they put in, and s, s', s'' its contents before them, after them, and
+/// after them once more. If s begins with C, s' with s and s'' with s', then s' = s D and s'' = s' D for the same D, and P is the beginning of
+/// D P. So the contents after a third time begin with s'', and so on: the steps find the same messages each time. Where s is
+/// shorter than C, a later state is longer. In lanes that keep no order, more messages take no event away.
+fn prove(stepper: &mut Stepper, steps: &[(Label, Answers)], (earlier, later): (&World, &World)) -> Option<Grown> {
+    let model = stepper.model;
+    let first = grown(model, earlier, later)?;
+    let taken = taken(steps);
+    let suffices = |grown: &Grown| {
+        grown.iter().all(|(buffer, (before, _))| {
+            !buffer.keeps_order(model) || taken.get(buffer).is_none_or(|taken| before >= taken)
+        })
+    };
+    let mut proved = usize::from(suffices(&first));
+    let mut present = later.clone();
+    for _ in 0..MOST_ROUNDS {
+        let before = present.clone();
+        if !repeat(stepper, &mut present, steps) {
+            return None;
+        }
+        let again = grown(model, &before, &present)?;
+        if again.keys().ne(first.keys()) {
+            return None;
+        }
+        proved += usize::from(suffices(&again));
+        if proved >= 2 {
+            return Some(first);
+        }
+    }
+    None
+}
+
+/// How many messages steps take out of each channel, and tasks out of each queue.
+fn taken(steps: &[(Label, Answers)]) -> BTreeMap<Buffer, usize> {
+    let mut taken = BTreeMap::new();
+    for (label, _) in steps {
+        let buffer = match label {
+            Label::Message(Delivery::Deliver | Delivery::Lose, flight, _) => Buffer::of(flight),
+            Label::Plain(Action::Task { node }) => Buffer::Queue { node: (*node).into() },
+            _ => continue,
+        };
+        *taken.entry(buffer).or_default() += 1;
+    }
+    taken
+}
+
+/// What is said of steps that can be repeated for ever.
+fn said(model: &Model, trace: &Trace, steps: std::ops::Range<usize>, grown: &Grown) -> Forever {
+    let (first, last) = (steps.start + 1, steps.end);
+    let lanes: Vec<String> = grown
+        .iter()
+        .map(|(buffer, (before, after))| format!("{} grows from {before} to {after}", buffer.name(model)))
+        .collect();
+    let which = if first == last { format!("event {last}") } else { format!("events {first} to {last}") };
+    let shown = last.min(MOST_TOLD.max(first));
+    let cut = if shown < last { format!("; the first {} of {last} are shown", events(shown)) } else { String::new() };
+    Forever {
+        trace: Trace { labels: trace.labels[..shown].to_vec() },
+        sentence: format!(
+            "{which} can be repeated for ever, and there are states without end: {}, and all else is as before{cut}; \
+             bound the lane, or let whoever sends wait for an answer",
+            lanes.join(", ")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_among_others_as_often() {
+        let flight = |from| Flight { from, ..sample() };
+        let all = [flight(0), flight(1), flight(1), flight(2)];
+        assert!(includes(&all, &[flight(1), flight(1)]));
+        assert!(!includes(&all, &[flight(0), flight(0)]));
+        assert!(includes(&all, &[]) && !includes(&[], &all));
+    }
+
+    fn sample() -> Flight {
+        use trivium_engine::{Args, Object};
+        use trivium_protocol::{BLOCK, LaneId, MessageId};
+        Flight {
+            to: 0,
+            from: 0,
+            lane: LaneId(0),
+            message: MessageId(0),
+            object: Object { kind: BLOCK, id: 0 },
+            args: Args::default(),
+            payload: None,
+            written: Default::default(),
+        }
+    }
+}
