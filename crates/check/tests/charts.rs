@@ -108,6 +108,24 @@ fn every_receipt_has_its_send_and_channels_keep_their_order() {
 }
 
 #[test]
+fn a_chart_shows_the_first_values_of_ghosts() {
+    let (_, _, story) = explored("ghost-sees-a-stale-read.test", &of(2, 1));
+    let text = chart::text(&story, chart::WIDTH);
+    let head = text.split(" 1  ").next().unwrap();
+    assert!(head.contains("last=0"), "{text}");
+}
+
+#[test]
+fn a_chart_shows_the_record_at_fault_though_it_did_not_change() {
+    let (_, _, story) = explored("impossible-otherwise-of-the-role.test", &of(1, 1));
+    let last = story.moments.last().unwrap();
+    assert!(last.decisive && !last.changes(), "{last:?}");
+    let text = chart::text(&story, chart::WIDTH);
+    let end = text.split("✗").nth(1).unwrap();
+    assert!(end.contains("= r.B"), "{text}");
+}
+
+#[test]
 fn lines_of_a_chart_fit_the_terminal() {
     for (name, file, nodes, objects) in CASES {
         let (_, _, story) = explored(file, &of(nodes, objects));

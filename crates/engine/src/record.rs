@@ -37,12 +37,21 @@ impl Engine {
     /// A record in one line: `Lent owner=2 sharers={0,1} deferred=[GetRead from 3]`. Variables that have their
     /// first value, and those that an `await` keeps, are left out.
     pub fn describe(&self, role: RoleId, record: &[u8]) -> String {
+        self.description(role, record, false)
+    }
+
+    /// The same with all variables, those included that have their first values.
+    pub fn describe_whole(&self, role: RoleId, record: &[u8]) -> String {
+        self.description(role, record, true)
+    }
+
+    fn description(&self, role: RoleId, record: &[u8], whole: bool) -> String {
         let declared = &self.protocol.roles[role.index()];
         let mut text = declared.states[self.state(role, record).index()].name.clone();
         for (i, var) in declared.vars.iter().enumerate() {
             let (at, bytes) = self.roles[role.index()].vars[i].extent();
             let untouched = record[at as usize..(at + bytes) as usize].iter().all(|&byte| byte == 0);
-            if !untouched && !var.name.starts_with('$') {
+            if (whole || !untouched) && !var.name.starts_with('$') {
                 text += &format!(" {}={}", var.name, self.var_text(role, record, VarId::at(i)));
             }
         }

@@ -203,4 +203,9 @@ impl Moment {
     pub fn changes(&self) -> bool {
         self.before != self.after || self.access_before != self.access_after
     }
+
+    /// Whether that record is shown: where it has changed, and where something goes wrong.
+    pub fn shows_state(&self) -> bool {
+        (self.changes() || self.decisive) && !self.after.is_empty()
+    }
 }

@@ -390,7 +390,7 @@ fn place(story: &Story, moment: &Moment, top: f64) -> Placed {
         rows.extend(wrapped(text, LETTERS).into_iter().map(|text| Row { class, text, chip: chip.clone() }));
     };
     add("event", &story.event_text(moment), None);
-    if moment.changes() && !moment.after.is_empty() {
+    if moment.shows_state() {
         let chip = if moment.access_after.is_empty() { "none".to_string() } else { moment.access_after.clone() };
         add("state", &moment.after, Some(chip));
     }

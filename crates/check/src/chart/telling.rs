@@ -5,9 +5,9 @@ use super::recording::{Event, ToldOfRoom, resolve};
 use super::source::{self, Source};
 use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 use crate::config::{ConfigError, System};
-use crate::report::Report;
 use crate::report::deadlock::{explain, stuck};
 use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject, told_of_room};
+use crate::report::{RecordChange, Report};
 use crate::step::Stepper;
 use crate::step::ghost;
 use crate::system::action::{Action, event_kind};
@@ -19,8 +19,8 @@ use crate::system::world::{Flight, Phase, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::number::fit;
-use trivium_engine::{Disposition, Node, Object};
-use trivium_protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId, Protocol};
+use trivium_engine::{Disposition, Fault, Node, Object};
+use trivium_protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId, Protocol, RoleId};
 
 /// The story of a report's counterexample; none if nothing is violated.
 ///
@@ -121,7 +121,9 @@ impl<'m> Telling<'m> {
         let result = self.stepper.perform_answering(&mut self.world, action, answers);
         let result = result.and_then(|()| check_state(model, &self.world));
         let (after, access_after) = self.instance(&about);
-        let also = also(model, &self.worlds[self.worlds.len() - 1], &self.world, &about);
+        let mut also = also(model, &self.worlds[self.worlds.len() - 1], &self.world, &about);
+        let fault = result.as_ref().err().and_then(|violation| violation.fault.as_deref());
+        also.extend(fault.and_then(|fault| self.at_fault(fault, &about, &also)));
         let sent = self.send(step);
         self.moments.push(Moment {
             step,
@@ -278,8 +280,39 @@ impl<'m> Telling<'m> {
             about.role.and_then(|role| Some((role, model.record(&self.world, about.node, role, about.object)?)));
         let Some((role, record)) = record else { return Default::default() };
         let name = &model.protocol().roles[role.index()].name;
-        let access = access_text(about.object.kind, model.engine.access(role, record));
+        let access = access_text(about.object.kind, self.access(about.node, role, about.object, record));
         (format!("{name}.{}", model.engine.describe(role, record)), access)
+    }
+
+    /// The access to an object that a node has by a record.
+    fn access(&self, node: Node, role: RoleId, object: Object, record: &[u8]) -> Access {
+        match object.kind {
+            BLOCK if self.model.protocol().cached => self.model.tag(&self.world, node, object.id),
+            _ => self.model.engine.access(role, record),
+        }
+    }
+
+    /// The record at fault, where it is another one of the node than the event is about, and has not changed.
+    fn at_fault(&self, fault: &Fault, about: &Subject, also: &[RecordChange]) -> Option<RecordChange> {
+        let (model, role) = (self.model, fault.role?);
+        let object = object_text(model, fault.object);
+        let name = &model.protocol().roles[role.index()].name;
+        let is_told = also.iter().any(|change| change.role == *name && change.object == object);
+        let is_event = (about.role, about.object) == (Some(role), fault.object);
+        if fault.node != about.node || is_told || is_event || model.protocol().is_ghost(role) {
+            return None;
+        }
+        let record = model.record(&self.world, fault.node, role, fault.object)?;
+        let state = model.engine.describe(role, record);
+        let access = access_text(fault.object.kind, self.access(fault.node, role, fault.object, record));
+        Some(RecordChange {
+            role: name.clone(),
+            object,
+            before: state.clone(),
+            after: state,
+            access_before: access.clone(),
+            access_after: access,
+        })
     }
 
     fn end(mut self) -> Story {
@@ -356,7 +389,11 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
         views[at].roles.push(RoleView {
             role: model.protocol().roles[role.index()].name.clone(),
             object: object_text(model, object),
-            state: model.engine.describe(role, record),
+            state: if model.protocol().is_ghost(role) {
+                model.engine.describe_whole(role, record)
+            } else {
+                model.engine.describe(role, record)
+            },
             access: if model.protocol().is_ghost(role) { String::new() } else { access_text(object.kind, access) },
         });
     }

@@ -123,14 +123,12 @@ impl Chart<'_> {
             Some(arrow) => self.receipt(&gutter, &self.story.arrows[arrow]),
             None => self.happening(&gutter, moment),
         }
-        if moment.changes() && !moment.after.is_empty() {
+        if moment.shows_state() {
             let text = format!("{}{}", moment.after, access(&moment.access_after));
             self.beside(moment.node, "=", &text);
         }
         for change in &moment.also {
-            let other = change.access_before != change.access_after;
-            let text =
-                self.story.change_text(change) + &if other { access(&change.access_after) } else { String::new() };
+            let text = self.story.change_text(change) + &access(&change.access_after);
             self.beside(moment.node, "=", &text);
         }
         if let Some(fate) = &moment.fate {
@@ -313,7 +311,7 @@ impl Chart<'_> {
         let late = |a: &Arrow| a.received != Some(a.sent + 1);
         let signs = [
             (true, "● happens on the node"),
-            (story.moments.iter().any(|m| m.changes() || !m.also.is_empty()), "= state after it · access"),
+            (story.moments.iter().any(|m| m.shows_state() || !m.also.is_empty()), "= state after it · access"),
             (story.moments.iter().any(|m| !m.performed.is_empty()), "✓ an access or a call is complete"),
             (story.arrows.iter().any(late), "┄▷ leaves now and arrives later, as (step that sent it)"),
             (story.arrows.iter().any(Arrow::is_on_its_way), "◌ still on its way at the end (step that sent it)"),

@@ -259,6 +259,8 @@ fn said(model: &Model, trace: &Trace, steps: std::ops::Range<usize>, grown: &Gro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::System;
+    use std::sync::Arc;
 
     #[test]
     fn messages_are_among_others_as_often() {
@@ -267,6 +269,53 @@ mod tests {
         assert!(includes(&all, &[flight(1), flight(1)]));
         assert!(!includes(&all, &[flight(0), flight(0)]));
         assert!(includes(&all, &[]) && !includes(&[], &all));
+    }
+
+    /// A path on which messages go before all else.
+    fn path(source: &str, events: usize) -> (Model, Trace) {
+        let protocol = trivium_lang::compile("test.tri", source, &trivium_lang::Options::default());
+        let protocol = Arc::new(protocol.unwrap_or_else(|wrong| panic!("{wrong}")));
+        let model = Model::new(&protocol, &System { nodes: 1, ..System::default() }).unwrap();
+        let (mut trace, mut actions, mut world) = (Trace::default(), Vec::new(), model.first());
+        let mut stepper = Stepper::new(&model);
+        for _ in 0..events {
+            stepper.actions(&world, &mut actions);
+            let action = actions.iter().find(|action| action.flight().is_some()).unwrap_or(&actions[0]);
+            trace.perform(&mut stepper, &mut world, *action, &[]).unwrap();
+        }
+        (model, trace)
+    }
+
+    const HEAD: &str = "
+protocol heads
+object box
+op post(b: box)
+lane main fifo buffered
+message A, B on main
+role r of box everywhere {
+  var begun: bool
+  state S {
+    on post when begun { return }
+    on post { begun = true; send A to me; return }
+";
+
+    #[test]
+    fn steps_that_find_the_same_messages_each_time_are_repeated_for_ever() {
+        let source = format!("{HEAD} on A {{ send A to me; send A to me }} on B {{ }} }} }}");
+        let (model, trace) = path(&source, 2);
+        let found = forever(&mut Stepper::new(&model), &trace).unwrap();
+        assert!(found.sentence.starts_with("event 2 can be repeated for ever"), "{}", found.sentence);
+    }
+
+    #[test]
+    fn contents_that_begin_alike_do_not_suffice() {
+        // From [A] to [A, B]; then B comes first, and the lane has three messages at most.
+        let source = format!("{HEAD} on A {{ send A to me; send B to me }} on B {{ }} }} }}");
+        let (model, trace) = path(&source, 2);
+        let mut stepper = Stepper::new(&model);
+        let worlds = worlds(&mut stepper, &trace);
+        assert!(grown(&model, &worlds[1], &worlds[2]).is_some(), "they begin alike");
+        assert!(forever(&mut stepper, &trace).is_none());
     }
 
     fn sample() -> Flight {

@@ -78,8 +78,8 @@ pub(crate) fn lines(model: &Model, world: &World) -> Vec<String> {
         for id in 0..model.objects[declared.object.index()] {
             let object = Object { kind: declared.object, id };
             let Some(record) = model.record(world, model.home(object), ghost.role, object) else { continue };
-            let told = model.engine.describe(ghost.role, record);
-            let vars = told.split_once(' ').map_or("as at first", |(_, vars)| vars);
+            let told = model.engine.describe_whole(ghost.role, record);
+            let vars = told.split_once(' ').map_or("", |(_, vars)| vars);
             lines.push(format!("{} of {}: {vars}", declared.name, model.object_name(object)));
         }
     }
