@@ -1,7 +1,7 @@
 //! What is said of an event that a protocol calls impossible: which line says so, and which guards did not hold.
 
 use trivium_protocol::source::Span;
-use trivium_protocol::{EventKind, Handler, Protocol, RefusedBy, Response, Role, RoleId, StateId, Step, StepKind};
+use trivium_protocol::{EventKind, ExcludedBy, Handler, Protocol, Response, Role, RoleId, StateId, Step, StepKind};
 
 /// Why an event was impossible for a role in a state, and where the text says so. `at` is where the fault was met.
 #[cold]
@@ -19,21 +19,21 @@ pub(crate) fn impossible(
     let is_line = reached.is_none_or(|place| is_fallback(handlers[place]));
     let tried = &handlers[..reached.unwrap_or(handlers.len())];
     let guards = guards(protocol, tried);
-    match declared.refusal(state, event) {
-        Some(refusal) if is_line => {
-            let by = match refusal.by {
-                RefusedBy::Clause => format!("`on {name} impossible` of {of}"),
-                RefusedBy::Exception => format!("the line `in {of} on {name} impossible`"),
-                RefusedBy::State if guards.is_empty() => {
+    match declared.exclusion(state, event) {
+        Some(exclusion) if is_line => {
+            let by = match exclusion.by {
+                ExcludedBy::Clause => format!("`on {name} impossible` of {of}"),
+                ExcludedBy::Exception => format!("the line `in {of} on {name} impossible`"),
+                ExcludedBy::State if guards.is_empty() => {
                     format!("`otherwise impossible` of {of}, which does not name it")
                 }
-                RefusedBy::State => format!("`otherwise impossible` of {of}"),
-                RefusedBy::Role if guards.is_empty() => {
+                ExcludedBy::State => format!("`otherwise impossible` of {of}"),
+                ExcludedBy::Role if guards.is_empty() => {
                     format!("`otherwise impossible` of the role, since {of} does not name it")
                 }
-                RefusedBy::Role => "`otherwise impossible` of the role".into(),
+                ExcludedBy::Role => "`otherwise impossible` of the role".into(),
             };
-            (format!("this was declared impossible by {by}{guards}"), refusal.span)
+            (format!("this was declared impossible by {by}{guards}"), exclusion.span)
         }
         _ if !handlers.is_empty() => (format!("the step `impossible` was reached{guards}"), at),
         _ if response(declared, state, event) == Some(&Response::Passes) => {

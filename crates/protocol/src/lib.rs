@@ -8,6 +8,7 @@
 mod bound;
 mod code;
 pub mod copies;
+mod exclusion;
 mod formula;
 mod names;
 mod nearest;
@@ -18,6 +19,7 @@ pub mod walk;
 
 pub use bound::Bound;
 pub use code::*;
+pub use exclusion::{ExcludedBy, Exclusion};
 pub use formula::Formula;
 pub use nearest::nearest;
 pub use operation::Operation;
@@ -574,32 +576,6 @@ pub enum Response {
     Passes,
 }
 
-/// Why an event is impossible in a state, or is if no guard there holds.
-#[derive(Clone, Debug)]
-pub struct Refusal {
-    /// The state.
-    pub state: StateId,
-    /// The event.
-    pub event: EventKind,
-    /// What says so.
-    pub by: RefusedBy,
-    /// Where that was written.
-    pub span: Span,
-}
-
-/// What in a protocol's text says that an event is impossible in a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusedBy {
-    /// `on EVENT impossible` of the state.
-    Clause,
-    /// A line `in STATE on EVENT impossible` of the role.
-    Exception,
-    /// `otherwise impossible` of the state or of its `await`.
-    State,
-    /// `otherwise impossible` of the role.
-    Role,
-}
-
 /// A state of a role.
 #[derive(Clone, Debug)]
 pub struct State {
@@ -657,7 +633,7 @@ pub struct Role {
     /// `table[state][column]`.
     pub table: Vec<Vec<Response>>,
     /// Why events are impossible in states, where the text says so.
-    pub refusals: Vec<Refusal>,
+    pub exclusions: Vec<Exclusion>,
     /// Its handlers.
     pub handlers: Vec<Handler>,
     /// What makes of each of its records the one that it is at first; no event starts it.
@@ -673,8 +649,8 @@ impl Role {
     }
 
     /// Why an event is impossible in a state, where the text says so.
-    pub fn refusal(&self, state: StateId, event: EventKind) -> Option<&Refusal> {
-        self.refusals.iter().find(|refusal| refusal.state == state && refusal.event == event)
+    pub fn exclusion(&self, state: StateId, event: EventKind) -> Option<&Exclusion> {
+        self.exclusions.iter().find(|exclusion| exclusion.state == state && exclusion.event == event)
     }
 
     /// The column of an event in the role's table.

@@ -109,7 +109,7 @@ impl Hand {
             deferrable: Vec::new(),
             events: Vec::new(),
             table: Vec::new(),
-            refusals: Vec::new(),
+            exclusions: Vec::new(),
             handlers: Vec::new(),
             initially: None,
             span: Span::default(),

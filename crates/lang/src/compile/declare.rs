@@ -291,7 +291,7 @@ impl Compiler {
                 deferrable: Vec::new(),
                 events: Vec::new(),
                 table: Vec::new(),
-                refusals: Vec::new(),
+                exclusions: Vec::new(),
                 handlers: Vec::new(),
                 initially: None,
                 span: role.name.span,

@@ -48,7 +48,7 @@ impl Compiler {
                 deferrable: Vec::new(),
                 events: Vec::new(),
                 table: Vec::new(),
-                refusals: Vec::new(),
+                exclusions: Vec::new(),
                 handlers: Vec::new(),
                 initially: None,
                 span: ghost.name.span,

@@ -21,7 +21,7 @@ const BLOCK_EVENTS: [(&str, EventKind); 7] = [
 #[derive(Clone, Copy)]
 struct Fallback {
     what: Otherwise,
-    by: RefusedBy,
+    by: ExcludedBy,
     span: Span,
 }
 
@@ -193,7 +193,7 @@ impl Compiler {
             self.needs_defer_space(RoleId(r as u8), span);
         }
         if what == Otherwise::Impossible {
-            self.refuse(r, s, event, RefusedBy::Clause, span);
+            self.refuse(r, s, event, ExcludedBy::Clause, span);
         }
         let id = self.fallback(r, s, &guarded, Some(what), span);
         if let Answer::Handlers(list) = &mut self.answers[r][s].list[at].1 {
@@ -612,16 +612,16 @@ impl Compiler {
             } else {
                 *response = Response::Impossible;
                 // What the handlers that it takes back would have said counts no more.
-                let about = |refusal: &Refusal| refusal.state.index() == s && refusal.event == events[column];
-                self.protocol.roles[r].refusals.retain(|refusal| !about(refusal));
-                self.refuse(r, s, events[column], RefusedBy::Exception, event.span);
+                let about = |exclusion: &Exclusion| exclusion.state.index() == s && exclusion.event == events[column];
+                self.protocol.roles[r].exclusions.retain(|exclusion| !about(exclusion));
+                self.refuse(r, s, events[column], ExcludedBy::Exception, event.span);
             }
         }
     }
 
     /// Notes why an event is impossible in a state.
-    fn refuse(&mut self, r: usize, s: usize, event: EventKind, by: RefusedBy, span: Span) {
-        self.protocol.roles[r].refusals.push(Refusal { state: StateId(s as u16), event, by, span });
+    fn refuse(&mut self, r: usize, s: usize, event: EventKind, by: ExcludedBy, span: Span) {
+        self.protocol.roles[r].exclusions.push(Exclusion { state: StateId(s as u16), event, by, span });
     }
 
     fn gives_access(&self, r: usize) -> bool {
@@ -641,7 +641,7 @@ impl Compiler {
             Some(Answer::Direct(Otherwise::Defer, _)) => Response::Defer,
             Some(Answer::Direct(Otherwise::Impossible, span)) => {
                 let span = *span;
-                self.refuse(r, s, event, RefusedBy::Clause, span);
+                self.refuse(r, s, event, ExcludedBy::Clause, span);
                 Response::Impossible
             }
             Some(Answer::Handlers(list)) => {
@@ -664,8 +664,8 @@ impl Compiler {
     /// messages, the role's.
     fn otherwise(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Option<Fallback> {
         let of_role = ast.otherwise.filter(|_| matches!(event, EventKind::Message(_)));
-        let of_state = self.answers[r][s].otherwise.map(|(what, span)| Fallback { what, by: RefusedBy::State, span });
-        of_state.or_else(|| of_role.map(|(what, span)| Fallback { what, by: RefusedBy::Role, span }))
+        let of_state = self.answers[r][s].otherwise.map(|(what, span)| Fallback { what, by: ExcludedBy::State, span });
+        of_state.or_else(|| of_role.map(|(what, span)| Fallback { what, by: ExcludedBy::Role, span }))
     }
 
     /// Guarded clauses that may all fail are followed by what `otherwise` says.
