@@ -15,7 +15,7 @@ use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::promise::DEADLOCK;
 use crate::system::promise::{Violation, check_state};
-use crate::system::world::{Flight, Phase, World};
+use crate::system::world::{Flight, ThreadState, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::number::fit;
@@ -386,7 +386,7 @@ fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
 
 fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
     let (phase, number) = world.thread(&model.layout, thread);
-    if phase == Phase::Idle {
+    if phase == ThreadState::Free {
         return None;
     }
     let intent = &model.client.intents[number];
@@ -403,10 +403,10 @@ fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
         Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args),
     };
     let how = match phase {
-        Phase::Held => "keeps",
-        Phase::Deferred => "is deferred with",
-        Phase::Going => "goes on with",
-        Phase::Idle | Phase::Waiting => "waits for",
+        ThreadState::Held => "keeps",
+        ThreadState::Deferred => "is deferred with",
+        ThreadState::LetGo => "goes on with",
+        ThreadState::Free | ThreadState::Waiting => "waits for",
     };
     Some(format!("thread {} {how} {what}{about}", model.client.threads[thread].number))
 }

@@ -8,7 +8,7 @@ use crate::system::layout::BLOCK_BYTES;
 use crate::system::model::Model;
 use crate::system::payload::Data;
 use crate::system::promise::{Violation, load, store};
-use crate::system::world::Phase;
+use crate::system::world::ThreadState;
 use trivium_engine::{Deed, HandlerAccess, Node, Object, Thread};
 use trivium_protocol::{GhostEvent, Operation};
 
@@ -80,8 +80,8 @@ fn asking(
         here.trouble(format!("{deed} is performed for {who}, which there is not"));
         return None;
     };
-    let (phase, intent) = here.intent(thread);
-    let waits = matches!(phase, Phase::Waiting | Phase::Deferred);
+    let (state, intent) = here.intent(thread);
+    let waits = state == ThreadState::Waiting;
     let is_this = |intent: &Intent| match (intent.clone(), access.deed) {
         _ if intent.object() != block => false,
         (Intent::Read { .. }, Deed::Load) => is_looked_at,
@@ -155,9 +155,9 @@ pub(super) fn complete_with(here: &mut Here, object: Object, number: Thread, val
     let model = here.model;
     let name = model.object_name(object);
     let thread = model.client.threads_of[usize::from(here.me)].get(usize::from(number)).copied();
-    let waiting = thread.map(|thread| (thread, here.intent(thread))).filter(|(_, (phase, intent))| {
+    let waiting = thread.map(|thread| (thread, here.intent(thread))).filter(|(_, (state, intent))| {
         let intent = &model.client.intents[*intent];
-        matches!(phase, Phase::Waiting | Phase::Deferred) && intent.is_access() && intent.object() == object
+        *state == ThreadState::Waiting && intent.is_access() && intent.object() == object
     });
     let Some((thread, (_, intent))) = waiting else {
         return here.trouble(format!("the access of thread {number} to {name} is completed, and it waits for none"));
@@ -172,5 +172,5 @@ pub(super) fn complete_with(here: &mut Here, object: Object, number: Thread, val
     }
     let performed = Performed { thread: thread.into(), intent, seen: loads.then_some(seen), left: 0, elsewhere: true };
     here.effects.performed.push(performed);
-    here.world.set_thread(&model.layout, thread.into(), Phase::Idle, 0);
+    here.world.set_thread(&model.layout, thread.into(), ThreadState::Free, 0);
 }

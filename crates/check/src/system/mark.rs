@@ -12,7 +12,7 @@ use crate::system::alike::exprs_of;
 use crate::system::client::Intent;
 use crate::system::model::{Model, any_step};
 use crate::system::promise::Violation;
-use crate::system::world::{Phase, World};
+use crate::system::world::{ThreadState, World};
 use std::ops::Range;
 use trivium_engine::Object;
 use trivium_protocol::walk::parts;
@@ -114,7 +114,7 @@ pub(crate) fn may_store(model: &Model, world: &World, value: u64) -> bool {
     let Some(mark) = &model.layout.mark else { return true };
     let announces = |thread| {
         let (phase, intent) = world.thread(&model.layout, thread);
-        phase != Phase::Idle
+        phase != ThreadState::Free
             && matches!(model.client.intents[intent], Intent::Write { value, .. } | Intent::Rmw { value, .. } if value != 0)
     };
     value == 0 || world.number(mark.block()) == 0 && !(0..model.client.threads.len()).any(announces)
@@ -230,7 +230,7 @@ pub(crate) fn returned(model: &Model, world: &mut World, thread: usize, op: OpId
     }
     // Who waits with an access began it before, and need not know yet.
     for other in 0..model.client.threads.len() {
-        if world.thread(&model.layout, other).0 == Phase::Idle {
+        if world.thread(&model.layout, other).0 == ThreadState::Free {
             world.fixed[mark.thread(other)] = KNOWS;
         }
     }
@@ -318,9 +318,9 @@ mod tests {
         let announces = |intent: &Intent| *intent == Intent::Write { block: 1, value: 1 };
         let intent = model.client.intents.iter().position(announces).unwrap();
         assert!(may_store(&model, &world, 1));
-        world.set_thread(&model.layout, 0, Phase::Waiting, intent);
+        world.set_thread(&model.layout, 0, ThreadState::Waiting, intent);
         assert!(!may_store(&model, &world, 1) && may_store(&model, &world, 0));
-        world.set_thread(&model.layout, 0, Phase::Idle, 0);
+        world.set_thread(&model.layout, 0, ThreadState::Free, 0);
         stored(&model, &mut world, 0, 1, 1);
         assert!(!may_store(&model, &world, 1));
     }
@@ -338,10 +338,10 @@ mod tests {
         let mut world = model.first();
         stored(&model, &mut world, 0, 0, 1);
         assert_eq!(loaded(&model, &mut world, 1, 0, 0), Ok(()), "nothing is released");
-        world.set_thread(&model.layout, 1, Phase::Waiting, 0);
+        world.set_thread(&model.layout, 1, ThreadState::Waiting, 0);
         returned(&model, &mut world, 0, op, object);
         assert_eq!(loaded(&model, &mut world, 1, 0, 0), Ok(()), "it began before");
-        world.set_thread(&model.layout, 1, Phase::Idle, 0);
+        world.set_thread(&model.layout, 1, ThreadState::Free, 0);
         started(&model, &mut world, 1, &Intent::Read { block: 0 });
         assert!(loaded(&model, &mut world, 1, 0, 0).is_err());
     }

@@ -8,7 +8,7 @@ use crate::system::kinds::{self, Homes};
 use crate::system::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::system::mark;
 use crate::system::progress::{Demand, demands, note_demands};
-use crate::system::world::{Codec, Phase, World, node};
+use crate::system::world::{Codec, ThreadState, World, node};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
@@ -362,7 +362,8 @@ impl Model {
         self.client.threads_of[node as usize].iter().any(|&thread| {
             let (phase, number) = world.thread(&self.layout, usize::from(thread));
             let asks = |intent: &Intent| intent.is_access() && intent.object() == object;
-            matches!(phase, Phase::Waiting | Phase::Deferred) && self.client.intents.get(number).is_some_and(asks)
+            matches!(phase, ThreadState::Waiting | ThreadState::Deferred)
+                && self.client.intents.get(number).is_some_and(asks)
         })
     }
 

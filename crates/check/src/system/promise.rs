@@ -3,7 +3,7 @@
 use crate::system::client::Intent;
 use crate::system::mark;
 use crate::system::model::Model;
-use crate::system::world::{Phase, World};
+use crate::system::world::{ThreadState, World};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
 use trivium_protocol::{
@@ -188,7 +188,7 @@ fn calls(model: &Model, world: &World, node: Node, wanted: OpId, about: Object) 
         let (phase, intent) = world.thread(&model.layout, thread.into());
         let same =
             |intent: &Intent| matches!(intent, Intent::Call { op, object, .. } if *op == wanted && *object == about);
-        phase != Phase::Idle && same(&model.client.intents[intent])
+        phase != ThreadState::Free && same(&model.client.intents[intent])
     })
 }
 
@@ -392,7 +392,7 @@ fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
     let Some(script) = &model.client.script else { return Ok(()) };
     let Some(forbid) = &script.scenario.forbid else { return Ok(()) };
     let done = script.actions.iter().enumerate().all(|(thread, actions)| {
-        world.thread(&model.layout, thread).0 == Phase::Idle
+        world.thread(&model.layout, thread).0 == ThreadState::Free
             && usize::from(world.count(&model.layout, thread)) == actions.len()
     });
     if !done {
