@@ -36,7 +36,7 @@ pub enum ThreadState {
 
 /// What a thread wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Asking {
     /// Nothing yet.
     #[default]
     Nothing,
@@ -54,7 +54,7 @@ pub struct EventNumber(u64);
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
     state: ThreadState,
-    wanted: Wanted,
+    wanted: Asking,
     /// The number of its latest event.
     latest: u64,
 }
@@ -66,7 +66,7 @@ impl Thread {
     }
 
     /// An event of this access or call is to be handled: its number.
-    pub fn asks(&mut self, wanted: Wanted) -> EventNumber {
+    pub fn asks(&mut self, wanted: Asking) -> EventNumber {
         self.latest += 1;
         (self.state, self.wanted) = (ThreadState::Free, wanted);
         EventNumber(self.latest)
@@ -74,7 +74,7 @@ impl Thread {
 
     /// It wants access to a block which has been requested already, and raises no event.
     pub fn joins(&mut self, block: Object) {
-        self.asks(Wanted::Access(block));
+        self.asks(Asking::Access(block));
         self.state = ThreadState::Held;
     }
 
@@ -116,7 +116,7 @@ impl Thread {
 
     /// Whether a `resume` of an object lets it go.
     pub fn is_let_go_by(&self, object: Object) -> bool {
-        matches!(self.state, ThreadState::Waiting | ThreadState::Held) && self.wanted == Wanted::Access(object)
+        matches!(self.state, ThreadState::Waiting | ThreadState::Held) && self.wanted == Asking::Access(object)
     }
 
     /// An object is resumed: whether it goes on to try its access again.
@@ -133,7 +133,7 @@ impl Thread {
 
     /// Whether it waits with an access of an object, which a handler may perform and complete.
     pub fn waits_with(&self, object: Object) -> bool {
-        self.state == ThreadState::Waiting && self.wanted == Wanted::Access(object)
+        self.state == ThreadState::Waiting && self.wanted == Asking::Access(object)
     }
 
     /// Its access of an object has been performed: whether it waited with one, as it no longer does.
@@ -151,7 +151,7 @@ impl Thread {
     /// # Errors
     /// It waits in none.
     pub fn returns(&mut self, protocol: usize) -> Result<(), String> {
-        if self.state == ThreadState::Waiting && self.wanted == Wanted::Call(protocol) {
+        if self.state == ThreadState::Waiting && self.wanted == Asking::Call(protocol) {
             self.state = ThreadState::Free;
             return Ok(());
         }
@@ -165,7 +165,7 @@ impl Thread {
     /// Whether the engine has heard of its access to a block, and not answered it.
     #[inline]
     pub fn requests(&self, block: Object) -> bool {
-        matches!(self.state, ThreadState::Waiting | ThreadState::Deferred) && self.wanted == Wanted::Access(block)
+        matches!(self.state, ThreadState::Waiting | ThreadState::Deferred) && self.wanted == Asking::Access(block)
     }
 
     /// Its access happens, after it was let go or without ever being stopped.
@@ -188,7 +188,7 @@ mod tests {
     /// A thread with an access to `A` in each of the five states.
     fn in_state(state: ThreadState) -> Thread {
         let mut thread = Thread::default();
-        let number = thread.asks(Wanted::Access(A));
+        let number = thread.asks(Asking::Access(A));
         if state != ThreadState::Free {
             assert!(thread.begins_to_wait(number));
         }
@@ -224,14 +224,14 @@ mod tests {
     fn a_call_returns_only_to_a_thread_that_waits_in_one_of_the_same_protocol() {
         for number in [0, 1] {
             let mut thread = Thread::default();
-            let event = thread.asks(Wanted::Call(0));
+            let event = thread.asks(Asking::Call(0));
             assert!(thread.returns(0).is_err());
             assert!(thread.begins_to_wait(event));
             assert_eq!(thread.returns(number).is_ok(), number == 0);
             assert!(thread.returns(1).is_err());
         }
         let mut thread = Thread::default();
-        let event = thread.asks(Wanted::Call(0));
+        let event = thread.asks(Asking::Call(0));
         assert!(thread.begins_to_wait(event) && thread.is_deferred().is_ok());
         assert!(thread.returns(0).unwrap_err().contains("deferred"));
         thread.is_replayed();
@@ -247,7 +247,7 @@ mod tests {
         assert!(!thread.begins_to_wait(kept));
         thread.goes_on();
         assert!(!thread.begins_to_wait(kept));
-        let next = thread.asks(Wanted::Access(A));
+        let next = thread.asks(Asking::Access(A));
         assert!(!thread.begins_to_wait(kept) && thread.begins_to_wait(next));
     }
 

@@ -12,7 +12,7 @@ use crate::step::Stepper;
 use crate::step::ghost;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
-use crate::system::model::Model;
+use crate::system::model::{Model, word_text};
 use crate::system::promise::DEADLOCK;
 use crate::system::promise::{Violation, check_state};
 use crate::system::world::{Flight, ThreadState, World};
@@ -217,7 +217,7 @@ impl<'m> Telling<'m> {
                 (Intent::Rmw { .. }, Some(seen)) => format!("exchanges {seen} for {}", p.left),
                 (Intent::Write { .. }, Some(value)) => format!("writes {value}"),
                 (Intent::WriteBeside { .. }, _) => "writes another word of the block".to_string(),
-                (_, Some(seen)) => format!("reads {seen}"),
+                (_, Some(seen)) => format!("reads {}", word_text(self.model, seen)),
                 (_, None) => "reads".to_string(),
             };
             self.by_thread(p.thread, what)
@@ -230,7 +230,7 @@ impl<'m> Telling<'m> {
         let for_program = self.stepper.for_program().iter().map(|a| {
             let does = match (a.loaded, a.stored) {
                 (Some(loaded), Some(stored)) => format!("makes {stored} of {loaded}"),
-                (Some(loaded), None) => format!("reads {loaded}"),
+                (Some(loaded), None) => format!("reads {}", word_text(self.model, loaded)),
                 (None, stored) => format!("writes {}", stored.unwrap_or(0)),
             };
             if a.asked { format!("{does} for node {}", a.node) } else { does }
@@ -364,12 +364,13 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
 }
 
 fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
-    let block = |block: u32| format!("block {block} = {}", world.number(model.layout.block(node, block)));
+    let block =
+        |block: u32| format!("block {block} = {}", word_text(model, world.number(model.layout.block(node, block))));
     let line = |block: u32| {
         let line = world.line(&model.layout, node, block);
         let (_, word) = model.layout.line(node, block).filter(|_| line.line != Line::Absent)?;
         let holds = line.line.access() != Access::None || line.written_back;
-        let contents = if holds { format!(" {}", world.number(word)) } else { String::new() };
+        let contents = if holds { format!(" {}", word_text(model, world.number(word))) } else { String::new() };
         Some(format!("cache of block {block} = {}{contents}", line.line))
     };
     let blocks = 0..model.objects[BLOCK.index()];

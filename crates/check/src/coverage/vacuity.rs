@@ -2,6 +2,8 @@
 
 use crate::coverage::Reached;
 use crate::system::alike::each_step;
+use crate::system::client::Intent;
+use crate::system::mark;
 use crate::system::model::Model;
 use std::collections::BTreeMap;
 use trivium_protocol::walk::visit;
@@ -33,6 +35,7 @@ pub(crate) fn vacuous(model: &Model, reached: &Reached) -> Vec<String> {
     }));
     all.extend(looker.assertions());
     all.extend(looker.awaits());
+    all.extend(looker.words());
     all
 }
 
@@ -49,6 +52,15 @@ impl Looker<'_> {
 
     fn is_called(&self, op: OpId) -> bool {
         self.reached.happened(EventKind::Op(op))
+    }
+
+    /// What handlers read of words whose stores by threads have no value.
+    fn words(&self) -> Option<String> {
+        let reads = mark::any_expr(self.protocol, |kind| matches!(kind, ExprKind::Memory(_)));
+        let stores = self.model.client.intents.iter().any(|intent| matches!(intent, Intent::WriteBeside { .. }));
+        let what = "what `memory[..]` reads is not put to the test where it is another word of a block than the first: \
+                    threads store there, and their stores leave no value";
+        (reads && stores).then(|| what.to_string())
     }
 
     /// Calls that were never made.

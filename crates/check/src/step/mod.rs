@@ -522,7 +522,7 @@ impl<'m> Stepper<'m> {
     fn empty_buffers(&self, world: &mut World, node: Node) {
         for block in 0..self.model.objects[BLOCK.index()] {
             if !self.model.is_home(node, Object { kind: BLOCK, id: block }) {
-                world.set_number(self.model.layout.block(node, block), 0);
+                self.model.empty_copy(world, node, block);
             }
         }
     }
@@ -534,7 +534,7 @@ impl<'m> Stepper<'m> {
         let Some(record) = model.record(world, node, role, block) else { return };
         let state = &model.protocol().roles[role.index()].states[model.engine.state(role, record).index()];
         if state.access == Access::None && state.awaits.is_empty() {
-            model.layout.block_words(node, block.id).for_each(|word| world.set_number(word, 0));
+            model.empty_copy(world, node, block.id);
         }
     }
 

@@ -144,6 +144,12 @@ pub(crate) fn stored(model: &Model, world: &mut World, thread: usize, block: u32
 /// A thread has loaded a value.
 pub(crate) fn loaded(model: &Model, world: &mut World, thread: usize, block: u32, seen: u64) -> Result<(), Violation> {
     let Some(mark) = &model.layout.mark else { return Ok(()) };
+    if seen == model.layout.garbage {
+        let node = model.client.threads[thread].node;
+        let name = model.protocol().weaker().map_or(String::new(), |promise| model.protocol().promise_name(promise));
+        let sentence = format!("node {node} reads garbage from block {block}: nobody has sent it the contents");
+        return Err(Violation::new(name, sentence));
+    }
     let marked = world.number(mark.block()) == u64::from(block) + 1;
     let at = mark.thread(thread);
     if seen == 0 && marked && world.fixed[at] & (FRESH | KNOWS) != 0 {

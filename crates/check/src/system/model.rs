@@ -107,7 +107,7 @@ impl Model {
             .iter()
             .flat_map(|s| &s.threads)
             .flat_map(|t| &t.actions)
-            .any(|action| matches!(action, ScenarioAction::Write { value, .. } if *value > 255));
+            .any(|action| matches!(action, ScenarioAction::Write { value, .. } if *value >= SMALL_GARBAGE));
         let addressed = addresses_memory(protocol);
         let stride = if addressed { WORDS_PER_BLOCK } else { 1 };
         let first_word = objects[BLOCK.index()] * stride;
@@ -133,6 +133,7 @@ impl Model {
             words,
             stride: stride as usize,
             word_bytes: if addressed || stores_wide { 8 } else { 1 },
+            garbage: if stores_wide { WIDE_GARBAGE } else { SMALL_GARBAGE },
             values: most_stored(&client) + 1,
             counted: client.ops.is_some() || client.script.is_some(),
             registers: scenario.map_or(0, |s| s.registers.len()),
@@ -237,6 +238,7 @@ impl Model {
     /// The first state.
     pub fn first(&self) -> World {
         let mut world = World::first(&self.layout, &self.codec);
+        self.empty_copies(&mut world);
         self.begun.put(&mut world);
         if let Some(ops) = self.client.ops {
             for thread in 0..self.client.threads.len() {
@@ -310,9 +312,29 @@ impl Model {
     pub fn forget_dead_copies(&self, world: &mut World, node: Node) {
         for block in 0..self.objects[BLOCK.index()] {
             if self.copy_is_dead(world, node, block) {
-                world.set_number(self.layout.block(node, block), 0);
+                world.set_number(self.layout.block(node, block), self.layout.garbage);
             }
         }
+    }
+
+    /// At first, only the homes of blocks have their contents.
+    fn empty_copies(&self, world: &mut World) {
+        for node in self.all_nodes() {
+            for block in 0..self.objects[BLOCK.index()] {
+                if let Some((_, word)) = self.layout.line(node, block) {
+                    world.set_number(word, self.layout.garbage);
+                }
+                if !self.is_home(node, Object { kind: BLOCK, id: block }) {
+                    self.empty_copy(world, node, block);
+                }
+            }
+        }
+    }
+
+    /// A node's copy of a block has no contents. A word beside the one that is looked at has a value only where a handler puts one there.
+    pub fn empty_copy(&self, world: &mut World, node: Node, block: u32) {
+        self.layout.block_words(node, block).for_each(|word| world.set_number(word, 0));
+        world.set_number(self.layout.block(node, block), self.layout.garbage);
     }
 
     /// Whether a node's copy of a block is overwritten before anybody reads it.
@@ -531,6 +553,16 @@ pub fn most_stored(client: &Client) -> u32 {
         _ => 0,
     });
     stored.max().unwrap_or(0)
+}
+
+/// What stands for no contents, where no store leaves as much as that in a word: one that fits a byte.
+const SMALL_GARBAGE: u64 = 255;
+/// And where stores may. A scenario that stores this is refused.
+const WIDE_GARBAGE: u64 = 1 << 32;
+
+/// A word of memory, as a sentence says it.
+pub(crate) fn word_text(model: &Model, word: u64) -> String {
+    if word == model.layout.garbage { "garbage".into() } else { word.to_string() }
 }
 
 /// Words beyond the blocks: one for each call of each thread, after each address that a call can name.

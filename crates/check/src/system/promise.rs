@@ -115,10 +115,13 @@ pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Resu
         () if promises.contains(&Promise::LastPhase) => "last_phase",
         () => "sequential",
     };
-    Err(Violation::new(
-        name,
-        format!("node {node} reads {seen} from block {block}, although the last store to it wrote {last}"),
-    ))
+    let sentence = match seen == model.layout.garbage {
+        true => {
+            format!("node {node} reads garbage from block {block}: nobody has sent it the contents, which are {last}")
+        }
+        false => format!("node {node} reads {seen} from block {block}, although the last store to it wrote {last}"),
+    };
+    Err(Violation::new(name, sentence))
 }
 
 /// A store to it.
@@ -128,7 +131,10 @@ pub(crate) fn store(model: &Model, world: &mut World, node: Node, block: u32, va
         world.set_number(at, value);
     }
     if let Some((_, stored)) = model.layout.phase(block) {
-        world.fixed[stored][index(value / 8)] |= 1 << (value % 8);
+        // A handler may store what no client does.
+        if let Some(byte) = world.fixed[stored].get_mut(index(value / 8)) {
+            *byte |= 1 << (value % 8);
+        }
     }
 }
 

@@ -244,7 +244,7 @@ impl World {
         let Some((at, word)) = layout.line(node, block) else { return };
         self.fixed[at] = line.number();
         if line.line == Line::Absent || line.line == Line::Leaving && !line.written_back {
-            self.fixed[word].fill(0);
+            self.set_number(word, layout.garbage);
         }
     }
 

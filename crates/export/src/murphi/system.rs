@@ -143,7 +143,7 @@ impl Export<'_> {
         out.open("begin");
         self.first_records(out);
         if self.words > 0 {
-            out.line("clear mem;");
+            self.first_memory(out);
             self.first_caches(out);
         }
         (0..self.protocol().lanes.len()).for_each(|lane| out.line(format!("clear lane{lane};")));
@@ -380,7 +380,7 @@ impl Export<'_> {
             .collect();
         if !gone.is_empty() && self.words > 0 {
             out.open(format!("if {} then", gone.join(" | ")));
-            (0..self.stride).for_each(|word| out.line(format!("mem[me][o * {} + {word}] := 0;", self.stride)));
+            self.empty("me", "o", out);
             out.close("end;");
         }
     }

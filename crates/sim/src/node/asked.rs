@@ -184,7 +184,7 @@ impl NodeState {
         let handler = ByHandler { protocol, role: outcome.role, handler };
         let note = |what| AskedNote { time, node, what };
         self.watched.asked.extend(handling.effects.asked.iter().map(|&step| note(AskedWhat::Step(step, handler))));
-        if self.goes_on_by_itself(handling) {
+        if !is_kept && self.goes_on_by_itself(handling) {
             self.watched.asked.push(note(AskedWhat::Itself(0, handler)));
         } else if is_kept || self.is_resumed(handling) {
             self.watched.asked.push(keeps);

@@ -283,7 +283,6 @@ impl NodeState {
         mut handling: Box<Handling>,
     ) -> Result<(), NodeError> {
         let engine = &*shared.protocols.engines[dispatched.protocol];
-        let returned = handling.effects.settle(&mut self.core.thread, event, outcome.disposition);
         if handling.effects.trouble.is_some() {
             return Err(self.troubled(engine, outcome, &handling));
         }
@@ -308,6 +307,10 @@ impl NodeState {
             true => self.record_handler((dispatched, event, outcome), &mut handling, engine, (busy, on_processor)),
             false => Runs::default(),
         };
+        let returned = handling.effects.settle(&mut self.core.thread, event, outcome.disposition);
+        if handling.effects.trouble.is_some() {
+            return Err(self.troubled(engine, outcome, &handling));
+        }
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
                 let number = if event.has_caller() { self.core.thread.is_held() } else { EventNumber::default() };
