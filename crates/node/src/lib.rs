@@ -76,5 +76,5 @@ pub use said::{NodeSaid, Said, Saying};
 pub use schedule::{Held, Instance, Schedule};
 pub use space::{Allocation, Claimed, Space, shared_u32};
 pub use split_phase::SplitPhaseCalls;
-pub use thread::{Asking, EventNumber, Thread, ThreadState};
+pub use thread::{Awaited, EventNumber, Thread, ThreadState};
 pub use usage::Usage;

@@ -34,9 +34,9 @@ pub enum ThreadState {
     LetGo,
 }
 
-/// What a thread wants.
+/// With what a thread waits, or is about to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asking {
+pub enum Awaited {
     /// Nothing yet.
     #[default]
     Nothing,
@@ -54,7 +54,7 @@ pub struct EventNumber(u64);
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
     state: ThreadState,
-    wanted: Asking,
+    awaited: Awaited,
     /// The number of its latest event.
     latest: u64,
 }
@@ -66,15 +66,15 @@ impl Thread {
     }
 
     /// An event of this access or call is to be handled: its number.
-    pub fn asks(&mut self, wanted: Asking) -> EventNumber {
+    pub fn asks(&mut self, awaited: Awaited) -> EventNumber {
         self.latest += 1;
-        (self.state, self.wanted) = (ThreadState::Free, wanted);
+        (self.state, self.awaited) = (ThreadState::Free, awaited);
         EventNumber(self.latest)
     }
 
     /// It wants access to a block which has been requested already, and raises no event.
     pub fn joins(&mut self, block: Object) {
-        self.asks(Asking::Access(block));
+        self.asks(Awaited::Access(block));
         self.state = ThreadState::Held;
     }
 
@@ -116,7 +116,7 @@ impl Thread {
 
     /// Whether a `resume` of an object lets it go.
     pub fn is_let_go_by(&self, object: Object) -> bool {
-        matches!(self.state, ThreadState::Waiting | ThreadState::Held) && self.wanted == Asking::Access(object)
+        matches!(self.state, ThreadState::Waiting | ThreadState::Held) && self.awaited == Awaited::Access(object)
     }
 
     /// An object is resumed: whether it goes on to try its access again.
@@ -133,7 +133,7 @@ impl Thread {
 
     /// Whether it waits with an access of an object, which a handler may perform and complete.
     pub fn waits_with(&self, object: Object) -> bool {
-        self.state == ThreadState::Waiting && self.wanted == Asking::Access(object)
+        self.state == ThreadState::Waiting && self.awaited == Awaited::Access(object)
     }
 
     /// Its access of an object has been performed: whether it waited with one, as it no longer does.
@@ -151,7 +151,7 @@ impl Thread {
     /// # Errors
     /// It waits in none.
     pub fn returns(&mut self, protocol: usize) -> Result<(), String> {
-        if self.state == ThreadState::Waiting && self.wanted == Asking::Call(protocol) {
+        if self.state == ThreadState::Waiting && self.awaited == Awaited::Call(protocol) {
             self.state = ThreadState::Free;
             return Ok(());
         }
@@ -165,7 +165,7 @@ impl Thread {
     /// Whether the engine has heard of its access to a block, and not answered it.
     #[inline]
     pub fn requests(&self, block: Object) -> bool {
-        matches!(self.state, ThreadState::Waiting | ThreadState::Deferred) && self.wanted == Asking::Access(block)
+        matches!(self.state, ThreadState::Waiting | ThreadState::Deferred) && self.awaited == Awaited::Access(block)
     }
 
     /// Its access happens, after it was let go or without ever being stopped.
@@ -188,7 +188,7 @@ mod tests {
     /// A thread with an access to `A` in each of the five states.
     fn in_state(state: ThreadState) -> Thread {
         let mut thread = Thread::default();
-        let number = thread.asks(Asking::Access(A));
+        let number = thread.asks(Awaited::Access(A));
         if state != ThreadState::Free {
             assert!(thread.begins_to_wait(number));
         }
@@ -224,14 +224,14 @@ mod tests {
     fn a_call_returns_only_to_a_thread_that_waits_in_one_of_the_same_protocol() {
         for number in [0, 1] {
             let mut thread = Thread::default();
-            let event = thread.asks(Asking::Call(0));
+            let event = thread.asks(Awaited::Call(0));
             assert!(thread.returns(0).is_err());
             assert!(thread.begins_to_wait(event));
             assert_eq!(thread.returns(number).is_ok(), number == 0);
             assert!(thread.returns(1).is_err());
         }
         let mut thread = Thread::default();
-        let event = thread.asks(Asking::Call(0));
+        let event = thread.asks(Awaited::Call(0));
         assert!(thread.begins_to_wait(event) && thread.is_deferred().is_ok());
         assert!(thread.returns(0).unwrap_err().contains("deferred"));
         thread.is_replayed();
@@ -247,7 +247,7 @@ mod tests {
         assert!(!thread.begins_to_wait(kept));
         thread.goes_on();
         assert!(!thread.begins_to_wait(kept));
-        let next = thread.asks(Asking::Access(A));
+        let next = thread.asks(Awaited::Access(A));
         assert!(!thread.begins_to_wait(kept) && thread.begins_to_wait(next));
     }
 

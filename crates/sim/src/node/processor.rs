@@ -13,7 +13,7 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
-use trivium_node::{Asking, NodeError, NodeSaid, Purpose, allows, pending, shared_u32};
+use trivium_node::{Awaited, NodeError, NodeSaid, Purpose, allows, pending, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -639,7 +639,7 @@ impl NodeState {
             self.core.thread.joins(block);
         } else {
             let mut fault = self.local(protocol, event, block);
-            (fault.cause, fault.number) = (cause, self.core.thread.asks(Asking::Access(block)));
+            (fault.cause, fault.number) = (cause, self.core.thread.asks(Awaited::Access(block)));
             self.raise(grant, Arrival::Local(fault));
         }
         self.wait(Wait::Access(block), spent);
