@@ -21,7 +21,7 @@ fn trap(report: &Report) -> bool {
 
 fn systems() -> Vec<Config<'static>> {
     let of = |nodes, objects| {
-        let system = System { nodes, objects, ops: Some(2), ..System::default() };
+        let system = System { nodes, objects, ops: Some(2), ..System::default() }.unreduced();
         Config { system, symmetry: false, ..Config::default() }
     };
     vec![of(2, 1), of(2, 2), of(3, 1)]
@@ -213,7 +213,8 @@ fn starvation_is_found_whichever_way_one_looks() {
                 assert!(trap(&plain), "{} {nodes}", path.display());
                 continue;
             }
-            assert_eq!(answer(&brute), answer(&plain), "{} {nodes}", path.display());
+            let told = |report: &Report| (report.verdict, trap(report), report.property.clone());
+            assert_eq!(told(&brute), told(&plain), "{} {nodes}", path.display());
             found += u32::from(trap(&plain));
         }
     }

@@ -3,12 +3,12 @@
 pub(crate) mod vacuity;
 
 use crate::coverage::vacuity::vacuous;
-use crate::system::alike::each_step;
 use crate::system::begin::Begun;
 use crate::system::model::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trivium_protocol::source::Span;
+use trivium_protocol::walk::each_step;
 use trivium_protocol::{
     EventKind, ExprKind, Handler, HandlerId, OpId, Protocol, Response, RoleId, State, StateId, Step, StepKind,
 };

@@ -1,12 +1,10 @@
 //! What a verdict does not rest on: calls that no thread can make, promises that nothing put to the test.
 
 use crate::coverage::Reached;
-use crate::system::alike::each_step;
 use crate::system::client::Intent;
-use crate::system::mark;
 use crate::system::model::Model;
 use std::collections::BTreeMap;
-use trivium_protocol::walk::visit;
+use trivium_protocol::walk::{any_expr, each_step, visit};
 use trivium_protocol::{
     Assume, EventKind, ExprKind, Invariant, MessageId, NODE, OpId, Promise, Protocol, RoleId, StateId, StepKind,
 };
@@ -56,7 +54,7 @@ impl Looker<'_> {
 
     /// What handlers read of words whose stores by threads have no value.
     fn words(&self) -> Option<String> {
-        let reads = mark::any_expr(self.protocol, |kind| matches!(kind, ExprKind::Memory(_)));
+        let reads = any_expr(self.protocol, |kind| matches!(kind, ExprKind::Memory(_)));
         let stores = self.model.client.intents.iter().any(|intent| matches!(intent, Intent::WriteBeside { .. }));
         let what = "what `memory[..]` reads is not put to the test where it is another word of a block than the first: \
                     threads store there, and their stores leave no value";

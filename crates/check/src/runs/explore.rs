@@ -38,12 +38,14 @@ const BREATH: StateNumber = 1 << 12;
 /// # Errors
 /// When such a system cannot be made of the protocol.
 pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
-    let mut model = Model::new(protocol, &config.system)?;
-    crate::search::allow(&model, config)?;
     if config.search == Search::Fast {
+        let model = Model::new(protocol, &config.system)?;
+        crate::search::allow(&model, config)?;
         return crate::search::explore(&model, config);
     }
-    // The oracle for whatever makes the other faster.
+    // The oracle for whatever makes the other faster: it uses no list of any analysis.
+    let mut model = Model::new(protocol, &config.system.unreduced())?;
+    crate::search::allow(&model, config)?;
     model.engine = model.engine.walking();
     let mut search = BruteForce::new(&model, config);
     let end = search.run();

@@ -8,15 +8,14 @@
 //! (`docs/checking.md`, section 2).
 
 use crate::config::ConfigError;
-use crate::system::alike::exprs_of;
 use crate::system::client::Intent;
-use crate::system::model::{Model, any_step};
+use crate::system::model::Model;
 use crate::system::promise::Violation;
 use crate::system::world::{ThreadState, World};
 use std::ops::Range;
 use trivium_engine::Object;
-use trivium_protocol::walk::parts;
-use trivium_protocol::{Expr, ExprKind, OpId, Promise, Protocol, StepKind};
+use trivium_protocol::walk::{any_expr, any_step};
+use trivium_protocol::{ExprKind, OpId, Promise, Protocol, StepKind};
 
 /// What stores after the mark write.
 const MARKED: u64 = 1;
@@ -261,10 +260,10 @@ pub(crate) fn check(protocol: &Protocol) -> Result<(), ConfigError> {
             "promise `last_write`, or check a scenario",
         ))
     };
-    if any_step(protocol, &|step| matches!(step.kind, StepKind::Perform(_))) {
+    if any_step(protocol, |step| matches!(step, StepKind::Perform(_))) {
         return refused("a handler loads or stores for the program");
     }
-    if any_step(protocol, &|step| matches!(step.kind, StepKind::Store(..))) {
+    if any_step(protocol, |step| matches!(step, StepKind::Store(..))) {
         return refused("a handler stores to a word of memory");
     }
     if any_expr(protocol, |kind| matches!(kind, ExprKind::FaultValue)) {
@@ -274,16 +273,6 @@ pub(crate) fn check(protocol: &Protocol) -> Result<(), ConfigError> {
         return refused("a handler loads a word of memory");
     }
     Ok(())
-}
-
-/// Whether any expression of any handler is like this.
-pub(crate) fn any_expr(protocol: &Protocol, is: fn(&ExprKind) -> bool) -> bool {
-    fn within(expr: &Expr, is: fn(&ExprKind) -> bool) -> bool {
-        is(&expr.kind) || parts(expr).into_iter().any(|part| within(part, is))
-    }
-    let guards = protocol.roles.iter().flat_map(|role| &role.handlers).filter_map(|handler| handler.guard.as_ref());
-    guards.into_iter().any(|guard| within(guard, is))
-        || any_step(protocol, &|step| exprs_of(step).into_iter().any(|expr| within(expr, is)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The system that is explored, as far as it does not change: nodes, objects, threads, lanes, layout.
 
 use crate::config::{ConfigError, MAX_NODES, Network, System};
-use crate::system::alike::each_step;
 use crate::system::begin::Begun;
 use crate::system::client::{Client, Intent, object_counts};
 use crate::system::kinds::{self, Homes};
@@ -13,9 +12,10 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
 use trivium_protocol::copies::role_with_copy;
+use trivium_protocol::walk::any_step;
 use trivium_protocol::{
     Access, Assume, BLOCK, EventKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource, Promise, Protocol,
-    RoleId, ScenarioAction, StateId, Step, StepKind, Type,
+    RoleId, ScenarioAction, StateId, StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
@@ -576,7 +576,7 @@ fn memory_words(system: &System) -> u32 {
 /// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.
 fn addresses_memory(protocol: &Protocol) -> bool {
     protocol.messages.iter().any(|m| m.payload == PayloadShape::Memory)
-        || any_step(protocol, &|step| match &step.kind {
+        || any_step(protocol, |step| match step {
             StepKind::Store(..) | StepKind::Copy { .. } | StepKind::Install(Some(_)) => true,
             StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
             _ => false,
@@ -594,20 +594,11 @@ fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigErro
             "store values from 0 to 255",
         ));
     }
-    if any_step(protocol, &|step| matches!(&step.kind, StepKind::Perform(perform) if perform.stores())) {
+    if any_step(protocol, |step| matches!(step, StepKind::Perform(perform) if perform.stores())) {
         return Err(ConfigError::new(
             "a handler stores for the program, and `last_phase` is checked for stores of threads only",
             "let the program store by itself, or promise `last_write`",
         ));
     }
     Ok(())
-}
-
-/// Whether any step of any handler is like this.
-pub(crate) fn any_step(protocol: &Protocol, is: &dyn Fn(&Step) -> bool) -> bool {
-    let mut found = false;
-    for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
-        each_step(&handler.steps, &mut |step| found |= is(step));
-    }
-    found
 }

@@ -40,6 +40,7 @@ pub fn can_use(protocol: &Protocol) -> bool {
     let callable = |op: &Op| op.object != BLOCK && op.args.iter().all(|arg| number(&arg.ty));
     protocol.assumptions.iter().all(kept)
         && !barrier
+        && protocol.conditions.is_empty()
         && protocol.asymmetric.is_none()
         && protocol.ops.iter().all(callable)
 }
