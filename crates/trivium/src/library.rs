@@ -4,7 +4,7 @@ use crate::Failure;
 use include_dir::{Dir, include_dir};
 use std::path::Path;
 use std::sync::Arc;
-use trivium_protocol::Protocol;
+use trivium_protocol::{Protocol, ValueFrom};
 use trivium_sim::Machine;
 
 static PROTOCOLS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../protocols");
@@ -84,13 +84,17 @@ pub fn protocol(name: &str, params: &[(String, i64)]) -> Result<Arc<Protocol>, F
 /// # Errors
 /// As [`protocols`].
 pub fn protocol_to_check(name: &str, settings: &Settings) -> Result<Arc<Protocol>, Failure> {
+    let mut sizes = protocol(name, &[])?.sizes_to_check();
+    sizes.retain(|(name, _)| !settings.protocol.iter().any(|(key, _)| key == name));
     let mut settings = settings.clone();
-    for (name, value) in protocol(name, &[])?.sizes_to_check() {
-        if !settings.protocol.iter().any(|(key, _)| *key == name) {
-            settings.protocol.push((name, value));
+    settings.protocol.extend_from_slice(&sizes);
+    let mut protocol = Arc::unwrap_or_clone(protocols(&[name.to_string()], &settings)?.remove(0));
+    for param in &mut protocol.params {
+        if sizes.iter().any(|(name, _)| *name == param.name) {
+            param.from = ValueFrom::Check;
         }
     }
-    Ok(protocols(&[name.to_string()], &settings)?.remove(0))
+    Ok(Arc::new(protocol))
 }
 
 const PROTOCOL_HELP: &str = "give a name that `trivium protocols` lists, or the path of a .tri file";

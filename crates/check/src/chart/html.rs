@@ -2,6 +2,7 @@
 
 use super::story::Story;
 use super::svg::{escaped, svg, title};
+use crate::report::parameters::ParameterValue;
 
 /// The page without what is particular to a story.
 const PAGE: &str = include_str!("page.html");
@@ -16,6 +17,7 @@ pub fn html(story: &Story) -> String {
     let parts = [
         ("{{title}}", escaped(&title(story))),
         ("{{chart}}", svg(story)),
+        ("{{parameters}}", parameters(story)),
         ("{{story}}", data),
         ("{{script}}", SCRIPT.into()),
     ];
@@ -31,4 +33,14 @@ pub fn html(story: &Story) -> String {
     }
     page.push_str(rest);
     page
+}
+
+/// The protocol's parameters, if it has any.
+fn parameters(story: &Story) -> String {
+    if story.parameters.is_empty() {
+        return String::new();
+    }
+    let row = |parameter: &ParameterValue| format!("<li>{}</li>\n", escaped(&parameter.to_string()));
+    let rows: String = story.parameters.iter().map(row).collect();
+    format!("<h2>Parameters</h2>\n<ul id=\"parameters\">\n{rows}</ul>\n")
 }

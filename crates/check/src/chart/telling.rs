@@ -7,6 +7,7 @@ use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 use crate::config::{ConfigError, System};
 use crate::report::Report;
 use crate::report::deadlock::{explain, stuck};
+use crate::report::parameters::ParameterValue;
 use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject, told_of_room};
 use crate::step::Stepper;
 use crate::step::ghost;
@@ -314,6 +315,7 @@ impl<'m> Telling<'m> {
             reason,
             waiting,
             growth,
+            parameters: ParameterValue::all(model.protocol()),
             sources: source::texts(model.protocol()),
             nodes,
         }

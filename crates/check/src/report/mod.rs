@@ -4,10 +4,12 @@ pub(crate) mod conclude;
 pub(crate) mod deadlock;
 pub(crate) mod flood;
 pub(crate) mod late;
+pub(crate) mod parameters;
 pub(crate) mod trace;
 
 use crate::coverage::{Counted, Coverage};
 use crate::report::deadlock::Waiting;
+use crate::report::parameters::ParameterValue;
 use crate::report::trace::Trace;
 use serde::Serialize;
 use std::fmt::Write;
@@ -145,6 +147,8 @@ pub struct Report {
     pub promises: Vec<String>,
     /// Under which use.
     pub assumptions: Vec<String>,
+    /// With which values of the protocol's parameters.
+    pub parameters: Vec<ParameterValue>,
     /// Which (state, event) pairs happened.
     pub coverage: Coverage,
     /// Which clauses ran: the handlers of each pair, told apart by their guards.
@@ -271,6 +275,9 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     if !report.assumptions.is_empty() {
         writeln!(out, "assumes       {}", report.assumptions.join(", "))?;
     }
+    for parameter in &report.parameters {
+        writeln!(out, "parameter     {parameter}")?;
+    }
     for sentence in &report.vacuous {
         writeln!(out, "vacuous       {sentence}")?;
     }
@@ -283,8 +290,14 @@ fn scope(report: &Report) -> String {
     let clearing = (!report.clearing).then_some("no clearing");
     let late_values = (!report.late_values).then_some("no late values");
     let dead_copies = (!report.dead_copies).then_some("no dead copies");
-    [Some(report.system.as_str()), Some(symmetry), clearing, late_values, dead_copies, report.method]
+    // What sim and run take otherwise stands in the verdict itself.
+    let others: Vec<String> =
+        report.parameters.iter().filter(|p| p.value != p.default).map(ParameterValue::setting).collect();
+    let others = (!others.is_empty()).then(|| others.join(", "));
+    let reductions = [Some(symmetry), clearing, late_values, dead_copies, report.method];
+    [Some(report.system.as_str()), others.as_deref()]
         .into_iter()
+        .chain(reductions)
         .flatten()
         .collect::<Vec<_>>()
         .join("; ")

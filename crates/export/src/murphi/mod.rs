@@ -39,6 +39,9 @@ use trivium_protocol::{
 /// Most nodes, and most elements of a set, since sets are numbers here.
 const MOST_ELEMENTS: i64 = 40;
 
+/// How a line of the head begins that tells the value of a parameter.
+pub(crate) const PARAMETER: &str = "Parameter ";
+
 /// The operations that models have.
 const MODELLED: [Operation; 3] = [Operation::Exchange, Operation::CompareExchange, Operation::Add];
 
@@ -226,6 +229,11 @@ impl<'m> Export<'m> {
             model.client.threads.len(),
             self.channel
         ));
+        for param in &self.protocol().params {
+            let (name, value) = (&param.name, param.value);
+            let (from, default) = (param.from.name(), param.declared);
+            out.comment(&format!("{PARAMETER}{name} = {value} ({from}; sim and run take {default})."));
+        }
         out.comment("rumur --deadlock-detection off --symmetry-reduction off -o model.c model.m");
         out.comment("cc -O3 -mcx16 -o model model.c -lpthread && ./model");
         out.blank();

@@ -281,8 +281,10 @@ pub(super) fn draw(story: Option<&Story>, svg: Option<&PathBuf>, html: Option<&P
 fn replayable(named: &str, protocol: &Protocol, recording: Option<Recording>) -> Value {
     let params: serde_json::Map<String, Value> =
         protocol.params.iter().map(|param| (param.name.clone(), json!(param.value))).collect();
+    let from: serde_json::Map<String, Value> =
+        protocol.params.iter().map(|param| (param.name.clone(), json!(param.from.name()))).collect();
     let mut value = serde_json::to_value(recording).expect("a recording can be written as JSON");
-    value["protocol"] = json!({ "named": named, "params": params, "hash": library::hash(protocol).1 });
+    value["protocol"] = json!({ "named": named, "params": params, "from": from, "hash": library::hash(protocol).1 });
     value
 }
 

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use trivium_check::chart::{self, Recording, Story};
-use trivium_protocol::Protocol;
 use trivium_protocol::source::printable;
+use trivium_protocol::{Protocol, ValueFrom};
 
 const HELP: &str = "give the result of a violated `trivium check P --format json`";
 
@@ -56,6 +56,7 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
                 "messages": story.arrows,
                 "wait_cycle": story.waiting,
                 "growth": story.growth,
+                "parameters": story.parameters,
                 "timing": timed,
             });
             output::pretty(&head.with(body))
@@ -80,6 +81,8 @@ fn text(story: &Story) -> String {
 struct Recorded {
     named: String,
     params: Vec<(String, i64)>,
+    /// Where the values of parameters come from, where the recording says it.
+    from: Vec<(String, ValueFrom)>,
     hash: String,
     recording: Recording,
 }
@@ -107,8 +110,10 @@ fn read(path: &Path) -> Result<Recorded, Failure> {
     let params = named.get("params").and_then(Value::as_object).and_then(|params| {
         params.iter().map(|(key, value)| Some((key.clone(), value.as_i64()?))).collect::<Option<Vec<_>>>()
     });
+    let from = named.get("from").and_then(Value::as_object).into_iter().flatten();
+    let from = from.filter_map(|(key, value)| Some((key.clone(), ValueFrom::named(value.as_str()?)?))).collect();
     match (string("named"), string("hash"), params) {
-        (Some(named), Some(hash), Some(params)) => Ok(Recorded { named, params, hash, recording }),
+        (Some(named), Some(hash), Some(params)) => Ok(Recorded { named, params, from, hash, recording }),
         _ => Err(wrong("the recording is damaged: it does not name its protocol")),
     }
 }
@@ -117,7 +122,11 @@ fn read(path: &Path) -> Result<Recorded, Failure> {
 fn protocol(arguments: &Replay, recorded: &Recorded) -> Result<Arc<Protocol>, Failure> {
     let name = arguments.protocol.as_ref().unwrap_or(&recorded.named);
     let named = |failure: Failure| failure.noting(&format!("{} was recorded with it", arguments.file.display()));
-    let protocol = library::protocol(name, &recorded.params).map_err(named)?;
+    let mut protocol = Arc::unwrap_or_clone(library::protocol(name, &recorded.params).map_err(named)?);
+    for param in &mut protocol.params {
+        let known = recorded.from.iter().find(|(name, _)| *name == param.name);
+        param.from = known.map_or(param.from, |(_, from)| *from);
+    }
     if library::hash(&protocol).1 != recorded.hash {
         return Err(Failure::at(
             format!("`{name}` is not the protocol that was recorded: its text or a parameter has changed"),
@@ -125,7 +134,7 @@ fn protocol(arguments: &Replay, recorded: &Recorded) -> Result<Arc<Protocol>, Fa
             "check it again; or name the file as it was with `--protocol`",
         ));
     }
-    Ok(protocol)
+    Ok(Arc::new(protocol))
 }
 
 fn execute(path: &Path, protocol: &Arc<Protocol>, recording: &Recording) -> Result<Story, Failure> {
