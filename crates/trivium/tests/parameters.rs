@@ -91,3 +91,78 @@ fn tables_and_models_name_what_a_file_declares() {
         }
     }
 }
+
+/// It holds with 1, which its file gives for `check`, and not with 8, which `sim` and `run` take.
+const HIDDEN: &str = "crates/trivium/tests/parameters/param.tri";
+
+#[test]
+fn a_violation_with_the_value_of_sim_and_run_is_the_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (recorded, page, picture) = (path("race.json"), path("race.html"), path("race.svg"));
+    let run = trivium(&["check", HIDDEN, "--svg", &picture, "--html", &page]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(run.out.lines().nth(1), Some("violated: mutex(acquire, release), with most = 8"), "{}", run.out);
+    assert_eq!(lines(&run.out, "parameter "), ["most = 8 of 1..8 (tried), as in sim and run"]);
+    assert_eq!(lines(&run.out, "tried "), ["most = 8: violated: mutex(acquire, release)"]);
+    assert!(run.out.contains("\n  with most = 8\n"), "the chart: {}", run.out);
+    assert!(run.out.contains("\nwith most = 1: holds, 70 states\n"), "{}", run.out);
+    for drawn in [page, picture] {
+        let drawn = std::fs::read_to_string(drawn).unwrap();
+        assert!(drawn.contains("param-hidden violates mutex(acquire, release), with most = 8"));
+    }
+    let json = trivium(&["check", HIDDEN, "--format", "json", "--out", &recorded]);
+    assert_eq!(json.code, Some(1), "{json:?}");
+    let result: Value = serde_json::from_str(&std::fs::read_to_string(&recorded).unwrap()).unwrap();
+    assert_eq!((&result["verdict"], &result["property"]), (&json!("violated"), &json!("mutex(acquire, release)")));
+    assert_eq!(told(&result), [json!(["most", 8, "tried", 8, 1, 8])]);
+    assert_eq!(result["states"], 70, "counts are those of the first search");
+    let tried = result["tried"].as_array().unwrap();
+    assert_eq!(tried.len(), 1, "{tried:?}");
+    assert_eq!((&tried[0]["parameter"], &tried[0]["value"]), (&json!("most"), &json!(8)));
+    let replayed = trivium(&["replay", &recorded]);
+    assert!(replayed.out.contains("violated again: mutex(acquire, release)"), "{replayed:?}");
+}
+
+#[test]
+fn other_values_are_not_tried_where_nobody_wants_them() {
+    for more in [&["--no-all-parameters"][..], &["--set", "protocol.most=1"]] {
+        let run = trivium(&[&["check", HIDDEN], more].concat());
+        assert_eq!((run.code, lines(&run.out, "tried ").len()), (Some(0), 0), "{run:?}");
+    }
+    let set = trivium(&["check", HIDDEN, "--set", "protocol.most=1", "--all-parameters"]);
+    assert!(set.out.contains("violated: mutex(acquire, release), with most = 8"), "{set:?}");
+    let both = trivium(&["check", HIDDEN, "--all-parameters", "--no-all-parameters"]);
+    assert_eq!(both.code, Some(2), "{both:?}");
+}
+
+#[test]
+fn a_verdict_names_the_values_that_were_tried_one_parameter_at_a_time() {
+    let run = trivium(&["check", "tree-barrier", "--nodes", "3"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let expected = ["join = 1, 2, 3, 5, 6, 7: holds", "release = 1, 2, 3, 5, 6, 7: holds"];
+    assert_eq!(lines(&run.out, "tried "), expected, "{}", run.out);
+    // A range of 64 values is not tried.
+    let pool = trivium(&["check", "pool", "--nodes", "2", "--all-parameters", "--format", "json"]).json(0);
+    assert_eq!(pool["tried"], json!([]));
+}
+
+#[test]
+fn searches_with_limits_try_other_values_only_if_they_are_asked_for() {
+    let limited = ["check", "tree-barrier", "--nodes", "3", "--max-states", "5", "--format", "json"];
+    assert_eq!(trivium(&limited).json(3)["tried"], json!([]));
+    let all = trivium(&[&limited[..], &["--all-parameters"]].concat()).json(3);
+    let tried = all["tried"].as_array().unwrap();
+    assert_eq!(tried.len(), 12);
+    assert!(tried.iter().all(|value| value["verdict"] == "incomplete"), "{tried:?}");
+}
+
+#[test]
+fn a_value_that_a_protocol_cannot_have_is_named() {
+    let run = trivium(&["check", "crates/trivium/tests/parameters/refused.tri", "--nodes", "2"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let tried = lines(&run.out, "tried ");
+    assert_eq!(tried.len(), 2, "{tried:?}");
+    assert!(tried[0].starts_with("most = 1: refused: a lane holds "), "{tried:?}");
+    assert_eq!(tried[1], "most = 2: holds");
+}

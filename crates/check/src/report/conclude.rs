@@ -78,6 +78,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
         assumptions: protocol.assumption_names(),
         parameters: ParameterValue::all(protocol),
+        tried: Vec::new(),
         coverage: seen.coverage,
         clauses: seen.clauses,
         branches: seen.branches,

@@ -9,7 +9,7 @@ pub(crate) mod trace;
 
 use crate::coverage::{Counted, Coverage};
 use crate::report::deadlock::Waiting;
-use crate::report::parameters::ParameterValue;
+use crate::report::parameters::{ParameterValue, TriedValue, tried_lines};
 use crate::report::trace::Trace;
 use serde::Serialize;
 use std::fmt::Write;
@@ -149,6 +149,8 @@ pub struct Report {
     pub assumptions: Vec<String>,
     /// With which values of the protocol's parameters.
     pub parameters: Vec<ParameterValue>,
+    /// Other values of parameters that were explored besides, each after the first search: whoever does that adds them.
+    pub tried: Vec<TriedValue>,
     /// Which (state, event) pairs happened.
     pub coverage: Coverage,
     /// Which clauses ran: the handlers of each pair, told apart by their guards.
@@ -257,10 +259,12 @@ fn field_name(property: &str) -> Option<&'static str> {
 
 fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     match (&report.property, &report.reason) {
-        (Some(property), _) => match field_name(property) {
-            Some(field) => writeln!(out, "{}: {property} ({field})", report.verdict)?,
-            None => writeln!(out, "{}: {property}", report.verdict)?,
-        },
+        (Some(property), _) => {
+            let field = field_name(property).map_or(String::new(), |field| format!(" ({field})"));
+            let tried = report.parameters.iter().find(|parameter| parameter.is_tried());
+            let with = tried.map_or(String::new(), |parameter| format!(", with {}", parameter.setting()));
+            writeln!(out, "{}: {property}{field}{with}", report.verdict)?;
+        }
         (None, Some(reason)) => writeln!(out, "{}: {reason}", report.verdict)?,
         (None, None) => {
             writeln!(out, "{}: {}; {}; complete", report.verdict, report.checked.join(", "), scope(report))?
@@ -277,6 +281,9 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     for parameter in &report.parameters {
         writeln!(out, "parameter     {parameter}")?;
+    }
+    for line in tried_lines(&report.tried) {
+        writeln!(out, "tried         {line}")?;
     }
     for sentence in &report.vacuous {
         writeln!(out, "vacuous       {sentence}")?;

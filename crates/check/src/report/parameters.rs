@@ -1,5 +1,6 @@
 //! With which values of its parameters a protocol was explored.
 
+use crate::report::Verdict;
 use serde::Serialize;
 use std::fmt;
 use trivium_protocol::{Protocol, ValueFrom};
@@ -58,4 +59,44 @@ impl fmt::Display for ParameterValue {
             false => write!(f, "{setting} of {}..{} ({from}); sim and run take {}", self.lo, self.hi, self.default),
         }
     }
+}
+
+/// What came of a search with another value of one parameter, after the first search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TriedValue {
+    /// The parameter.
+    pub parameter: String,
+    /// Its value; all others are as in the first search.
+    pub value: i64,
+    /// What is known; nothing if the protocol cannot have this value.
+    pub verdict: Option<Verdict>,
+    /// The property that is violated.
+    pub property: Option<String>,
+    /// How it is violated, which limit was met, or why the protocol cannot have this value.
+    pub reason: Option<String>,
+    /// Distinct states found.
+    pub states: u64,
+}
+
+impl TriedValue {
+    fn outcome(&self) -> String {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        match (self.verdict, &self.property) {
+            (None, _) => format!("refused: {reason}"),
+            (Some(verdict), Some(property)) => format!("{verdict}: {property}"),
+            (Some(Verdict::Incomplete), None) => format!("{}: {reason}", Verdict::Incomplete),
+            (Some(verdict), None) => verdict.to_string(),
+        }
+    }
+}
+
+/// The values that were tried, a line for each parameter and outcome: `most = 8, 2, 3: holds`.
+pub(super) fn tried_lines(tried: &[TriedValue]) -> Vec<String> {
+    let alike = |a: &TriedValue, b: &TriedValue| a.parameter == b.parameter && a.outcome() == b.outcome();
+    let line = |group: &[TriedValue]| {
+        let values: Vec<String> = group.iter().map(|tried| tried.value.to_string()).collect();
+        let first = group.first()?;
+        Some(format!("{} = {}: {}", first.parameter, values.join(", "), first.outcome()))
+    };
+    tried.chunk_by(alike).filter_map(line).collect()
 }
