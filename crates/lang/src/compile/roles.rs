@@ -636,12 +636,21 @@ impl Compiler {
         ast.exceptions.iter().any(|e| e.state.text == *state && e.events.iter().any(|e| e.text == name))
     }
 
-    /// What a state does about an event that it does not name: what its own `otherwise` line says, and else, for
-    /// messages, the role's.
+    /// What a state does about an event that it does not name.
+    ///
+    /// A message that only awaits of the role name is an answer: `otherwise defer` does not cover it, since an
+    /// answer that nobody waits for is a mistake and not something to keep.
     fn otherwise(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Option<Otherwise> {
+        let states = self.protocol.roles[r].states.iter().zip(&self.answers[r]);
         let is_message = matches!(event, EventKind::Message(_));
+        let unasked =
+            |(state, answers): (&State, &Answers)| !state.waiting && answers.list.iter().any(|(e, _)| *e == event);
+        let is_answer = is_message && !states.into_iter().any(unasked);
         let role = if is_message { ast.otherwise.map(|(o, _)| o) } else { None };
-        self.answers[r][s].otherwise.or(role)
+        match self.answers[r][s].otherwise {
+            Some(Otherwise::Defer) if is_answer => Some(role.unwrap_or(Otherwise::Impossible)),
+            other => other.or(role),
+        }
     }
 
     /// Guarded clauses that may all fail are followed by what `otherwise` says.
