@@ -2,7 +2,6 @@
 
 use super::story::Story;
 use super::svg::{escaped, svg, title};
-use crate::report::parameters::ParameterValue;
 
 /// The page without what is particular to a story.
 const PAGE: &str = include_str!("page.html");
@@ -18,6 +17,7 @@ pub fn html(story: &Story) -> String {
         ("{{title}}", escaped(&title(story))),
         ("{{chart}}", svg(story)),
         ("{{parameters}}", parameters(story)),
+        ("{{settings}}", settings(story)),
         ("{{story}}", data),
         ("{{script}}", SCRIPT.into()),
     ];
@@ -37,10 +37,19 @@ pub fn html(story: &Story) -> String {
 
 /// The protocol's parameters, if it has any.
 fn parameters(story: &Story) -> String {
-    if story.parameters.is_empty() {
-        return String::new();
+    list("Parameters", "parameters", story.parameters.iter().map(ToString::to_string))
+}
+
+/// What the search was made with, if that is known.
+fn settings(story: &Story) -> String {
+    list("Settings", "settings", story.settings.iter().map(|(name, value)| format!("{name} = {value}")))
+}
+
+/// Lines under a heading; nothing if there are none.
+fn list(heading: &str, id: &str, lines: impl Iterator<Item = String>) -> String {
+    let rows: String = lines.map(|line| format!("<li>{}</li>\n", escaped(&line))).collect();
+    match rows.is_empty() {
+        true => rows,
+        false => format!("<h2>{heading}</h2>\n<ul id=\"{id}\">\n{rows}</ul>\n"),
     }
-    let row = |parameter: &ParameterValue| format!("<li>{}</li>\n", escaped(&parameter.to_string()));
-    let rows: String = story.parameters.iter().map(row).collect();
-    format!("<h2>Parameters</h2>\n<ul id=\"parameters\">\n{rows}</ul>\n")
 }

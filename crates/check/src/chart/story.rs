@@ -36,6 +36,9 @@ pub struct Story {
     /// The protocol's parameters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<ParameterValue>,
+    /// What the search was made with, as names with values: for the page. Whoever knows it fills it in.
+    #[serde(skip)]
+    pub settings: Vec<(String, String)>,
     /// The protocol's files.
     pub sources: Vec<SourceText>,
 }

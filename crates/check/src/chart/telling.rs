@@ -316,6 +316,7 @@ impl<'m> Telling<'m> {
             waiting,
             growth,
             parameters: ParameterValue::all(model.protocol()),
+            settings: Vec::new(),
             sources: source::texts(model.protocol()),
             nodes,
         }

@@ -1,11 +1,12 @@
 //! `trivium check`
 
 use super::explored::{Explored, ScenarioRun, one_line};
-use super::other_values::{OtherValue, Wanted, other_values};
+use super::other_values::{OtherValue, WantedValues, other_values};
 use super::together;
 use crate::arguments::{Check, Format, Network, Ops, System};
 use crate::out_file::OutFile;
 use crate::output::{self, Head, grouped};
+use crate::settings::{ResultSettings, flat};
 use crate::{Failure, VERSION, failure, library, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -131,7 +132,7 @@ fn tell(
     bar: &ProgressBar,
 ) -> Result<u8, Failure> {
     let first = Explored::of(protocol, config, report, !arguments.no_scenarios).map_err(refused)?;
-    let wanted = Wanted {
+    let wanted = WantedValues {
         values: &arguments.other_values,
         scenarios: !arguments.no_scenarios,
         system: &|protocol| system(&arguments.system, protocol),
@@ -143,7 +144,14 @@ fn tell(
     let (shown, of) = found.violated().unwrap_or((&first.report, &first.system));
     let tried: Vec<TriedValue> = others.iter().map(OtherValue::told).collect();
     let shown = Report { tried, ..shown.clone() };
-    let story = chart::story(&found.protocol, of, &shown).map_err(refused)?;
+    let mut story = chart::story(&found.protocol, of, &shown).map_err(refused)?;
+    let settings = settings(arguments, protocol, config)?;
+    if let Some(story) = &mut story {
+        // Of what the page shows: a scenario has a system of its own, and another value its parameter.
+        let set = library::settings(&arguments.common.set.set)?;
+        let of = ResultSettings::new([&*found.protocol], &set).with_all(of);
+        story.settings = flat(&of.value(config.system.nodes, arguments.common.seed.seed));
+    }
     // What was found is printed also where a picture of it cannot be written.
     let drawn = draw(story.as_ref(), arguments.svg.as_ref(), arguments.html.as_ref());
     let head = Head {
@@ -153,6 +161,7 @@ fn tell(
         nodes: config.system.nodes,
         seed: arguments.common.seed.seed,
         host_seconds: first.report.seconds,
+        settings,
         ..Head::default()
     };
     let found = Found { first: &first, found, shown: &shown, of, story: story.as_ref() };
@@ -164,6 +173,32 @@ fn tell(
     drawn?;
     let tried = others.iter().flat_map(|other| other.verdicts(config, &arguments.other_values));
     Ok(code(first.verdicts().chain(tried)))
+}
+
+/// What a check is made with: all that its verdict can depend on, and no more.
+fn settings(arguments: &Check, protocol: &Protocol, config: &Config) -> Result<ResultSettings, Failure> {
+    let set = library::settings(&arguments.common.set.set)?;
+    let others = &arguments.other_values;
+    let all_parameters = if others.no_all_parameters { Some(false) } else { others.all_parameters.then_some(true) };
+    Ok(ResultSettings::new([protocol], &set)
+        // Where there are none, a system does not write them.
+        .with("kinds", &config.system.kinds)
+        .with("homes", &config.system.homes)
+        .with_all(&config.system)
+        .with("all_parameters", all_parameters)
+        .with("scenarios", !arguments.no_scenarios)
+        .with("symmetry", !arguments.no_symmetry)
+        .with("liveness", !arguments.no_liveness)
+        .with("brute", arguments.brute)
+        .with("max_states", arguments.max_states)
+        .with("max_depth", arguments.max_depth)
+        .with("memory", arguments.memory)
+        .with("random_walks", arguments.random_walks)
+        .with("depth", arguments.random_walks.map(|_| arguments.depth))
+        .with("hash_compact", arguments.hash_compact)
+        .with("bitstate", arguments.bitstate)
+        .with("hashes", arguments.bitstate.map(|_| arguments.hashes))
+        .with("disk", arguments.disk.is_some()))
 }
 
 /// All that was found.

@@ -16,7 +16,7 @@ const FEW_STATES: u64 = 100_000;
 const MOST_STATES: u64 = 1_000_000;
 
 /// Which values are tried, and in which system.
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedValues<'a> {
     pub values: &'a OtherValues,
     /// Whether scenarios are run, too.
     pub scenarios: bool,
@@ -33,7 +33,7 @@ pub(super) struct OtherValue {
 }
 
 /// Tries the other values after the first search, up to the first violation.
-pub(super) fn other_values(first: &Explored, config: &Config, wanted: &Wanted) -> Vec<OtherValue> {
+pub(super) fn other_values(first: &Explored, config: &Config, wanted: &WantedValues) -> Vec<OtherValue> {
     let mut tried: Vec<OtherValue> = Vec::new();
     if !are_tried(first, config, wanted.values) {
         return tried;
@@ -74,7 +74,7 @@ fn is_cut(explored: &Explored, config: &Config) -> bool {
 fn explored_with(
     first: &Explored,
     config: &Config,
-    wanted: &Wanted,
+    wanted: &WantedValues,
     (parameter, value): (&str, i64),
 ) -> Result<Explored, String> {
     let protocol = Arc::new(library::with_value(&first.protocol, parameter, value)?);

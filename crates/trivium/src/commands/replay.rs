@@ -4,6 +4,7 @@ use super::check::draw;
 use super::forced;
 use crate::arguments::{DEFAULT_SEED, Format, Replay};
 use crate::output::{self, Head};
+use crate::settings::{ResultSettings, flat};
 use crate::{Failure, failure, library};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -26,12 +27,14 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
         return Err(Failure::input(what, "leave it out, or check the protocol again with it"));
     }
     let protocol = protocol(arguments, &recorded)?;
-    let story = execute(&arguments.file, &protocol, &recorded.recording)?;
+    let mut story = execute(&arguments.file, &protocol, &recorded.recording)?;
     let machine = arguments.machine.as_ref().map(|name| library::machine(name, &settings)).transpose()?;
     let timed = match &machine {
         Some(loaded) => Some(forced::timed(&protocol, &loaded.machine, &recorded.recording, &story)?),
         None => None,
     };
+    let of = ResultSettings::new([&*protocol], &settings).with_all(&recorded.recording.settings);
+    story.settings = flat(&of.value(recorded.recording.settings.nodes, DEFAULT_SEED));
     let drawn = draw(Some(&story), arguments.svg.as_ref(), arguments.html.as_ref());
     let head = Head {
         command: "replay",
@@ -41,6 +44,7 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
         nodes: recorded.recording.settings.nodes,
         seed: DEFAULT_SEED,
         host_seconds: begun.elapsed().as_secs_f64(),
+        settings: of,
         ..Head::default()
     };
     let result = match arguments.form.format {
