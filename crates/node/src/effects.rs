@@ -14,8 +14,8 @@ pub struct Effects {
     pub touched: Vec<Touched>,
     /// Objects that it has resumed.
     pub resumed: Vec<Object>,
-    /// The object whose waiting access it has completed, and what that read.
-    pub completed: Option<(Object, u64)>,
+    /// What the thread's access has read, if it has completed it.
+    pub completed: Option<u64>,
     /// Blocks of which the contents or the tag changed.
     pub changed: Vec<Object>,
     /// Calls that return: to which thread, with what.
@@ -81,8 +81,12 @@ impl Effects {
         event: Option<&Event>,
         disposition: Disposition,
     ) -> Option<i64> {
-        if disposition == Disposition::Deferred && event.is_some_and(Event::has_caller) {
-            self.trouble_of(thread.is_deferred());
+        if event.is_some_and(Event::has_caller) {
+            match disposition {
+                Disposition::Held => thread.is_held(),
+                Disposition::Deferred => self.trouble_of(thread.is_deferred()),
+                Disposition::Handled | Disposition::Passed => {}
+            }
         }
         let mut returned = None;
         for at in 0..self.answers.len() {

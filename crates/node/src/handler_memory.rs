@@ -321,7 +321,7 @@ pub trait HandlerMemory: Sized {
         let completed = AskedStep::completed(Request::of((me, thread), &pending, kind), value, place);
         let effects = self.effects_mut();
         effects.asked.push(completed);
-        effects.completed = Some((object, value));
+        effects.completed = Some(value);
     }
 
     /// The place of a record that the running handler looks at.

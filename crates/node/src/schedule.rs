@@ -20,7 +20,7 @@ pub struct Held {
     pub role: RoleId,
     /// What the thread wants.
     pub event: Event,
-    /// Its number among the thread's events, if it is one of a thread.
+    /// Its number among the thread's events; of no meaning for others.
     pub number: EventNumber,
 }
 

@@ -56,7 +56,7 @@ pub struct Thread {
     state: ThreadState,
     awaited: Awaited,
     /// The number of its latest event.
-    latest: u64,
+    latest: EventNumber,
 }
 
 impl Thread {
@@ -67,9 +67,9 @@ impl Thread {
 
     /// An event of this access or call is to be handled: its number.
     pub fn asks(&mut self, awaited: Awaited) -> EventNumber {
-        self.latest += 1;
+        self.latest.0 += 1;
         (self.state, self.awaited) = (ThreadState::Free, awaited);
-        EventNumber(self.latest)
+        self.latest
     }
 
     /// It wants access to a block which has been requested already, and raises no event.
@@ -82,7 +82,7 @@ impl Thread {
     /// been let go since it kept the event.
     #[must_use]
     pub fn begins_to_wait(&mut self, number: EventNumber) -> bool {
-        let is_latest = number.0 == self.latest && matches!(self.state, ThreadState::Free | ThreadState::Held);
+        let is_latest = number == self.latest && matches!(self.state, ThreadState::Free | ThreadState::Held);
         if is_latest {
             self.state = ThreadState::Waiting;
         }
@@ -97,9 +97,13 @@ impl Thread {
     }
 
     /// Nobody answers its event: it keeps it.
-    pub fn is_held(&mut self) -> EventNumber {
+    pub fn is_held(&mut self) {
         self.state = ThreadState::Held;
-        EventNumber(self.latest)
+    }
+
+    /// The number of its latest event.
+    pub fn latest(&self) -> EventNumber {
+        self.latest
     }
 
     /// The handler of its event has deferred it. Not where the same handler has completed the access.
@@ -125,21 +129,16 @@ impl Thread {
         let goes_on = self.is_let_go_by(object);
         if goes_on {
             // An event that it has kept is none of its any more.
-            self.latest += 1;
+            self.latest.0 += 1;
             self.state = ThreadState::LetGo;
         }
         goes_on
     }
 
-    /// Whether it waits with an access of an object, which a handler may perform and complete.
-    pub fn waits_with(&self, object: Object) -> bool {
-        self.state == ThreadState::Waiting && self.awaited == Awaited::Access(object)
-    }
-
     /// Its access of an object has been performed: whether it waited with one, as it no longer does.
     #[must_use]
     pub fn complete(&mut self, object: Object) -> bool {
-        let waits = self.waits_with(object);
+        let waits = self.state == ThreadState::Waiting && self.awaited == Awaited::Access(object);
         if waits {
             self.state = ThreadState::Free;
         }
@@ -194,7 +193,10 @@ mod tests {
         }
         match state {
             ThreadState::Free | ThreadState::Waiting => {}
-            ThreadState::Held => assert_eq!(thread.is_held(), number),
+            ThreadState::Held => {
+                thread.is_held();
+                assert_eq!(thread.latest(), number);
+            }
             ThreadState::Deferred => thread.is_deferred().unwrap(),
             ThreadState::LetGo => assert!(thread.resume(A)),
         }
@@ -242,7 +244,7 @@ mod tests {
     #[test]
     fn an_event_that_was_kept_is_nobodys_after_a_resume() {
         let mut thread = in_state(ThreadState::Held);
-        let kept = EventNumber(thread.latest);
+        let kept = thread.latest();
         assert!(thread.resume(A));
         assert!(!thread.begins_to_wait(kept));
         thread.goes_on();

@@ -1,6 +1,6 @@
 //! Why a protocol cannot answer a read-modify-write that is raised as a store.
 
-use crate::walk::{each_look_of, each_step, inner};
+use crate::walk::{any_step_of, each_look_of, inner};
 use crate::*;
 use std::collections::BTreeSet;
 
@@ -62,18 +62,12 @@ fn completing(role: &Role) -> Option<String> {
     }
 }
 
-fn any_step(steps: &[Step], is: fn(&StepKind) -> bool) -> bool {
-    let mut found = false;
-    each_step(steps, &mut |step| found |= is(&step.kind));
-    found
-}
-
 fn completes(steps: &[Step]) -> bool {
-    any_step(steps, |step| matches!(step, StepKind::Complete | StepKind::CompleteWith(..)))
+    any_step_of(steps, |step| matches!(step, StepKind::Complete | StepKind::CompleteWith(..)))
 }
 
 fn lets_go(steps: &[Step]) -> bool {
-    any_step(steps, |step| matches!(step, StepKind::Resume))
+    any_step_of(steps, |step| matches!(step, StepKind::Resume))
 }
 
 fn targets(steps: &[Step], found: &mut BTreeSet<usize>) {

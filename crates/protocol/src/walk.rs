@@ -57,10 +57,13 @@ pub fn any_expr(protocol: &Protocol, is: impl Fn(&ExprKind) -> bool) -> bool {
 
 /// Whether any step of a protocol's code is such a one.
 pub fn any_step(protocol: &Protocol, is: impl Fn(&StepKind) -> bool) -> bool {
+    code(protocol).any(|handler| any_step_of(&handler.steps, &is))
+}
+
+/// Whether any of these steps, or of those within them, is such a one.
+pub fn any_step_of(steps: &[Step], is: impl Fn(&StepKind) -> bool) -> bool {
     let mut found = false;
-    for handler in code(protocol) {
-        each_step(&handler.steps, &mut |step| found |= is(&step.kind));
-    }
+    each_step(steps, &mut |step| found |= is(&step.kind));
     found
 }
 

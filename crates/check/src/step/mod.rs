@@ -420,7 +420,8 @@ impl<'m> Stepper<'m> {
     ) -> Result<(), Violation> {
         let outcome = outcome.map_err(Violation::fault)?;
         if self.model.protocol().cached {
-            self.empty_buffers(world, node);
+            // An engine keeps the contents of blocks of other homes no longer than a handler runs.
+            self.model.empty_copies_of_others(world, node);
         }
         if self.model.forgetting != [None; 2] {
             self.model.forget_dead_copies(world, node);
@@ -516,15 +517,6 @@ impl<'m> Stepper<'m> {
         }
         self.answer(world, node)?;
         self.wake(world, node)
-    }
-
-    /// An engine keeps the contents of blocks of other homes no longer than a handler runs.
-    fn empty_buffers(&self, world: &mut World, node: Node) {
-        for block in 0..self.model.objects[BLOCK.index()] {
-            if !self.model.is_home(node, Object { kind: BLOCK, id: block }) {
-                self.model.empty_copy(world, node, block);
-            }
-        }
     }
 
     /// What a node has given up has no contents any more (`docs/semantics.md`, section 9).

@@ -324,17 +324,26 @@ impl Model {
                 if let Some((_, word)) = self.layout.line(node, block) {
                     world.set_number(word, self.layout.garbage);
                 }
-                if !self.is_home(node, Object { kind: BLOCK, id: block }) {
-                    self.empty_copy(world, node, block);
-                }
+            }
+            self.empty_copies_of_others(world, node);
+        }
+    }
+
+    /// A node's copies of blocks with other homes have no contents.
+    pub fn empty_copies_of_others(&self, world: &mut World, node: Node) {
+        for block in 0..self.objects[BLOCK.index()] {
+            if !self.is_home(node, Object { kind: BLOCK, id: block }) {
+                self.empty_copy(world, node, block);
             }
         }
     }
 
     /// A node's copy of a block has no contents. A word beside the one that is looked at has a value only where a handler puts one there.
     pub fn empty_copy(&self, world: &mut World, node: Node, block: u32) {
-        self.layout.block_words(node, block).for_each(|word| world.set_number(word, 0));
-        world.set_number(self.layout.block(node, block), self.layout.garbage);
+        let contents = std::iter::once(self.layout.garbage).chain(std::iter::repeat(0));
+        for (word, contents) in self.layout.block_words(node, block).zip(contents) {
+            world.set_number(word, contents);
+        }
     }
 
     /// Whether a node's copy of a block is overwritten before anybody reads it.

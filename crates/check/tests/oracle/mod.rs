@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use trivium_check::{Config, ConfigError, Report, Search, System, Verdict, explore};
-use trivium_protocol::walk::inner;
-use trivium_protocol::{Protocol, Step, StepKind};
+use trivium_protocol::walk::each_step;
+use trivium_protocol::{Protocol, StepKind};
 
 /// Systems in which a fault is looked for: nodes and objects, the smallest first.
 const SIZES: [(u32, u32); 4] = [(2, 1), (3, 1), (3, 2), (4, 1)];
@@ -289,17 +289,10 @@ const EVENTS_THAT_CHANGE_NOTHING: [&str; 1] = ["flash-early-forgotten"];
 
 /// The kinds of steps that a protocol's handlers are made of.
 fn kinds(protocol: &Protocol) -> HashSet<Discriminant<StepKind>> {
-    fn add(steps: &[Step], kinds: &mut HashSet<Discriminant<StepKind>>) {
-        for step in steps {
-            kinds.insert(discriminant(&step.kind));
-            inner(&step.kind).for_each(|body| add(body, kinds));
-            if let StepKind::Elsewhere(_, _, body) = &step.kind {
-                add(body, kinds);
-            }
-        }
-    }
     let mut kinds = HashSet::new();
-    protocol.roles.iter().flat_map(|role| &role.handlers).for_each(|handler| add(&handler.steps, &mut kinds));
+    for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
+        each_step(&handler.steps, &mut |step| kinds.extend([discriminant(&step.kind)]));
+    }
     kinds
 }
 

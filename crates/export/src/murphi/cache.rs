@@ -139,15 +139,19 @@ impl Export<'_> {
             out.line("cache[me][b] := 1;");
             out.middle("else");
             out.line("cache[me][b] := 0;");
-            out.line(format!("cached[me][b] := {};", self.model.garbage));
+            out.line(self.empty_line("b"));
             out.line("if requested(me, b) then overtaken[me][b] := true; end;");
             out.close("end;");
         });
         out.routine("procedure invalidate(me: Node; b: Obj_block)", &[], |out| {
-            let empty = format!("cached[me][b] := {};", self.model.garbage);
-            out.line(format!("if cache[me][b] != 3 then cache[me][b] := 0; {empty} end;"));
+            out.line(format!("if cache[me][b] != 3 then cache[me][b] := 0; {} end;", self.empty_line("b")));
             out.line("if requested(me, b) then overtaken[me][b] := true; end;");
         });
+    }
+
+    /// The line of a block has no contents.
+    fn empty_line(&self, block: &str) -> String {
+        format!("cached[me][{block}] := {};", self.model.garbage)
     }
 
     /// An engine keeps the contents of blocks of other homes no longer than a handler runs.
@@ -203,7 +207,7 @@ impl Export<'_> {
             out.line("writes_back[me][o] := true;");
             out.line("cache[me][o] := 3;");
             out.middle("else");
-            out.line(format!("cached[me][o] := {};", self.model.garbage));
+            out.line(self.empty_line("o"));
             for is_home in [false, true] {
                 let sign = if is_home { "=" } else { "!=" };
                 let next = if heard(is_home) { 3 } else { 0 };
@@ -216,7 +220,7 @@ impl Export<'_> {
             out.line("back := writes_back[me][o];");
             out.line("data := (back ? cached[me][o] + 1 : 0);");
             out.line("cache[me][o] := 0;");
-            out.line(format!("cached[me][o] := {};", self.model.garbage));
+            out.line(self.empty_line("o"));
             out.line("writes_back[me][o] := false;");
             for (event, written) in [(EventKind::Evict, "!back"), (EventKind::WriteBack, "back")] {
                 for is_home in [false, true] {

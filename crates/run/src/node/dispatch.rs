@@ -225,7 +225,7 @@ impl NodeState {
         self.note_handled(protocol, event, &outcome);
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
-                let number = if event.has_caller() { self.core.thread.is_held() } else { EventNumber::default() };
+                let number = self.core.thread.latest();
                 self.core.schedule.hold(Held { protocol, role: outcome.role, event: *event, number });
             }
             (Disposition::Deferred, _) => {}
@@ -267,7 +267,7 @@ impl NodeState {
         if let Some(value) = returned {
             self.answer_call(value);
         }
-        if let Some((_, read)) = handling.effects.completed {
+        if let Some(read) = handling.effects.completed {
             self.grant = Some(Grant::Complete(read));
             self.wake();
         }

@@ -244,7 +244,7 @@ impl Mechanisms for NodeState {
 
     fn complete(&mut self, object: Object) {
         if let Some(read) = self.perform_pending(object) {
-            self.handling.effects.completed = Some((object, read));
+            self.handling.effects.completed = Some(read);
         }
     }
 

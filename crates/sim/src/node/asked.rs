@@ -173,21 +173,18 @@ impl NodeState {
     pub(super) fn note_asked(&mut self, handling: &Handling, event: Option<&Event>, outcome: &Outcome) {
         let is_kept = matches!(outcome.disposition, Disposition::Held | Disposition::Deferred)
             && event.is_some_and(Event::has_caller);
-        let keeps = AskedNote { time: handling.start, node: self.core.me, what: AskedWhat::Keeps(0) };
-        let Some(handler) = outcome.handler else {
-            let is_let_go = self.is_resumed(handling);
-            self.watched.asked.extend((is_kept || is_let_go).then_some(keeps));
-            return;
-        };
-        let protocol = fit(handling.effects.protocol, "a protocol of a run, of which there are at most 65536");
         let (time, node) = (handling.start, self.core.me);
-        let handler = ByHandler { protocol, role: outcome.role, handler };
         let note = |what| AskedNote { time, node, what };
-        self.watched.asked.extend(handling.effects.asked.iter().map(|&step| note(AskedWhat::Step(step, handler))));
-        if !is_kept && self.goes_on_by_itself(handling) {
-            self.watched.asked.push(note(AskedWhat::Itself(0, handler)));
-        } else if is_kept || self.is_resumed(handling) {
-            self.watched.asked.push(keeps);
+        if let Some(handler) = outcome.handler {
+            let protocol = fit(handling.effects.protocol, "a protocol of a run, of which there are at most 65536");
+            let handler = ByHandler { protocol, role: outcome.role, handler };
+            self.watched.asked.extend(handling.effects.asked.iter().map(|&step| note(AskedWhat::Step(step, handler))));
+            if !is_kept && self.goes_on_by_itself(handling) {
+                return self.watched.asked.push(note(AskedWhat::Itself(0, handler)));
+            }
+        }
+        if is_kept || self.is_resumed(handling) {
+            self.watched.asked.push(note(AskedWhat::Keeps(0)));
         }
     }
 

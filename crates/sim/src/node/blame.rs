@@ -1,7 +1,7 @@
 //! What a node writes down of misses, for whoever asks who is to blame (`reports::blame`).
 
 use super::NodeState;
-use crate::reports::blame::{Asking, NOWHERE, Seen, WORD};
+use crate::reports::blame::{NOWHERE, Seen, WORD, Wanted};
 use crate::reports::timeline::Work;
 use trivium_engine::Object;
 use trivium_engine::number::fit;
@@ -49,9 +49,9 @@ impl NodeState {
         let (time, counted, words) = (self.compute.clock(), self.in_region(), self.words_of_block());
         let Some(log) = &mut self.blame else { return };
         let wanted = match (kind, tag) {
-            (AccessKind::Read, _) => Asking::Read,
-            (AccessKind::Write, Access::Read) => Asking::Upgrade,
-            (AccessKind::Write, _) => Asking::Write,
+            (AccessKind::Read, _) => Wanted::Read,
+            (AccessKind::Write, Access::Read) => Wanted::Upgrade,
+            (AccessKind::Write, _) => Wanted::Write,
         };
         log.push(time, Seen::Miss { block: block.id, wanted, tag, counted, site: NOWHERE });
         log.begin_anew(block.id, words);

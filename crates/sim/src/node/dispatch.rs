@@ -14,7 +14,7 @@ use crate::timing::pricing::{Did, Given, Trigger};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
-use trivium_node::{EventNumber, Held, Instance, NodeError, Purpose, Touched};
+use trivium_node::{Held, Instance, NodeError, Purpose, Touched};
 use trivium_protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles: the watchdog.
@@ -312,15 +312,12 @@ impl NodeState {
             return Err(self.troubled(engine, outcome, &handling));
         }
         match (outcome.disposition, event) {
-            (Disposition::Held, Some(event)) => {
-                let number = if event.has_caller() { self.core.thread.is_held() } else { EventNumber::default() };
-                self.core.schedule.hold(Held {
-                    protocol: dispatched.protocol,
-                    role: outcome.role,
-                    event: *event,
-                    number,
-                })
-            }
+            (Disposition::Held, Some(event)) => self.core.schedule.hold(Held {
+                protocol: dispatched.protocol,
+                role: outcome.role,
+                event: *event,
+                number: self.core.thread.latest(),
+            }),
             (Disposition::Deferred, _) => {}
             (_, Some(Event { payload: Some(payload), .. })) => self.forget(*payload),
             _ => {}
@@ -508,7 +505,7 @@ impl NodeState {
         if let Some(value) = returned {
             self.answered(value, resumed, &resumed_by.map(|run| (run.clone(), resumed)));
         }
-        if let Some((_, read)) = handling.effects.completed {
+        if let Some(read) = handling.effects.completed {
             self.complete_access_at(read, resumed, resumed_by.map(|run| (run.clone(), resumed)));
         }
         for &object in &handling.effects.resumed {

@@ -359,7 +359,7 @@ impl Mechanisms for NodeState {
     fn complete(&mut self, object: Object) {
         self.did(Primitive::Resume);
         if let Some(read) = self.perform_pending(object) {
-            self.handling.effects.completed = Some((object, read));
+            self.handling.effects.completed = Some(read);
         }
     }
 

@@ -3,7 +3,7 @@
 //! The kinds are those of Dubois et al. ("The Detection and Elimination of Useless Misses in Multiprocessors", 1993),
 //! and capacity: `docs/statistics.md` says what is done exactly.
 
-use super::{Asking, NOWHERE, Seen, WORD, in_tree, on_heap};
+use super::{NOWHERE, Seen, WORD, Wanted, in_tree, on_heap};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
@@ -76,7 +76,7 @@ fn words_of_set(nodes: u64) -> u64 {
 /// Misses that have not been decided, of one access if it had to try again.
 #[derive(Clone, Debug)]
 struct Open {
-    misses: Vec<(Account, Asking)>,
+    misses: Vec<(Account, Wanted)>,
     /// What it is if nothing of others is accessed.
     otherwise: Why,
     begun: u64,
@@ -166,7 +166,7 @@ impl Judge {
         let holders = in_tree(nodes, size_of::<(Node, Holder)>()) + in_tree(nodes, size_of::<((Node, bool), u64)>());
         // Lists double when they are full.
         let misses = 2 * 2 * size_of::<(Option<usize>, Option<u32>)>() as u64;
-        let open = 2 * on_heap(size_of::<(Account, Asking)>() as u64);
+        let open = 2 * on_heap(size_of::<(Account, Wanted)>() as u64);
         of_block + holders + nodes * (misses + open)
     }
 
@@ -221,15 +221,15 @@ impl Judge {
         })
     }
 
-    fn miss(&mut self, block: u32, miss: (Account, Asking), tag: Access) {
+    fn miss(&mut self, block: u32, miss: (Account, Wanted), tag: Access) {
         let (node, wanted, begun) = (miss.0.node, miss.1, self.clock);
         let holder = self.block(block).holders.entry(node).or_insert_with(|| Holder::with(tag));
-        let upgrades = wanted == Asking::Upgrade;
+        let upgrades = wanted == Wanted::Upgrade;
         let slot = if upgrades { &mut holder.upgrade } else { &mut holder.fetch };
         if let Some(open) = slot.as_mut().filter(|open| !open.gained) {
             // It got nothing, and tries again: all its misses are of one kind.
             open.misses.push(miss);
-            open.writes |= wanted != Asking::Read;
+            open.writes |= wanted != Wanted::Read;
             return;
         }
         let (is_first, gave_up) = match upgrades {
@@ -241,7 +241,7 @@ impl Judge {
             (_, true) => Why::Capacity,
             _ => Why::FalseSharing,
         };
-        let writes = wanted != Asking::Read;
+        let writes = wanted != Wanted::Read;
         let open = Open { misses: vec![miss], otherwise, begun, gained: false, writes, is_true: false };
         if is_first {
             // Nothing could have spared it.

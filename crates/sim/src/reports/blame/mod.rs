@@ -26,7 +26,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// What an access that missed wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asking {
+pub(crate) enum Wanted {
     Read = 0,
     Write = 1,
     Upgrade = 2,
@@ -36,7 +36,7 @@ pub(crate) enum Asking {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Seen {
     /// Access control stopped an access that found the block with this tag.
-    Miss { block: u32, wanted: Asking, tag: Access, counted: bool, site: u32 },
+    Miss { block: u32, wanted: Wanted, tag: Access, counted: bool, site: u32 },
     /// The access at which its latest miss was goes on after so many cycles.
     Waited { cycles: u64, counted: bool },
     /// A tag changed; `own` if the node itself gave the copy up.
